@@ -1,0 +1,94 @@
+"""What can go wrong, as a tree.
+
+::
+
+    CelosiaError
+    ├── InputError                 bad input: the command line ends with exit code 2
+    │   ├── ParameterError         a part was given a parameter it refuses
+    │   ├── UnknownName            no part, column, step or file type of that name
+    │   ├── SchemaError            roles, kinds or hierarchies do not fit the table
+    │   ├── DataError              the data cannot be read or used as asked
+    │   ├── PolicyError            the policy file is wrong
+    │   ├── OutputError            the result cannot be written
+    │   └── MissingExtra           an optional dependency is not installed
+    ├── RequirementError           a requirement does not hold or cannot be met: exit code 3
+    └── BudgetError                the privacy budget does not allow it: exit code 3
+
+Every message says what is wrong, the value, what is allowed and what to do. No message holds a cell value
+of original data: columns and counts only.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class CelosiaError(Exception):
+    """Anything Celosia raises on purpose."""
+
+
+class InputError(CelosiaError, ValueError):
+    """The input is bad; the message says what to change."""
+
+
+class ParameterError(InputError):
+    """A part was given a parameter it refuses."""
+
+
+class UnknownName(InputError):
+    """No thing of that name; the message proposes the nearest ones."""
+
+    @classmethod
+    def of(cls, what: str, name: str, known: Iterable[str], hint: str = "") -> UnknownName:
+        """Build the message ``no <what> named '<name>'. Did you mean …?``."""
+        return cls(f"no {what} named {name!r}.{suggestion(name, known)}{' ' + hint if hint else ''}")
+
+
+class SchemaError(InputError):
+    """Roles, kinds or hierarchies do not fit the table."""
+
+
+class DataError(InputError):
+    """The data cannot be read, or not used as asked."""
+
+
+class PolicyError(InputError):
+    """The policy file is wrong; the message names the key or the line."""
+
+
+class OutputError(InputError):
+    """The result cannot be written."""
+
+
+class MissingExtra(InputError):
+    """An optional dependency is not installed."""
+
+    @classmethod
+    def of(cls, what: str, extra: str) -> MissingExtra:
+        """Build the message that names the extra to install."""
+        return cls(f"{what} needs an optional dependency. Install it with: pip install 'celosia[{extra}]'")
+
+
+class RequirementError(CelosiaError):
+    """A requirement does not hold, or cannot be met."""
+
+
+class BudgetError(CelosiaError):
+    """The privacy budget does not allow the request."""
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Say which of the known names is meant, or what exists when none is near.
+
+    >>> suggestion("microagregate", ["microaggregate", "noise"])
+    " Did you mean 'microaggregate'?"
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=2, cutoff=0.6)
+    if near:
+        return " Did you mean " + " or ".join(repr(n) for n in near) + "?"
+    if not names:
+        return ""
+    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+    return f" There are: {shown}."
