@@ -1,0 +1,211 @@
+"""MDAV: groups of k near records, taken from the rim of the cloud inwards (exact, without a distance matrix)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from celosia.kernels.compiled import compiled
+from celosia.kernels.kd_tree import Tree, build, farthest, nearest, remove
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@compiled()
+def _take(tree: Tree, x: Floats, k: int, label: int, group: Ints, found: Ints, squares: Floats) -> int:
+    """Give the k records nearest to ``x`` the label and take them out of the tree."""
+    count = nearest(tree, x, k, found, squares)
+    for i in range(count):
+        group[found[i]] = label
+        remove(tree, found[i])
+    return count
+
+
+@compiled()
+def _shrink(points: Floats, taken: Ints, count: int, total: Floats, error: Floats) -> None:
+    """Subtract records from the running sum; ``error`` holds what rounding lost (Neumaier's sum)."""
+    for i in range(count):
+        for a in range(total.size):
+            value = -points[taken[i], a]
+            after = total[a] + value
+            if abs(total[a]) >= abs(value):
+                error[a] += (total[a] - after) + value
+            else:
+                error[a] += (value - after) + total[a]
+            total[a] = after
+
+
+@compiled()
+def _alive(group: Ints, left: int) -> Ints:
+    """The record numbers that have no group yet, ascending."""
+    members = np.empty(left, np.int64)
+    m = 0
+    for i in range(group.size):
+        if group[i] < 0:
+            members[m] = i
+            m += 1
+    return members
+
+
+@compiled()
+def mdav(points: Floats, k: int) -> Ints:
+    r"""Number the groups that MDAV forms: all have ``k`` records but the last, which has ``k`` to ``2k - 1``.
+
+    While at least 3k records are left: the record farthest from their mean and its k - 1 nearest form a group, then
+    the record farthest from that one and its k - 1 nearest. Ties go to the lower record number. Needs ``n >= k``
+    and finite values; callers check. Reference: Domingo-Ferrer & Torra (2005), algorithm MDAV-generic.
+
+    >>> mdav(np.array([[42.0], [28], [50], [23], [12], [68], [30], [46], [55], [61]]), 3).tolist()
+    [2, 0, 2, 0, 0, 1, 2, 2, 1, 1]
+    """
+    n, d = points.shape
+    group = np.full(n, -1, np.int64)
+    total = np.zeros(d)
+    error = np.zeros(d)
+    for i in range(n):
+        for a in range(d):
+            value = points[i, a]
+            after = total[a] + value
+            if abs(total[a]) >= abs(value):
+                error[a] += (total[a] - after) + value
+            else:
+                error[a] += (value - after) + total[a]
+            total[a] = after
+    found = np.empty(k, np.int64)
+    squares = np.empty(k)
+    centre = np.empty(d)
+    tree = build(points, _alive(group, n))
+    left = n
+    built = n
+    label = 0
+    while left >= 2 * k:
+        if 2 * left < built:  # half of the points are gone: a fresh tree has no empty leaves
+            tree = build(points, _alive(group, left))
+            built = left
+        for a in range(d):
+            centre[a] = (total[a] + error[a]) / left
+        r = farthest(tree, centre)
+        count = _take(tree, points[r], k, label, group, found, squares)
+        _shrink(points, found, count, total, error)
+        label += 1
+        left -= count
+        if left >= 2 * k:  # there were 3k: the opposite side gives a group too
+            s = farthest(tree, points[r])
+            count = _take(tree, points[s], k, label, group, found, squares)
+            _shrink(points, found, count, total, error)
+            label += 1
+            left -= count
+    for i in range(n):
+        if group[i] < 0:
+            group[i] = label
+    return group
+
+
+@compiled()
+def v_mdav(points: Floats, k: int, gamma: float) -> Ints:
+    r"""Number the groups of V-MDAV: sizes from ``k`` to ``2k - 1`` that follow the density of the data.
+
+    Seeds are taken by falling distance from the mean of all records. A group of k grows while the nearest free record
+    is nearer to it than ``gamma`` times that record's distance to the other free records. Fewer than k records that
+    are left over join the group whose mean is nearest, so a group may pass 2k - 1 there. Reference: Solanas &
+    Martínez-Ballesté (2006).
+
+    >>> v_mdav(np.array([[0.0], [1], [2], [3], [50], [51], [52]]), 3, 0.2).tolist()
+    [1, 1, 1, 1, 0, 0, 0]
+    """
+    n, d = points.shape
+    group = np.full(n, -1, np.int64)
+    centre = np.zeros(d)
+    for i in range(n):
+        for a in range(d):
+            centre[a] += points[i, a] / n
+    key = np.empty(n)
+    for i in range(n):
+        square = 0.0
+        for a in range(d):
+            gap = points[i, a] - centre[a]
+            square += gap * gap
+        key[i] = -square
+    seeds = np.argsort(key, kind="mergesort")
+    tree = build(points, _alive(group, n))
+    built = n
+    found = np.empty(k, np.int64)
+    squares = np.empty(k)
+    one = np.empty(1, np.int64)
+    one_square = np.empty(1)
+    two = np.empty(2, np.int64)
+    two_squares = np.empty(2)
+    members = np.empty(2 * k - 1, np.int64)
+    near = np.empty(2 * k - 1, np.int64)  # nearest free record of each member, and how near
+    nearness = np.empty(2 * k - 1)
+    left = n
+    label = 0
+    position = 0
+    while left >= k:
+        if 2 * left < built:
+            tree = build(points, _alive(group, left))
+            built = left
+        while group[seeds[position]] >= 0:
+            position += 1
+        size = _take(tree, points[seeds[position]], k, label, group, found, squares)
+        left -= size
+        for i in range(size):
+            members[i] = found[i]
+            near[i] = -1
+        while size < 2 * k - 1 and left > 0 and gamma > 0.0:
+            best = -1
+            inner = math.inf
+            for i in range(size):
+                if near[i] < 0 or group[near[i]] >= 0:
+                    nearest(tree, points[members[i]], 1, one, one_square)
+                    near[i] = one[0]
+                    nearness[i] = one_square[0]
+                if nearness[i] < inner or (nearness[i] == inner and near[i] < best):
+                    inner = nearness[i]
+                    best = near[i]
+            outer = math.inf
+            if left > 1:  # the nearest living record is the record itself, so the second one is asked for
+                nearest(tree, points[best], 2, two, two_squares)
+                outer = two_squares[1]
+            if math.sqrt(inner) >= gamma * math.sqrt(outer):
+                break
+            remove(tree, best)
+            group[best] = label
+            members[size] = best
+            near[size] = -1
+            size += 1
+            left -= 1
+        label += 1
+    if left > 0:
+        _join_nearest(points, group, label)
+    return group
+
+
+@compiled()
+def _join_nearest(points: Floats, group: Ints, groups: int) -> None:
+    """Give each record without a group the label of the group with the nearest mean."""
+    n, d = points.shape
+    means = np.zeros((groups, d))
+    sizes = np.zeros(groups, np.int64)
+    for i in range(n):
+        if group[i] >= 0:
+            sizes[group[i]] += 1
+            for a in range(d):
+                means[group[i], a] += points[i, a]
+    for g in range(groups):
+        for a in range(d):
+            means[g, a] /= sizes[g]
+    for i in range(n):
+        if group[i] < 0:
+            best = math.inf
+            for g in range(groups):
+                square = 0.0
+                for a in range(d):
+                    gap = points[i, a] - means[g, a]
+                    square += gap * gap
+                if square < best:
+                    best = square
+                    group[i] = g

@@ -1,0 +1,5 @@
+"""The risk parts: each file holds one; all are found through the catalogue."""
+
+from celosia.catalogue import package
+
+__getattr__, __dir__ = package("risk")
