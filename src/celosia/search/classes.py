@@ -1,0 +1,207 @@
+"""What a requirement sees of a candidate: its classes as arrays of counts.
+
+A search tries many ways to generalise a table. For each it hands the classes that would come out to the
+requirements as one :class:`ClassCounts`; a requirement answers with one verdict per class (or, when it speaks about
+the file as a whole, with one verdict about all classes that are kept). Nothing here knows a table: the same arrays
+are made from a grouped frame, from the integer codes of a lattice search or by hand in a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import UnknownName
+
+Counts = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Shares = NDArray[np.float64]
+Verdict = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueCounts:
+    """How often each value of one sensitive column occurs in each class, as compressed rows.
+
+    Class ``c`` holds the values ``value[start[c]:start[c + 1]]`` (codes, ascending, each at most once), each
+    ``count`` times; a value that a class does not hold has no entry. Codes follow the order of the column's kind
+    (numbers by size, text by the alphabet), so ordered distances may sum over codes.
+
+    >>> v = ValueCounts.of(np.array([[2, 0], [1, 3]]))
+    >>> v.value.tolist(), v.count.tolist(), v.owner.tolist(), v.share.round(2).tolist()
+    ([0, 0, 1], [2, 1, 3], [0, 1, 1], [1.0, 0.25, 0.75])
+    """
+
+    start: Counts
+    value: Codes
+    count: Counts
+    baseline: Shares
+    """The distribution of the column in the input table (records later suppressed included)."""
+    ancestors: Codes | None = None
+    """The column's hierarchy: ``ancestors[level, value]`` is the generalised code; level 0 is the identity."""
+    numbers: Shares | None = None
+    """The values as numbers, where the column is numeric (for distances between values)."""
+
+    @classmethod
+    def of(
+        cls,
+        matrix: NDArray[np.integer],
+        baseline: Shares | None = None,
+        ancestors: Codes | None = None,
+        numbers: Shares | None = None,
+    ) -> ValueCounts:
+        """Make the compressed form of a classes × values matrix; the baseline is its column sum unless given."""
+        full = np.asarray(matrix, dtype=np.int64)
+        rows, values = np.nonzero(full)
+        start = np.zeros(len(full) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(rows, minlength=len(full)), out=start[1:])
+        if baseline is None:
+            baseline = full.sum(axis=0) / max(1, int(full.sum()))
+        return cls(start, values.astype(np.int32), full[rows, values], baseline, ancestors, numbers)
+
+    @property
+    def owner(self) -> Counts:
+        """The class of each entry."""
+        return np.repeat(np.arange(len(self.start) - 1, dtype=np.int64), np.diff(self.start))
+
+    @property
+    def distinct(self) -> Counts:
+        """The number of different values in each class."""
+        return np.diff(self.start)
+
+    @property
+    def size(self) -> Counts:
+        """The number of records of each class that this column counts."""
+        return np.bincount(self.owner, weights=self.count, minlength=len(self.start) - 1).astype(np.int64)
+
+    @property
+    def share(self) -> Shares:
+        """The share of each entry in its class."""
+        return np.asarray(self.count / self.size[self.owner], dtype=np.float64)
+
+    def dense(self) -> Counts:
+        """Give the classes × values matrix; meant for few values or few classes."""
+        full = np.zeros((len(self.start) - 1, len(self.baseline)), dtype=np.int64)
+        full[self.owner, self.value] = self.count
+        return full
+
+    def take(self, classes: NDArray[np.intp] | Verdict) -> ValueCounts:
+        """Keep some of the classes, given by position or mask; the baseline stays."""
+        index = np.arange(len(self.start) - 1)[classes]
+        lengths = np.diff(self.start)[index]
+        start = np.zeros(len(index) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=start[1:])
+        entry = np.arange(start[-1]) + np.repeat(self.start[index] - start[:-1], lengths)
+        return ValueCounts(start, self.value[entry], self.count[entry], self.baseline, self.ancestors, self.numbers)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassCounts:
+    """The classes of one candidate table, as arrays with one entry per class.
+
+    ``size`` counts records, or persons where the table declares a person column. No class is empty.
+
+    >>> c = ClassCounts(size=np.array([4, 2]), values={"disease": ValueCounts.of(np.array([[2, 2], [2, 0]]))})
+    >>> c.total, c.of("disease").distinct.tolist(), len(c)
+    (6, [2, 1], 2)
+    """
+
+    size: Counts
+    values: Mapping[str, ValueCounts] = field(default_factory=dict)
+    """One :class:`ValueCounts` per sensitive column that a requirement asked for."""
+    total: int = -1
+    """Records (persons) of the whole input table, suppressed ones included; the sum of ``size`` unless given."""
+    target: Counts | None = None
+    """The largest class size that a member of the class asks for, where members have targets of their own."""
+    population: Counts | None = None
+    """Records of the population table that fall into the class, where a population is given."""
+    population_total: int | None = None
+    """Records of the population (known size of the population, or rows of its table)."""
+    codes: Codes | None = None
+    """classes × quasi-identifiers: the generalised code of each column, where a search made the classes."""
+    levels: tuple[int, ...] | None = None
+    """The level of each quasi-identifier, where a search made the classes."""
+
+    def __post_init__(self) -> None:
+        if self.total < 0:
+            object.__setattr__(self, "total", int(self.size.sum()))
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    def of(self, column: str | None = None) -> ValueCounts:
+        """Give the counts of one sensitive column; without a name, of the only one."""
+        if column is None and len(self.values) == 1:
+            return next(iter(self.values.values()))
+        if column is None or column not in self.values:
+            raise UnknownName.of("sensitive column", column or "", self.values)
+        return self.values[column]
+
+    def take(self, classes: NDArray[np.intp] | Verdict) -> ClassCounts:
+        """Keep some of the classes, given by position or mask; totals and baselines stay those of the input."""
+        return ClassCounts(
+            size=self.size[classes],
+            values={name: counts.take(classes) for name, counts in self.values.items()},
+            total=self.total,
+            target=None if self.target is None else self.target[classes],
+            population=None if self.population is None else self.population[classes],
+            population_total=self.population_total,
+            codes=None if self.codes is None else self.codes[classes],
+            levels=self.levels,
+        )
+
+
+@runtime_checkable
+class Requirement(Protocol):
+    """What a privacy model offers to a search.
+
+    A model of scope ``"class"`` implements :meth:`judge`; every class that fails is suppressed. A model of scope
+    ``"file"`` (average risk, uniqueness …) implements :meth:`accepts`; while it does not accept, the search
+    suppresses the smallest classes first.
+
+    The two properties let a search prune. They are promises about *all* tables; where in doubt declare ``False``:
+    the search is then slower and still right.
+
+    - ``monotone_generalisation``: when every class holds, every class of a coarser table holds too.
+    - ``monotone_suppression``: a class that holds keeps holding when any other records join it (so what is
+      suppressed at a node is also suppressed at every finer node). It implies the first.
+    """
+
+    @property
+    def scope(self) -> Literal["class", "file"]:
+        """Whether classes are judged one by one or all together."""
+        ...
+
+    @property
+    def monotone_generalisation(self) -> bool:
+        """Whether merging classes that hold gives classes that hold."""
+        ...
+
+    @property
+    def monotone_suppression(self) -> bool:
+        """Whether a class that holds keeps holding when other records join it."""
+        ...
+
+    def judge(self, classes: ClassCounts) -> Verdict:
+        """Say for each class whether it holds (scope ``"class"``)."""
+        ...
+
+    def accepts(self, classes: ClassCounts) -> bool:
+        """Say whether the file that consists of these classes holds (scope ``"file"``)."""
+        ...
+
+    def least_size(self, classes: ClassCounts) -> int:
+        """Give a size that every class that holds must have (1 when there is none); may look at totals only."""
+        ...
+
+    def size_only(self) -> bool:
+        """Say whether :meth:`judge` is exactly ``size >= least_size``: the search then never counts values."""
+        ...
+
+    def sensitive(self) -> tuple[str | None, ...]:
+        """Name the sensitive columns that must be counted; ``None`` stands for the only one there is."""
+        ...

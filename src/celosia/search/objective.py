@@ -1,0 +1,131 @@
+r"""What a search minimises: a loss, in the form in which it can be bounded before it is computed.
+
+A loss that can be an objective offers a method ``objective(domain) -> Objective``. There are two forms.
+
+:class:`ColumnObjective` is a loss that adds up over records within each column and is then combined over columns
+(domain loss, precision, non-uniform entropy, height, any loss given per level). It is pure data, so the search
+evaluates and bounds it without calling back. With :math:`\ell_j` the level of column *j* and :math:`c_{jg}` the
+number of suppressed records with generalised value *g* there,
+
+.. math:: x_j = \text{base}_j[\ell_j] + \sum_g c_{jg}\, \text{extra}_j[\ell_j][g]
+               + \text{spread}_j \sum_g c_{jg} \log_2 \frac{\sum_h c_{jh}}{c_{jg}},
+          \qquad \text{loss} = \text{combine}(x_1, \dots, x_m).
+
+:class:`ClassObjective` is a loss of the classes as a whole (discernibility, average class size, ambiguity,
+Kullback–Leibler, majority loss); it computes itself and says what is known before it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from celosia.search.classes import ClassCounts, Codes, Counts, Shares, Verdict
+
+Score: TypeAlias = float | tuple[float, ...]
+"""A loss; tuples are compared from the left (the rank aggregate)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """The quasi-identifiers before a search: hierarchies as integer maps, and how often each value occurs.
+
+    ``maps[j][level][value]`` is the code of the generalised value; level 0 is the identity. Values are the rows of
+    the hierarchy (also those that no record has, since shares of the domain count hierarchy rows), followed by
+    values of the data that the hierarchy lacks, if any.
+
+    >>> d = Domain(("sex",), ((np.array([0, 1], np.int32), np.array([0, 0], np.int32)),), (np.array([3, 1]),))
+    >>> d.n, d.height(0), d.share(0, 0).tolist(), d.share(0, 1).tolist(), d.frequency(0, 1).tolist()
+    (4, 1, [0.5, 0.5], [1.0], [4])
+    """
+
+    names: tuple[str, ...]
+    maps: tuple[tuple[Codes, ...], ...]
+    counts: tuple[Counts, ...]
+    """``counts[j][value]``: records of the input table with the value."""
+    weights: Shares | None = None
+    """The importance of each column (1 unless given), for losses that know weights."""
+
+    @cached_property
+    def n(self) -> int:
+        """The number of records (persons)."""
+        return int(self.counts[0].sum()) if self.counts else 0
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def importance(self) -> Shares:
+        """The weight of each column."""
+        return np.ones(len(self)) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
+
+    def height(self, j: int) -> int:
+        """Give the highest level of column *j*."""
+        return len(self.maps[j]) - 1
+
+    def size(self, j: int) -> int:
+        """Give the number of values of column *j* (rows of its hierarchy)."""
+        return len(self.maps[j][0])
+
+    def width(self, j: int, level: int) -> int:
+        """Give the number of generalised values of column *j* at a level."""
+        codes = self.maps[j][level]
+        return int(codes.max()) + 1 if len(codes) else 0
+
+    def share(self, j: int, level: int) -> Shares:
+        """Give, for each generalised value, the share of the domain (hierarchy rows) that it covers."""
+        rows = np.bincount(self.maps[j][level], minlength=self.width(j, level))
+        return np.asarray(rows / self.size(j), dtype=np.float64)
+
+    def frequency(self, j: int, level: int) -> Counts:
+        """Give, for each generalised value, the number of records that have it."""
+        width = self.width(j, level)
+        return np.bincount(self.maps[j][level], weights=self.counts[j], minlength=width).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnObjective:
+    """A loss that is a sum over records in each column; see the formula above.
+
+    ``base[j]`` has one number per level; ``extra[j][level]`` one per generalised value (what one suppressed record
+    of that value adds, at least 0), or ``extra`` is ``None``; ``spread[j]`` is at least 0. ``combine`` must not fall
+    when one of its arguments rises, and takes an array (…, m) to an array (…) for a float score.
+
+    The search relies on ``base[j]`` not falling with the level when ``monotone`` is true, and on nothing otherwise.
+    """
+
+    base: tuple[Shares, ...]
+    combine: Callable[[Shares], Score]
+    extra: tuple[tuple[Shares, ...], ...] | None = None
+    spread: Shares | None = None
+    digits: int | None = None
+    """Round each column's sum to so many digits before it is combined."""
+    monotone: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class ClassObjective:
+    """A loss of the classes as a whole.
+
+    ``score(classes, kept)`` is the loss when the classes where ``kept`` is false are suppressed.
+    ``floor(classes)`` bounds from below the score of this node *and of every coarser one*, whatever is suppressed
+    there (``None``: nothing is known).
+    ``ceiling(suppressed, kept)`` bounds from below the score of every *finer* node at which at least this many
+    records are suppressed (``None``: nothing is known).
+    ``columns`` bounds the score from below at every node by a loss that adds up over columns (``None``: no bound);
+    it is cheap, so a close one saves most of the work.
+    """
+
+    score: Callable[[ClassCounts, Verdict], float]
+    floor: Callable[[ClassCounts], float] | None = None
+    ceiling: Callable[[int], float] | None = None
+    columns: ColumnObjective | None = None
+    needs: tuple[str, ...] = ()
+    """Further columns to be counted per class (the target of a majority loss)."""
+
+
+Objective: TypeAlias = ColumnObjective | ClassObjective
