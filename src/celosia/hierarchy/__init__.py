@@ -1,1 +1,23 @@
-"""hierarchy."""
+"""Value hierarchies, their builders, and generalised values with their parser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celosia.catalogue import package
+from celosia.hierarchy.levels import Levels
+from celosia.hierarchy.part import Hierarchy, hierarchy
+from celosia.hierarchy.text import plain, text_expression, texts
+from celosia.hierarchy.values import Generalised, cover, parse
+
+__all__ = ["Generalised", "Hierarchy", "Levels", "cover", "hierarchy", "parse", "plain", "text_expression", "texts"]
+
+_get, _list = package("hierarchy")
+
+
+def __getattr__(name: str) -> Any:
+    return _get(name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_list()])

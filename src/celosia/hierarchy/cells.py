@@ -1,0 +1,288 @@
+"""What a generalised cell can be: everything, one value, a range, a mask, one of several, a period."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import TypeAlias
+
+from celosia.hierarchy.text import plain
+
+ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ].*)?$")
+Bound: TypeAlias = float | str
+"""An end of an interval: a number, or a text compared by its characters (ISO dates sort that way)."""
+
+
+@dataclass(frozen=True)
+class Everything:
+    """Any value at all: ``*`` and longer runs of stars, what a suppressed cell holds.
+
+    >>> Everything().covers("13053"), str(Everything())
+    (True, '*')
+    """
+
+    def covers(self, raw: object) -> bool:  # noqa: ARG002
+        """Any value lies in it, a missing one too."""
+        return True
+
+    def overlaps(self, other: Generalised) -> bool:  # noqa: ARG002
+        """It meets every cell."""
+        return True
+
+    @property
+    def width(self) -> float:
+        """Length of the range: unbounded."""
+        return math.inf
+
+    def __str__(self) -> str:
+        return "*"
+
+
+@dataclass(frozen=True)
+class Exact:
+    """One raw value.
+
+    >>> Exact("30").covers(30.0), Exact("Writer").covers("Dancer")
+    (True, False)
+    """
+
+    text: str
+
+    def covers(self, raw: object) -> bool:
+        """Whether the raw value is this one; numbers are equal as numbers."""
+        other = plain(raw)
+        if other is None:
+            return False
+        if other == self.text:
+            return True
+        mine, theirs = number(self.text), number(other)
+        return mine is not None and mine == theirs
+
+    def overlaps(self, other: Generalised) -> bool:
+        """Whether the other cell holds this value."""
+        return self.covers(other.text) if isinstance(other, Exact) else other.covers(self.text)
+
+    @property
+    def width(self) -> float:
+        """A single value has no extent."""
+        return 0.0
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A range of numbers or of texts, each end open or closed, possibly unbounded.
+
+    >>> cell = Interval(30.0, 35.0, high_closed=False)
+    >>> str(cell), cell.covers(30), cell.covers(35), cell.width
+    ('[30-35)', True, False, 5.0)
+    >>> str(Interval(40.0, math.inf, high_closed=False))
+    '≥40'
+    """
+
+    low: Bound
+    high: Bound
+    low_closed: bool = True
+    high_closed: bool = True
+
+    def covers(self, raw: object) -> bool:
+        """Whether the raw value lies between the ends."""
+        text = plain(raw)
+        if text is None:
+            return False
+        value: Bound | None = text if self.textual else number(text)
+        if value is None:
+            return False
+        return self._above(value) and self._below(value)
+
+    @property
+    def textual(self) -> bool:
+        """Whether the ends are texts rather than numbers."""
+        return isinstance(self.low, str) or isinstance(self.high, str)
+
+    def _above(self, value: Bound) -> bool:
+        if self.low == -math.inf:
+            return True
+        return _less(self.low, value) or (self.low_closed and self.low == value)
+
+    def _below(self, value: Bound) -> bool:
+        if self.high == math.inf:
+            return True
+        return _less(value, self.high) or (self.high_closed and self.high == value)
+
+    def overlaps(self, other: Generalised) -> bool:
+        """Whether some value lies in both cells."""
+        if isinstance(other, Interval):
+            if self.textual != other.textual:
+                return False
+            return _meets(self, other) and _meets(other, self)
+        if isinstance(other, Mask):
+            return other.overlaps(self)
+        if isinstance(other, OneOf):
+            return any(self.covers(member) for member in other.members)
+        return other.overlaps(self)
+
+    @property
+    def width(self) -> float:
+        """Length of the range; infinite when an end is open or the ends are texts."""
+        if isinstance(self.low, str) or isinstance(self.high, str):
+            return math.inf
+        return self.high - self.low
+
+    def __str__(self) -> str:
+        if self.low == -math.inf and self.high == math.inf:
+            return "*"
+        if self.low == -math.inf:
+            return f"{'≤' if self.high_closed else '<'}{_bound(self.high)}"
+        if self.high == math.inf:
+            return f"{'≥' if self.low_closed else '>'}{_bound(self.low)}"
+        ends = f"{'[' if self.low_closed else '('}%s{']' if self.high_closed else ')'}"
+        if self.textual:
+            return ends % f"{self.low} .. {self.high}"
+        # a minus sign in front of a bound would be read as the dash between the bounds
+        dash = ", " if (isinstance(self.low, float) and self.low < 0) or self.low_closed == self.high_closed else "-"
+        return ends % f"{_bound(self.low)}{dash}{_bound(self.high)}"
+
+
+@dataclass(frozen=True)
+class Mask:
+    """Positions hidden by stars: ``130**`` is every text of five characters that begins with 130.
+
+    >>> Mask("1485*").covers("14853"), Mask("1485*").covers("13053"), Mask("97***").covers("970")
+    (True, False, False)
+    """
+
+    pattern: str
+
+    def covers(self, raw: object) -> bool:
+        """Whether the raw value has the same length and agrees wherever nothing is hidden."""
+        text = plain(raw)
+        if text is None or len(text) != len(self.pattern):
+            return False
+        return all(p in ("*", c) for p, c in zip(self.pattern, text, strict=True))
+
+    def overlaps(self, other: Generalised) -> bool:
+        """Whether some text fits both."""
+        if isinstance(other, Mask):
+            return len(self.pattern) == len(other.pattern) and all(
+                "*" in (a, b) or a == b for a, b in zip(self.pattern, other.pattern, strict=True)
+            )
+        if isinstance(other, Interval):
+            if other.textual or not re.fullmatch(r"\d+\**", self.pattern):
+                return True  # cannot be ruled out
+            low, high = float(self.pattern.replace("*", "0")), float(self.pattern.replace("*", "9"))
+            return other.overlaps(Interval(low, high))
+        return other.overlaps(self) if isinstance(other, OneOf | Everything) else self.covers(other.text)
+
+    @property
+    def width(self) -> float:
+        """Number of texts that ten digits per hidden position allow, less one."""
+        return float(10 ** self.pattern.count("*") - 1)
+
+    def __str__(self) -> str:
+        return self.pattern
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of several values, in the order they were written.
+
+    >>> OneOf(("Divorced", "Widowed")).covers("Widowed"), str(OneOf(("b", "a")))
+    (True, '{b, a}')
+    """
+
+    members: tuple[str, ...]
+
+    def covers(self, raw: object) -> bool:
+        """Whether the raw value is a member."""
+        return any(Exact(member).covers(raw) for member in self.members)
+
+    def overlaps(self, other: Generalised) -> bool:
+        """Whether some member lies in the other cell."""
+        if isinstance(other, OneOf):
+            return any(self.covers(member) for member in other.members)
+        return any(other.covers(member) for member in self.members)
+
+    @property
+    def width(self) -> float:
+        """Number of members, less one."""
+        return float(len(self.members) - 1)
+
+    def __str__(self) -> str:
+        return "{" + ", ".join(self.members) + "}"
+
+
+@dataclass(frozen=True)
+class Period:
+    """A stretch of the calendar: ``2018-05``, ``2018-Q2``, ``2018`` (as a date), ``2010s``.
+
+    >>> spring = Period("2018-Q2", "2018-04-01", "2018-06-30")
+    >>> spring.covers("2018-05-03"), spring.covers(date(2021, 1, 1))
+    (True, False)
+    """
+
+    text: str
+    first: str
+    last: str
+
+    def covers(self, raw: object) -> bool:
+        """Whether the raw date lies in the period; the period's own text does too."""
+        text = plain(raw)
+        if text is None:
+            return False
+        return text == self.text or (ISO_DATE.match(text) is not None and self.first <= text[:10] <= self.last)
+
+    def overlaps(self, other: Generalised) -> bool:
+        """Whether some day lies in both cells."""
+        if isinstance(other, Period):
+            return self.first <= other.last and other.first <= self.last
+        if isinstance(other, Exact):
+            return self.covers(other.text)
+        if isinstance(other, Interval):
+            return other.overlaps(Interval(self.first, self.last)) if other.textual else False
+        return other.overlaps(self) if isinstance(other, OneOf | Everything) else False
+
+    @property
+    def width(self) -> float:
+        """Number of days from the first to the last."""
+        return float((date.fromisoformat(self.last) - date.fromisoformat(self.first)).days)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Generalised: TypeAlias = Everything | Exact | Interval | Mask | OneOf | Period
+
+
+def number(text: str) -> float | None:
+    """The number a text holds, or None.
+
+    >>> number("30"), number("x"), number("nan")
+    (30.0, None, None)
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return None if math.isnan(value) else value
+
+
+def _less(a: Bound, b: Bound) -> bool:
+    if isinstance(a, str) or isinstance(b, str):
+        return str(a) < str(b)
+    return a < b
+
+
+def _meets(a: Interval, b: Interval) -> bool:
+    """Whether ``a`` begins before ``b`` ends."""
+    if a.low == -math.inf or b.high == math.inf:
+        return True
+    return _less(a.low, b.high) or (a.low == b.high and a.low_closed and b.high_closed)
+
+
+def _bound(value: Bound) -> str:
+    return str(plain(value))

@@ -1,0 +1,96 @@
+"""Explicit level tables, from rows or from a file as ARX writes them."""
+
+from __future__ import annotations
+
+import csv
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field, model_validator
+
+from celosia.errors import DataError
+from celosia.hierarchy.levels import Levels
+from celosia.hierarchy.part import Hierarchy
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class LevelTable(Hierarchy):
+    """One row per raw value: the value and its label on each level.
+
+    A file needs no header; its separator (``;`` as ARX writes, tab, ``|`` or comma) is found by itself. The
+    domain is every row. Refused when rows differ in length, when a value has two different rows or when the levels do
+    not nest.
+
+    >>> table = LevelTable(rows=[["Writer", "Artist", "*"], ["Dancer", "Artist", "*"], ["Lawyer", "Legal", "*"]])
+    >>> table.levels(["Dancer", "Lawyer"]).labels(1)
+    ['Artist', 'Legal']
+    >>> table.levels(["Dancer", "Poet"])
+    Traceback (most recent call last):
+    celosia.errors.SchemaError: 1 of 2 distinct values are not covered by the hierarchy. ...
+    """
+
+    name: ClassVar[str] = "levels"
+
+    path: Path | None = Field(default=None, description="file with one row per value, level 0 first")
+    rows: tuple[tuple[str, ...], ...] = Field(default=(), description="the rows themselves, level 0 first")
+    separator: str | None = Field(default=None, description="separator of the file; found by itself when not given")
+    encoding: str = Field(default="utf-8-sig", description="encoding of the file")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> LevelTable:
+        if (self.path is None) == (not self.rows):
+            raise ValueError("levels: give either path or rows.")
+        return self
+
+    def _domain(self, values: pl.Series, counts: pl.Series) -> Levels:  # noqa: ARG002
+        if self.path is None:
+            return _from_rows(self.rows)
+        try:
+            changed = self.path.stat().st_mtime_ns
+        except OSError as error:
+            raise DataError(f"levels: cannot read the hierarchy {self.path}: {error.strerror}.") from None
+        return _from_file(self.path.resolve(), changed, self.separator, self.encoding)
+
+
+@lru_cache(maxsize=64)
+def _from_file(path: Path, _changed: int, separator: str | None, encoding: str) -> Levels:
+    try:
+        text = path.read_text(encoding=encoding)
+    except UnicodeDecodeError:
+        raise DataError(f"levels: {path.name} is not {encoding}; name its encoding, such as latin-1.") from None
+    lines = text.splitlines()
+    rows = tuple(tuple(row) for row in csv.reader(lines, delimiter=separator or sniff(lines)) if row)
+    if not rows:
+        raise DataError(f"levels: {path.name} is empty.")
+    return _from_rows(rows, path.name)
+
+
+@lru_cache(maxsize=64)
+def _from_rows(rows: tuple[tuple[str, ...], ...], source: str = "the rows") -> Levels:
+    width = len(rows[0])
+    for at, row in enumerate(rows, start=1):
+        if len(row) != width:
+            raise DataError(f"levels: row {at} of {source} has {len(row)} fields, the first row has {width}.")
+    distinct = tuple(dict.fromkeys(rows))
+    if len({row[0] for row in distinct}) < len(distinct):
+        twice = len(distinct) - len({row[0] for row in distinct})
+        raise DataError(f"levels: {twice} value(s) of {source} have two different rows; keep one row per value.")
+    columns = list(zip(*distinct, strict=True))
+    return Levels.of(columns[0], columns[1:])
+
+
+def sniff(lines: list[str]) -> str:
+    """The separator that cuts the first lines into the same number (more than one) of fields.
+
+    >>> sniff(["1;0-4;*", "2;0-4;*"]), sniff(["a,b", "c,d"]), sniff(["a;x,y", "b;x"])
+    (';', ',', ';')
+    """
+    head = [line for line in lines[:200] if line.strip()]
+    for separator in ";\t|,":
+        widths = {len(row) for row in csv.reader(head, delimiter=separator)}
+        if len(widths) == 1 and widths != {1}:
+            return separator
+    return ";"

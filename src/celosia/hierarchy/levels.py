@@ -1,0 +1,302 @@
+"""The level table of one column: every raw value with its label on each level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import ParameterError, SchemaError
+from celosia.hierarchy.values import Everything, Interval, number, parse
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """One level: its distinct labels, the code of each value's label, and the domain rows under each label."""
+
+    labels: list[str | None]
+    codes: Codes
+    rows: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Labels of distinct raw values on the levels 0 (raw) to ``height`` (coarsest).
+
+    The *domain* is every row of the hierarchy, also those for values that do not occur in the data; the share of a
+    label is the share of the domain's rows under it, as ARX counts. A missing value stays missing below
+    the top and joins the top when that is a single label.
+
+    >>> levels = Levels.of(["Writer", "Dancer", "Lawyer"], [["Artist", "Artist", "Legal"], ["*", "*", "*"]])
+    >>> levels.height, levels.labels(1), levels.codes(1).tolist(), levels.shares(1).round(3).tolist()
+    (2, ['Artist', 'Artist', 'Legal'], [0, 0, 1], [0.667, 0.667, 0.333])
+    """
+
+    values: list[str | None]
+    table: tuple[Level, ...]
+    domain: list[str] = field(repr=False)
+
+    @classmethod
+    def of(cls, values: Sequence[str], labels: Sequence[Iterable[str]]) -> Levels:
+        """Build the table of a whole domain from one column of labels per level above the raw values."""
+        import polars as pl
+
+        raw = pl.Series("raw", values, dtype=pl.String)
+        table = []
+        for column in [raw, *(pl.Series("label", list_or_series(c), dtype=pl.String) for c in labels)]:
+            names = column.unique(maintain_order=True)
+            codes = _encode(column, names)
+            table.append(Level(names.to_list(), codes, np.bincount(codes, minlength=len(names)).astype(np.int64)))
+        domain = raw.to_list()
+        built = cls(domain, tuple(table), domain)
+        built.check_nesting()
+        return built
+
+    @property
+    def height(self) -> int:
+        """Number of levels above the raw values."""
+        return len(self.table) - 1
+
+    def labels(self, level: int) -> list[str | None]:
+        """Label of each value on a level."""
+        at = self._at(level)
+        names = np.array([*at.labels, None], dtype=object)[:-1]
+        return list(names[at.codes])
+
+    def categories(self, level: int) -> list[str | None]:
+        """The distinct labels of a level; `codes` are positions in this list."""
+        return self._at(level).labels
+
+    def codes(self, level: int) -> Codes:
+        """Code of each value's label on a level."""
+        return self._at(level).codes
+
+    def shares(self, level: int) -> NDArray[np.float64]:
+        """Share of the domain under the label of each value, in (0, 1]."""
+        at = self._at(level)
+        shares: NDArray[np.float64] = (at.rows / max(len(self.domain), 1))[at.codes]
+        return shares
+
+    def mapping(self, level: int) -> tuple[list[str | None], list[str | None]]:
+        """Two aligned lists: raw values and their labels, as a join needs them."""
+        return self.values, self.labels(level)
+
+    @cached_property
+    def parents(self) -> tuple[Codes, ...]:
+        """For each level below the top: the code one level up of every code."""
+        return tuple(
+            _parent(low.codes, high.codes, len(low.labels))
+            for low, high in zip(self.table, self.table[1:], strict=False)
+        )
+
+    def check_nesting(self) -> None:
+        """Refuse levels where two values share a label and part again higher up."""
+        for level, parent in enumerate(self.parents):
+            low, high = self.table[level], self.table[level + 1]
+            torn = np.unique(low.codes[parent[low.codes] != high.codes])
+            if len(torn):
+                raise SchemaError(
+                    f"hierarchy: level {level + 1} does not nest level {level}: values that share one of {len(torn)} "
+                    f"label(s) of level {level} have different labels on level {level + 1}. Give each label one parent."
+                )
+
+    def at(self, levels: Sequence[int] | NDArray[np.int_]) -> list[str | None]:
+        """Label of each value on its own level, so that subtrees stand at different heights.
+
+        Values under one label must stand together, otherwise a label would hide only some of them.
+
+        >>> levels = Levels.of(["a", "b", "c"], [["ab", "ab", "c"], ["*", "*", "*"]])
+        >>> levels.at([1, 1, 0])
+        ['ab', 'ab', 'c']
+        """
+        wanted = np.asarray(levels, dtype=np.int64)
+        if wanted.shape != (len(self.values),):
+            raise ParameterError(f"one level per value is needed: {len(self.values)} values, {wanted.size} levels.")
+        out = np.empty(len(self.values), dtype=object)
+        for level in np.unique(wanted):
+            here = wanted == level
+            at = self._at(int(level))
+            if np.isin(at.codes[~here], at.codes[here]).any():
+                raise ParameterError(
+                    f"mixed levels: some values under a label of level {level} stand at another level; "
+                    "a subtree stands at one level."
+                )
+            out[here] = np.array([*at.labels, None], dtype=object)[:-1][at.codes[here]]
+        return list(out)
+
+    def cut(self, nodes: Iterable[str], rest: int = 0) -> list[str | None]:
+        """Label of each value when the given nodes stand for all values under them; the rest at one level.
+
+        >>> levels = Levels.of(["13053", "13068", "14853"],
+        ...                    [["1305*", "1306*", "1485*"], ["130**", "130**", "148**"], ["*", "*", "*"]])
+        >>> levels.cut(["130**", "1485*"])
+        ['130**', '130**', '1485*']
+        """
+        wanted = np.full(len(self.values), -1, dtype=np.int64)
+        for node in nodes:
+            level = self.level_of(node)
+            if level < 0:
+                raise ParameterError("mixed levels: a node names no label of the hierarchy; use labels of its levels.")
+            at = self._at(level)
+            under = at.codes == at.labels.index(node)
+            wanted[under] = np.maximum(wanted[under], level)
+        wanted[wanted < 0] = rest
+        return self.at(wanted)
+
+    def level_of(self, label: str | None) -> int:
+        """The lowest level that has this label, or -1."""
+        return self._places.get(label, (-1, 0))[0]
+
+    def share_of(self, label: str | None) -> float:
+        """Share of the domain under a label of any level; a cell that no level has is parsed and matched.
+
+        >>> levels = Levels.of(["1", "2", "3", "4"], [["1-2", "1-2", "3-4", "3-4"], ["*", "*", "*", "*"]])
+        >>> levels.share_of("1-2"), levels.share_of("[2-4]"), levels.share_of("*"), levels.share_of("2")
+        (0.5, 0.75, 1.0, 0.25)
+        """
+        size = max(len(self.domain), 1)
+        place = self._places.get(label)
+        if place is not None:
+            return float(place[1] / size)
+        if label is None:
+            return 1.0 / size
+        cell = parse(label)
+        if isinstance(cell, Everything):
+            return 1.0
+        if isinstance(cell, Interval) and not cell.textual:
+            x, low, high = self._numbers, float(cell.low), float(cell.high)
+            above = (x >= low) if cell.low_closed else (x > low)
+            below = (x <= high) if cell.high_closed else (x < high)
+            return float((above & below).sum() / size)
+        return sum(cell.covers(raw) for raw in self.domain) / size
+
+    def heights_of(self, labels: Sequence[str | None]) -> NDArray[np.int64]:
+        """The lowest level of each label; a cell that no level has stands at the lowest level as wide as it."""
+        return np.array([self._height(label) for label in labels], dtype=np.int64)
+
+    def _height(self, label: str | None) -> int:
+        known = self.level_of(label)
+        if known >= 0 or label is None:
+            return max(known, 0)
+        share = self.share_of(label)
+        for level, at in enumerate(self.table):
+            if at.rows.max(initial=0) / max(len(self.domain), 1) >= share:
+                return level
+        return self.height
+
+    def restrict(self, values: Sequence[str | None], fallback: str | None = None, column: str | None = None) -> Levels:
+        """The same levels for other values; those that the domain lacks take ``fallback``, or are refused by count."""
+        import polars as pl
+
+        wanted = pl.Series("raw", values, dtype=pl.String)
+        place = _encode(wanted, pl.Series("raw", self.values, dtype=pl.String), missing=-1)
+        null = wanted.is_null().to_numpy()
+        lost = (place < 0) & ~null
+        if lost.any() and fallback is None:
+            where = f"column {column!r}: " if column else ""
+            raise SchemaError(
+                f"{where}{int(lost.sum())} of {len(wanted) - int(null.sum())} distinct values are not covered by the "
+                'hierarchy. Add them to it, or name a label for them with fallback, such as fallback = "*".'
+            )
+        if not (lost.any() or null.any()):
+            return Levels(list(values), tuple(Level(t.labels, t.codes[place], t.rows) for t in self.table), self.domain)
+        chain = self._chain(fallback)
+        raw_lost = wanted.filter(pl.Series(lost)).to_list()
+        table = [_extended(self.table[0], place, lost, null, raw_lost, None)]
+        for level, at in enumerate(self.table[1:], start=1):
+            top = at.labels[0] if level == self.height and len(at.labels) == 1 else None
+            table.append(_extended(at, place, lost, null, chain[level - 1], top))
+        built = Levels(list(values), tuple(table), self.domain)
+        built.check_nesting()
+        return built
+
+    def _chain(self, fallback: str | None) -> list[str]:
+        """Label of an uncovered value on the levels 1 to height."""
+        if fallback is None:
+            return [""] * self.height
+        known = max((level for level in range(1, self.height + 1) if fallback in self.table[level].labels), default=0)
+        chain = [fallback] * self.height
+        if known:
+            code = self.table[known].labels.index(fallback)
+            for level in range(known, self.height):
+                code = int(self.parents[level][code])
+                chain[level] = str(self.table[level + 1].labels[code])
+        elif self.height and len(self.table[-1].labels) == 1:
+            chain[-1] = str(self.table[-1].labels[0])
+        return chain
+
+    def _at(self, level: int) -> Level:
+        if not 0 <= level <= self.height:
+            raise ParameterError(f"the hierarchy has the levels 0 to {self.height}, got {level}.")
+        return self.table[level]
+
+    @cached_property
+    def _places(self) -> Mapping[str | None, tuple[int, int]]:
+        """Lowest level and largest number of domain rows of every label."""
+        places: dict[str | None, tuple[int, int]] = {}
+        for level, at in enumerate(self.table):
+            for label, rows in zip(at.labels, at.rows, strict=True):
+                before = places.get(label)
+                places[label] = (level, int(rows)) if before is None else (before[0], max(before[1], int(rows)))
+        return places
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.float64]:
+        return np.array([np.nan if (x := number(raw)) is None else x for raw in self.domain])
+
+
+def list_or_series(column: Iterable[Any]) -> Any:
+    """A Polars Series stays one, anything else becomes a list."""
+    return column if hasattr(column, "to_list") else list(column)
+
+
+def _encode(column: pl.Series, names: pl.Series, missing: int = 0) -> Codes:
+    import polars as pl
+
+    codes = pl.int_range(0, len(names), dtype=pl.Int32, eager=True)
+    found = column.replace_strict(names, codes, default=None, return_dtype=pl.Int32) if len(names) else None
+    if found is None:
+        return np.full(len(column), missing, dtype=np.int32)
+    return np.ascontiguousarray(found.fill_null(missing).to_numpy(), dtype=np.int32)
+
+
+def _parent(low: Codes, high: Codes, size: int) -> Codes:
+    parent = np.zeros(size, dtype=np.int32)
+    parent[low[::-1]] = high[::-1]  # the first value of each code decides
+    return parent
+
+
+def _extended(
+    at: Level, place: Codes, lost: NDArray[np.bool_], null: NDArray[np.bool_], labels: str | list[str], top: str | None
+) -> Level:
+    """One level with codes for uncovered values (one label, or one each) and for the missing value."""
+    names = list(at.labels)
+    rows = at.rows.tolist()
+    codes = np.where(place >= 0, at.codes[np.maximum(place, 0)] if len(at.codes) else 0, 0).astype(np.int32)
+    if lost.any():
+        if isinstance(labels, str):
+            codes[lost] = _code_of(labels, names, rows, 1)
+        else:
+            codes[lost] = np.arange(len(names), len(names) + len(labels), dtype=np.int32)
+            names.extend(labels)
+            rows.extend([1] * len(labels))
+    if null.any():
+        codes[null] = _code_of(top, names, rows, 1)
+    return Level(names, codes, np.array(rows, dtype=np.int64))
+
+
+def _code_of(label: str | None, names: list[str | None], rows: list[int], count: int) -> int:
+    if label in names:
+        return names.index(label)
+    names.append(label)
+    rows.append(count)
+    return len(names) - 1

@@ -1,0 +1,89 @@
+"""What a hierarchy is: a part that gives every raw value of a column its labels on each level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field
+
+from celosia import catalogue
+from celosia.errors import ParameterError
+from celosia.hierarchy.levels import Levels
+from celosia.hierarchy.text import texts
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Hierarchy(catalogue.Part):
+    """Gives every raw value of a column coarser labels, level by level."""
+
+    kind: ClassVar[str] = "hierarchy"
+    home: ClassVar[str] = "celosia.hierarchy"
+
+    fallback: str | None = Field(
+        default=None, description="label of values that the hierarchy does not cover; without it they are refused"
+    )
+
+    def levels(self, values: Iterable[Any], counts: Sequence[int] | None = None, column: str | None = None) -> Levels:
+        """Level table of the distinct raw values; ``counts`` are their frequencies, for builders that weigh them."""
+        import polars as pl
+
+        wanted = pl.Series("raw", texts(values), dtype=pl.String)
+        weights = pl.Series("count", [1] * len(wanted) if counts is None else counts, dtype=pl.Int64)
+        distinct = (
+            pl.DataFrame({"raw": wanted, "count": weights})
+            .drop_nulls("raw")
+            .group_by("raw", maintain_order=True)
+            .agg(pl.col("count").sum())
+        )
+        domain = self._domain(distinct["raw"], distinct["count"])
+        return domain.restrict(wanted.to_list(), self.fallback, column)
+
+    def _domain(self, values: pl.Series, counts: pl.Series) -> Levels:
+        """Level table of everything the hierarchy covers, at least of those of the given values that it can."""
+        raise NotImplementedError
+
+
+def hierarchy(thing: Any) -> Hierarchy:
+    """Make a hierarchy of what a user gives: a part, a path to a level table, ``{use = …}``, text, rows or a frame.
+
+    >>> hierarchy("intervals(width=5)")
+    Intervals(fallback=None, width=5.0, ...)
+    >>> hierarchy([["Writer", "Artist", "*"], ["Dancer", "Artist", "*"]]).levels(["Dancer"]).labels(1)
+    ['Artist']
+    """
+    from celosia.hierarchy.level_table import LevelTable
+
+    if isinstance(thing, Hierarchy):
+        return thing
+    if isinstance(thing, Path):
+        return LevelTable(path=thing)
+    if isinstance(thing, str):
+        if _is_path(thing):
+            return LevelTable(path=Path(thing))
+        return _built(thing)
+    if isinstance(thing, Mapping):
+        return _built(thing if "use" in thing else {"use": "tree", "tree": thing})
+    if hasattr(thing, "rows") and callable(thing.rows):  # a Polars frame
+        return LevelTable(rows=tuple(tuple(texts(row)) for row in thing.rows()))
+    if hasattr(thing, "itertuples"):  # a pandas frame
+        return LevelTable(rows=tuple(tuple(texts(row)) for row in thing.itertuples(index=False)))
+    if isinstance(thing, Sequence):
+        return LevelTable(rows=tuple(tuple(texts(row)) for row in thing))
+    raise ParameterError(
+        f"a hierarchy is a path, a part such as intervals(width=5), a tree or rows; got {type(thing).__name__}."
+    )
+
+
+def _is_path(text: str) -> bool:
+    return Path(text).suffix.lower() in {".csv", ".tsv", ".txt"} or (
+        "(" not in text and any(sep in text for sep in "/\\")
+    )
+
+
+def _built(thing: str | Mapping[str, Any]) -> Hierarchy:
+    part: Hierarchy = catalogue.build("hierarchy", thing)
+    return part

@@ -1,0 +1,42 @@
+"""Automatic hierarchies: the least important values go first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from celosia.hierarchy.levels import Levels
+from celosia.hierarchy.part import Hierarchy
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Priority(Hierarchy):
+    """On each level a further share of the least important values becomes ``*``; the others stay as they are.
+
+    Important are the frequent values, or those first in ``order`` (values that it does not name come last). With
+    ``count`` levels below the top, level ``j`` hides the last ``j / (count + 1)`` of the values.
+
+    >>> levels = Priority(count=2).levels(["a", "b", "c"], counts=[9, 1, 5])
+    >>> levels.labels(1), levels.labels(2), levels.labels(3)
+    (['a', '*', 'c'], ['a', '*', '*'], ['*', '*', '*'])
+    """
+
+    order: tuple[str, ...] = Field(default=(), description="the most important values, first to last")
+    count: int = Field(default=4, ge=1, description="number of levels below the top")
+
+    def _domain(self, values: pl.Series, counts: pl.Series) -> Levels:
+        texts = values.to_list()
+        place = {value: at for at, value in enumerate(self.order)}
+        named = np.array([place.get(value, len(place)) for value in texts], dtype=np.int64)
+        rank = np.empty(len(texts), dtype=np.int64)
+        rank[np.lexsort((np.array(texts, dtype=str), -counts.to_numpy(), named))] = np.arange(len(texts))
+        raw = np.array(texts, dtype=object)
+        columns = []
+        for level in range(1, self.count + 1):
+            kept = len(texts) - np.ceil(len(texts) * level / (self.count + 1))
+            columns.append(list(np.where(rank < kept, raw, "*")))
+        return Levels.of(texts, [*columns, ["*"] * len(texts)])

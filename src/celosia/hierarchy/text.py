@@ -1,0 +1,100 @@
+"""The one text form of raw values: whole numbers without ``.0``, dates as ISO, truth values in lower case.
+
+Hierarchies, generalised cells and files speak text. Every place that turns a raw value into text does it here,
+so that 30, 30.0 and "30" name the same row of a hierarchy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def plain(value: object) -> str | None:
+    """Text of one raw value; a missing one stays missing.
+
+    >>> plain(30.0), plain("30"), plain(True), plain(date(2018, 2, 26)), plain(float("nan"))
+    ('30', '30', 'true', '2018-02-26', None)
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(float(value))
+    if isinstance(value, datetime):
+        midnight = (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0)
+        return value.date().isoformat() if midnight else value.isoformat(sep="T")
+    if isinstance(value, date):
+        return value.isoformat()
+    if hasattr(value, "item"):  # a numpy scalar
+        return plain(value.item())
+    return str(value)
+
+
+def texts(values: Iterable[Any]) -> list[str | None]:
+    """Text of many raw values: a Polars Series at once, anything else one by one.
+
+    >>> texts([30, None, 2.5])
+    ['30', None, '2.5']
+    """
+    import polars as pl
+
+    if isinstance(values, pl.Series):
+        return _series(values).to_list()
+    return [plain(value) for value in values]
+
+
+def text_expression(name: str, dtype: pl.DataType | type[pl.DataType]) -> pl.Expr:
+    """Polars expression of the text of a column of the given type.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"x": [1.0, 2.5, float("nan"), None]})
+    >>> frame.select(text_expression("x", frame.schema["x"]))["x"].to_list()
+    ['1', '2.5', None, None]
+    """
+    import polars as pl
+
+    column = pl.col(name)
+    if dtype == pl.String:
+        return column
+    if dtype == pl.Boolean:
+        return column.cast(pl.String)
+    if dtype.is_float():
+        # Polars writes 1e16 and above with an exponent, as Python does; whole numbers below go through integers
+        whole = column.is_finite() & (column == column.floor()) & (column.abs() < 1e16)
+        return (
+            pl.when(column.is_nan())
+            .then(None)
+            .when(whole)
+            .then(column.cast(pl.Int64, strict=False).cast(pl.String))
+            .otherwise(column.cast(pl.Float64).cast(pl.String))
+            .alias(name)
+        )
+    if dtype == pl.Date:
+        return column.dt.to_string("%Y-%m-%d")
+    if dtype == pl.Datetime:
+        day = column.dt.to_string("%Y-%m-%d")
+        return (
+            pl.when(column.dt.truncate("1d") == column)
+            .then(day)
+            .otherwise(day + pl.lit("T") + column.dt.to_string("%H:%M:%S%.f").str.strip_chars_end("."))
+            .alias(name)
+        )
+    if dtype.is_decimal():
+        return column.cast(pl.String).str.replace(r"(\.\d*?)0+$", "$1").str.strip_suffix(".")
+    return column.cast(pl.String)
+
+
+def _series(values: pl.Series) -> pl.Series:
+    named = values.alias("values")
+    return named.to_frame().select(text_expression("values", named.dtype).alias("values"))["values"]
