@@ -30,15 +30,23 @@ def plain(value: object) -> str | None:
     if isinstance(value, float):
         if math.isnan(value):
             return None
-        return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(float(value))
+        return str(int(value)) if value.is_integer() and abs(value) < 1e16 else _decimal(float(value))
     if isinstance(value, datetime):
         midnight = (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0)
         return value.date().isoformat() if midnight else value.isoformat(sep="T")
     if isinstance(value, date):
         return value.isoformat()
-    if hasattr(value, "item"):  # a numpy scalar
-        return plain(value.item())
+    if hasattr(value, "item"):  # a numpy scalar; a short float is the shortest decimal that names it
+        return plain(float(str(value))) if type(value).__name__ in ("float32", "float16") else plain(value.item())
     return str(value)
+
+
+def _decimal(value: float) -> str:
+    if 1e-4 <= abs(value) < 1e16:
+        return repr(value)
+    import polars as pl  # very small and large numbers: the same exponent as in a column
+
+    return str(pl.Series([value]).cast(pl.String)[0])
 
 
 def texts(values: Iterable[Any]) -> list[str | None]:
@@ -77,7 +85,7 @@ def text_expression(name: str, dtype: pl.DataType | type[pl.DataType]) -> pl.Exp
             .then(None)
             .when(whole)
             .then(column.cast(pl.Int64, strict=False).cast(pl.String))
-            .otherwise(column.cast(pl.Float64).cast(pl.String))
+            .otherwise(column.cast(pl.String))
             .alias(name)
         )
     if dtype == pl.Date:
