@@ -1,1 +1,28 @@
-"""io."""
+"""Readers and writers: text, Parquet, spreadsheets, JSON lines, statistical files, databases.
+
+>>> sorted(file_types())
+['csv', 'excel', 'jsonl', 'ods', 'parquet', 'sas', 'spss', 'stata']
+"""
+
+from __future__ import annotations
+
+from celosia.io import delimited, jsonlines, parquet, sheets, statistical
+from celosia.io.atomic import replaced
+from celosia.io.facts import FileFacts, MissingCode, Scan
+from celosia.io.filetypes import file_types
+from celosia.io.sources import scan, write
+
+__all__ = [
+    "FileFacts",
+    "MissingCode",
+    "Scan",
+    "delimited",
+    "file_types",
+    "jsonlines",
+    "parquet",
+    "replaced",
+    "scan",
+    "sheets",
+    "statistical",
+    "write",
+]

@@ -1,0 +1,201 @@
+"""Which type each column of a text file has, decided so that no later cell can break a run.
+
+A guess from the head of the file is checked against every cell in one streaming pass. A column whose cells do not
+all fit is read as the next wider type, in the end as text. Numbers with leading zeros stay text: ``08001`` is a
+postcode, not 8001.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: Marks that mean *missing* in a column of numbers or dates. In text they may be values (``NA`` is Namibia).
+MARKS = ("NA", "N/A", "NaN", "nan", "NULL", "null", "None", ".", "?", "-")
+# A number of more than 15 digits would lose some as a double; up to 18 digits fit an integer.
+PATTERNS = {
+    "integer": r"^(?:0|-?[1-9]\d{0,17})$",
+    "number": r"^[+-]?(?:(?:0|[1-9]\d{0,14})(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?$",
+    "truth": r"^(?:true|false)$",
+    "date": r"^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$",
+    "moment": r"^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[T ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?$",
+}
+WIDER = {"integer": "number", "number": "text", "truth": "text", "date": "text", "moment": "text"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the cells of one column are read: as what, which marks are missing, with blanks stripped or not."""
+
+    kind: str
+    marks: tuple[str, ...] = ()
+    strip: bool = False
+
+    def dtype(self) -> pl.DataType:
+        """Return the polars type of the column."""
+        import polars as pl
+
+        types: dict[str, Any] = {
+            "integer": pl.Int64(),
+            "number": pl.Float64(),
+            "truth": pl.Boolean(),
+            "date": pl.Date(),
+            "moment": pl.Datetime("us"),
+        }
+        found: pl.DataType = types.get(self.kind, pl.String())
+        return found
+
+    @property
+    def native(self) -> bool:
+        """Say whether the scanner itself can read the column, without an expression after it."""
+        return not self.strip and len(self.marks) < 2 and self.kind != "moment"
+
+
+def pattern(kind: str, decimal: str) -> str:
+    """Return the regular expression of one kind of cell.
+
+    >>> import re
+    >>> re.match(pattern("number", ","), "-3,5") is not None
+    True
+    """
+    if kind != "number" or decimal == ".":
+        return PATTERNS[kind]
+    return PATTERNS[kind].replace(r"\.", decimal)
+
+
+def readings_of(
+    cells: pl.LazyFrame, head: pl.DataFrame, decimal: str, marks: tuple[str, ...] = MARKS
+) -> dict[str, Reading]:
+    """Decide how each column is read; ``cells`` and ``head`` hold the cells as text.
+
+    >>> import polars as pl
+    >>> head = pl.DataFrame({"a": ["1", "2"], "zip": ["08001", "17001"]})
+    >>> cells = pl.DataFrame({"a": ["1", "2", "2.5"], "zip": ["08001", "17001", "25001"]})
+    >>> [(name, r.kind) for name, r in readings_of(cells.lazy(), head, ".").items()]
+    [('a', 'number'), ('zip', 'text')]
+    """
+    found = {name: _guess(head[name], decimal, marks) for name in head.columns}
+    unchecked = {name for name, reading in found.items() if reading.kind != "text"}
+    # integer -> number -> text: three rounds end it; a fourth is for columns that are empty in the head.
+    for _ in range(4):
+        if not unchecked:
+            break
+        misfits, marked = _misfits(cells, {name: found[name] for name in unchecked}, decimal, marks)
+        for name in [n for n in unchecked if marked[n] and not misfits[n]]:
+            found[name] = replace(found[name], marks=_marks_in(cells, name, found[name].strip, marks))
+        unchecked = {name for name in unchecked if misfits[name]}
+        for name in unchecked:
+            found[name] = _widened(cells, name, found[name], decimal, marks)
+        unchecked = {name for name in unchecked if found[name].kind != "text"}
+    for name in unchecked:
+        found[name] = Reading("text")
+    return {name: replace(r, kind="text") if r.kind == "empty" else r for name, r in found.items()}
+
+
+def expression(name: str, reading: Reading, decimal: str) -> pl.Expr:
+    """Return the expression that makes the column from its text cells."""
+    import polars as pl
+
+    cell = _cell(name, reading.strip)
+    if reading.marks:
+        cell = pl.when(cell.is_in(list(reading.marks)).not_()).then(cell)
+    if reading.kind == "number" and decimal != ".":
+        cell = cell.str.replace(decimal, ".", literal=True)
+    if reading.kind == "moment":
+        return cell.str.replace(" ", "T", literal=True).str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us")
+    if reading.kind == "date":
+        return cell.str.to_date("%Y-%m-%d")
+    if reading.kind == "truth":
+        return cell == "true"
+    return cell.cast(reading.dtype())
+
+
+def _cell(name: str, strip: bool) -> pl.Expr:
+    """Return the text of the cell, without blanks around it when asked; nothing left is missing."""
+    import polars as pl
+
+    if not strip:
+        return pl.col(name)
+    stripped = pl.col(name).str.strip_chars()
+    return pl.when(stripped != "").then(stripped).alias(name)
+
+
+def _guess(head: pl.Series, decimal: str, marks: tuple[str, ...]) -> Reading:
+    """Guess how a column is read from its first cells."""
+    cells = head.drop_nulls()
+    if cells.is_empty():
+        return Reading("empty")
+    stripped = cells.str.strip_chars()
+    spaced = bool((stripped != cells).any())
+    bare = stripped.filter(~stripped.is_in(marks) & (stripped != ""))
+    for kind in PATTERNS:
+        if not bare.is_empty() and bare.str.contains(pattern(kind, decimal)).all():
+            return Reading(kind, strip=spaced)
+    # ", " between cells: every cell starts with a blank that belongs to the separator.
+    return Reading("text", strip=bool(cells.str.starts_with(" ").all()))
+
+
+def _misfits(
+    cells: pl.LazyFrame, readings: Mapping[str, Reading], decimal: str, marks: tuple[str, ...]
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Count, per column, the cells that do not fit the reading and those that are a mark."""
+    import polars as pl
+
+    wanted = []
+    for name, reading in readings.items():
+        cell = _cell(name, reading.strip)
+        mark = cell.is_in(list(marks)) if marks else pl.lit(False)
+        wanted += [
+            (_misfit(cell, reading, decimal) & ~mark).sum().alias(f"misfit:{name}"),
+            mark.sum().alias(f"mark:{name}"),
+        ]
+    row = cells.select(wanted).collect(engine="streaming").row(0, named=True)
+    return (
+        {name: int(row[f"misfit:{name}"] or 0) for name in readings},
+        {name: int(row[f"mark:{name}"] or 0) for name in readings},
+    )
+
+
+def _misfit(cell: pl.Expr, reading: Reading, decimal: str) -> pl.Expr:
+    """Say for each cell whether it cannot be read as the reading says."""
+    if reading.kind == "empty":
+        return cell.is_not_null()
+    misfit = ~cell.str.contains(pattern(reading.kind, decimal))
+    if reading.kind in ("date", "moment"):
+        # 30 February fits the pattern and is no date.
+        misfit |= cell.str.head(10).str.to_date("%Y-%m-%d", strict=False).is_null()
+    return misfit & cell.is_not_null()
+
+
+def _widened(cells: pl.LazyFrame, name: str, reading: Reading, decimal: str, marks: tuple[str, ...]) -> Reading:
+    """Return the next reading to try after some cell did not fit."""
+    import polars as pl
+
+    misfits = cells.filter(_misfit(_cell(name, reading.strip), reading, decimal)).select(pl.col(name)).head(1000)
+    seen = _guess(misfits.collect(engine="streaming")[name], decimal, marks)
+    if reading.kind == "empty":
+        return seen
+    # Blanks around a late number are no reason to call a column of numbers text.
+    if seen.kind == reading.kind and seen.strip and not reading.strip:
+        return seen
+    wider = WIDER[reading.kind]
+    return Reading("text") if wider == "text" else Reading(wider, strip=reading.strip or seen.strip)
+
+
+def _marks_in(cells: pl.LazyFrame, name: str, strip: bool, marks: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the marks that occur in a column."""
+    cell = _cell(name, strip)
+    found = cells.select(cell.filter(cell.is_in(list(marks))).unique()).collect(engine="streaming")
+    return tuple(sorted(found.to_series().to_list()))
+
+
+def mark_map(readings: Mapping[str, Reading]) -> dict[str, tuple[str, ...]]:
+    """Return the marks per column that has some."""
+    return {name: reading.marks for name, reading in readings.items() if reading.marks}
+
+
+__all__ = ["MARKS", "Reading", "expression", "mark_map", "pattern", "readings_of"]

@@ -1,0 +1,137 @@
+"""Spreadsheets: Excel and OpenDocument."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.errors import DataError, MissingExtra, OutputError
+from celosia.io.facts import FileFacts, Scan
+from celosia.io.filetypes import FileType, existing, register
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: Rows of an Excel or OpenDocument sheet.
+SHEET_ROWS = 1_048_576
+
+
+def scan(path: str | Path, *, sheet: str | None = None) -> Scan:
+    """Read one sheet of a spreadsheet, the first unless named."""
+
+    file = existing(path)
+    name, workbook = _opened(file, sheet)
+    try:
+        header = workbook.load_sheet(name, header_row=None, n_rows=1, dtypes="string").to_polars()
+        frame = workbook.load_sheet(name, header_row=0, schema_sample_rows=None).to_polars()
+    except Exception as error:  # the reader's errors have no common class
+        raise DataError(f"{file.name}: sheet {name!r} cannot be read ({type(error).__name__}).") from error
+    if frame.width == 0 or header.height == 0:
+        raise DataError(f"{file.name}: sheet {name!r} is empty.")
+    if frame.height == 0:
+        raise DataError(f"{file.name}: sheet {name!r} has a header of {frame.width} columns but no records.")
+    titles = [str(value) for value in header.row(0) if value is not None]
+    twice = [f"{title!r} ({count} times)" for title, count in Counter(titles).items() if count > 1]
+    if twice:
+        raise DataError(f"{file.name}: column names must differ; repeated: {', '.join(twice)}. Rename them.")
+    facts = FileFacts("ods" if file.suffix.lower() == ".ods" else "excel", source=file, sheet=name)
+    return Scan(_tidied(frame).lazy(), facts, f"{file} ({name})" if sheet else str(file))
+
+
+def write_excel(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, sheet: str | None = None) -> None:
+    """Write an Excel workbook of one sheet; text that looks like a formula stays text."""
+    try:
+        import xlsxwriter
+    except ImportError as error:
+        raise MissingExtra.of("writing Excel files", "stats") from error
+    table = _fitting(frame)
+    # The library turns "=1+1" in a text cell into a formula unless it is told not to; links likewise.
+    options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+    with draft.open("wb") as stream, xlsxwriter.Workbook(stream, options) as workbook:
+        table.write_excel(workbook, worksheet=_sheet(facts, sheet), float_precision=15, dtype_formats=None)
+
+
+def write_ods(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, sheet: str | None = None) -> None:
+    """Write an OpenDocument spreadsheet of one sheet."""
+    try:
+        import odf  # noqa: F401
+        import pandas as pd
+    except ImportError as error:
+        raise MissingExtra.of("writing OpenDocument files", "stats") from error
+    table = _fitting(frame)
+    rows = pd.DataFrame({name: pd.Series(table[name].to_list(), dtype=object) for name in table.columns})
+    with draft.open("wb") as stream, pd.ExcelWriter(stream, engine="odf") as book:
+        rows.to_excel(book, sheet_name=_sheet(facts, sheet), index=False)
+
+
+def _opened(file: Path, sheet: str | None) -> tuple[str, Any]:
+    """Open a workbook and find the sheet."""
+    try:
+        import fastexcel
+    except ImportError as error:
+        raise MissingExtra.of("reading spreadsheets", "stats") from error
+    # It logs a warning for each column without values, which is no news to anyone.
+    logging.getLogger("fastexcel").setLevel(logging.ERROR)
+    try:
+        workbook = fastexcel.read_excel(file)
+    except Exception as error:
+        raise DataError(f"{file.name} is not a spreadsheet, or a damaged one.") from error
+    names = list(workbook.sheet_names)
+    if sheet is not None and sheet not in names:
+        raise DataError(f"{file.name}: no sheet named {sheet!r}. There are: {', '.join(names)}.")
+    if not names:
+        raise DataError(f"{file.name}: there is no sheet.")
+    return sheet or names[0], workbook
+
+
+def _tidied(frame: pl.DataFrame) -> pl.DataFrame:
+    """Make whole numbers integers and moments at midnight dates: a sheet has only one type of each."""
+    import polars as pl
+
+    changes = []
+    for name, dtype in frame.schema.items():
+        column = frame[name]
+        if dtype.is_float() and bool(((column == column.round()) & (column.abs() < 2**53)).all()):
+            changes.append(pl.col(name).cast(pl.Int64))
+        elif isinstance(dtype, pl.Datetime) and _midnight(column):
+            changes.append(pl.col(name).cast(pl.Date))
+        elif dtype == pl.String:
+            changes.append(pl.col(name).replace("", None))
+        elif dtype == pl.Null:
+            changes.append(pl.col(name).cast(pl.String))
+        elif isinstance(dtype, pl.Datetime):
+            changes.append(pl.col(name).cast(pl.Datetime("us")))
+    return frame.with_columns(changes)
+
+
+def _midnight(column: pl.Series) -> bool:
+    """Say whether every moment of a column is the start of a day."""
+    return bool((column.dt.truncate("1d") == column).all())
+
+
+def _fitting(frame: pl.LazyFrame) -> pl.DataFrame:
+    """Collect the records of a sheet, if they fit one."""
+    import polars as pl
+
+    table = frame.collect(engine="streaming")
+    if table.height >= SHEET_ROWS:
+        raise OutputError(f"a sheet holds {SHEET_ROWS - 1} records and there are {table.height}. Write CSV or Parquet.")
+    # A sheet keeps numbers as doubles: longer whole numbers (account numbers) would lose digits.
+    limit = 2**53
+    long = [
+        name
+        for name, dtype in table.schema.items()
+        if dtype.is_integer() and bool((table[name].is_between(-limit, limit)).not_().any())
+    ]
+    return table.with_columns(pl.col(long).cast(pl.String)) if long else table
+
+
+def _sheet(facts: FileFacts | None, sheet: str | None) -> str:
+    """Return the name of the sheet to write."""
+    return sheet or (facts.sheet if facts is not None else None) or "Sheet1"
+
+
+register(FileType("excel", (".xlsx", ".xlsm", ".xls", ".xlsb"), "Excel workbook", scan, write_excel))
+register(FileType("ods", (".ods",), "OpenDocument spreadsheet", scan, write_ods))

@@ -1,0 +1,136 @@
+"""How a text file is written: its encoding, separator and decimal mark, told from its first bytes."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from celosia.errors import DataError
+
+#: Enough to see some thousand records and little enough to be read at once.
+HEAD = 1 << 20
+SEPARATORS = (",", ";", "\t", "|")
+# Letters and signs of Western European text. A file in Windows-1252 uses these; damaged UTF-8 uses anything.
+WESTERN = frozenset("áéíóúàèìòùâêîôûäëïöüãõñçßæœøåÁÉÍÓÚÀÈÌÒÙÂÊÎÔÛÄËÏÖÜÃÕÑÇÆŒØÅ¡¿ªº·€£§°«»–—‘’“”…´\xa0")
+COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
+POINT_NUMBER = re.compile(r"[+-]?\d+\.\d+")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file is written."""
+
+    encoding: str
+    separator: str
+    decimal: str
+    columns: tuple[str, ...]
+
+
+def opened(source: Path | bytes) -> IO[bytes]:
+    """Open a file, or bytes, for reading, through gzip when the name says so."""
+    if isinstance(source, bytes):
+        return io.BytesIO(source)
+    if source.name.lower().endswith(".gz"):
+        return cast("IO[bytes]", gzip.open(source, "rb"))
+    return source.open("rb")
+
+
+def encoding_of(data: bytes, whole: bool = True) -> str | None:
+    """Return the encoding of the bytes, or None when they are damaged UTF-8 or nothing known.
+
+    Valid UTF-8 is UTF-8. Bytes that hold no multi-byte UTF-8 character at all and read as Western text in
+    Windows-1252 are that. A mixture is damage: guessing would garble one part of it in silence.
+
+    >>> encoding_of("José".encode("cp1252")), encoding_of("José".encode()), encoding_of(b"Jos\\xc3\\xa9, Ram\\xf3n")
+    ('cp1252', 'utf-8', None)
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if data.startswith(codecs.BOM_UTF8):
+        return "utf-8-sig"
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        decoder.decode(data, final=whole)
+    except UnicodeDecodeError:
+        lossy = data.decode("utf-8", errors="ignore")
+        if not lossy.isascii():
+            return None
+        try:
+            high = [c for c in data.decode("cp1252") if c > "\x7f"]
+        except UnicodeDecodeError:
+            return None
+        return "cp1252" if sum(c in WESTERN for c in high) >= 0.9 * len(high) else None
+    return "utf-8"
+
+
+def separator_of(head: str) -> str:
+    """Return the separator that splits the first records into the most fields, the same number in each.
+
+    >>> separator_of("a;b\\n1,5;2\\n2,5;3\\n")
+    ';'
+    """
+    best, most = ",", (0.0, 1)
+    for mark in SEPARATORS:
+        widths = [len(row) for row in _rows(head, mark) if row]
+        if not widths or widths[0] < 2:
+            continue
+        score = (sum(w == widths[0] for w in widths) / len(widths), widths[0])
+        if score > most:
+            best, most = mark, score
+    return best
+
+
+def decimal_of(head: str, separator: str) -> str:
+    """Return the decimal mark: a comma when numbers are written with commas and none with a point.
+
+    >>> decimal_of("a;b\\n1,5;2\\n", ";"), decimal_of("a;b\\n1,5;2.5\\n", ";")
+    (',', '.')
+    """
+    if separator == ",":
+        return "."
+    cells = [cell.strip() for row in _rows(head, separator)[1:] for cell in row]
+    commas = any(COMMA_NUMBER.fullmatch(cell) for cell in cells)
+    points = any(POINT_NUMBER.fullmatch(cell) for cell in cells)
+    return "," if commas and not points else "."
+
+
+def dialect_of(path: Path, separator: str | None, encoding: str | None, decimal: str | None, header: bool) -> Dialect:
+    """Tell how a file is written from its head; what is given is not guessed."""
+    with opened(path) as file:
+        data = file.read(HEAD)
+    if not data.strip():
+        raise DataError(f"{path.name} is empty: there is no header and no record.")
+    encoding = encoding or encoding_of(data, whole=len(data) < HEAD) or "utf-8"
+    try:
+        text = codecs.getincrementaldecoder(encoding)("replace").decode(data)
+    except LookupError as error:
+        raise DataError(f"{path.name}: no encoding named {encoding!r}. Try utf-8, cp1252 or utf-16.") from error
+    text = text.removeprefix("\ufeff")
+    # An unfinished last record would count as ragged.
+    head = text if len(data) < HEAD else text[: text.rfind("\n") + 1]
+    separator = separator or ("\t" if ".tsv" in path.name.lower() else separator_of(head))
+    decimal = decimal or decimal_of(head, separator)
+    rows = _rows(head, separator)
+    first = rows[0] if rows else []
+    names = tuple(first) if header else tuple(f"column_{i + 1}" for i in range(len(first)))
+    return Dialect(encoding, separator, decimal, names)
+
+
+def _rows(text: str, separator: str, limit: int = 1000) -> list[list[str]]:
+    """Return the first records as lists of cells."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    rows: list[list[str]] = []
+    try:
+        for row in reader:
+            rows.append(row)
+            if len(rows) == limit:
+                break
+    except csv.Error:
+        pass  # a cell over csv's size limit: what came before is enough to tell the separator
+    return rows
