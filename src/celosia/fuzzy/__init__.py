@@ -1,1 +1,38 @@
-"""fuzzy."""
+"""Fuzzy sets, their cardinalities, fuzzy partitions and clustering: numpy in, numpy out, no table.
+
+>>> from celosia.fuzzy import FuzzySet, count
+>>> ages = [21, 24, 32, 36, 45, 56]
+>>> int(count(FuzzySet.parse("(-inf;30;36)")(ages)))
+3
+"""
+
+from celosia.fuzzy.anonymity import possibility_curve, q_anonymity
+from celosia.fuzzy.cardinality import at_least, count, fuzzy_count, possibilities, sigma_count
+from celosia.fuzzy.clustering import Clusters, Convergence, c_means, gustafson_kessel, k_means
+from celosia.fuzzy.partitions import grid, harden, is_normal, is_partition, is_robust, scale
+from celosia.fuzzy.sets import FuzzySet, Members, Sampled, Trapezoid
+
+__all__ = [
+    "Clusters",
+    "Convergence",
+    "FuzzySet",
+    "Members",
+    "Sampled",
+    "Trapezoid",
+    "at_least",
+    "c_means",
+    "count",
+    "fuzzy_count",
+    "grid",
+    "gustafson_kessel",
+    "harden",
+    "is_normal",
+    "is_partition",
+    "is_robust",
+    "k_means",
+    "possibilities",
+    "possibility_curve",
+    "q_anonymity",
+    "scale",
+    "sigma_count",
+]
