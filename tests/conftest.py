@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,14 +10,20 @@ import pytest
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
-def shared(name: str) -> Path:
+@pytest.fixture
+def shared() -> Callable[[str], Path]:
     """Path of a reference file, or skip the test with the reason when it is not there."""
-    path = SHARED / name
-    if not path.exists():
-        pytest.skip(f"needs the reference file {name}, which is not part of the project")
-    return path
+
+    def find(name: str) -> Path:
+        path = SHARED / name
+        if not path.exists():
+            pytest.skip(f"needs the reference file {name}, which is not part of the project")
+        return path
+
+    return find
 
 
-@pytest.fixture(name="shared")
-def shared_fixture():
-    return shared
+@pytest.fixture(params=["polars", "duckdb"])
+def engine(request: pytest.FixtureRequest) -> str:
+    """The name of each engine in turn."""
+    return str(request.param)

@@ -1,8 +1,8 @@
 """The catalogue of parts: what a part is, the kinds there are, and how one is found and built.
 
 A part is one frozen pydantic model; its fields are its parameters. Defining the class registers it under its kind and
-name (``KAnonymity`` → ``k-anonymity``). The policy keyword, the command line, the JSON schema, the reference page and the
-conformance tests all derive from that definition. A third-party package adds parts by an entry point in the
+name (``KAnonymity`` → ``k-anonymity``). The policy keyword, the command line, the JSON schema, the reference page
+and the conformance tests all derive from that definition. A third-party package adds parts by an entry point in the
 group ``celosia.parts`` that names a module to import.
 """
 
@@ -12,11 +12,13 @@ import functools
 import importlib
 import importlib.metadata
 import inspect
+import math
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, cast, get_args
 
+import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, GetCoreSchemaHandler, ValidationError
 from pydantic_core import core_schema
 
@@ -25,7 +27,9 @@ from celosia.errors import ParameterError, UnknownName, suggestion
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
+    from celosia.search.classes import ClassCounts
     from celosia.streams import Stream
     from celosia.table import Outcome, Table
 
@@ -101,37 +105,80 @@ class Method(Part):
 
 
 class Model(Part):
-    """A requirement on a table that holds or not, with the measured value."""
+    """A requirement on a table that holds or not, with the measured value.
+
+    Most models judge class by class: they implement :meth:`scores`, one number per class, and the rest follows. A model
+    of scope ``"file"`` implements :meth:`score` instead. Both see the classes as arrays of counts, so the same code
+    serves a measurement and a search (:class:`celosia.search.classes.Requirement`).
+    """
 
     kind: ClassVar[str] = "model"
     home: ClassVar[str] = "celosia.models"
     symbol: ClassVar[str] = ""
     """The letter of the field for the measured value: k, l, t …"""
     direction: ClassVar[Literal["at least", "at most"]] = "at least"
+    scope: ClassVar[Literal["class", "file"]] = "class"
+    """Whether classes are judged one by one or all together."""
     monotone_generalisation: ClassVar[bool] = False
-    """Once it holds it holds for every coarser recoding."""
+    """When every class holds, every class of a coarser table holds too."""
     monotone_suppression: ClassVar[bool] = False
-    """It is judged class by class: leaving out violating classes makes it hold."""
+    """A class that holds keeps holding when any other records join it; implies the first."""
 
     def bound(self) -> float:
         """The number that the measured value is compared with."""
-        raise NotImplementedError
-
-    def value(self, table: Table) -> float:
-        """The measured value."""
         raise NotImplementedError
 
     def met(self, value: float) -> bool:
         """Whether a measured value meets the bound."""
         return value >= self.bound() if self.direction == "at least" else value <= self.bound()
 
+    def sensitive(self) -> tuple[str | None, ...]:
+        """The sensitive columns that must be counted; ``None`` stands for those that the schema declares."""
+        return ()
+
+    def scores(self, classes: ClassCounts) -> NDArray[np.float64]:
+        """The measured value of each class."""
+        raise NotImplementedError
+
+    def score(self, classes: ClassCounts) -> float:
+        """The measured value of the file: the worst class. Without any class the requirement holds vacuously."""
+        if len(classes) == 0:
+            return math.inf if self.direction == "at least" else 0.0
+        worst = np.min if self.direction == "at least" else np.max
+        return float(worst(self.scores(classes)))
+
+    def value(self, table: Table) -> float:
+        """The measured value."""
+        return self.score(table.class_counts(self.sensitive()))
+
     def holds(self, table: Table) -> bool:
         """Whether the requirement holds for the table."""
         return self.met(self.value(table))
 
     def classes(self, table: Table) -> pl.DataFrame:
-        """One row per equivalence class with the value of each."""
-        raise NotImplementedError
+        """One row per equivalence class: the quasi-identifiers, the size and the value of each."""
+        import polars as pl
+
+        keys, counts = table.keyed_counts(self.sensitive())
+        scores = self.scores(counts) if self.scope == "class" else np.full(len(counts), self.score(counts))
+        return keys.with_columns(pl.Series("size", counts.size), pl.Series(self.symbol or "value", scores))
+
+    def judge(self, classes: ClassCounts) -> NDArray[np.bool_]:
+        """Whether each class holds."""
+        scores = self.scores(classes)
+        return scores >= self.bound() if self.direction == "at least" else scores <= self.bound()
+
+    def accepts(self, classes: ClassCounts) -> bool:
+        """Whether the file that consists of these classes holds."""
+        return self.met(self.score(classes))
+
+    def least_size(self, classes: ClassCounts) -> int:  # noqa: ARG002
+        """A size that every class that holds must have; 1 when nothing is known."""
+        return 1
+
+    def size_only(self) -> bool:
+        """Whether :meth:`judge` is exactly ``size >= least_size``."""
+        return False
 
     def wish(self) -> str:
         """The requirement in words: ``k at least 5``."""

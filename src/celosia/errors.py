@@ -9,6 +9,7 @@
     │   ├── SchemaError            roles, kinds or hierarchies do not fit the table
     │   ├── DataError              the data cannot be read or used as asked
     │   ├── PolicyError            the policy file is wrong
+    │   ├── NotApplicable          a measure has no meaning for this table; the message says why
     │   ├── OutputError            the result cannot be written
     │   └── MissingExtra           an optional dependency is not installed
     ├── RequirementError           a requirement does not hold or cannot be met: exit code 3
@@ -55,6 +56,10 @@ class DataError(InputError):
 
 class PolicyError(InputError):
     """The policy file is wrong; the message names the key or the line."""
+
+
+class NotApplicable(InputError):
+    """A measure has no meaning for this table."""
 
 
 class OutputError(InputError):

@@ -1,7 +1,7 @@
 """Random streams: one per step of a run, and inside it one per record.
 
-A stream is a key derived from the seed and a name; record ``i`` draws from counter ``i`` of a Philox generator with that
-key (Salmon et al. 2011). So a record gets the same draws on every engine, in every order and in every block of rows.
+A stream is a key derived from the seed and a name; record ``i`` draws from counter ``i`` of a Philox generator with
+that key (Salmon et al. 2011). So a record gets the same draws on every engine, in every order and every block of rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def fresh_seed() -> int:
 class Stream:
     """A source of random numbers that depends on the seed and its name only.
 
-    >>> Stream(1).child("noise").rng().integers(100) == Stream(1).child("noise").rng().integers(100)
+    >>> int(Stream(1).child("noise").rng().integers(100)) == int(Stream(1).child("noise").rng().integers(100))
     True
     >>> bool((Stream(1).uniform(np.array([5, 7])) == Stream(1).uniform(np.array([7, 5]))[::-1]).all())
     True
@@ -61,11 +61,11 @@ class Stream:
 
     def uniform(self, records: NDArray[np.int64], draw: int = 0) -> NDArray[np.float64]:
         """One uniform number in [0, 1) per record id; ``draw`` picks one of four independent ones."""
-        return (self.words(records)[:, draw] >> np.uint64(11)) * 2.0**-53
+        return np.asarray((self.words(records)[:, draw] >> np.uint64(11)) * 2.0**-53, dtype=np.float64)
 
     def normal(self, records: NDArray[np.int64]) -> NDArray[np.float64]:
         """One standard normal number per record id (Box–Muller)."""
         words = self.words(records)
         u = ((words[:, 0] >> np.uint64(11)) + 0.5) * 2.0**-53
         v = (words[:, 1] >> np.uint64(11)) * 2.0**-53
-        return np.sqrt(-2.0 * np.log(u)) * np.cos(2.0 * np.pi * v)
+        return np.asarray(np.sqrt(-2.0 * np.log(u)) * np.cos(2.0 * np.pi * v), dtype=np.float64)

@@ -1,0 +1,253 @@
+"""Equivalence classes and frequencies: the reductions that models, risks and losses share.
+
+All of them start from one group-by of the engine. Suppressed records belong to no class. Where the schema declares a
+person column, sizes count persons.
+
+With the readings ``wildcard`` and ``conservative`` of missing values records do not fall into classes: the arrays
+then have one entry per distinct pattern of the quasi-identifiers, with the frequency that its records have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from celosia.engines.engine import PERSONS, ROWS, SUPPRESSED, WEIGHT, Engine
+from celosia.errors import DataError, SchemaError
+from celosia.schema import Kind, Missing, Schema
+from celosia.search.classes import ClassCounts, ValueCounts
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+STAR = "*"
+"""What stands in the quasi-identifiers of a suppressed record."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a table as the engine holds them, with the schema that tells what they mean."""
+
+    engine: Engine
+    frame: Any
+    schema: Schema
+
+    @property
+    def flagged(self) -> bool:
+        """Whether suppressed records carry a mark; otherwise they are told by their stars."""
+        return SUPPRESSED in self.engine.types(self.frame)
+
+    def kept(self) -> Any:
+        """The frame without marked records."""
+        import narwhals as nw
+
+        return self.engine.filter(self.frame, ~nw.col(SUPPRESSED)) if self.flagged else self.frame
+
+
+def patterns(rows: Rows, keys: Sequence[str], *, weight: str | None = None) -> pl.DataFrame:
+    """One row per combination of the keys with its counts, suppressed records left out."""
+    import polars as pl
+
+    found = rows.engine.bounded(rows.engine.histogram(rows.kept(), keys, person=rows.schema.person, weight=weight))
+    found = found.with_columns(pl.col(PERSONS if rows.schema.person else ROWS).cast(pl.Int64).alias(ROWS))
+    starred = None if rows.flagged else _starred(found, rows.schema.quasi)
+    return found if starred is None else found.filter(~starred)
+
+
+def sizes(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """For each class (or pattern): the frequency of its records, and how many records it has."""
+    keys = rows.schema.need_quasi()
+    if rows.schema.reading() == Missing.CATEGORY:
+        own = _class_sizes(rows, keys)
+        return own.astype(np.float64), own
+    found = patterns(rows, keys)
+    return _pattern_frequencies(rows, found, found[ROWS].to_numpy()), found[ROWS].to_numpy()
+
+
+def class_counts(rows: Rows, sensitive: Sequence[str], baseline: Rows | None = None) -> ClassCounts:
+    """The classes as arrays of counts, with the counts of each sensitive column."""
+    if not sensitive:
+        frequency, _ = sizes(rows)
+        return ClassCounts(size=frequency.astype(np.int64), total=_total(rows))
+    return keyed_counts(rows, sensitive, baseline)[1]
+
+
+def keyed_counts(
+    rows: Rows, sensitive: Sequence[str], baseline: Rows | None = None
+) -> tuple[pl.DataFrame, ClassCounts]:
+    """The quasi-identifiers of each class, and the classes as arrays of counts in the same order.
+
+    ``baseline`` holds the rows whose distribution of the sensitive column is the one to compare with: those of the
+    input table. Without it the table is compared with itself.
+    """
+
+    keys = list(rows.schema.need_quasi())
+    if rows.schema.reading() != Missing.CATEGORY:
+        if sensitive:
+            raise SchemaError("sensitive values are counted within classes, which need missing = 'category'.")
+        found = patterns(rows, keys)
+        frequency = _pattern_frequencies(rows, found, found[ROWS].to_numpy())
+        return found.select(keys), ClassCounts(size=frequency.astype(np.int64), total=_total(rows))
+    classes = patterns(rows, keys).sort(keys, nulls_last=True).with_row_index("__class__")
+    values: dict[str, ValueCounts] = {}
+    for column in sensitive:
+        values[column] = _value_counts(rows, classes, keys, column, baseline or rows)
+    counts = ClassCounts(size=classes[ROWS].to_numpy(), values=values, total=_total(rows))
+    return classes.select(keys), counts
+
+
+def frequencies(rows: Rows, weight: bool = False) -> NDArray[np.float64]:
+    """The frequency of each record in table order: how many records (persons) it could be; 0 when suppressed.
+
+    With ``weight`` the sum of the sampling weights of those records: the estimated frequency in the population.
+    """
+    import polars as pl
+
+    keys = list(rows.schema.need_quasi())
+    weigh = rows.schema.weight if weight else None
+    if weight and weigh is None:
+        raise SchemaError("no weight column is declared: name one under `weight`.")
+    found = patterns(rows, keys, weight=weigh)
+    own = found[WEIGHT if weigh else ROWS].cast(pl.Float64).to_numpy()
+    if rows.schema.reading() != Missing.CATEGORY:
+        own = _pattern_frequencies(rows, found, own)
+    small = found.select(keys).with_columns(pl.Series("__frequency__", own))
+    joined = rows.engine.attach(rows.frame, small, keys)
+    wanted = ["__frequency__", *(name for name in rows.engine.types(joined) if name.startswith("__"))]
+    back = rows.engine.collect(rows.engine.select(joined, list(dict.fromkeys(wanted))))
+    if rows.flagged:
+        back = back.with_columns(
+            pl.when(pl.col(SUPPRESSED)).then(0.0).otherwise("__frequency__").alias("__frequency__")
+        )
+    return back["__frequency__"].fill_null(0.0).to_numpy()
+
+
+def suppressed(rows: Rows) -> int:
+    """How many records (rows) are suppressed."""
+    import narwhals as nw
+
+    if rows.flagged:
+        return rows.engine.rows(rows.engine.filter(rows.frame, nw.col(SUPPRESSED)))
+    quasi = rows.schema.quasi
+    types = rows.engine.types(rows.frame)
+    if not quasi or any(types[name] != nw.String for name in quasi):
+        return 0
+    stars = nw.all_horizontal(*(nw.col(name) == STAR for name in quasi), ignore_nulls=True)
+    found = rows.engine.rows(rows.engine.filter(rows.frame, stars))
+    return 0 if found == rows.engine.rows(rows.frame) else found
+
+
+def codes(series: pl.Series, kind: Kind | None, order: Sequence[str] = ()) -> tuple[NDArray[np.int32], pl.Series]:
+    """Integer codes of a column in the order of its kind, and the values that they stand for; -1 is missing.
+
+    >>> import polars as pl
+    >>> codes(pl.Series(["b", None, "a"]), Kind.NOMINAL)[0].tolist()
+    [1, -1, 0]
+    """
+    import polars as pl
+
+    values = series.drop_nulls().unique().sort()
+    if kind == Kind.ORDINAL and order:
+        ranked = pl.Series(values.name, order).cast(values.dtype, strict=False)
+        unknown = values.filter(~values.is_in(ranked.implode()))
+        if len(unknown):
+            raise DataError(f"column {series.name!r}: {len(unknown)} values are not in the declared order.")
+        values = ranked.filter(ranked.is_in(values.implode()))
+    table = pl.DataFrame({"v": values, "c": np.arange(len(values), dtype=np.int32)})
+    coded = series.to_frame("v").join(table, on="v", how="left", maintain_order="left")["c"]
+    return coded.fill_null(-1).to_numpy(), values
+
+
+def _class_sizes(rows: Rows, keys: Sequence[str]) -> NDArray[np.int64]:
+    """Sizes only: the combinations themselves stay in the engine unless stars must be looked for."""
+    import narwhals as nw
+
+    counted = PERSONS if rows.schema.person else ROWS
+    grouped = rows.engine.histogram(rows.kept(), keys, person=rows.schema.person)
+    types = rows.engine.types(rows.frame)
+    if not rows.flagged and all(types[name] == nw.String for name in keys):
+        starred = nw.all_horizontal(*(nw.col(name) == STAR for name in keys), ignore_nulls=True)
+        counts = nw.from_native(grouped).select(nw.col(counted), starred.alias("__starred__")).to_native()
+        found = rows.engine.collect(counts)
+        kept = found if len(found) == 1 else found.filter(~found["__starred__"])
+        return kept[counted].to_numpy().astype(np.int64)
+    return rows.engine.collect(rows.engine.select(grouped, [counted]))[counted].to_numpy().astype(np.int64)
+
+
+def _starred(found: pl.DataFrame, keys: Sequence[str]) -> pl.Series | None:
+    """Which patterns are suppressed records: all stars, unless there is nothing else."""
+    import polars as pl
+
+    if not keys or any(name not in found.columns or found[name].dtype != pl.String for name in keys):
+        return None
+    starred = found.select(pl.all_horizontal(pl.col(name).eq_missing(STAR) for name in keys)).to_series()
+    return None if starred.all() else starred
+
+
+def _pattern_frequencies(rows: Rows, found: pl.DataFrame, counts: NDArray[Any]) -> NDArray[np.float64]:
+    from celosia.kernels.missing_frequencies import frequencies as compatible
+
+    columns = []
+    for name in rows.schema.quasi:
+        coded, values = codes(found[name], None)
+        if rows.schema[name].missing == Missing.CATEGORY:
+            coded = np.where(coded < 0, np.int32(len(values)), coded)
+        columns.append(coded)
+    matrix = np.ascontiguousarray(np.column_stack(columns), dtype=np.int32)
+    reading: Literal["wildcard", "conservative"] = (
+        "wildcard" if rows.schema.reading() == Missing.WILDCARD else "conservative"
+    )
+    return compatible(matrix, np.asarray(counts, dtype=np.float64), reading)
+
+
+def _total(rows: Rows) -> int:
+    person = rows.schema.person
+    return rows.engine.persons(rows.frame, person) if person else rows.engine.rows(rows.frame)
+
+
+def _value_counts(rows: Rows, classes: pl.DataFrame, keys: list[str], column: str, baseline: Rows) -> ValueCounts:
+    """Counts of one sensitive column per class in compressed rows; a missing value is a value of its own, the last."""
+    import polars as pl
+
+    info = rows.schema[column]
+    inside = patterns(rows, list(dict.fromkeys([*keys, column])))
+    whole = patterns(baseline, [column])
+    if (
+        whole[column].dtype != inside[column].dtype
+        or not inside[column].is_in(whole[column].implode(), nulls_equal=True).all()
+    ):
+        whole = patterns(Rows(rows.engine, rows.frame, rows.schema), [column])  # the column was recoded itself
+    _, values = codes(whole[column], info.kind, info.order)
+    domain = pl.DataFrame({column: values, "__code__": np.arange(len(values), dtype=np.int32)})
+    if inside[column].null_count() or whole[column].null_count():
+        domain = pl.concat([domain, pl.DataFrame({column: [None], "__code__": [len(values)]}, schema=domain.schema)])
+    entries = (
+        inside.join(classes.select("__class__", *keys), on=keys, how="inner", nulls_equal=True)
+        .join(domain, on=column, how="left", nulls_equal=True)
+        .sort("__class__", "__code__")
+    )
+    start = np.zeros(len(classes) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(entries["__class__"].to_numpy(), minlength=len(classes)), out=start[1:])
+    share = domain.join(whole, on=column, how="left", nulls_equal=True, maintain_order="left")[ROWS].fill_null(0)
+    total = share.to_numpy() / max(1, int(share.sum()))
+    numbers = domain[column].cast(pl.Float64).fill_null(np.nan).to_numpy() if info.kind == Kind.NUMERIC else None
+    return ValueCounts(
+        start=start,
+        value=entries["__code__"].to_numpy().astype(np.int32),
+        count=entries[ROWS].to_numpy().astype(np.int64),
+        baseline=np.asarray(total, dtype=np.float64),
+        ancestors=_ancestors(rows.schema, column, domain[column]),
+        numbers=numbers,
+    )
+
+
+def _ancestors(schema: Schema, column: str, values: pl.Series) -> NDArray[np.int32] | None:
+    hierarchy = schema.hierarchy(column)
+    if hierarchy is None:
+        return None
+    levels = hierarchy.levels(values)
+    return np.vstack([levels.codes(level) for level in range(levels.height + 1)]).astype(np.int32)

@@ -1,0 +1,73 @@
+"""Suppress records that violate a requirement."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from celosia.catalogue import Method, Model
+from celosia.schema import Missing
+from celosia.table import Outcome
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.streams import Stream
+    from celosia.table import Table
+
+
+class SuppressRecords(Method):
+    """Suppress the records of every class that violates a requirement.
+
+    A suppressed record keeps its row, with ``*`` in the quasi-identifiers; it belongs to no class, counts in no risk,
+    and counts as full loss. Requirements that judge the file as a whole are not met by leaving out classes one by one
+    and are refused.
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"age": [30, 30, 31]}), celosia.Schema.of(quasi=["age"]))
+    >>> celosia.protect(table, SuppressRecords(require=["k-anonymity(k=2)"])).polars()["age"].to_list()
+    ['30', '30', '*']
+    """
+
+    require: tuple[Model, ...] = Field(min_length=1, description="requirements that every class must meet")
+    drop: bool = Field(default=False, description="remove the rows instead of keeping them with stars")
+    blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
+    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+
+    def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
+        """Suppress what violates, until nothing does."""
+        current = table
+        total = np.zeros(len(table), dtype=np.bool_)
+        while (mask := self._violating(current) & ~total).any():
+            total |= mask
+            current = table.suppress(total, blank=table.schema.sensitive if self.blank else ())
+            if not any(model.sensitive() for model in self.require) and table.schema.reading() == Missing.CATEGORY:
+                break  # sizes of the other classes do not change
+        if self.drop:
+            current = table.suppress(total, drop=True)
+        return Outcome(current, {"suppressed": int(total.sum()), "share": float(total.mean()) if len(total) else 0.0})
+
+    def _violating(self, table: Table) -> NDArray[np.bool_]:
+        import polars as pl
+
+        from celosia.errors import ParameterError
+
+        bad = np.zeros(len(table), dtype=np.bool_)
+        alive = ~table.suppressed_mask()
+        for model in self.require:
+            if model.scope != "class":
+                raise ParameterError(f"suppress-records: {model.name} judges the whole file, not class by class.")
+            if table.schema.reading() != Missing.CATEGORY:
+                if not model.size_only():
+                    raise ParameterError(f"suppress-records: {model.name} needs missing = 'category'.")
+                bad |= alive & (table.frequencies() < model.bound())
+                continue
+            keys, counts = table.keyed_counts(model.sensitive())
+            failing = keys.filter(pl.Series(~model.judge(counts))).with_columns(pl.lit(value=True).alias("__bad__"))
+            quasi = list(table.schema.quasi)
+            data = pl.DataFrame([table.column(name) for name in quasi])
+            hit = data.join(failing, on=quasi, how="left", nulls_equal=True, maintain_order="left")["__bad__"]
+            bad |= alive & hit.fill_null(value=False).to_numpy()
+        return bad

@@ -1,0 +1,283 @@
+"""What the columns of a table are: roles, kinds, bounds, the reading of missing values, hierarchies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal
+
+from celosia.errors import SchemaError, UnknownName, suggestion
+
+if TYPE_CHECKING:
+    from celosia.hierarchy import Hierarchy
+
+
+class Role(StrEnum):
+    """What a column is to an intruder and to the statistics. A column may have several."""
+
+    IDENTIFIER = "identifier"
+    QUASI = "quasi"
+    SENSITIVE = "sensitive"
+    INSENSITIVE = "insensitive"
+    WEIGHT = "weight"
+    HOUSEHOLD = "household"
+    STRATUM = "stratum"
+    PERSON = "person"
+
+
+class Kind(StrEnum):
+    """What the values of a column are."""
+
+    NUMERIC = "numeric"
+    ORDINAL = "ordinal"
+    NOMINAL = "nominal"
+    DATE = "date"
+
+
+class Missing(StrEnum):
+    """How a missing value of a quasi-identifier is read when records are compared."""
+
+    CATEGORY = "category"
+    WILDCARD = "wildcard"
+    CONSERVATIVE = "conservative"
+
+
+SINGLE = (Role.WEIGHT, Role.HOUSEHOLD, Role.STRATUM, Role.PERSON)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its roles and what is declared about its values."""
+
+    name: str
+    roles: frozenset[Role] = frozenset()
+    kind: Kind | None = None
+    bounds: tuple[float, float] | None = None
+    missing: Missing = Missing.CATEGORY
+    hierarchy: Any = None
+    order: tuple[str, ...] = ()
+    declared: bool = True
+    """False for a column that the schema does not name; it is left out of a release."""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table. Make one with :meth:`Schema.of`."""
+
+    columns: tuple[Column, ...] = ()
+    rest: Literal["insensitive", "error"] = "insensitive"
+    _index: dict[str, Column] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._index.update({column.name: column for column in self.columns})
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        identifiers: Sequence[str] = (),
+        quasi: Sequence[str] = (),
+        sensitive: Sequence[str] = (),
+        insensitive: Sequence[str] = (),
+        weight: str | None = None,
+        household: str | None = None,
+        stratum: str | None = None,
+        person: str | None = None,
+        rest: Literal["insensitive", "error"] = "insensitive",
+        kinds: Mapping[str, str] | None = None,
+        bounds: Mapping[str, Sequence[float]] | None = None,
+        missing: Mapping[str, str] | None = None,
+        hierarchies: Mapping[str, Any] | None = None,
+        orders: Mapping[str, Sequence[str]] | None = None,
+    ) -> Schema:
+        """Describe a table by naming its columns.
+
+        ``rest="error"`` refuses a table that has a column without a role.
+
+        >>> schema = Schema.of(identifiers=["name"], quasi=["age", "zip"], sensitive=["disease"])
+        >>> schema.quasi
+        ('age', 'zip')
+        """
+        roles: dict[str, set[Role]] = {}
+        lists = {
+            Role.IDENTIFIER: identifiers,
+            Role.QUASI: quasi,
+            Role.SENSITIVE: sensitive,
+            Role.INSENSITIVE: insensitive,
+        }
+        for role, names in lists.items():
+            for name in _names(role, names):
+                roles.setdefault(name, set()).add(role)
+        for role, single in zip(SINGLE, (weight, household, stratum, person), strict=True):
+            if single is not None:
+                roles.setdefault(single, set()).add(role)
+        if rest not in ("insensitive", "error"):
+            raise SchemaError(f"rest must be 'insensitive' or 'error', got {rest!r}.")
+        facts = {"kinds": kinds, "bounds": bounds, "missing": missing, "hierarchies": hierarchies, "orders": orders}
+        for mapping in facts.values():
+            for name in mapping or {}:
+                roles.setdefault(name, set())
+        columns = tuple(
+            Column(
+                name=name,
+                roles=frozenset(own or {Role.INSENSITIVE}),
+                kind=_enum(Kind, "kind", name, (kinds or {}).get(name)),
+                bounds=_bounds(name, (bounds or {}).get(name)),
+                missing=_enum(Missing, "missing", name, (missing or {}).get(name)) or Missing.CATEGORY,
+                hierarchy=(hierarchies or {}).get(name),
+                order=tuple(map(str, (orders or {}).get(name, ()))),
+            )
+            for name, own in roles.items()
+        )
+        return cls(columns, rest)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._index
+
+    def __getitem__(self, name: str) -> Column:
+        """The column of that name."""
+        if name not in self._index:
+            raise UnknownName.of("column", name, self._index)
+        return self._index[name]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All column names in order."""
+        return tuple(column.name for column in self.columns)
+
+    def with_role(self, role: Role) -> tuple[str, ...]:
+        """Names of the columns with a role."""
+        return tuple(column.name for column in self.columns if role in column.roles)
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """Columns that name a person by themselves."""
+        return self.with_role(Role.IDENTIFIER)
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """Columns that together may single a person out."""
+        return self.with_role(Role.QUASI)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """Columns whose values must not be inferred."""
+        return self.with_role(Role.SENSITIVE)
+
+    @property
+    def weight(self) -> str | None:
+        """Column of sampling weights."""
+        return next(iter(self.with_role(Role.WEIGHT)), None)
+
+    @property
+    def household(self) -> str | None:
+        """Column of household ids."""
+        return next(iter(self.with_role(Role.HOUSEHOLD)), None)
+
+    @property
+    def stratum(self) -> str | None:
+        """Column of strata."""
+        return next(iter(self.with_role(Role.STRATUM)), None)
+
+    @property
+    def person(self) -> str | None:
+        """Column of person ids, when a person may own several rows."""
+        return next(iter(self.with_role(Role.PERSON)), None)
+
+    def need_quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers, or an error when none is declared."""
+        if not self.quasi:
+            raise SchemaError("no quasi-identifier is declared: name at least one column under `quasi`.")
+        return self.quasi
+
+    def need_sensitive(self, column: str | None = None) -> tuple[str, ...]:
+        """The given column, or all sensitive ones; an error when there is none."""
+        if column is not None:
+            return (self[column].name,)
+        if not self.sensitive:
+            raise SchemaError("no sensitive column is declared: name one under `sensitive` or give `column`.")
+        return self.sensitive
+
+    def hierarchy(self, name: str) -> Hierarchy | None:
+        """The hierarchy declared for a column."""
+        declared = self[name].hierarchy
+        if declared is None:
+            return None
+        from celosia.hierarchy import hierarchy
+
+        return hierarchy(declared)
+
+    def reading(self) -> Missing:
+        """The one reading of missing values over the quasi-identifiers, ``category`` columns apart."""
+        readings = {self[name].missing for name in self.quasi} - {Missing.CATEGORY}
+        if len(readings) > 1:
+            raise SchemaError("missing: 'wildcard' and 'conservative' cannot be mixed over the quasi-identifiers.")
+        return next(iter(readings), Missing.CATEGORY)
+
+    def bind(self, types: Mapping[str, Kind]) -> Schema:
+        """Fit the schema to a table: check the names, add the other columns, fill in the kinds."""
+        unknown = [name for name in self.names if name not in types]
+        if unknown:
+            raise SchemaError(f"the table has no column {unknown[0]!r}.{suggestion(unknown[0], types)}")
+        extra = [name for name in types if name not in self]
+        if extra and self.rest == "error":
+            raise SchemaError(f"{len(extra)} columns have no role, the first is {extra[0]!r}; name them or drop them.")
+        columns = [
+            self[name] if name in self else Column(name, frozenset({Role.INSENSITIVE}), declared=False)
+            for name in types
+        ]
+        return Schema(tuple(replace(c, kind=c.kind or types[c.name]) for c in columns), self.rest)
+
+    def keep(self, names: Iterable[str]) -> Schema:
+        """The schema of a table with these columns only."""
+        wanted = set(names)
+        return Schema(tuple(column for column in self.columns if column.name in wanted), self.rest)
+
+    def change(self, name: str, **facts: Any) -> Schema:
+        """The same schema with other facts about one column."""
+        self[name]
+        return Schema(tuple(replace(c, **facts) if c.name == name else c for c in self.columns), self.rest)
+
+    def spec(self) -> dict[str, Any]:
+        """The declared columns as plain data, as a policy writes them (hierarchies and bounds left out)."""
+        declared = [column for column in self.columns if column.declared]
+        lists = {
+            "identifiers": [c.name for c in declared if Role.IDENTIFIER in c.roles],
+            "quasi": [c.name for c in declared if Role.QUASI in c.roles],
+            "sensitive": [c.name for c in declared if Role.SENSITIVE in c.roles],
+            "insensitive": [c.name for c in declared if Role.INSENSITIVE in c.roles],
+        }
+        singles = {str(role): name for role in SINGLE if (name := next(iter(self.with_role(role)), None))}
+        kinds = {c.name: str(c.kind) for c in declared if c.kind}
+        missing = {c.name: str(c.missing) for c in declared if c.missing != Missing.CATEGORY}
+        return {
+            **{k: v for k, v in lists.items() if v},
+            **singles,
+            "kinds": kinds,
+            **({"missing": missing} if missing else {}),
+        }
+
+
+def _names(role: Role, names: Sequence[str]) -> Sequence[str]:
+    if isinstance(names, str):
+        raise SchemaError(f"{role}: a list of column names is needed, got the text {names!r}.")
+    return names
+
+
+def _enum(enum: Any, what: str, name: str, value: str | None) -> Any:
+    if value is None:
+        return None
+    try:
+        return enum(value)
+    except ValueError:
+        allowed = ", ".join(enum)
+        raise SchemaError(f"{what} of column {name!r} must be one of {allowed}, got {value!r}.") from None
+
+
+def _bounds(name: str, value: Sequence[float] | None) -> tuple[float, float] | None:
+    if value is None:
+        return None
+    if len(value) != 2 or not value[0] <= value[1]:
+        raise SchemaError(f"bounds of column {name!r} must be two numbers, the smaller first, got {list(value)!r}.")
+    return (float(value[0]), float(value[1]))
