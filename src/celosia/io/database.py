@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 #: Records fetched or inserted at a time.
 BATCH = 50_000
 # What a database may say that names tables and columns only. Other messages can quote cell values.
-HARMLESS = re.compile(
-    r"no such (table|column)|does not exist|(near|at or near) .{0,40}syntax error|permission denied", re.IGNORECASE
-)
+HARMLESS = re.compile(r"no such (table|column)|does not exist|permission denied", re.IGNORECASE)
 
 
 def scan(url: str, *, query: str | None = None, table: str | None = None) -> Scan:
@@ -232,6 +230,8 @@ def _reason(error: Exception) -> str:
     """Say why, in the words of the database when they cannot hold cell values, else by the class of the error."""
     cause = getattr(error, "orig", None) or error
     first = str(cause).strip().split("\n")[0]
+    if "syntax error" in first.lower():
+        return "syntax error"
     return first if HARMLESS.search(first) and "'" not in first else type(cause).__name__
 
 

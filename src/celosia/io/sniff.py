@@ -111,6 +111,8 @@ def dialect_of(path: Path, separator: str | None, encoding: str | None, decimal:
         text = codecs.getincrementaldecoder(encoding)("replace").decode(data)
     except LookupError as error:
         raise DataError(f"{path.name}: no encoding named {encoding!r}. Try utf-8, cp1252 or utf-16.") from error
+    except UnicodeError as error:
+        raise DataError(f"{path.name}: the text is not {encoding}. Try utf-8 or cp1252.") from error
     text = text.removeprefix("\ufeff")
     # An unfinished last record would count as ragged.
     head = text if len(data) < HEAD else text[: text.rfind("\n") + 1]

@@ -39,7 +39,8 @@ def scan(
     kind, read = _reader(file)
     options: dict[str, Any] = {"encoding": encoding, "output_format": "polars"}
     if kind != "xport":
-        options["user_missing"] = user_missing == "keep"
+        # The reader tells the declared codes only when it is asked to leave them in the cells.
+        options["user_missing"] = True
     try:
         frame, meta = read(file, **options)
     except Exception as error:  # the reader's own class is private, and it raises others for damaged files
@@ -58,7 +59,8 @@ def scan(
         formats={name: fmt for name, fmt in meta.original_variable_types.items() if fmt and fmt != "NULL"},
         measures={name: m for name, m in meta.variable_measure.items() if m in ("nominal", "ordinal", "scale")},
     )
-    return Scan(_typed(frame, missing).lazy(), facts, str(file))
+    typed = _typed(frame, missing)
+    return Scan((typed if user_missing == "keep" else _without_codes(typed, missing)).lazy(), facts, str(file))
 
 
 def write_spss(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, compress: bool = False) -> None:
@@ -97,12 +99,11 @@ def write_stata(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None) -> No
         letters = {code.low: code.tag for code in codes if code.tag}
         if name not in table.columns or not letters or not table[name].dtype.is_numeric():
             continue
-        present = {code: tag for code, tag in letters.items() if (table[name] == code).any()}
         labels[name] = {letters.get(code, code): text for code, text in labels.get(name, {}).items()}
-        if present:
-            tags[name] = sorted(tag for tag in present.values() if tag)
-            cells = [present.get(cell, cell) for cell in table[name].to_list()]
-            table = table.with_columns(pl.Series(name, cells, dtype=pl.Object))
+        # The writer takes tags, and labels for tags, only in a column of objects.
+        tags[name] = sorted(tag for tag in letters.values() if tag)
+        cells = [letters.get(cell, cell) for cell in table[name].to_list()]
+        table = table.with_columns(pl.Series(name, cells, dtype=pl.Object))
     bad = [name for name in table.columns if not name.isidentifier() or len(name) > 32]
     if bad:
         raise OutputError(f"Stata does not allow the column name {bad[0]!r}: letters, digits and _, at most 32.")
@@ -171,7 +172,8 @@ def _typed(frame: pl.DataFrame, missing: Mapping[str, tuple[MissingCode, ...]]) 
         column = frame[name]
         if dtype == pl.Object:
             tags = {code.tag for code in missing.get(name, ())}
-            numbers = [_code(cell) if isinstance(cell, str) and cell in tags else cell for cell in column.to_list()]
+            letters = [cell.lower() if isinstance(cell, str) else cell for cell in column.to_list()]
+            numbers = [(_code(c) if c in tags else None) if isinstance(c, str) else c for c in letters]
             column, dtype = pl.Series(name, numbers, dtype=pl.Float64), pl.Float64()
         if dtype.is_float():
             present = column.drop_nulls().drop_nans()
@@ -184,6 +186,20 @@ def _typed(frame: pl.DataFrame, missing: Mapping[str, tuple[MissingCode, ...]]) 
         elif dtype.is_integer():
             changes.append(pl.col(name).cast(pl.Int64))
     return frame.with_columns(changes)
+
+
+def _without_codes(frame: pl.DataFrame, missing: Mapping[str, tuple[MissingCode, ...]]) -> pl.DataFrame:
+    """Make the cells that a file declares missing missing, and what is left of a column whole if it is."""
+    import polars as pl
+
+    changes = []
+    for name, codes in missing.items():
+        cell = pl.col(name)
+        gone = pl.any_horizontal(
+            *(cell == c.low if isinstance(c.low, str) else cell.is_between(c.low, c.high) for c in codes)
+        )
+        changes.append(pl.when(~gone).then(cell).alias(name))
+    return _typed(frame.with_columns(changes), {}) if changes else frame
 
 
 def _prepared(
