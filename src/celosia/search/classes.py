@@ -125,6 +125,8 @@ class ClassCounts:
     """classes × quasi-identifiers: the generalised code of each column, where a search made the classes."""
     levels: tuple[int, ...] | None = None
     """The level of each quasi-identifier, where a search made the classes."""
+    squares: Counts | None = None
+    """Per class, the sum over its original combinations of their squared record counts."""
 
     def __post_init__(self) -> None:
         if self.total < 0:
@@ -152,6 +154,7 @@ class ClassCounts:
             population_total=self.population_total,
             codes=None if self.codes is None else self.codes[classes],
             levels=self.levels,
+            squares=None if self.squares is None else self.squares[classes],
         )
 
 

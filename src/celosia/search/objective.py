@@ -92,19 +92,30 @@ class ColumnObjective:
     """A loss that is a sum over records in each column; see the formula above.
 
     ``base[j]`` has one number per level; ``extra[j][level]`` one per generalised value (what one suppressed record
-    of that value adds, at least 0), or ``extra`` is ``None``; ``spread[j]`` is at least 0. ``combine`` must not fall
-    when one of its arguments rises, and takes an array (…, m) to an array (…) for a float score.
+    of that value adds, at least 0, and not less at a finer level), or ``extra`` is ``None``; ``spread[j]`` is at
+    least 0. ``combine`` takes an array (…, m) to an array (…) and must not fall when one of its arguments rises.
+    With ``ranked`` it gives (…, q) instead, and scores are compared from the left.
 
-    The search relies on ``base[j]`` not falling with the level when ``monotone`` is true, and on nothing otherwise.
+    With ``monotone`` no ``base[j]`` falls with the level; the search is slower, and still right, without.
     """
 
     base: tuple[Shares, ...]
-    combine: Callable[[Shares], Score]
+    combine: Callable[[Shares], Shares]
     extra: tuple[tuple[Shares, ...], ...] | None = None
     spread: Shares | None = None
     digits: int | None = None
     """Round each column's sum to so many digits before it is combined."""
     monotone: bool = True
+    ranked: bool = False
+    held: tuple[tuple[Shares, ...], ...] | None = None
+    """``held[j][level][value]``: what a kept record of that value has lost. Where a requirement on the whole file asks
+    for it, classes go by what they hold, the least first (:math:`\\sum_j \\log(1 + |c|\\,held_j)`); else by size."""
+
+    def value(self, sums: Shares) -> Shares:
+        """Combine columns' sums (…, m) to scores (…, q); q is 1 unless ranked."""
+        x = sums if self.digits is None else np.round(sums, self.digits)
+        combined = np.asarray(self.combine(x), dtype=np.float64)
+        return combined if self.ranked else combined[..., None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,232 @@
+"""Grouping of packed keys: the inner loop of a search over hierarchy levels.
+
+A record's quasi-identifiers are packed into one or more 64-bit words, a field of bits per column. Generalising a
+column replaces its field through a small map; grouping counts equal keys with a hash table. A coarser node is
+grouped from the classes of any finer one, not from the records.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.kernels.compiled import compiled
+
+Keys = NDArray[np.uint64]
+Ints = NDArray[np.int64]
+Small = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: multiplicative hashing (Knuth, 6.4)
+
+
+@compiled()
+def pack(codes: Small, word: Small, shift: NDArray[np.uint64], words: int) -> Keys:
+    """Pack each row of codes (n × m) into ``words`` 64-bit words."""
+    n, m = codes.shape
+    keys = np.zeros((n, words), dtype=np.uint64)
+    for i in range(n):
+        for j in range(m):
+            keys[i, word[j]] |= np.uint64(codes[i, j]) << shift[j]
+    return keys
+
+
+@compiled()
+def unpack(keys: Keys, word: Small, shift: NDArray[np.uint64], mask: NDArray[np.uint64]) -> Small:
+    """Give back the codes (n × m) of packed keys."""
+    n = keys.shape[0]
+    m = len(word)
+    codes = np.empty((n, m), dtype=np.int32)
+    for i in range(n):
+        for j in range(m):
+            codes[i, j] = np.int32((keys[i, word[j]] >> shift[j]) & mask[j])
+    return codes
+
+
+@compiled()
+def roll_up(
+    keys: Keys,
+    sums: Ints,
+    peak: Ints,
+    word: Small,
+    shift: NDArray[np.uint64],
+    mask: NDArray[np.uint64],
+    offset: Ints,
+    steps: Small,
+) -> tuple[Keys, Ints, Ints, Small]:
+    """Generalise the columns with ``offset >= 0`` and group equal keys.
+
+    Column *j* takes code *g* to ``steps[offset[j] + g]``. Gives the distinct keys in order of first occurrence, the
+    column sums of ``sums`` and the maximum of ``peak`` (may be empty) per key, and the group of each row.
+    """
+    rows, words = keys.shape
+    width = sums.shape[1]
+    m = len(word)
+    changed = np.empty(m, dtype=np.int64)
+    n_changed = 0
+    for j in range(m):
+        if offset[j] >= 0:
+            changed[n_changed] = j
+            n_changed += 1
+    bits = 4
+    while (1 << bits) < 2 * rows:
+        bits += 1
+    last = np.int64((1 << bits) - 1)
+    down = np.uint64(64 - bits)
+    slots = np.full(1 << bits, -1, dtype=np.int32)
+    group = np.empty(rows, dtype=np.int32)
+    out_keys = np.empty((rows, words), dtype=np.uint64)
+    out_sums = np.empty((rows, width), dtype=np.int64)
+    with_peak = len(peak) > 0
+    out_peak = np.empty(rows if with_peak else 0, dtype=np.int64)
+    found = 0
+    key = np.empty(words, dtype=np.uint64)
+    for r in range(rows):
+        x = keys[r, 0]
+        if words == 1:  # the usual case: the key stays in a register
+            for c in range(n_changed):
+                j = changed[c]
+                s = shift[j]
+                code = np.int64((x >> s) & mask[j])
+                x = (x & ~(mask[j] << s)) | (np.uint64(steps[offset[j] + code]) << s)
+            h = x * GOLDEN
+        else:
+            for w in range(words):
+                key[w] = keys[r, w]
+            for c in range(n_changed):
+                j = changed[c]
+                s = shift[j]
+                x = key[word[j]]
+                code = np.int64((x >> s) & mask[j])
+                key[word[j]] = (x & ~(mask[j] << s)) | (np.uint64(steps[offset[j] + code]) << s)
+            x = key[0]
+            h = x * GOLDEN
+            for w in range(1, words):
+                h = ((h ^ (h >> np.uint64(29))) + key[w]) * GOLDEN
+        slot = np.int64(((h ^ (h >> np.uint64(32))) * GOLDEN) >> down)
+        while True:
+            g = slots[slot]
+            if g < 0:
+                g = found
+                slots[slot] = g
+                out_keys[g, 0] = x
+                for w in range(1, words):
+                    out_keys[g, w] = key[w]
+                for a in range(width):
+                    out_sums[g, a] = sums[r, a]
+                if with_peak:
+                    out_peak[g] = peak[r]
+                found += 1
+                break
+            same = out_keys[g, 0] == x
+            for w in range(1, words):
+                same = same and out_keys[g, w] == key[w]
+            if same:
+                for a in range(width):
+                    out_sums[g, a] += sums[r, a]
+                if with_peak and peak[r] > out_peak[g]:
+                    out_peak[g] = peak[r]
+                break
+            slot = (slot + 1) & last
+        group[r] = g
+    return (
+        out_keys[:found].copy(),
+        out_sums[:found].copy(),
+        out_peak[: found if with_peak else 0].copy(),
+        group,
+    )
+
+
+@compiled()
+def merge_values(
+    start: Ints, value: Small, count: Ints, group: Small, groups: int, width: int
+) -> tuple[Ints, Small, Ints]:
+    """Add up value counts (compressed rows) of the rows of each group; values ascend within a group."""
+    rows = len(group)
+    begin = np.zeros(groups + 1, dtype=np.int64)
+    for r in range(rows):
+        begin[group[r] + 1] += 1
+    for g in range(groups):
+        begin[g + 1] += begin[g]
+    place = begin[:-1].copy()
+    order = np.empty(rows, dtype=np.int64)
+    for r in range(rows):
+        g = group[r]
+        order[place[g]] = r
+        place[g] += 1
+    total = np.zeros(width, dtype=np.int64)
+    touched = np.empty(width, dtype=np.int32)
+    out_start = np.zeros(groups + 1, dtype=np.int64)
+    out_value = np.empty(len(value), dtype=np.int32)
+    out_count = np.empty(len(value), dtype=np.int64)
+    used = 0
+    for g in range(groups):
+        n_touched = 0
+        for p in range(begin[g], begin[g + 1]):
+            r = order[p]
+            for e in range(start[r], start[r + 1]):
+                v = value[e]
+                if total[v] == 0:
+                    touched[n_touched] = v
+                    n_touched += 1
+                total[v] += count[e]
+        if n_touched * 8 > width:  # a scan over all values is cheaper than a sort of the many that occur
+            for v in range(width):
+                if total[v] > 0:
+                    out_value[used] = v
+                    out_count[used] = total[v]
+                    total[v] = 0
+                    used += 1
+        else:
+            for v in np.sort(touched[:n_touched]):
+                out_value[used] = v
+                out_count[used] = total[v]
+                total[v] = 0
+                used += 1
+        out_start[g + 1] = used
+    return out_start, out_value[:used].copy(), out_count[:used].copy()
+
+
+@compiled()
+def suppressed_sums(
+    keys: Keys,
+    records: Ints,
+    kept: NDArray[np.bool_],
+    word: Small,
+    shift: NDArray[np.uint64],
+    mask: NDArray[np.uint64],
+    offset: Ints,
+    extra: Floats,
+    spread: Floats,
+    widest: int,
+) -> Floats:
+    r"""Give for each column what the suppressed classes add to it.
+
+    .. math:: \sum_g c_g\, extra[offset_j + g] + spread_j \sum_g c_g \log_2 (C / c_g), \quad C = \sum_g c_g
+
+    with :math:`c_g` the suppressed records of generalised value *g*. An empty ``extra`` or ``spread`` counts as 0.
+    """
+    m = len(word)
+    out = np.zeros(m, dtype=np.float64)
+    count = np.zeros((m, widest), dtype=np.int64)
+    total = 0
+    for r in range(len(records)):
+        if not kept[r]:
+            total += records[r]
+            for j in range(m):
+                count[j, np.int64((keys[r, word[j]] >> shift[j]) & mask[j])] += records[r]
+    if total == 0:
+        return out
+    for j in range(m):
+        add = 0.0
+        bits = 0.0
+        for g in range(widest):
+            c = count[j, g]
+            if c > 0:
+                if len(extra) > 0:
+                    add += c * extra[offset[j] + g]
+                bits += c * np.log2(total / c)
+        out[j] = add
+        if len(spread) > 0:
+            out[j] += spread[j] * bits
+    return out

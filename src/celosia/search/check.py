@@ -1,0 +1,221 @@
+"""One node of the lattice, judged: who is suppressed, what it costs, and what that says about other nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from celosia.search.classes import ClassCounts, Counts, Requirement, Shares, Verdict
+from celosia.search.objective import ClassObjective, ColumnObjective, Objective, Score
+from celosia.search.tables import ClassTable, ClassTables, Levels, Records
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Check:
+    """What is known about a node once it was judged."""
+
+    levels: Levels
+    suppressed: int
+    """Records that would be suppressed."""
+    certain: int
+    """Records that every finer node must suppress as well."""
+    score: Score | None
+    """The loss; ``None`` when more records would be suppressed than the limit allows."""
+    classes: int
+    """Classes that are kept."""
+    penalty: Shares | None = None
+    """What the certain ones add to each column's sum, here and at every finer node, at least."""
+    floor: float = -np.inf
+    """No coarser node scores less."""
+    ceiling: float = -np.inf
+    """No finer node scores less."""
+
+
+class Checker:
+    """Judge nodes under a set of requirements, an objective and a suppression limit (a number of records)."""
+
+    def __init__(
+        self,
+        records: Records,
+        requirements: Sequence[Requirement],
+        objective: Objective,
+        limit: int,
+        keep_rows: int = 4_000_000,
+    ) -> None:
+        self.records = records
+        self.objective = objective
+        self.limit = limit
+        self._by_class = [r for r in requirements if r.scope == "class" and not r.size_only()]
+        self._by_file = [r for r in requirements if r.scope == "file"]
+        needs = objective.needs if isinstance(objective, ClassObjective) else ()
+        columns = _counted(records, requirements, needs)
+        self.tables = ClassTables(records, columns, keep_rows)
+        totals = self.tables.counts(self.tables.base, np.zeros(len(self.tables.base), dtype=bool))
+        self._least = max(
+            (r.least_size(totals) for r in requirements if r.scope == "class" or r.monotone_suppression), default=1
+        )
+        self._columns = objective if isinstance(objective, ColumnObjective) else objective.columns
+        self._flatten()
+
+    def _flatten(self) -> None:
+        """Lay the per-value penalties of the objective end to end, for the kernel."""
+        domain = self.records.domain
+        self._widest = max((domain.size(j) for j in range(len(domain))), default=1)
+        columns = self._columns
+        self._extra = np.zeros(0)
+        self._spread = np.zeros(0)
+        deepest = max((len(maps) for maps in domain.maps), default=1)
+        self._extra_at = np.zeros((len(domain), deepest), dtype=np.int64)
+        if columns is None:
+            return
+        if columns.spread is not None:
+            self._spread = np.asarray(columns.spread, dtype=np.float64)
+        if columns.extra is not None:
+            flat: list[Shares] = []
+            length = 0
+            for j, by_level in enumerate(columns.extra):
+                for level, extra in enumerate(by_level):
+                    self._extra_at[j, level] = length
+                    flat.append(np.asarray(extra, dtype=np.float64))
+                    length += len(extra)
+            self._extra = np.concatenate(flat)
+
+    def judge(self, table: ClassTable) -> tuple[Verdict, Verdict]:
+        """Say which classes are kept, and which ones fail in a way that every finer node fails too."""
+        size = self.tables.size(table)
+        here = table.sums[:, 0] > 0  # combinations of the population alone are no classes
+        large = size >= self._least
+        certain = here & ~large
+        kept = here & large
+        if len(table.peak):
+            enough = size >= table.peak
+            kept &= enough
+            if self.limit == 0:
+                certain |= here & ~enough
+        if self._by_class:
+            kept, failed = self._judge_classes(table, kept)
+            certain |= failed
+        if self._by_file and kept.any():
+            kept, refused = self._judge_file(table, kept)
+            if refused:
+                certain |= here
+        return kept, certain
+
+    def _judge_classes(self, table: ClassTable, candidates: Verdict) -> tuple[Verdict, Verdict]:
+        counts = self.tables.counts(table, candidates)
+        index = np.flatnonzero(candidates)
+        holds = np.ones(len(index), dtype=bool)
+        failed = np.zeros(len(candidates), dtype=bool)
+        for requirement in self._by_class:
+            verdict = requirement.judge(counts)
+            holds &= verdict
+            if requirement.monotone_suppression or (self.limit == 0 and requirement.monotone_generalisation):
+                failed[index[~verdict]] = True
+        kept = np.zeros(len(candidates), dtype=bool)
+        kept[index[holds]] = True
+        return kept, failed
+
+    def _judge_file(self, table: ClassTable, kept: Verdict) -> tuple[Verdict, bool]:
+        """Suppress the cheapest classes while a requirement on the file refuses; say whether none may go."""
+        counts = self.tables.counts(table, codes=isinstance(self.objective, ColumnObjective))
+        index = np.flatnonzero(kept)
+        if all(requirement.accepts(counts.take(index)) for requirement in self._by_file):
+            return kept, False
+        if self.limit == 0:
+            refused = any(r.monotone_generalisation and not r.accepts(counts.take(index)) for r in self._by_file)
+            return np.zeros_like(kept), refused
+        order = index[np.argsort(self._cost(counts)[index], kind="stable")]
+        low, high = 1, len(order)  # classes to suppress: ``low - 1`` are too few, all are enough
+        while low < high:
+            middle = (low + high) // 2
+            rest = np.sort(order[middle:])
+            if all(requirement.accepts(counts.take(rest)) for requirement in self._by_file):
+                high = middle
+            else:
+                low = middle + 1
+        fewer = kept.copy()
+        fewer[order[:high]] = False
+        return fewer, False
+
+    def _cost(self, counts: ClassCounts) -> Shares:
+        """Say what each class holds of the objective: the one with the least to lose is suppressed first."""
+        columns = self.objective
+        cost = counts.size.astype(np.float64)
+        if isinstance(columns, ColumnObjective) and columns.held is not None:
+            codes, levels = counts.codes, counts.levels
+            assert codes is not None
+            assert levels is not None
+            held = [cost * columns.held[j][level][codes[:, j]] for j, level in enumerate(levels)]
+            cost = np.log1p(np.stack(held, axis=1)).sum(axis=1)
+        return cost
+
+    def check(self, levels: Levels) -> Check:
+        """Judge one node."""
+        table = self.tables.at(levels)
+        kept, certain = self.judge(table)
+        records = table.sums[:, 0]
+        total = len(self.records)
+        suppressed = total - int(records[kept].sum())
+        sure = int(records[certain].sum())
+        penalty = self._penalty(table, ~certain) if sure and self._columns is not None else None
+        possible = suppressed <= self.limit
+        score: Score | None = None
+        floor = ceiling = -np.inf
+        if isinstance(self.objective, ColumnObjective):
+            if possible:
+                added = penalty if sure == suppressed else self._penalty(table, kept)
+                score = self.score_columns(self.objective, levels, added)
+        else:
+            counts = self.tables.counts(table, codes=True)
+            if possible:
+                score = float(self.objective.score(counts, kept))
+            if self.objective.floor is not None:
+                floor = float(self.objective.floor(counts))
+            if self.objective.ceiling is not None and sure:
+                ceiling = float(self.objective.ceiling(sure))
+        return Check(levels, suppressed, sure, score, int(kept.sum()), penalty, floor, ceiling)
+
+    def _penalty(self, table: ClassTable, kept: Verdict) -> Shares:
+        from celosia.kernels.lattice import suppressed_sums
+
+        lay = self.tables.layout
+        offset = self._extra_at[np.arange(len(table.levels)), list(table.levels)]
+        return suppressed_sums(
+            table.keys,
+            table.sums[:, 0],
+            kept,
+            lay.word,
+            lay.shift,
+            lay.mask,
+            offset,
+            self._extra,
+            self._spread,
+            self._widest,
+        )
+
+    @staticmethod
+    def score_columns(objective: ColumnObjective, levels: Levels, added: Shares | None) -> Score:
+        """Combine the columns' sums of a node."""
+        x = np.array([base[level] for base, level in zip(objective.base, levels, strict=True)])
+        score = objective.value(x if added is None else x + added)
+        return tuple(score.tolist()) if objective.ranked else float(score[0])
+
+    def kept_records(self, levels: Levels) -> tuple[Verdict, Counts]:
+        """Say which records a node keeps, and the class of each."""
+        table, group = self.tables.from_base(levels)
+        kept, _ = self.judge(table)
+        label = group[self.tables.group].astype(np.int64)
+        return kept[label], label
+
+
+def _counted(records: Records, requirements: Sequence[Requirement], needs: tuple[str, ...]) -> tuple[str, ...]:
+    """Name the columns whose values must be counted per class."""
+    names: list[str] = list(needs)
+    for requirement in requirements:
+        if requirement.size_only():
+            continue
+        for name in requirement.sensitive():
+            names.extend([name] if name is not None else list(records.sensitive))
+    return tuple(dict.fromkeys(names))

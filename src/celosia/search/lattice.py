@@ -1,0 +1,192 @@
+r"""Search for the best node of the lattice of hierarchy levels, with proof.
+
+Every node has a lower bound. It rises while the search learns: a node :math:`u` that must suppress the records
+:math:`S` forces every finer node to suppress them too, so their penalty counts there; a loss of classes that grows
+with coarsening (its *floor*) bounds every coarser node. A node whose bound reaches the best score is closed without
+being looked at. The search takes the open node with the least bound, walks a chain of open nodes up from it and
+checks the middle of the chain: whatever the answer, it closes nodes on one side. When no node is open, the best is
+proven optimal.
+
+References: the chains follow Kohlmayer et al. (2012), *Flash: efficient, stable and optimal k-anonymity*; the
+bounds by what must be suppressed are our own.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.search.check import Check, Checker
+from celosia.search.classes import Shares, Verdict
+from celosia.search.objective import ColumnObjective, Score
+from celosia.search.tables import Levels
+
+ENUMERATED = 300_000
+"""Lattices up to so many nodes are held as arrays (about 50 MB at nine columns)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The result of a search: the best node, whether it is proven best, and all that was looked at."""
+
+    best: Check | None
+    """``None`` when no node holds (within what was looked at)."""
+    optimal: bool
+    bound: Score
+    """No node scores less; equal to the best score when the optimum is proven."""
+    checks: tuple[Check, ...]
+    nodes: int
+    """The size of the lattice."""
+    lower: Levels
+    upper: Levels
+
+
+def search(
+    checker: Checker,
+    lower: Levels,
+    upper: Levels,
+    budget: float | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Found:
+    """Find the node between ``lower`` and ``upper`` with the least score, within ``budget`` seconds."""
+    deadline = math.inf if budget is None else clock() + budget
+    nodes = math.prod(b - a + 1 for a, b in zip(lower, upper, strict=True))
+    if nodes <= ENUMERATED:
+        return _Enumerated(checker, lower, upper, nodes).run(deadline, clock)
+    from celosia.search.anytime import descend
+
+    return descend(checker, lower, upper, nodes, deadline, clock)
+
+
+def better(score: Score | None, than: Score | None) -> bool:
+    """Say whether a score is lower; no score is the highest."""
+    if score is None or than is None:
+        return score is not None
+    return score < than  # type: ignore[operator]  # one objective gives either numbers or tuples, never both
+
+
+class _Enumerated:
+    """The search over a lattice whose nodes are all listed."""
+
+    def __init__(self, checker: Checker, lower: Levels, upper: Levels, nodes: int) -> None:
+        self.checker = checker
+        self.lower, self.upper, self.nodes = lower, upper, nodes
+        spans = [b - a + 1 for a, b in zip(lower, upper, strict=True)]
+        grid = np.indices(spans, dtype=np.int8).reshape(len(spans), -1)
+        self.levels = grid + np.array(lower, dtype=np.int8)[:, None]  # m × nodes: comparisons run along nodes
+        strides = np.ones(len(spans), dtype=np.int64)
+        for j in range(len(spans) - 2, -1, -1):
+            strides[j] = strides[j + 1] * spans[j + 1]
+        self.strides = strides
+        objective = checker.objective
+        self.columns = objective if isinstance(objective, ColumnObjective) else objective.columns
+        width = 1
+        if self.columns is not None:
+            self.sums = np.stack([base[self.levels[j]] for j, base in enumerate(self.columns.base)], axis=1)
+            self.penalty = np.zeros_like(self.sums)
+            bounds = self.columns.value(self.sums)
+            width = bounds.shape[1]
+            self.bound = bounds
+        else:
+            self.bound = np.full((nodes, width), -np.inf)
+        self.open: Verdict = np.ones(nodes, dtype=bool)
+        self.best: Check | None = None
+        self.checks: list[Check] = []
+
+    def run(self, deadline: float, clock: Callable[[], float]) -> Found:
+        """Check the top, then chains of open nodes, until none is open or time is up."""
+        self._look(self.nodes - 1)
+        while True:
+            order = np.where(self.open, self.bound[:, 0], np.inf)
+            node = int(np.argmin(order))
+            if not self.open[node]:
+                return self._result(True)
+            if clock() > deadline:
+                return self._result(False)
+            chain = self._chain(node)
+            while chain:
+                self._look(chain[len(chain) // 2])
+                chain = [step for step in chain if self.open[step]]
+
+    def _chain(self, node: int) -> list[int]:
+        """Walk up from an open node, always to the open neighbour with the least bound."""
+        chain = [node]
+        top = np.array(self.upper)
+        while True:
+            up = node + self.strides[self.levels[:, node] < top]
+            up = up[self.open[up]]
+            if not len(up):
+                return chain
+            node = int(up[np.argmin(self.bound[up, 0])])
+            chain.append(node)
+
+    def _look(self, node: int) -> None:
+        check = self.checker.check(tuple(self.levels[:, node].tolist()))
+        self.checks.append(check)
+        self.open[node] = False
+        improved = better(check.score, None if self.best is None else self.best.score)
+        if improved:
+            self.best = check
+        if check.certain:
+            finer = self._side(check.levels, below=True)
+            if check.certain > self.checker.limit:
+                self.open[finer] = False
+            else:
+                self._raise(finer, check)
+        if check.floor > -np.inf:
+            coarser = self._side(check.levels, below=False)
+            self.bound[coarser, 0] = np.maximum(self.bound[coarser, 0], check.floor)
+            self._close(coarser)
+        if improved:
+            self._close(np.flatnonzero(self.open))
+
+    def _side(self, levels: Sequence[int], *, below: bool) -> NDArray[np.intp]:
+        """Give the open nodes that are finer (or coarser) than a node."""
+        side = self.open.copy()
+        for j, level in enumerate(levels):
+            side &= (self.levels[j] <= level) if below else (self.levels[j] >= level)
+        return np.flatnonzero(side)
+
+    def _raise(self, finer: NDArray[np.intp], check: Check) -> None:
+        """Let finer nodes know what they must suppress."""
+        if not len(finer):
+            return
+        if self.columns is not None and check.penalty is not None:
+            self.penalty[finer] = np.maximum(self.penalty[finer], check.penalty)
+            bound = self.columns.value(self.sums[finer] + self.penalty[finer])
+            if self.bound.shape[1] == 1:
+                bound = np.maximum(bound, self.bound[finer])
+            self.bound[finer] = bound
+        if check.ceiling > -np.inf:
+            self.bound[finer, 0] = np.maximum(self.bound[finer, 0], check.ceiling)
+        self._close(finer)
+
+    def _close(self, nodes: NDArray[np.intp]) -> None:
+        """Close nodes whose bound is not below the best score."""
+        if self.best is not None:
+            self.open[nodes[~_below(self.bound[nodes], self.best.score)]] = False
+
+    def _result(self, finished: bool) -> Found:
+        score = None if self.best is None else self.best.score
+        bound: Score = math.inf if score is None else score
+        if not finished:
+            rows = self.bound[self.open]
+            least = rows[np.lexsort(rows.T[::-1])[0]]
+            bound = tuple(least.tolist()) if len(least) > 1 else float(least[0])
+        return Found(self.best, finished, bound, tuple(self.checks), self.nodes, self.lower, self.upper)
+
+
+def _below(bound: Shares, score: Score | None) -> Verdict:
+    """Say for each bound (rows, compared from the left) whether it is below a score."""
+    if score is None:
+        return np.ones(len(bound), dtype=bool)
+    if not isinstance(score, tuple):
+        return np.asarray(bound[:, 0] < score, dtype=bool)
+    difference = bound - np.array(score)
+    first = (difference != 0).argmax(axis=1)  # 0 when all are equal: the difference there is 0, not below
+    return np.asarray(difference[np.arange(len(bound)), first] < 0, dtype=bool)

@@ -1,0 +1,285 @@
+"""Class tables: the records as integer codes, grouped at any node of the lattice of hierarchy levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import DataError
+from celosia.search.classes import ClassCounts, Codes, Counts, Shares, ValueCounts, Verdict
+from celosia.search.objective import Domain
+
+Levels = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitive:
+    """One counted column: the code of each record, and what distances between values may need."""
+
+    codes: Codes
+    width: int
+    """The number of different values; codes lie below it and follow the order of the column's kind."""
+    ancestors: Codes | None = None
+    numbers: Shares | None = None
+    baseline: Shares | None = None
+    """The distribution that classes are compared with; that of these records unless given."""
+
+    def share(self) -> Shares:
+        """Give the distribution of the column over all records."""
+        if self.baseline is not None:
+            return self.baseline
+        counts = np.bincount(self.codes, minlength=self.width)
+        return np.asarray(counts / max(1, len(self.codes)), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """The input of a search: quasi-identifiers as codes of a :class:`Domain`, and what else is counted."""
+
+    domain: Domain
+    codes: Codes
+    """n × m, level 0."""
+    sensitive: Mapping[str, Sensitive] = field(default_factory=dict)
+    person: Codes | None = None
+    """The person that each record belongs to; sizes and values then count persons."""
+    target: Counts | None = None
+    """The smallest class size that each record asks for."""
+    population: Codes | None = None
+    """N × m: the quasi-identifiers of a population table, coded alike."""
+    population_total: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @cached_property
+    def repeated(self) -> bool:
+        """Whether some person has several records (otherwise counting records is counting persons)."""
+        return self.person is not None and len(np.unique(self.person)) < len(self.person)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where each column lies in a packed key, and the maps from any level to any higher one."""
+
+    word: Codes
+    shift: NDArray[np.uint64]
+    mask: NDArray[np.uint64]
+    words: int
+    steps: Codes
+    offset: NDArray[np.int64]
+    """``offset[j, a, b]``: where the map of column *j* from level *a* to *b* begins in ``steps`` (-1: none)."""
+
+    @classmethod
+    def of(cls, domain: Domain) -> Layout:
+        """Give each column as many bits as its widest level needs; a field never crosses a word."""
+        word, shift, mask = [], [], []
+        at = 0
+        for j in range(len(domain)):
+            bits = max(1, int(domain.size(j) - 1).bit_length())
+            if at % 64 + bits > 64:
+                at += 64 - at % 64
+            word.append(at // 64)
+            shift.append(at % 64)
+            mask.append((1 << bits) - 1)
+            at += bits
+        deepest = max((len(maps) for maps in domain.maps), default=1)
+        offset = np.full((len(domain), deepest, deepest), -1, dtype=np.int64)
+        steps: list[Codes] = []
+        length = 0
+        for j, maps in enumerate(domain.maps):
+            for a in range(len(maps)):
+                for b in range(a + 1, len(maps)):
+                    step = _step(maps[a], maps[b], domain.names[j], a, b)
+                    offset[j, a, b] = length
+                    steps.append(step)
+                    length += len(step)
+        return cls(
+            np.array(word, dtype=np.int32),
+            np.array(shift, dtype=np.uint64),
+            np.array(mask, dtype=np.uint64),
+            at // 64 + 1 if at % 64 else max(1, at // 64),
+            np.concatenate(steps) if steps else np.zeros(1, dtype=np.int32),
+            offset,
+        )
+
+
+def _step(lower: Codes, upper: Codes, name: str, a: int, b: int) -> Codes:
+    """Give the map between two levels; each generalised value must lie in exactly one higher value."""
+    step = np.zeros(int(lower.max()) + 1 if len(lower) else 1, dtype=np.int32)
+    step[lower] = upper
+    if not np.array_equal(step[lower], upper):
+        raise DataError(
+            f"the hierarchy of {name!r} is not a tree: a value of level {a} lies in several values of level {b}."
+        )
+    return step
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTable:
+    """The classes at one node: packed keys, sums and (where asked for) value counts."""
+
+    levels: Levels
+    keys: NDArray[np.uint64]
+    sums: Counts
+    """classes × 2 or 3: records, sum of squared counts of the original combinations, population records."""
+    peak: Counts
+    values: dict[str, tuple[Counts, Codes, Counts]]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+PERSON = "\0person"
+"""The name under which persons are counted, if they repeat; no column can have it."""
+
+
+class ClassTables:
+    """Make the class table of any node, from the smallest table that is already known to be finer."""
+
+    def __init__(self, records: Records, columns: tuple[str, ...] = (), keep_rows: int = 4_000_000) -> None:
+        from celosia.kernels.lattice import pack, roll_up
+
+        self.records = records
+        self.layout = Layout.of(records.domain)
+        self._columns = columns
+        self._keep_rows = keep_rows
+        self._kept_rows = 0
+        lay = self.layout
+        n = len(records)
+        codes = records.codes
+        population = records.population
+        if population is not None:
+            codes = np.concatenate([codes, population])
+        sums = np.zeros((len(codes), 2 if population is None else 3), dtype=np.int64)
+        sums[:n, 0] = 1
+        if population is not None:
+            sums[n:, 2] = 1
+        peak = np.zeros(0, dtype=np.int64)
+        if records.target is not None:
+            peak = np.zeros(len(codes), dtype=np.int64)
+            peak[:n] = records.target
+        keys = pack(np.ascontiguousarray(codes, dtype=np.int32), lay.word, lay.shift, lay.words)
+        nothing = np.full(len(records.domain), -1, dtype=np.int64)
+        keys, sums, peak, group = roll_up(keys, sums, peak, lay.word, lay.shift, lay.mask, nothing, lay.steps)
+        sums[:, 1] = sums[:, 0] ** 2
+        bottom = (0,) * len(records.domain)
+        self.group = group[:n]
+        """The class at the finest node of each record."""
+        self.base = ClassTable(bottom, keys, sums, peak, self._count_values(group, len(keys)))
+        self._tables: dict[Levels, ClassTable] = {bottom: self.base}
+        self._small: list[ClassTable] = [self.base]
+        self._lower = np.zeros((1, len(bottom)), dtype=np.int8)
+
+    def _count_values(self, group: Codes, groups: int) -> dict[str, tuple[Counts, Codes, Counts]]:
+        from celosia.kernels.lattice import merge_values
+
+        records = self.records
+        self._pair_value: dict[str, Codes] = {}
+        self._width: dict[str, int] = {}
+        counted: dict[str, tuple[Codes, int]] = {}
+        for name in self._columns:
+            column = records.sensitive[name]
+            counted[name] = (column.codes, column.width)
+            if records.repeated and records.person is not None:
+                # a person counts once for each value: count pairs that occur, reduce to values when asked
+                pair = column.codes.astype(np.int64) + np.int64(column.width) * records.person
+                occurring, pair_code = np.unique(pair, return_inverse=True)
+                self._pair_value[name] = (occurring % column.width).astype(np.int32)
+                counted[name] = (pair_code.astype(np.int32), len(occurring))
+        if records.repeated and records.person is not None:
+            persons, person = np.unique(records.person, return_inverse=True)
+            counted[PERSON] = (person.astype(np.int32), len(persons))
+        n = len(records)
+        rows = len(group)
+        start = np.minimum(np.arange(rows + 1, dtype=np.int64), n)  # rows of the population hold no values
+        ones = np.ones(n, dtype=np.int64)
+        values = {}
+        for name, (codes, width) in counted.items():
+            self._width[name] = width
+            codes = np.ascontiguousarray(codes, dtype=np.int32)
+            values[name] = merge_values(start, codes, ones, group, groups, max(1, width))
+        return values
+
+    def at(self, levels: Levels) -> ClassTable:
+        """Give the classes at a node."""
+        known = self._tables.get(levels)
+        if known is not None:
+            return known
+        below = self._finer(levels)
+        table, _ = self._roll_up(below, levels)
+        self._remember(table, below)
+        return table
+
+    def from_base(self, levels: Levels) -> tuple[ClassTable, Codes]:
+        """Give the classes at a node, and for each class at the finest node the one it lies in."""
+        return self._roll_up(self.base, levels)
+
+    def _roll_up(self, below: ClassTable, levels: Levels) -> tuple[ClassTable, Codes]:
+        from celosia.kernels.lattice import merge_values, roll_up
+
+        lay = self.layout
+        offset = np.array([lay.offset[j, a, b] for j, (a, b) in enumerate(zip(below.levels, levels, strict=True))])
+        keys, sums, peak, group = roll_up(
+            below.keys, below.sums, below.peak, lay.word, lay.shift, lay.mask, offset, lay.steps
+        )
+        values = {
+            name: merge_values(*counts, group, len(keys), max(1, self._width[name]))
+            for name, counts in below.values.items()
+        }
+        return ClassTable(levels, keys, sums, peak, values), group
+
+    def _finer(self, levels: Levels) -> ClassTable:
+        fits = np.flatnonzero((self._lower[: len(self._small)] <= np.array(levels, dtype=np.int8)).all(axis=1))
+        return min((self._small[i] for i in fits), key=len)
+
+    def _remember(self, table: ClassTable, below: ClassTable) -> None:
+        """Keep a table when it saves a third of the rows of the one it was made from, within the memory given."""
+        if 3 * len(table) > 2 * len(below) or self._kept_rows + len(table) > self._keep_rows:
+            return
+        self._kept_rows += len(table)
+        self._tables[table.levels] = table
+        if len(self._small) == len(self._lower):
+            self._lower = np.concatenate([self._lower, np.zeros_like(self._lower)])
+        self._lower[len(self._small)] = table.levels
+        self._small.append(table)
+
+    def size(self, table: ClassTable) -> Counts:
+        """Give the size of each class: persons where persons repeat, else records."""
+        if PERSON in table.values:
+            return np.diff(table.values[PERSON][0])
+        return table.sums[:, 0]
+
+    def counts(self, table: ClassTable, chosen: Verdict | None = None, codes: bool = False) -> ClassCounts:
+        """Give the classes of a table (or the chosen ones) as requirements and losses see them."""
+        from celosia.kernels.lattice import merge_values, unpack
+
+        records = self.records
+        total = len(records)
+        if records.repeated:
+            total = self._width[PERSON]
+        values = {}
+        for name in self._columns:
+            column = records.sensitive[name]
+            start, value, count = table.values[name]
+            if name in self._pair_value:
+                itself = np.arange(len(table), dtype=np.int32)
+                pairs = self._pair_value[name][value]
+                start, value, count = merge_values(start, pairs, np.ones_like(count), itself, len(table), column.width)
+            values[name] = ValueCounts(start, value, count, column.share(), column.ancestors, column.numbers)
+        lay = self.layout
+        all_classes = ClassCounts(
+            size=self.size(table),
+            values=values,
+            total=total,
+            target=table.peak if len(table.peak) else None,
+            population=table.sums[:, 2] if table.sums.shape[1] > 2 else None,
+            population_total=records.population_total,
+            codes=unpack(table.keys, lay.word, lay.shift, lay.mask) if codes else None,
+            levels=table.levels,
+            squares=table.sums[:, 1],
+        )
+        return all_classes if chosen is None else all_classes.take(chosen)
