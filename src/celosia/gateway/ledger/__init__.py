@@ -1,0 +1,8 @@
+"""The durable record of spent privacy budget: charged before noise is drawn, append-only, chained by hashes."""
+
+from __future__ import annotations
+
+from celosia.gateway.ledger.chain import Entry, Verification
+from celosia.gateway.ledger.ledger import Allowance, Balance, Granted, Ledger, Share, Stored
+
+__all__ = ["Allowance", "Balance", "Entry", "Granted", "Ledger", "Share", "Stored", "Verification"]

@@ -1,0 +1,217 @@
+"""The ledger inside one transaction: what is known, what is added, and one write at the end.
+
+Requests that arrive while a transaction is being made durable are booked together in the next one (group
+commit), so a batch reads
+each total once, under its lock, and writes all its lines at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from celosia.budget.cost import Cost
+from celosia.errors import UnknownName
+from celosia.gateway.ledger.chain import Entry, Kind
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine, TextClause
+
+T = TypeVar("T")
+_BATCH = 64
+
+_STATEMENTS = {
+    "budget": "SELECT * FROM celosia_budgets WHERE dataset = :dataset",
+    "datasets": "SELECT dataset FROM celosia_budgets ORDER BY dataset",
+    "new budget": """INSERT INTO celosia_budgets (dataset, measure, neighbours, loss_total, delta_total, loss_spent,
+        delta_spent, length, head) VALUES (:dataset, :measure, :neighbours, :loss_total, :delta_total, 0, 0, 0,
+        :head)""",
+    "shares": "SELECT * FROM celosia_shares WHERE dataset = :dataset AND analyst IN (:analyst, '*') ORDER BY analyst",
+    "drop share": """DELETE FROM celosia_shares WHERE dataset = :dataset AND analyst = :analyst AND period = :period""",
+    "new share": """INSERT INTO celosia_shares (dataset, analyst, period, loss, delta)
+        VALUES (:dataset, :analyst, :period, :loss, :delta)""",
+    "spendings": "SELECT * FROM celosia_spendings WHERE dataset = :dataset AND analyst = :analyst",
+    "stored": """SELECT charge, answer FROM celosia_entries
+        WHERE dataset = :dataset AND question = :question AND kind = 'answer' ORDER BY seq LIMIT 1""",
+    "append": """INSERT INTO celosia_entries (dataset, seq, at, kind, analyst, question, request, loss, delta,
+    charge, answer,
+        previous, hash) VALUES (:dataset, :seq, :at, :kind, :analyst, :question, :request, :loss, :delta,
+        :charge, :answer,
+        :previous, :hash)""",
+    "spend": """INSERT INTO celosia_spendings (dataset, analyst, label, loss, delta)
+        VALUES (:dataset, :analyst, :label, :loss, :delta) ON CONFLICT (dataset, analyst, label)
+        DO UPDATE SET loss = celosia_spendings.loss + excluded.loss, delta = celosia_spendings.delta +
+        excluded.delta""",
+    "balance": """UPDATE celosia_budgets SET loss_spent = :loss_spent, delta_spent = :delta_spent, length = :length,
+        head = :head WHERE dataset = :dataset""",
+}
+
+
+@lru_cache(maxsize=64)
+def statement(name: str, suffix: str = "") -> TextClause:
+    """Build one of the statements once: building them anew would cost more than running them."""
+    import sqlalchemy as sa
+
+    return sa.text(_STATEMENTS[name] + suffix)
+
+
+class Books:
+    """One transaction on the ledger; ``close`` writes what was added."""
+
+    def __init__(self, connection: Connection, *, reading: bool = False) -> None:
+        self.connection = connection
+        self._lock = " FOR UPDATE" if connection.dialect.name == "postgresql" and not reading else ""
+        self._rows: dict[str, dict[str, Any]] = {}
+        self._entries: list[Entry] = []
+        self._spent: dict[tuple[str, str, str], list[int]] = {}
+
+    def rows(self, name: str, **values: Any) -> list[Mapping[str, Any]]:
+        """Rows of a statement, as mappings."""
+        return [dict(row) for row in self.connection.execute(statement(name), values).mappings()]
+
+    def run(self, name: str, **values: Any) -> None:
+        """Execute a statement that returns nothing."""
+        self.connection.execute(statement(name), values)
+
+    def find(self, dataset: str) -> dict[str, Any] | None:
+        """The data set's total and balance, locked until the transaction ends."""
+        if dataset not in self._rows:
+            found = self.connection.execute(statement("budget", self._lock), {"dataset": dataset}).mappings().first()
+            if found is None:
+                return None
+            self._rows[dataset] = dict(found)
+        return self._rows[dataset]
+
+    def budget(self, dataset: str) -> dict[str, Any]:
+        """The same, refusing an unknown name."""
+        row = self.find(dataset)
+        if row is None:
+            raise UnknownName.of("data set in this ledger", dataset, [r["dataset"] for r in self.rows("datasets")])
+        return row
+
+    def spent(self, dataset: str, analyst: str) -> dict[str, tuple[int, int]]:
+        """What one analyst spent, by period label; lines of this transaction included."""
+        found = {r["label"]: (r["loss"], r["delta"]) for r in self.rows("spendings", dataset=dataset, analyst=analyst)}
+        for (where, who, label), (loss, delta) in self._spent.items():
+            if (where, who) == (dataset, analyst):
+                before = found.get(label, (0, 0))
+                found[label] = (before[0] + loss, before[1] + delta)
+        return found
+
+    def stored(self, dataset: str, question: str) -> tuple[int, str] | None:
+        """The charge and the answer of a question that was answered before."""
+        found = self.rows("stored", dataset=dataset, question=question)
+        if found:
+            return found[0]["charge"], found[0]["answer"]
+        for entry in self._entries:
+            if (entry.dataset, entry.question, entry.kind) == (dataset, question, "answer"):
+                return entry.charge, entry.answer
+        return None
+
+    def append(
+        self,
+        dataset: str,
+        kind: Kind,
+        analyst: str = "",
+        question: str = "",
+        request: str = "",
+        cost: Cost | None = None,
+        *,
+        charge: int = 0,
+        answer: str = "",
+    ) -> int:
+        """Add a line to the chain and, for a charge, to the balance; returns its number."""
+        row, now = self.budget(dataset), datetime.now(UTC).isoformat(timespec="microseconds")
+        seq = int(row["length"]) + 1
+        loss, delta = (cost.loss_units, cost.delta_units) if cost is not None else (0, 0)
+        entry = Entry(
+            dataset, seq, now, kind, analyst, question, request, loss, delta, charge, answer, row["head"]
+        ).sealed()
+        self._entries.append(entry)
+        row["length"], row["head"] = seq, entry.hash
+        if kind == "charge":
+            row["loss_spent"] += loss
+            row["delta_spent"] += delta
+            for label in labels(now).values():
+                part = self._spent.setdefault((dataset, analyst, label), [0, 0])
+                part[0], part[1] = part[0] + loss, part[1] + delta
+        return seq
+
+    def close(self) -> None:
+        """Write the lines, the sums per analyst and the balances."""
+        if not self._entries:
+            return
+        self.connection.execute(statement("append"), [asdict(entry) for entry in self._entries])
+        sums = [
+            {"dataset": dataset, "analyst": analyst, "label": label, "loss": loss, "delta": delta}
+            for (dataset, analyst, label), (loss, delta) in self._spent.items()
+        ]
+        if sums:
+            self.connection.execute(statement("spend"), sums)
+        for dataset in sorted({entry.dataset for entry in self._entries}):
+            self.run("balance", **self._rows[dataset])
+
+
+class _Waiting(Generic[T]):
+    def __init__(self, work: Callable[[Books], T]) -> None:
+        self.work = work
+        self.done = False
+        self.result: T | None = None
+        self.error: BaseException | None = None
+
+
+class Clerk:
+    """Books what several threads ask for, in batches, one transaction each."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._turn = threading.Lock()  # threads queue here: SQLite's busy handler would let them sleep and starve
+        self._queue: deque[_Waiting[Any]] = deque()
+
+    def book(self, work: Callable[[Books], T]) -> T:
+        """Do ``work`` in a transaction and return when it is on disk."""
+        mine: _Waiting[T] = _Waiting(work)
+        self._queue.append(mine)
+        with self._turn:
+            if not mine.done:  # otherwise the thread before us took our work along
+                batch = [self._queue.popleft() for _ in range(min(len(self._queue), _BATCH))]
+                self._run(batch)
+                while not mine.done:  # more than a batch was waiting before us
+                    self._run([self._queue.popleft() for _ in range(min(len(self._queue), _BATCH))])
+        if mine.error is not None:
+            raise mine.error
+        return mine.result  # type: ignore[return-value]
+
+    def _run(self, batch: list[_Waiting[Any]]) -> None:
+        try:
+            results = self._commit(batch)
+        except BaseException as error:
+            if len(batch) == 1:
+                batch[0].error, batch[0].done = error, True
+                return
+            for one in batch:  # nothing was booked; find out whose work it was
+                self._run([one])
+            return
+        for waiting, result in zip(batch, results, strict=True):
+            waiting.result, waiting.done = result, True
+
+    def _commit(self, batch: list[_Waiting[Any]]) -> list[Any]:
+        with self._engine.begin() as connection:
+            books = Books(connection)
+            results = [waiting.work(books) for waiting in batch]
+            books.close()
+        return results
+
+
+def labels(now: str) -> dict[str, str]:
+    """Names of the periods a moment belongs to.
+
+    >>> labels("2026-11-15T23:00:00+00:00")["month"]
+    '2026-11'
+    """
+    return {"life": "life", "year": now[:4], "month": now[:7], "day": now[:10]}

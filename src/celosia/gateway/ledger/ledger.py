@@ -1,0 +1,256 @@
+"""The ledger: one binding total per data set, shares per analyst and period, every request with its cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from celosia.budget.cost import Cost, Measure
+from celosia.budget.neighbours import checked
+from celosia.errors import BudgetError, InputError
+from celosia.gateway.ledger.books import Books, Clerk, labels
+from celosia.gateway.ledger.chain import GENESIS, Audit, Entry, Verification
+from celosia.gateway.ledger.tables import connect, tables
+
+Period = Literal["life", "year", "month", "day"]
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part of the total that one analyst (or each analyst, ``"*"``) may spend in each period."""
+
+    analyst: str
+    period: Period
+    budget: Cost
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What is left of one limit: the data set's total or a share."""
+
+    name: str
+    total: Cost
+    spent: Cost
+
+    @property
+    def left(self) -> Cost:
+        """What may still be spent under this limit."""
+        return self.total.minus(self.spent)
+
+
+@dataclass(frozen=True)
+class Balance:
+    """The data set's total and the shares that bind one analyst."""
+
+    dataset: str
+    neighbours: str
+    lifetime: Allowance
+    shares: tuple[Allowance, ...] = ()
+
+    @property
+    def left(self) -> Cost:
+        """What the analyst may still spend: the tightest of all limits."""
+        limits = [allowance.left for allowance in (self.lifetime, *self.shares)]
+        loss, delta = min(c.loss_units for c in limits), min(c.delta_units for c in limits)
+        return Cost(self.lifetime.total.measure, loss, delta)
+
+
+@dataclass(frozen=True)
+class Granted:
+    """A charge that was booked: its place in the chain and what is left."""
+
+    dataset: str
+    analyst: str
+    question: str
+    seq: int
+    cost: Cost
+    left: Cost
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The same question was answered before: the answer again, at no cost."""
+
+    answer: dict[str, Any]
+    left: Cost
+
+
+class Ledger:
+    """Durable record of spent privacy budget in SQLite (a path) or PostgreSQL (a URL).
+
+    A request is charged, or refused, in one transaction that holds the write lock of its data set; only then may
+    noise
+    be drawn. What is charged stays charged, whatever happens next: there is no refund, and no call that raises a
+    total.
+    """
+
+    def __init__(self, where: str | Path) -> None:
+        self._engine = connect(where)
+        self._clerk = Clerk(self._engine)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._engine.dispose()
+
+    def open(self, dataset: str, budget: Cost, neighbours: str = "add-remove") -> None:
+        """Declare a data set with its binding lifetime total; a second call must state the same total."""
+        row: dict[str, Any] = {"measure": budget.measure, "neighbours": checked(neighbours)}
+        row |= {"loss_total": budget.loss_units, "delta_total": budget.delta_units}
+
+        def work(books: Books) -> None:
+            known = books.find(dataset)
+            if known is None:
+                books.run("new budget", dataset=dataset, head=GENESIS, **row)
+                books.append(dataset, "open", request=json.dumps(row, sort_keys=True))
+            elif any(known[key] != value for key, value in row.items()):
+                raise BudgetError(
+                    f"the data set {dataset!r} has a lifetime total of {shown(_total(known))} under "
+                    f"{known['neighbours']} neighbours; it cannot be changed to {shown(budget)} under {neighbours}. "
+                    "What was promised "
+                    "when the first answer was given binds for good."
+                )
+
+        self._clerk.book(work)
+
+    def share(self, dataset: str, share: Share) -> None:
+        """Set what one analyst (or each, ``"*"``) may spend in each day, month, year or in all (``life``)."""
+        if share.period not in get_args(Period):
+            raise InputError(f"a period is one of {', '.join(get_args(Period))}, got {share.period!r}.")
+        row = {"dataset": dataset, "analyst": share.analyst, "period": share.period}
+        row |= {"loss": share.budget.loss_units, "delta": share.budget.delta_units}  # type: ignore[dict-item]
+
+        def work(books: Books) -> None:
+            _total(books.budget(dataset)).same_measure(share.budget)
+            if row in books.rows("shares", dataset=dataset, analyst=share.analyst):
+                return
+            books.run("drop share", dataset=dataset, analyst=share.analyst, period=share.period)
+            books.run("new share", **row)
+            books.append(dataset, "share", request=json.dumps(asdict(share), sort_keys=True))
+
+        self._clerk.book(work)
+
+    def charge(
+        self, dataset: str, analyst: str, question: str, request: str, cost: Cost, *, fresh: bool = False
+    ) -> Granted | Stored:
+        """Book a cost before any noise is drawn, or give back the stored answer to the same question.
+
+        Raises :class:`~celosia.errors.BudgetError` when a limit does not allow it; the refusal is recorded too.
+        """
+
+        def work(books: Books) -> Granted | Stored | str:
+            balance = _balance(books, dataset, analyst)
+            stored = None if fresh else books.stored(dataset, question)
+            if stored is not None:
+                books.append(dataset, "repeat", analyst, question, request, charge=stored[0])
+                return Stored(json.loads(stored[1]), balance.left)
+            refusal = _refusal(balance, cost)
+            if refusal:
+                books.append(dataset, "refusal", analyst, question, request, cost)
+                return refusal
+            seq = books.append(dataset, "charge", analyst, question, request, cost)
+            return Granted(dataset, analyst, question, seq, cost, balance.left.minus(cost))
+
+        outcome = self._clerk.book(work)
+        if isinstance(outcome, str):
+            raise BudgetError(outcome)
+        return outcome
+
+    def answer(self, granted: Granted, answer: Mapping[str, Any]) -> None:
+        """Store the answer that belongs to a charge, before anybody sees it."""
+        text = json.dumps(answer, sort_keys=True, allow_nan=False)
+        at = granted
+        self._clerk.book(
+            lambda books: books.append(at.dataset, "answer", at.analyst, at.question, charge=at.seq, answer=text)
+        )
+
+    def fail(self, granted: Granted) -> None:
+        """Record that a charged request got no answer; the charge stays."""
+        at = granted
+        self._clerk.book(lambda books: books.append(at.dataset, "failure", at.analyst, at.question, charge=at.seq))
+
+    def balance(self, dataset: str, analyst: str = "") -> Balance:
+        """Tell what was spent and what is left, for the data set and for one analyst."""
+        with self._engine.connect().execution_options(reading=True) as connection:
+            return _balance(Books(connection, reading=True), dataset, analyst)
+
+    def datasets(self) -> list[str]:
+        """Names of the data sets that have a budget here."""
+        with self._engine.connect().execution_options(reading=True) as connection:
+            return [row["dataset"] for row in Books(connection, reading=True).rows("datasets")]
+
+    def history(self, dataset: str, analyst: str = "", limit: int | None = None) -> list[Entry]:
+        """Entries of the chain, newest first; of one analyst when named."""
+        t = tables().entries
+        query = t.select().where(t.c.dataset == dataset).order_by(t.c.seq.desc())
+        if analyst:
+            query = query.where(t.c.analyst == analyst)
+        if limit is not None:
+            query = query.limit(limit)
+        with self._engine.connect().execution_options(reading=True) as connection:
+            return [Entry(**row) for row in connection.execute(query).mappings()]
+
+    def verify(self, dataset: str, anchor: str = "") -> Verification:
+        """Walk the whole chain: every hash, every sum, and that the total was never passed.
+
+        Whoever can write to the database could cut off the end of the chain and recompute it: keep the ``head`` of an
+        earlier verification elsewhere and give it as ``anchor``; it must still be part of the chain.
+        """
+        t, s = tables().entries, tables().spendings
+        with self._engine.connect().execution_options(reading=True) as connection:
+            known = Books(connection, reading=True).budget(dataset)
+            rows = connection.execute(t.select().where(t.c.dataset == dataset).order_by(t.c.seq)).mappings()
+            audit = Audit(Entry(**row) for row in rows)
+            booked = {
+                (row.analyst, row.label): (row.loss, row.delta)
+                for row in connection.execute(s.select().where(s.c.dataset == dataset))
+            }
+        return audit.verdict(known, booked, anchor)
+
+
+def _balance(books: Books, dataset: str, analyst: str) -> Balance:
+    known = books.budget(dataset)
+    measure = known["measure"]
+    spent = Cost(measure, known["loss_spent"], known["delta_spent"])
+    lifetime = Allowance(f"lifetime total of {dataset!r}", _total(known), spent)
+    shares = tuple(_shares(books, dataset, analyst, measure)) if analyst else ()
+    return Balance(dataset, known["neighbours"], lifetime, shares)
+
+
+def _shares(books: Books, dataset: str, analyst: str, measure: Measure) -> Iterator[Allowance]:
+    # '*' sorts before any name, so that an analyst's own share replaces everyone's
+    found = {row["period"]: row for row in books.rows("shares", dataset=dataset, analyst=analyst)}
+    if not found:
+        return
+    spent = books.spent(dataset, analyst)
+    now = labels(datetime.now(UTC).isoformat())
+    for period, row in found.items():
+        used = Cost(measure, *spent.get(now[period], (0, 0)))
+        yield Allowance(f"share of {analyst!r} ({now[period]})", Cost(measure, row["loss"], row["delta"]), used)
+
+
+def _total(row: Mapping[str, Any]) -> Cost:
+    return Cost(row["measure"], row["loss_total"], row["delta_total"])
+
+
+def _refusal(balance: Balance, cost: Cost) -> str:
+    for limit in (balance.lifetime, *balance.shares):
+        if not (limit.spent + cost).fits(limit.total):
+            return (
+                f"the {limit.name} does not allow this request: it costs {shown(cost)}, {shown(limit.left)} of "
+                f"{shown(limit.total)} is left. Ask with a smaller epsilon, or ask nothing more about these people."
+            )
+    return ""
+
+
+def shown(cost: Cost) -> str:
+    """Write a cost for people.
+
+    >>> shown(Cost.pure(0.1))
+    'epsilon 0.1'
+    """
+    name = "rho" if cost.measure == "zcdp" else "epsilon"
+    return f"{name} {cost.loss:.12g}" + (f", delta {cost.delta:.12g}" if cost.measure != "pure" else "")

@@ -1,0 +1,68 @@
+"""kill -9 at random moments, fifty times: nothing acknowledged is lost, nothing is refunded, the chain holds."""
+
+from __future__ import annotations
+
+import os
+import random
+import select
+import signal
+import time
+import traceback
+from pathlib import Path
+
+from celosia.budget.cost import Cost
+from celosia.gateway.ledger import Granted, Ledger
+
+BUDGET = Cost.pure(1000.0)
+
+
+def ask_for_ever(where: str, run: int, out: int) -> None:
+    """A gateway's life: charge, then answer; each acknowledged step is told to the parent."""
+    ledger = Ledger(where)
+    number = 0
+    while True:
+        question = f"{run}-{number}"
+        granted = ledger.charge("d", "ana", question, "", Cost.pure(0.001))
+        os.write(out, f"charge {question}\n".encode())
+        assert isinstance(granted, Granted)
+        ledger.answer(granted, {"value": number})
+        os.write(out, f"answer {question}\n".encode())
+        number += 1
+
+
+def test_killed_fifty_times(ledger_url: str, tmp_path: Path):
+    setup = Ledger(ledger_url)
+    setup.open("d", BUDGET)
+    setup.close()  # no connection may be shared across the fork
+    rng = random.Random(11)
+    told: set[str] = set()
+    anchor, spent = "", 0
+    for run in range(50):
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.close(reading)
+                ask_for_ever(ledger_url, run, writing)
+            except BaseException:  # the child must not fall back into pytest
+                traceback.print_exc()
+            finally:
+                os._exit(1)
+        os.close(writing)
+        ready, _, _ = select.select([reading], [], [], 60)
+        assert ready
+        time.sleep(rng.uniform(0, 0.04))
+        os.kill(child, signal.SIGKILL)
+        assert os.waitpid(child, 0)[1] == signal.SIGKILL
+        with os.fdopen(reading) as pipe:
+            told.update(line.strip() for line in pipe.read().splitlines(keepends=True) if line.endswith("\n"))
+        if run % 10 == 9 or run == 0:
+            ledger = Ledger(ledger_url)
+            report = ledger.verify("d", anchor)
+            assert report.holds, report.problem
+            assert report.loss_units == ledger.balance("d").lifetime.spent.loss_units >= spent
+            booked = {f"{entry.kind} {entry.question}" for entry in ledger.history("d")}
+            assert told <= booked
+            anchor, spent = report.head, report.loss_units
+            ledger.close()
+    assert len([step for step in told if step.startswith("answer")]) > 25
