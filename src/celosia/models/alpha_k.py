@@ -1,0 +1,65 @@
+"""(α, k)-anonymity."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from celosia.models.sensitive_model import _SensitiveModel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.search.classes import ClassCounts, ValueCounts
+    from celosia.table import Table
+
+
+class AlphaK(_SensitiveModel):
+    r"""Classes of at least ``k`` records in which no sensitive value has more than the share ``alpha``.
+
+    .. math:: |E| \ge k, \qquad \max_s p_E(s) \le \alpha
+
+    The value is the largest share; the requirement holds when both conditions do. With ``alpha = 1/l`` it is the
+    rule of anatomisation. References: Wong et al. (2006).
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"zip": ["130**"] * 4, "disease": ["flu", "flu", "flu", "heart"]})
+    >>> table = celosia.read(data, celosia.Schema.of(quasi=["zip"], sensitive=["disease"]))
+    >>> AlphaK(alpha=0.75, k=4).value(table), AlphaK(alpha=0.75, k=4).holds(table), AlphaK(alpha=0.5, k=4).holds(table)
+    (0.75, True, False)
+    """
+
+    alpha: float = Field(gt=0, le=1, description="largest allowed share of one sensitive value in a class")
+    k: int = Field(default=2, ge=1, description="smallest allowed class size")
+
+    symbol: ClassVar[str] = "alpha"
+    direction: ClassVar[Literal["at least", "at most"]] = "at most"
+    monotone_generalisation: ClassVar[bool] = True
+
+    def bound(self) -> float:
+        """The largest allowed share."""
+        return self.alpha
+
+    def column_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
+        """The largest share of a value in each class."""
+        if len(counts.start) <= 1:
+            return np.zeros(0)
+        return np.maximum.reduceat(counts.share, counts.start[:-1])
+
+    def judge(self, classes: ClassCounts) -> NDArray[np.bool_]:
+        """Whether each class is large and mixed enough."""
+        return super().judge(classes) & (classes.size >= self.k)
+
+    def holds(self, table: Table) -> bool:
+        """Whether every class is large and mixed enough."""
+        return bool(self.judge(table.class_counts(self.sensitive())).all())
+
+    def least_size(self, classes: ClassCounts) -> int:  # noqa: ARG002
+        """Exactly k."""
+        return self.k
+
+    def wish(self) -> str:
+        """Both conditions."""
+        return f"alpha at most {self.alpha:g} and k at least {self.k}"

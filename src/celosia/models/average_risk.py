@@ -1,0 +1,82 @@
+"""Average re-identification risk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from celosia.catalogue import Model
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.search.classes import ClassCounts
+    from celosia.table import Table
+
+
+class AverageRisk(Model):
+    r"""The chance to pick the right record, averaged over the records, is small.
+
+    .. math:: \frac1n \sum_i \frac1{f_i} = \frac{\text{number of classes}}{n} \le \text{risk}
+
+    With ``highest`` also the share of records whose risk exceeds it must be at most ``share`` (0: no record may
+    exceed it). The value is the average. A low average hides single records at high risk; ``highest`` bounds those.
+    References: El Emam (2013).
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"age": [30, 30, 30, 31]}), celosia.Schema.of(quasi=["age"]))
+    >>> AverageRisk(risk=0.5).value(table), AverageRisk(risk=0.5).holds(table)
+    (0.5, True)
+    >>> AverageRisk(risk=0.5, highest=0.4).holds(table), AverageRisk(risk=0.5, highest=0.4, share=0.25).holds(table)
+    (False, True)
+    """
+
+    risk: float = Field(gt=0, le=1, description="largest allowed average")
+    highest: float | None = Field(default=None, gt=0, le=1, description="risk that counts as high")
+    share: float = Field(default=0.0, ge=0, le=1, description="largest allowed share of records at high risk")
+
+    symbol: ClassVar[str] = "average risk"
+    direction: ClassVar[Literal["at least", "at most"]] = "at most"
+    scope: ClassVar[Literal["class", "file"]] = "file"
+    monotone_generalisation: ClassVar[bool] = True
+
+    def bound(self) -> float:
+        """The largest allowed average."""
+        return self.risk
+
+    def score(self, classes: ClassCounts) -> float:
+        """The average risk; 0 without records."""
+        return len(classes) / int(classes.size.sum()) if len(classes) else 0.0
+
+    def accepts(self, classes: ClassCounts) -> bool:
+        """Whether average and share of high risks are small enough."""
+        return self._met(classes.size.astype(np.float64), classes.size)
+
+    def value(self, table: Table) -> float:
+        """The average risk over the records that are not suppressed."""
+        frequency, records = table.sizes()
+        return _average(frequency, records)
+
+    def holds(self, table: Table) -> bool:
+        """Whether average and share of high risks are small enough."""
+        return self._met(*table.sizes())
+
+    def _met(self, frequency: NDArray[np.float64], records: NDArray[np.int64]) -> bool:
+        if not self.met(_average(frequency, records)):
+            return False
+        if self.highest is None or not len(records):
+            return True
+        # 1/5 as a float is not above the bound 0.2
+        high = records[1.0 / frequency > self.highest * (1 + 1e-12)].sum()
+        return bool(high <= self.share * records.sum())
+
+    def wish(self) -> str:
+        """The bounds in words."""
+        more = "" if self.highest is None else f", at most {self.share:g} of the records above {self.highest:g}"
+        return f"average risk at most {self.risk:g}{more}"
+
+
+def _average(frequency: NDArray[np.float64], records: NDArray[np.int64]) -> float:
+    return float((records / frequency).sum() / records.sum()) if len(records) else 0.0

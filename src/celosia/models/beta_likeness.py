@@ -1,0 +1,54 @@
+"""β-likeness."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from celosia.models.sensitive_model import _SensitiveModel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.search.classes import ValueCounts
+
+
+class BetaLikeness(_SensitiveModel):
+    r"""In no class is a sensitive value more than (1 + β) times as frequent as in the whole input table.
+
+    .. math:: \frac{p_i - q_i}{q_i} \le \beta, \qquad \text{enhanced: } \frac{p_i - q_i}{q_i} \le \min(\beta, -\ln q_i)
+
+    The value is the smallest β for which it would hold (infinite when the bound :math:`-\ln q_i` of the enhanced
+    form is broken). Unlike t-closeness it protects rare values; it says nothing about values that become rarer.
+    References: Cao & Karras (2012).
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"zip": ["a", "a", "b", "b"], "disease": ["flu", "flu", "flu", "heart"]})
+    >>> table = celosia.read(data, celosia.Schema.of(quasi=["zip"], sensitive=["disease"]))
+    >>> BetaLikeness(beta=1).value(table), BetaLikeness(beta=1, enhanced=True).value(table)
+    (1.0, inf)
+    """
+
+    beta: float = Field(gt=0, description="largest allowed relative gain")
+    enhanced: bool = Field(default=False, description="also bound the gain of frequent values by -ln q")
+
+    symbol: ClassVar[str] = "beta"
+    direction: ClassVar[Literal["at least", "at most"]] = "at most"
+    monotone_generalisation: ClassVar[bool] = True
+
+    def bound(self) -> float:
+        """The largest allowed relative gain."""
+        return self.beta
+
+    def column_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
+        """The largest relative gain in each class; 0 when no value gains."""
+        if len(counts.start) <= 1:
+            return np.zeros(0)
+        q = counts.baseline[counts.value]
+        with np.errstate(divide="ignore"):
+            gain = np.round((counts.share - q) / q, 12)
+            if self.enhanced:
+                gain = np.where(gain > -np.log(q) + 1e-12, np.inf, gain)
+        return np.maximum(np.maximum.reduceat(gain, counts.start[:-1]), 0.0)

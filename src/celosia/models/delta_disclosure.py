@@ -1,0 +1,60 @@
+"""δ-disclosure privacy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from celosia.models.sensitive_model import _SensitiveModel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.search.classes import ClassCounts, ValueCounts
+
+
+class DeltaDisclosure(_SensitiveModel):
+    r"""Each value present in a class is there about as frequent as in the input table, up to a factor of :math:`2^\delta`.
+
+    .. math:: \bigl|\log_2 (p_i / q_i)\bigr| < \delta \quad \text{for all values present}
+
+    The value is the largest such logarithm; the bound is strict. A value that a class lacks is not judged, so
+    merging classes can break it. References: Brickell & Shmatikov (2008).
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"zip": ["a", "a", "b", "b"], "disease": ["flu", "flu", "flu", "heart"]})
+    >>> table = celosia.read(data, celosia.Schema.of(quasi=["zip"], sensitive=["disease"]))
+    >>> DeltaDisclosure(delta=1).value(table), DeltaDisclosure(delta=1).holds(table)
+    (1.0, False)
+    """
+
+    delta: float = Field(gt=0, description="bound of the logarithm, exclusive")
+
+    symbol: ClassVar[str] = "delta"
+    direction: ClassVar[Literal["at least", "at most"]] = "at most"
+
+    def bound(self) -> float:
+        """The bound of the logarithm."""
+        return self.delta
+
+    def met(self, value: float) -> bool:
+        """Whether a measured value lies below the bound."""
+        return value < self.delta
+
+    def judge(self, classes: ClassCounts) -> NDArray[np.bool_]:
+        """Whether each class lies below the bound."""
+        return self.scores(classes) < self.delta
+
+    def column_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
+        """The largest logarithm in each class."""
+        if len(counts.start) <= 1:
+            return np.zeros(0)
+        with np.errstate(divide="ignore"):
+            gain = np.abs(np.log2(counts.share / counts.baseline[counts.value]))
+        return np.asarray(np.maximum.reduceat(gain, counts.start[:-1]).round(12), dtype=np.float64)
+
+    def wish(self) -> str:
+        """The strict bound in words."""
+        return f"delta less than {self.delta:g}"

@@ -1,0 +1,48 @@
+"""Sample uniqueness."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from celosia.catalogue import Model
+
+if TYPE_CHECKING:
+    from celosia.search.classes import ClassCounts
+    from celosia.table import Table
+
+
+class SampleUniqueness(Model):
+    r"""Few records are unique on the quasi-identifiers.
+
+    .. math:: \frac1n |\{i : f_i = 1\}| \le \text{share}
+
+    Unique in the sample is not unique in the population: see population uniqueness. Suppressed records do not
+    count.
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"age": [30, 30, 30, 31]}), celosia.Schema.of(quasi=["age"]))
+    >>> SampleUniqueness(share=0.1).value(table), SampleUniqueness(share=0.1).holds(table)
+    (0.25, False)
+    """
+
+    share: float = Field(ge=0, le=1, description="largest allowed share of unique records")
+
+    symbol: ClassVar[str] = "unique share"
+    direction: ClassVar[Literal["at least", "at most"]] = "at most"
+    scope: ClassVar[Literal["class", "file"]] = "file"
+    monotone_generalisation: ClassVar[bool] = True
+
+    def bound(self) -> float:
+        """The largest allowed share."""
+        return self.share
+
+    def score(self, classes: ClassCounts) -> float:
+        """The share of unique records; 0 without records."""
+        return float((classes.size == 1).sum() / classes.size.sum()) if len(classes) else 0.0
+
+    def value(self, table: Table) -> float:
+        """The share of unique records among those that are not suppressed."""
+        frequency, records = table.sizes()
+        return float(records[frequency == 1].sum() / records.sum()) if len(records) else 0.0

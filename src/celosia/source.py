@@ -1,0 +1,44 @@
+"""A second table as a parameter: a population, an external file, a list of targets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import PlainSerializer, WithJsonSchema
+
+if TYPE_CHECKING:
+    from celosia.schema import Schema
+    from celosia.table import Table
+
+
+def _plain(value: Any) -> Any:
+    """A path or a mapping as it is written in a policy; a frame in memory cannot be written down."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, Path):
+        return str(value)
+    return dict(value) if isinstance(value, Mapping) else f"<{type(value).__name__}>"
+
+
+Source = Annotated[Any, PlainSerializer(_plain), WithJsonSchema({"type": "string"})]
+"""A path, ``{url = …, query = …}``, or a frame of Polars, pandas, PyArrow or DuckDB, or a :class:`Table`."""
+
+
+def open_source(source: Any, schema: Schema | None = None) -> Table:
+    """Read the second table.
+
+    >>> import polars as pl
+    >>> len(open_source(pl.DataFrame({"age": [30, 31]})))
+    2
+    """
+    from celosia.table import read
+
+    if isinstance(source, Mapping) and "url" in source:
+        options = {str(k): v for k, v in source.items() if k != "url"}
+        return read(str(source["url"]), schema, **options)
+    if isinstance(source, Mapping) and "path" in source:
+        options = {str(k): v for k, v in source.items() if k != "path"}
+        return read(str(source["path"]), schema, **options)
+    return read(source, schema)
