@@ -1,0 +1,235 @@
+"""Where records can go by losing cells, and whom they meet there, under a stated reading of missing values.
+
+Patterns are the distinct combinations of codes; a *place* is what a pattern becomes when the columns of a
+mask are blanked. Per mask one grouping tells which patterns meet at the same place.
+
+- ``category``: a blank is a value. A record that leaves its small class needs ``k`` companions at its place;
+  records of large classes can be lent.
+- ``conservative``: a blanked record may be any complete one that it fits, but protects none of them. It needs
+  ``k`` complete records of safe classes, or equally blanked ones.
+- ``wildcard``: a blanked record matches all that it fits, in both directions. Taken literally the fewest
+  cells are then absurd: ``k - 1`` records that are blank but for the sex would make a whole file "safe". So
+  here only records that lack matches lose cells, and each loses one of the cheapest sets that would be enough
+  for it alone; among these choices the fewest cells are sought.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Reading = Literal["category", "wildcard", "conservative"]
+Ints = NDArray[np.int64]
+
+MASKS = 4096
+"""Sets of blanked columns that are looked at: all of them up to twelve columns, then the small ones and the
+full one.
+"""
+
+
+def row_ids(matrix: NDArray[np.integer]) -> Ints:
+    """Number the distinct rows of a matrix of codes (at least -1).
+
+    >>> row_ids(np.array([[0, -1], [1, 0], [0, -1]])).tolist()
+    [0, 1, 0]
+    """
+    ids = np.zeros(len(matrix), np.int64)
+    used = 1
+    for column in matrix.T:
+        size = int(column.max(initial=-1)) + 2
+        if used * size >= 2**62:
+            ids = np.unique(ids, return_inverse=True)[1].astype(np.int64)
+            used = len(ids)
+        ids = ids * size + (column + 1)
+        used *= size
+    return np.unique(ids, return_inverse=True)[1].astype(np.int64)
+
+
+def frequencies(codes: NDArray[np.int32], counts: NDArray[np.number[Any]], reading: Reading) -> NDArray[np.float64]:
+    """Frequency of each distinct pattern under a reading of blanks."""
+    from celosia.kernels.missing_frequencies import frequencies as compatible
+
+    if reading == "category" or not len(codes):
+        return counts.astype(np.float64)
+    return compatible(codes, counts.astype(np.float64), reading)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Which pattern may move where, at what cost, as the kernels read it; ``blank[e]`` is the mask of the
+    entry.
+    """
+
+    start: Ints
+    pattern: Ints
+    cost: NDArray[np.float64]
+    mask: Ints
+    of_pattern: Ints
+    place_at: Ints
+
+    @classmethod
+    def of(cls, place: Ints, pattern: Ints, cost: NDArray[np.float64], mask: Ints, patterns: int) -> Places:
+        """Sort entries by place and index them by pattern."""
+        order = np.lexsort((pattern, cost, place))
+        place, pattern = place[order], pattern[order]
+        start = np.concatenate([[0], np.cumsum(np.bincount(place))]).astype(np.int64)
+        of_pattern = np.concatenate([[0], np.cumsum(np.bincount(pattern, minlength=patterns))]).astype(np.int64)
+        return cls(start, pattern, cost[order], mask[order], of_pattern, np.argsort(pattern, kind="stable"))
+
+    @property
+    def place(self) -> Ints:
+        """The place of each entry."""
+        return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+
+
+def masks(
+    blocks: Sequence[Sequence[int]], weights: Sequence[float] | NDArray[np.float64], columns: int
+) -> NDArray[np.bool_]:
+    """All sets of columns to blank, cheapest first: unions of blocks of linked columns."""
+    cost = [sum(weights[j] for j in block) for block in blocks]
+    found = [(sum(cost), tuple(range(len(blocks))))]
+    for size in range(1, len(blocks)):
+        more = list(itertools.islice(itertools.combinations(range(len(blocks)), size), MASKS + 1))
+        if len(found) + len(more) > MASKS:
+            break
+        found += [(sum(cost[b] for b in chosen), chosen) for chosen in more]
+    found.sort(key=lambda pair: (pair[0], len(pair[1])))
+    result = np.zeros((len(found), columns), np.bool_)
+    for i, (_, chosen) in enumerate(found):
+        for b in chosen:
+            result[i, list(blocks[b])] = True
+    return result
+
+
+@dataclass(frozen=True)
+class Task:
+    """One question: distinct patterns (``-1``: blank), how many records have each, and which of them lack
+    company.
+
+    ``lack`` is how many matches each lacking pattern is short of, ``k`` what a place must hold, ``masks`` the
+    sets of columns that may be blanked and ``weights`` what a cell of each column costs.
+    """
+
+    codes: NDArray[np.int32]
+    counts: Ints
+    lacking: NDArray[np.bool_]
+    lack: Ints
+    k: int
+    masks: NDArray[np.bool_]
+    weights: NDArray[np.float64]
+    reading: Reading
+
+    @property
+    def spare(self) -> Ints:
+        """How many records of each pattern may join others although they lack nothing: a class that is large
+        enough keeps ``k``.
+        """
+        if self.reading != "category":
+            return np.zeros(len(self.counts), np.int64)
+        return np.where(self.lacking, 0, np.maximum(self.counts - self.k, 0))
+
+
+def targets(task: Task) -> NDArray[np.bool_]:
+    """The masks that patterns can end with: a set of columns to blank on top of what is already blank,
+    cheapest first.
+    """
+    present = np.unique(task.codes[task.lacking] < 0, axis=0)
+    found = np.concatenate([present, *((task.masks | row) for row in present)])
+    found = np.unique(found, axis=0)
+    return found[np.argsort(found @ task.weights, kind="stable")]
+
+
+def meet(task: Task, mask: NDArray[np.bool_], among: Ints) -> tuple[Ints, NDArray[np.float64]]:
+    """Of these patterns, those that can be blanked to the mask, and what that costs each."""
+    blank = task.codes[among] < 0
+    more = mask & ~blank
+    fits = (blank <= mask).all(axis=1)
+    if (blank & ~mask).any() or blank.any():  # the rest must be a set of columns that may be blanked together
+        allowed = {row.tobytes() for row in task.masks} | {np.zeros(len(mask), np.bool_).tobytes()}
+        fits &= np.array([row.tobytes() in allowed for row in more], np.bool_)
+    return among[fits], (more[fits] @ task.weights).astype(np.float64)
+
+
+def wildcard_places(task: Task) -> tuple[Places, NDArray[np.bool_]]:
+    """Places where a lacking pattern would find company by itself at the least cost; with who else would gain
+    a match there.
+    """
+    from celosia.kernels.missing_frequencies import frequencies as compatible
+
+    lacking = np.flatnonzero(task.lacking)
+    need = np.full(len(task.codes), np.inf)
+    blank = row_ids((task.codes < 0).astype(np.int32))
+    parts: list[tuple[Ints, Ints, NDArray[np.float64], Ints, NDArray[np.bool_]]] = []
+    places = 0
+    full = task.masks.any(axis=0)
+    for number, mask in enumerate(targets(task)):
+        members, cost = meet(task, mask, lacking)
+        open_ = (cost > 0) & (cost <= need[members] + 1e-9)
+        if not open_.any():
+            if np.isfinite(need[lacking]).all():
+                break
+            continue
+        if (mask >= full).all():
+            enough = np.ones(len(members), np.bool_)
+        else:
+            projected = task.codes[:, ~mask]
+            ids = row_ids(projected)
+            first = np.unique(ids, return_index=True)[1]
+            seen = (task.codes[:, full] >= 0).any(axis=1)
+            total = np.bincount(ids, weights=task.counts * seen).astype(np.float64)
+            enough = compatible(projected[first], total, "wildcard")[ids[members]] >= task.k
+        able = open_ & enough
+        if not able.any():
+            continue
+        need[members[able]] = np.minimum(need[members[able]], cost[able])
+        # equal on the rest and blank in the same columns: such patterns did not match before and do afterwards
+        ids = row_ids(np.column_stack([task.codes[members][:, ~mask], blank[members]]))
+        parts.append((ids + places, members, cost, np.full(len(members), number), able))
+        places += int(ids.max()) + 1
+    place, members, cost, mask_of, able = (np.concatenate(column) for column in zip(*parts, strict=True))
+    able &= cost <= need[members] + 1e-9
+    used = np.bincount(place, weights=able) > 0
+    keep = used[place]
+    place = np.unique(place[keep], return_inverse=True)[1].astype(np.int64)
+    members, cost = members[keep], cost[keep]
+    order = np.lexsort((members, cost, place))
+    return Places.of(place, members, cost, mask_of[keep], len(task.codes)), able[keep][order]
+
+
+def gathering_places(task: Task) -> tuple[Places, Ints]:
+    """Places where lacking patterns can meet, with those who can be lent, and what each place already
+    holds.
+    """
+    among = np.flatnonzero(task.lacking | (task.spare > 0))
+    blank = task.codes < 0
+    complete = ~blank.any(axis=1) & ~task.lacking
+    full = task.masks.any(axis=0)
+    parts: list[tuple[Ints, Ints, NDArray[np.float64], Ints]] = []
+    base: list[Ints] = []
+    places = 0
+    for number, mask in enumerate(targets(task)):
+        members, cost = meet(task, mask, among)
+        if not task.lacking[members].any():
+            continue
+        ids = row_ids(task.codes[:, ~mask])
+        held = (blank == mask).all(axis=1) & ~task.lacking  # already published like this, and staying
+        if task.reading == "conservative":
+            held |= complete
+        holds = np.bincount(ids, weights=task.counts * held).astype(np.int64)
+        if task.reading == "conservative" and (mask >= full).all():
+            holds[:] = task.k  # nothing is observed: it could be anybody
+        here = np.zeros(len(holds), np.bool_)
+        here[ids[members[task.lacking[members]]]] = True
+        keep = here[ids[members]]
+        members, cost = members[keep], cost[keep]
+        found, place = np.unique(ids[members], return_inverse=True)
+        parts.append((place + places, members, cost, np.full(len(members), number)))
+        base.append(holds[found])
+        places += len(found)
+    place, members, cost, mask_of = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Places.of(place.astype(np.int64), members, cost, mask_of, len(task.codes)), np.concatenate(base)

@@ -1,0 +1,212 @@
+"""Choose the cells to blank so that every record is like enough others, and prove how near to the fewest they
+are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.search.blank_places import (
+    Ints,
+    Reading,
+    Task,
+    frequencies,
+    gathering_places,
+    masks,
+    row_ids,
+    targets,
+    wildcard_places,
+)
+
+Lack = Callable[[NDArray[np.float64], NDArray[np.float64]], Ints]
+"""How many matches a pattern is short of, from its frequency and the summed weights of its matches."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """So many records of each pattern lose the columns of a mask; with what is proven about the cost."""
+
+    pattern: Ints
+    mask: NDArray[np.bool_]
+    records: Ints
+    bound: float = 0.0
+    optimal: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Blanking:
+    """The cells to blank, their summed weights, and a proven bound on what any choice under the same rules
+    costs.
+    """
+
+    cells: NDArray[np.bool_]
+    cost: float
+    bound: float
+    optimal: bool
+
+
+def blank_cells(
+    codes: NDArray[np.int32],
+    k: int,
+    reading: Reading,
+    *,
+    weights: Sequence[float],
+    blocks: Sequence[Sequence[int]],
+    subsets: Sequence[Sequence[int]] | None = None,
+    fixed: NDArray[np.int32] | None = None,
+    lack: Lack | None = None,
+    sampling: NDArray[np.float64] | None = None,
+    seconds: float | None = None,
+) -> Blanking:
+    """Blank few cells so that each record has frequency ``k`` on every subset of the columns (all columns,
+    unless given).
+
+    ``blocks`` are columns that are blanked together; ``fixed`` is a column that is never blanked and within
+    which records are compared (a stratum). ``lack`` replaces the test ``frequency < k`` by another (an
+    individual risk), ``k`` is then what is surely enough. With ``seconds`` an integer program is solved
+    within that time and its proof returned.
+
+    Every choice is checked by counting again. Under ``wildcard`` blanking never lowers a frequency; in the
+    other readings a subset may have to be visited again.
+    """
+    work = np.array(codes, np.int32, order="C")
+    every = [tuple(range(codes.shape[1]))]
+    todo = [sorted(subset) for subset in (subsets or every)]
+    bound, optimal = 0.0, True
+    again = True
+    rounds = 0
+    while again:
+        again = False
+        for subset in todo:
+            while (
+                choice := _step(work, subset, k, reading, weights, blocks, fixed, lack, sampling, seconds)
+            ) is not None:
+                again = len(todo) > 1
+                rounds += 1
+                bound = max(bound, choice.bound)
+                optimal = optimal and choice.optimal
+    cells = (work < 0) & (codes >= 0)
+    proven = rounds <= 1 and optimal
+    cost = float((cells @ np.asarray(weights, np.float64)).sum())
+    return Blanking(cells, cost, cost if proven else bound, proven)
+
+
+def _step(
+    work: NDArray[np.int32],
+    subset: Sequence[int],
+    k: int,
+    reading: Reading,
+    weights: Sequence[float],
+    blocks: Sequence[Sequence[int]],
+    fixed: NDArray[np.int32] | None,
+    lack: Lack | None,
+    sampling: NDArray[np.float64] | None,
+    seconds: float | None,
+) -> Choice | None:
+    """Blank cells of the records that lack company on one subset; ``None`` when there are none."""
+    here = work[:, list(subset)]
+    if fixed is not None:
+        here = np.column_stack([here, fixed])
+    ids = row_ids(here)
+    _, first, counts = np.unique(ids, return_index=True, return_counts=True)
+    patterns = np.ascontiguousarray(here[first], np.int32)
+    # where blanks match anything, a record of nothing but blanks lacks nothing and must help nobody
+    nothing = (patterns[:, : len(subset)] < 0).all(axis=1) if reading != "category" else np.zeros(len(first), np.bool_)
+    found = frequencies(patterns, counts * ~nothing, reading)
+    if lack is None:
+        short = np.maximum(k - found, 0).astype(np.int64)
+    else:
+        held = np.bincount(ids, weights=sampling) * ~nothing
+        short = lack(found, frequencies(patterns, held, reading))
+    short[nothing] = 0
+    if not short.any():
+        return None
+    inside = [[subset.index(j) for j in block if j in subset] for block in blocks]
+    inside = [block for block in inside if block]
+    cost = np.array([*(weights[j] for j in subset), *([0.0] if fixed is not None else [])])
+    task = Task(patterns, counts, short > 0, short, k, masks(inside, cost, here.shape[1]), cost, reading)
+    choice = choose(task, seconds)
+    _apply(work, list(subset), blocks, ids, counts, choice)
+    return choice
+
+
+def _apply(
+    work: NDArray[np.int32],
+    subset: list[int],
+    blocks: Sequence[Sequence[int]],
+    ids: Ints,
+    counts: Ints,
+    choice: Choice,
+) -> None:
+    """Blank the chosen cells; of equal records the first ones. Columns linked to a blanked one follow."""
+    order = np.argsort(ids, kind="stable")
+    by_pattern = np.argsort(choice.pattern, kind="stable")
+    pattern, number = choice.pattern[by_pattern], choice.records[by_pattern]
+    before = np.cumsum(number) - number
+    same = np.maximum.accumulate(np.where(np.diff(pattern, prepend=-1) != 0, np.arange(len(pattern)), 0))
+    offset = (np.cumsum(counts) - counts)[pattern] + before - before[same]
+    rows = order[np.repeat(offset - before, number) + np.arange(number.sum())]
+    blank = np.zeros((len(choice.pattern), work.shape[1]), np.bool_)
+    blank[:, subset] = choice.mask[by_pattern][:, : len(subset)]
+    for block in blocks:
+        blank[:, list(block)] |= blank[:, list(block)].any(axis=1, keepdims=True)
+    work[rows] = np.where(np.repeat(blank, number, axis=0), np.int32(-1), work[rows])
+
+
+def choose(task: Task, seconds: float | None = None) -> Choice:
+    """Choose moves greedily; with a time limit, solve the integer program and keep its answer when it is
+    proven.
+    """
+    from celosia.kernels.local_suppression import cover, gather
+
+    if task.reading == "wildcard":
+        places, able = wildcard_places(task)
+        moved = cover(
+            places.start, places.pattern, places.cost, able, task.counts, task.lack, places.of_pattern, places.place_at
+        )
+        base = np.zeros(0, np.int64)
+    else:
+        places, base = gathering_places(task)
+        must = np.where(task.lacking, task.counts, 0)
+        moved = gather(
+            places.start,
+            places.pattern,
+            places.cost,
+            base,
+            must,
+            task.spare,
+            task.k,
+            places.of_pattern,
+            places.place_at,
+        )
+        able = np.ones(len(moved), np.bool_)
+    if not moved.any():
+        return choose(company(task), seconds)
+    bound, optimal = 0.0, False
+    if seconds is not None:
+        from celosia.search.suppression_program import solve
+
+        best, bound, optimal = solve(task, places, able, base, moved, seconds)
+        moved = best if optimal else moved
+    used = moved > 0
+    return Choice(places.pattern[used], targets(task)[places.mask[used]], moved[used], bound, optimal)
+
+
+def company(task: Task) -> Task:
+    """Let the class nearest to each lacking pattern move as a whole: no record can be spared one by one."""
+    lacking = task.lacking.copy()
+    fixed = ~task.masks.any(axis=0)
+    for p in np.flatnonzero(task.lacking):
+        gap = ((task.codes != task.codes[p]) @ task.weights).astype(np.float64)
+        gap[lacking | (task.codes[:, fixed] != task.codes[p, fixed]).any(axis=1)] = np.inf
+        if np.isfinite(gap).any():
+            lacking[int(np.argmin(gap))] = True
+    if (lacking == task.lacking).all():
+        raise AssertionError(
+            "no records left to share a place with; the caller must check k against the number of records"
+        )
+    return Task(task.codes, task.counts, lacking, task.lack, task.k, task.masks, task.weights, task.reading)
