@@ -46,6 +46,8 @@ class Part(BaseModel):
     kind: ClassVar[str] = ""
     home: ClassVar[str] = ""
     name: ClassVar[str] = ""
+    secret: ClassVar[tuple[str, ...]] = ()
+    """Fields that hold cell values or keys: never published."""
 
     def __init__(self, /, **data: Any) -> None:
         try:
@@ -81,6 +83,10 @@ class Part(BaseModel):
     def spec(self) -> dict[str, Any]:
         """The part as plain data: ``{"use": name, …}`` with the parameters that differ from their defaults."""
         return {"use": self.name, **self.model_dump(mode="json", exclude_defaults=True)}
+
+    def public_spec(self) -> dict[str, Any]:
+        """The part as it may be published: parameters that hold cell values or keys are left out."""
+        return {name: value for name, value in self.spec().items() if name not in self.secret}
 
     def __str__(self) -> str:
         """Write the part in the text grammar: ``k-anonymity(k=5)``."""
@@ -121,6 +127,8 @@ class Model(Part):
     """Whether classes are judged one by one or all together."""
     monotone_generalisation: ClassVar[bool] = False
     """When every class holds, every class of a coarser table holds too."""
+    compares: ClassVar[bool] = False
+    """It compares with the distribution of the input table, so a release alone does not tell its value."""
     monotone_suppression: ClassVar[bool] = False
     """A class that holds keeps holding when any other records join it; implies the first."""
 

@@ -239,6 +239,10 @@ class Schema:
         self[name]
         return Schema(tuple(replace(c, **facts) if c.name == name else c for c in self.columns), self.rest)
 
+    def loose(self) -> Schema:
+        """The same roles with kinds still to be found: for a protected table, whose types may have changed."""
+        return Schema(tuple(replace(c, kind=None) for c in self.columns), self.rest)
+
     def spec(self) -> dict[str, Any]:
         """The declared columns as plain data, as a policy writes them (hierarchies and bounds left out)."""
         declared = [column for column in self.columns if column.declared]

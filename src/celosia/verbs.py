@@ -48,6 +48,11 @@ class Assessment:
     guessed: bool = False
     """Whether the roles of the columns were only guessed; then no requirement is said to be met."""
 
+    def __rich__(self) -> Any:
+        from celosia.representation import rich_assessment
+
+        return rich_assessment(self)
+
     @property
     def holds(self) -> bool:
         """Whether every requirement holds."""
@@ -73,6 +78,11 @@ class Comparison:
     protected: Table = field(repr=False)
     losses: tuple[Finding, ...] = ()
     risks: tuple[Finding, ...] = ()
+
+    def __rich__(self) -> Any:
+        from celosia.representation import rich_comparison
+
+        return rich_comparison(self)
 
     def spec(self) -> dict[str, Any]:
         """The comparison as plain data."""

@@ -1,0 +1,61 @@
+# Commands for people and for CI. `make demo` and `make test` are all a fresh machine needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEBIAN := chromium postgresql default-jre-headless fonts-dejavu-core
+PYTEST_WORKERS ?= 2
+
+.PHONY: demo test lint types imports unit docs serve bench system clean constraints
+
+$(BIN)/celosia: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@ $(BIN)/celosia
+
+demo: $(BIN)/celosia
+	$(BIN)/celosia demo
+
+# Debian packages that the tests of databases, Spark and pages need; without root they are skipped with a reason.
+system:
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		missing=""; for p in $(DEBIAN); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+		if [ -n "$$missing" ]; then \
+			apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+		fi; \
+	fi
+
+test: system $(VENV)/.dev lint types imports unit docs
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(PYTEST_WORKERS) --dist loadgroup
+
+docs: $(VENV)/.dev
+	$(BIN)/python docs/build.py
+	$(BIN)/mkdocs build --strict --quiet
+
+serve: docs
+	$(BIN)/python -m http.server --directory site --bind 127.0.0.1 8000
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m bench
+
+constraints: $(VENV)/.dev
+	$(BIN)/python tools/constraints.py > constraints.txt
+
+clean:
+	rm -rf $(VENV) site build dist demo .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,193 @@
+"""The commands. Each imports what it needs when it runs, so that ``celosia --help`` stays light."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+_state: dict[str, Any] = {"code": 0}
+
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Engine = Annotated[str | None, typer.Option(help="Engine that holds the rows: polars or duckdb.")]
+Quasi = Annotated[str | None, typer.Option(help="Quasi-identifiers, separated by commas.")]
+Sensitive = Annotated[str | None, typer.Option(help="Sensitive columns, separated by commas.")]
+Identifiers = Annotated[str | None, typer.Option(help="Columns that name a person, separated by commas.")]
+Person = Annotated[str | None, typer.Option(help="Column of person ids, when a person owns several rows.")]
+Weight = Annotated[str | None, typer.Option(help="Column of sampling weights.")]
+Query = Annotated[str | None, typer.Option(help="SQL query, when the source is a database URL.")]
+
+protect_app = typer.Typer(help="Apply one method to a file: celosia protect METHOD data.csv --out safe.csv")
+
+
+def exit_code() -> int:
+    """The code that the last command asked for."""
+    return int(_state["code"])
+
+
+def end_with(code: int) -> None:
+    """Ask for an exit code."""
+    _state["code"] = code
+
+
+def _version(value: bool) -> None:
+    if value:
+        from celosia import __version__
+
+        print(f"celosia {__version__}")
+        raise typer.Exit
+
+
+def common(
+    version: Annotated[  # noqa: ARG001
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Publish personal data safely: measure, protect, show what was lost, write the evidence down."""
+    from celosia.cli.show import show_warnings
+
+    end_with(0)
+    show_warnings()
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Directory for the demonstration.")] = Path("demo"),
+    persons: Annotated[int, typer.Option(min=100, help="Number of persons in the generated population.")] = 20_000,
+    json: Json = False,
+) -> None:
+    """Run the main job on a generated population of patients: no argument needed."""
+    from celosia.cli.show import print_release, progress
+    from celosia.demo import prepare
+    from celosia.run import run as run_policy
+
+    policy = prepare(out, persons)
+    with progress() as tell:
+        release = run_policy(policy, overwrite=True, progress=tell)
+    print_release(release, json=json)
+    end_with(0 if release.holds else 3)
+
+
+def init(
+    source: Annotated[str, typer.Argument(help="The data: a file, or a database URL with --query.")],
+    out: Annotated[Path, typer.Option(help="Where the policy goes.")] = Path("policy.toml"),
+    query: Query = None,
+    safe_harbor: Annotated[bool, typer.Option(help="Prepare the steps of the HIPAA Safe Harbor rule.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a policy with suggested roles, kinds and hierarchies, each with its reason."""
+    from celosia.cli.start import write_policy
+
+    write_policy(source, out, query=query, safe_harbor=safe_harbor, json=json)
+
+
+def assess(
+    source: Annotated[str, typer.Argument(help="A file, a policy (.toml), or a database URL with --query.")],
+    quasi: Quasi = None,
+    sensitive: Sensitive = None,
+    identifiers: Identifiers = None,
+    person: Person = None,
+    weight: Weight = None,
+    require: Annotated[list[str] | None, typer.Option(help="A requirement, such as 'k-anonymity(k=5)'.")] = None,
+    risk: Annotated[list[str] | None, typer.Option(help="A risk to measure, such as prosecutor.")] = None,
+    query: Query = None,
+    engine: Engine = None,
+    sql: Annotated[bool, typer.Option("--sql", help="Print the GROUP BY tests for k and l; run them on a URL.")] = False,
+    json: Json = False,
+) -> None:
+    """Measure requirements and risks on a table."""
+    from celosia.cli.measure import assess_source
+
+    holds = assess_source(
+        source,
+        roles={
+            "quasi": _names(quasi),
+            "sensitive": _names(sensitive),
+            "identifiers": _names(identifiers),
+            "person": person,
+            "weight": weight,
+        },
+        require=require or [],
+        risks=risk or [],
+        query=query,
+        engine=engine,
+        sql=sql,
+        json=json,
+    )
+    end_with(0 if holds else 3)
+
+
+def compare(
+    original: Annotated[str, typer.Argument(help="The original file, or a policy (.toml) that describes it.")],
+    protected: Annotated[str, typer.Argument(help="The protected file.")],
+    key: Annotated[str | None, typer.Option(help="Column of both files that names a record.")] = None,
+    quasi: Quasi = None,
+    sensitive: Sensitive = None,
+    loss: Annotated[list[str] | None, typer.Option(help="A loss to measure.")] = None,
+    risk: Annotated[list[str] | None, typer.Option(help="A risk or an attack to measure.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the comparison as a page as well.")] = None,
+    json: Json = False,
+) -> None:
+    """Show what was lost between an original and a protected file."""
+    from celosia.cli.measure import compare_files
+
+    compare_files(
+        original,
+        protected,
+        key=key,
+        roles={"quasi": _names(quasi), "sensitive": _names(sensitive)},
+        losses=loss or [],
+        risks=risk or [],
+        html=html,
+        json=json,
+    )
+
+
+def run(
+    policy: Annotated[Path, typer.Argument(help="The policy file.")],
+    until: Annotated[str | None, typer.Option(help="Run the steps up to this one.")] = None,
+    without: Annotated[list[str] | None, typer.Option(help="Leave this step out.")] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace a release that is there already.")] = False,
+    json: Json = False,
+) -> None:
+    """The main job: protected file, report, certificate and private record from a policy."""
+    from celosia.cli.show import print_release, progress
+    from celosia.run import run as run_policy
+
+    with progress() as tell:
+        release = run_policy(policy, until=until, without=without or (), overwrite=overwrite, progress=tell)
+    print_release(release, json=json)
+    end_with(0 if release.holds else 3)
+
+
+def verify(
+    certificate: Annotated[Path, typer.Argument(help="The certificate of the release.")],
+    data: Annotated[Path, typer.Argument(help="The released file.")],
+    record: Annotated[Path | None, typer.Option(help="The private record: opens the commitments.")] = None,
+    original: Annotated[Path | None, typer.Option(help="The original: the run is repeated (needs --record).")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the result as a page as well.")] = None,
+    json: Json = False,
+) -> None:
+    """Recompute what a certificate claims."""
+    from celosia.cli.show import print_checks
+    from celosia.verify import verify as check
+
+    checks = check(certificate, data, record=record, original=original)
+    print_checks(checks, certificate, html=html, json=json)
+    end_with(0 if all(c.passed is not False for c in checks) else 3)
+
+
+def parts(
+    kind: Annotated[str | None, typer.Argument(help="method, model, risk, loss, mechanism or hierarchy.")] = None,
+    name: Annotated[str | None, typer.Argument(help="One part: its page with parameters.")] = None,
+    schema: Annotated[bool, typer.Option(help="Print the JSON schema of the part.")] = False,
+    json: Json = False,
+) -> None:
+    """List the parts there are, or show one with its parameters."""
+    from celosia.cli.show import print_parts
+
+    print_parts(kind, name, schema=schema, json=json)
+
+
+def _names(text: str | None) -> list[str]:
+    return [name.strip() for name in (text or "").split(",") if name.strip()]

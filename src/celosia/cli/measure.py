@@ -1,0 +1,95 @@
+"""``celosia assess`` and ``celosia compare``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from celosia.cli.show import print_assessment, print_comparison, print_json
+from celosia.policy import MEASURED_LOSSES, MEASURED_RISKS, Policy
+from celosia.schema import Schema
+from celosia.table import Table, read
+
+
+def open_source(
+    source: str, roles: Mapping[str, Any], *, query: str | None = None, engine: str | None = None
+) -> tuple[Table, Policy | None]:
+    """The table of a file, a database or a policy. Roles on the command line win over those of a policy."""
+    given = {name: value for name, value in roles.items() if value}
+    if source.endswith(".toml"):
+        policy = Policy.load(source)
+        schema = Schema.of(**given) if given else policy.schema
+        table = read(policy.source, schema, engine=engine or policy.engine, query=policy.query, **dict(policy.options))
+        return table, policy
+    return read(source, Schema.of(**given) if given else None, engine=engine, query=query), None
+
+
+def assess_source(
+    source: str,
+    *,
+    roles: Mapping[str, Any],
+    require: Sequence[str],
+    risks: Sequence[str],
+    query: str | None,
+    engine: str | None,
+    sql: bool,
+    json: bool,
+) -> bool:
+    """Measure and print; tells whether every requirement holds."""
+    from celosia.run import check_input
+    from celosia.verbs import assess
+
+    if sql:
+        from celosia.cli.group_by import assess_by_sql
+
+        return assess_by_sql(source, roles, require, query=query, json=json)
+    table, policy = open_source(source, roles, query=query, engine=engine)
+    guessed = not table.schema.quasi and policy is None
+    if guessed:
+        table = table.with_schema(guessed_schema(table))
+    check_input(table)
+    models = require or (policy.require if policy else ())
+    assessment = assess(
+        table, models, risks or (policy.risks if policy else MEASURED_RISKS), guessed=guessed and bool(models)
+    )
+    if json:
+        print_json({**assessment.spec(), "guessed": guessed})
+    else:
+        print_assessment(assessment, guessed=guessed)
+    return assessment.holds or not models
+
+
+def guessed_schema(table: Table) -> Schema:
+    """Roles proposed from names and content, for a look at a file that nobody has described."""
+    from celosia.suggest import schema_of, suggest
+
+    return schema_of(suggest(table.polars()))
+
+
+def compare_files(
+    original: str,
+    protected: str,
+    *,
+    key: str | None,
+    roles: Mapping[str, Any],
+    losses: Sequence[str],
+    risks: Sequence[str],
+    html: Path | None,
+    json: bool,
+) -> None:
+    """Compare two files and print the result."""
+    from celosia.verbs import compare
+
+    before, policy = open_source(original, roles)
+    if not before.schema.quasi and policy is None:
+        before = before.with_schema(guessed_schema(before))
+    after = read(protected)
+    after = after.with_schema(before.schema.keep(after.names).loose())
+    chosen = losses or (policy.losses if policy else MEASURED_LOSSES)
+    comparison = compare(before, after, chosen, risks or (policy.risks if policy else ()), key=key)
+    if html is not None:
+        from celosia.report import comparison_page
+
+        comparison_page(comparison, html)
+    print_json(comparison.spec()) if json else print_comparison(comparison)

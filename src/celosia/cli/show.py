@@ -1,0 +1,151 @@
+"""What the commands print: pages for a terminal, JSON for a pipe."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from celosia.release import Release
+    from celosia.verbs import Assessment, Comparison, Finding, Progress
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console on standard output, or standard error."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def show_warnings() -> None:
+    """Print warnings as one line on standard error."""
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if issubclass(category, UserWarning):
+            print(f"celosia: warning: {message}", file=sys.stderr)
+
+    warnings.showwarning = show
+
+
+@contextlib.contextmanager
+def progress() -> Iterator[Progress]:
+    """A progress bar on a terminal, nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=1.0)
+        yield lambda what, share: bar.update(task, description=what, completed=share)
+
+
+def print_json(data: Mapping[str, Any]) -> None:
+    """Print plain data as JSON."""
+    import json
+
+    from celosia.release import plain
+
+    print(json.dumps(plain(data), indent=2, ensure_ascii=False))
+
+
+def print_assessment(assessment: Assessment, *, guessed: bool) -> None:
+    """Print an assessment."""
+    out = console()
+    if guessed:
+        out.print("The roles of the columns were guessed; declare them with --quasi or a policy (celosia init).")
+        if assessment.models:
+            out.print("So no requirement is said to be met.")
+    out.print(assessment)
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """Print a comparison."""
+    console().print(comparison)
+
+
+def print_release(release: Release, *, json: bool) -> None:
+    """Print where the release is and whether its requirements hold."""
+    if json:
+        print_json(release.spec())
+        return
+    console().print(release)
+
+
+def print_step(entry: Mapping[str, Any], before: int, after: int) -> None:
+    """Print what a method did."""
+    out = console()
+    out.print(f"{entry['step']}: {before} records read, {after} written to {entry['files']['out']}")
+    for name, value in entry.items():
+        if name not in {"step", "parameters", "files"} and not isinstance(value, Mapping | list):
+            out.print(f"  {name}: {value}")
+
+
+def print_checks(checks: list[Any], certificate: Path, *, html: Path | None, json: bool) -> None:
+    """Print what was verified."""
+    if html is not None:
+        from celosia.report import verification_page
+
+        verification_page(checks, certificate, html)
+    if json:
+        print_json({"checks": [check.spec() for check in checks]})
+        return
+    from rich.table import Table
+
+    table = Table(title="What the certificate claims", title_justify="left")
+    for heading in ("claim", "stated", "found", "verdict"):
+        table.add_column(heading)
+    for check in checks:
+        table.add_row(check.claim, str(check.stated), str(check.found), check.verdict)
+    console().print(table)
+
+
+def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool) -> None:
+    """List the parts, or show one."""
+    from celosia.catalogue import find, kinds, parts
+
+    if kind and name:
+        cls = find(kind, name)
+        print_json(cls.model_json_schema()) if schema or json else _print_part(cls)
+        return
+    wanted = [kind] if kind else [*kinds(), *([] if "hierarchy" in kinds() else ["hierarchy"])]
+    listing = {each: {n: c.summary() for n, c in parts(each).items()} for each in wanted}
+    if json:
+        print_json(listing)
+        return
+    from rich.table import Table
+
+    for each, found in listing.items():
+        table = Table(title=each, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
+        for part, summary in found.items():
+            table.add_row(part, summary)
+        console().print(table)
+        print()
+
+
+def _print_part(cls: Any) -> None:
+    import inspect
+
+    out = console()
+    out.print(f"{cls.kind} {cls.name}\n")
+    out.print(inspect.cleandoc(cls.__doc__ or ""), markup=False)
+    out.print("\nparameters")
+    for field, info in cls.model_fields.items():
+        out.print(f"  {field}: {info.description or ''}", markup=False)
+
+
+def said(finding: Finding) -> str:
+    """A finding in one short text."""
+    if finding.value is None:
+        return f"not measured: {finding.reason}"
+    return f"{finding.value:g}"
+
+
+__all__ = ["Callable", "console", "print_json", "progress", "said", "show_warnings"]

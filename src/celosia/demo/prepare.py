@@ -1,0 +1,85 @@
+"""Write the demonstration's data, hierarchies and policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from celosia.demo.population import population
+from celosia.demo.words import DIAGNOSES, OCCUPATIONS, PLACES
+from celosia.io import write
+from celosia.io.atomic import replaced
+
+SEED = 20_251_231
+
+POLICY = """\
+# The demonstration of Celosia: a register of visits becomes a file that may be published.
+# Every person counts once, however many visits they made.
+
+[input]
+path = "original.csv"
+
+[schema]
+identifiers = ["name", "national_id"]
+person = "person"
+household = "household"
+quasi = ["birth_date", "sex", "municipality", "occupation"]
+sensitive = ["diagnosis"]
+insensitive = ["income"]
+weight = "weight"
+
+[schema.hierarchies]
+birth_date = {use = "dates", units = ["year", "decade"]}
+sex = {use = "levels", rows = [["female", "*"], ["male", "*"]]}
+municipality = "municipality.csv"
+occupation = "occupation.csv"
+diagnosis = "diagnosis.csv"
+
+[[require]]
+use = "k-anonymity"
+k = 5
+
+[[step]]
+use = "recode"
+column = "birth_date"
+level = 2
+
+[[step]]
+name = "geography"
+use = "recode"
+column = "municipality"
+level = 2
+
+[[step]]
+name = "work"
+use = "recode"
+column = "occupation"
+level = 1
+
+[[step]]
+use = "suppress-records"
+require = [{use = "k-anonymity", k = 5}]
+
+[measure]
+risks = ["prosecutor"]
+losses = ["altered-records", "discernibility"]
+
+[output]
+path = "release.csv"
+"""
+
+
+def prepare(directory: Path, persons: int = 20_000, seed: int = SEED) -> Path:
+    """Fill a directory with the generated population, its hierarchies and the policy; the path of the policy."""
+    directory.mkdir(parents=True, exist_ok=True)
+    write(population(persons, seed).lazy(), directory / "original.csv", overwrite=True)
+    levels = {
+        "municipality.csv": [[*place, "*"] for place in PLACES],
+        "occupation.csv": [[name, group, "*"] for name, group, *_ in OCCUPATIONS],
+        "diagnosis.csv": [[name, group, chapter, "*"] for name, group, chapter, *_ in DIAGNOSES],
+    }
+    for name, rows in levels.items():
+        with replaced(directory / name) as draft:
+            draft.write_text("".join(";".join(row) + "\n" for row in rows), encoding="utf-8")
+    with replaced(directory / "policy.toml") as draft:
+        draft.write_text(POLICY, encoding="utf-8")
+    return directory / "policy.toml"
