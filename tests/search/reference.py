@@ -82,15 +82,32 @@ def entropy(domain: Domain, normalised: bool = False) -> ColumnObjective:
     return ColumnObjective(tuple(base), AGGREGATES["sum"], spread=np.array(spread))
 
 
+def _information(domain: Domain, j: int, level: int) -> float:
+    p = domain.frequency(j, level) / domain.n
+    p = p[p > 0]
+    return float(-(p * np.log2(p)).sum())
+
+
 def discernibility(domain: Domain, monotone: bool = False) -> ClassObjective:
-    n = domain.n
+    n = float(domain.n)
+    # sum p^2 >= 2^-H (Jensen), and the entropy of classes is at most the sum of the columns' entropies
+    columns = ColumnObjective(
+        tuple(
+            -np.array([_information(domain, j, lv) for lv in range(domain.height(j) + 1)]) for j in range(len(domain))
+        ),
+        lambda x: n * n * np.exp2(x.sum(axis=-1)) * (1 - 1e-9),
+    )
 
     def score(c: ClassCounts, kept):
         squares = c.size.astype(float) ** 2
-        return squares.sum() if monotone else squares[kept].sum() + float(n) * c.size[~kept].sum()
+        return squares.sum() if monotone else squares[kept].sum() + n * c.size[~kept].sum()
+
+    def gap(c, certain):
+        lost = c.size[certain].astype(float)
+        return (lost * (n - lost)).sum()
 
     return ClassObjective(
-        score, floor=lambda c: (c.size.astype(float) ** 2).sum(), ceiling=None if monotone else lambda s: float(n) * s
+        score, floor=lambda c: (c.size.astype(float) ** 2).sum(), columns=columns, gap=None if monotone else gap
     )
 
 
@@ -98,61 +115,89 @@ def average_class(domain: Domain) -> ClassObjective:
     def score(c, kept):
         return c.total / (kept.sum() + (0 if kept.all() else 1))
 
-    return ClassObjective(score, floor=lambda c: c.total / (len(c) + 1))
+    def floor(c):
+        # a class kept at a coarser node holds a class that is large enough here, or enough records of small ones
+        large = c.size >= c.least
+        rest = c.size[~large].sum()
+        return c.total / (large.sum() + rest // c.least + (1 if rest else 0))
+
+    return ClassObjective(score, floor=floor)
 
 
 def _areas(domain: Domain):
-    return [
-        [domain.share(j, lv) * domain.size(j) for lv in range(domain.height(j) + 1)] for j in range(len(domain))
-    ]
+    return [[domain.share(j, lv) * domain.size(j) for lv in range(domain.height(j) + 1)] for j in range(len(domain))]
+
+
+def _cells(area, c: ClassCounts, start=1.0):
+    out = np.full(len(c), start)
+    for j, level in enumerate(c.levels):
+        out *= area[j][level][c.codes[:, j]]
+    return out
+
+
+def _log_areas(domain: Domain, weights=None):
+    """Per column and level: log2 of the area per value, and its sum over records."""
+    bits = [[np.log2(a, where=a > 0, out=np.zeros_like(a)) for a in by_level] for by_level in _areas(domain)]
+    weights = weights or [c.astype(float) for c in domain.counts]
+    base = tuple(
+        np.array([(weights[j] * bits[j][lv][domain.maps[j][lv]]).sum() for lv in range(domain.height(j) + 1)])
+        for j in range(len(domain))
+    )
+    return bits, base
 
 
 def ambiguity(domain: Domain) -> ClassObjective:
     area = _areas(domain)
+    n = float(domain.n)
     largest = float(np.prod([float(domain.size(j)) for j in range(len(domain))]))
-
-    def cells(c: ClassCounts):
-        out = np.ones(len(c))
-        for j, level in enumerate(c.levels):
-            out *= area[j][level][c.codes[:, j]]
-        return out
+    _, base = _log_areas(domain)
+    columns = ColumnObjective(base, lambda x: n * np.exp2(x.sum(axis=-1) / n) * (1 - 1e-9))
 
     def score(c, kept):
-        return (c.size * np.where(kept, cells(c), largest)).sum()
+        return (c.size * np.where(kept, _cells(area, c), largest)).sum()
 
-    return ClassObjective(score, floor=lambda c: (c.size * cells(c)).sum(), ceiling=lambda s: largest * s)
+    def gap(c, certain):
+        lost = c.take(certain)
+        return (lost.size * (largest - _cells(area, lost))).sum()
+
+    return ClassObjective(score, floor=lambda c: (c.size * _cells(area, c)).sum(), columns=columns, gap=gap)
 
 
-def divergence(domain: Domain, records: bool, combinations=None) -> ClassObjective:
+def divergence(domain: Domain, records: bool, combinations=None, weights=None) -> ClassObjective:
     """KL; with ``records`` each record adds p log(p/q), as the reference tool does, not each combination."""
-    area = [[np.log2(a, where=a > 0, out=np.zeros_like(a)) for a in by_level] for by_level in _areas(domain)]
-    largest = sum(np.log2(domain.size(j)) for j in range(len(domain)))
+    bits, base = _log_areas(domain, weights)
     n = domain.n
+    largest = sum(np.log2(domain.size(j)) for j in range(len(domain)))
     constant = 0.0
     if combinations is not None:
         p = combinations / n
         constant = ((combinations if records else 1) * p * np.log2(p)).sum()
+    columns = ColumnObjective(tuple(b / n for b in base), lambda x: x.sum(axis=-1) + constant - 1e-9)
 
     def parts(c: ClassCounts):
-        bits = np.zeros(len(c))
+        held = np.zeros(len(c))
         for j, level in enumerate(c.levels):
-            bits += area[j][level][c.codes[:, j]]
-        w = c.squares / n if records else c.size / n
-        return bits, w
+            held += bits[j][level][c.codes[:, j]]
+        return held, (c.squares if records else c.size) / n
 
     def score(c, kept):
-        bits, w = parts(c)
+        held, w = parts(c)
         s = c.size[~kept].sum()
-        total = (w[kept] * (bits[kept] - np.log2(c.size[kept] / n))).sum()
+        total = (w[kept] * (held[kept] - np.log2(c.size[kept] / n))).sum()
         if s:
             total += w[~kept].sum() * (largest - np.log2(s / n))
         return total + constant
 
     def floor(c):
-        bits, w = parts(c)
-        return (w * (bits - np.log2(c.size / n))).sum() + constant
+        held, w = parts(c)
+        return (w * (held - np.log2(c.size / n))).sum() + constant
 
-    return ClassObjective(score, floor=None if records else floor)
+    def gap(c, certain):
+        held, w = parts(c)
+        room = largest - held
+        return (w * np.where(certain, room, np.clip(-np.log2(c.size / n), 0, room))).sum()
+
+    return ClassObjective(score, floor=None if records else floor, columns=columns, gap=gap, gap_adds=False)
 
 
 @dataclass(frozen=True)

@@ -53,11 +53,18 @@ def roll_up(
     mask: NDArray[np.uint64],
     offset: Ints,
     steps: Small,
-) -> tuple[Keys, Ints, Ints, Small]:
-    """Generalise the columns with ``offset >= 0`` and group equal keys.
+    slots: Small,
+    out_keys: Keys,
+    out_sums: Ints,
+    out_peak: Ints,
+    group: Small,
+) -> int:
+    """Generalise the columns with ``offset >= 0`` and group equal keys; give the number of groups.
 
-    Column *j* takes code *g* to ``steps[offset[j] + g]``. Gives the distinct keys in order of first occurrence, the
-    column sums of ``sums`` and the maximum of ``peak`` (may be empty) per key, and the group of each row.
+    Column *j* takes code *g* to ``steps[offset[j] + g]``. Writes into the arrays given (memory that is asked for
+    anew at each of thousands of calls would cost more than the grouping): the distinct keys in order of first
+    occurrence, the column sums of ``sums`` and the maximum of ``peak`` (may be empty) per key, the group of each row.
+    ``slots`` must be twice as long as there are rows, rounded up to a power of two, at least 16.
     """
     rows, words = keys.shape
     width = sums.shape[1]
@@ -73,12 +80,9 @@ def roll_up(
         bits += 1
     last = np.int64((1 << bits) - 1)
     down = np.uint64(64 - bits)
-    slots = np.full(1 << bits, -1, dtype=np.int32)
-    group = np.empty(rows, dtype=np.int32)
-    out_keys = np.empty((rows, words), dtype=np.uint64)
-    out_sums = np.empty((rows, width), dtype=np.int64)
+    for i in range(1 << bits):
+        slots[i] = -1
     with_peak = len(peak) > 0
-    out_peak = np.empty(rows if with_peak else 0, dtype=np.int64)
     found = 0
     key = np.empty(words, dtype=np.uint64)
     for r in range(rows):
@@ -129,12 +133,7 @@ def roll_up(
                 break
             slot = (slot + 1) & last
         group[r] = g
-    return (
-        out_keys[:found].copy(),
-        out_sums[:found].copy(),
-        out_peak[: found if with_peak else 0].copy(),
-        group,
-    )
+    return found
 
 
 @compiled()
@@ -188,45 +187,49 @@ def merge_values(
 
 
 @compiled()
-def suppressed_sums(
+def suppressed_counts(
     keys: Keys,
     records: Ints,
     kept: NDArray[np.bool_],
     word: Small,
     shift: NDArray[np.uint64],
     mask: NDArray[np.uint64],
-    offset: Ints,
-    extra: Floats,
-    spread: Floats,
-    widest: int,
-) -> Floats:
-    r"""Give for each column what the suppressed classes add to it.
-
-    .. math:: \sum_g c_g\, extra[offset_j + g] + spread_j \sum_g c_g \log_2 (C / c_g), \quad C = \sum_g c_g
-
-    with :math:`c_g` the suppressed records of generalised value *g*. An empty ``extra`` or ``spread`` counts as 0.
-    """
+    count: Ints,
+) -> None:
+    """Count the records of the classes that are not kept, by column and generalised code, into ``count``."""
     m = len(word)
-    out = np.zeros(m, dtype=np.float64)
-    count = np.zeros((m, widest), dtype=np.int64)
-    total = 0
+    count[:] = 0
     for r in range(len(records)):
         if not kept[r]:
-            total += records[r]
             for j in range(m):
                 count[j, np.int64((keys[r, word[j]] >> shift[j]) & mask[j])] += records[r]
-    if total == 0:
-        return out
+
+
+@compiled()
+def suppressed_cost(count: Ints, levels: Small, extra: Floats, offset: Ints, spread: Floats, out: Floats) -> None:
+    r"""Give for each column and each level up to the node's what the suppressed records add at least.
+
+    .. math:: \sum_g c_g\, extra[offset_{jl} + g] + spread_j \sum_g c_g \log_2 (C / c_g), \quad C = \sum_g c_g
+
+    with :math:`c_g` the suppressed records of generalised value *g* of the node, and ``extra`` the least that a
+    suppressed record below *g* adds at level *l*. An empty ``extra`` or ``spread`` counts as 0.
+    """
+    m, widest = count.shape
     for j in range(m):
-        add = 0.0
         bits = 0.0
-        for g in range(widest):
-            c = count[j, g]
-            if c > 0:
-                if len(extra) > 0:
-                    add += c * extra[offset[j] + g]
-                bits += c * np.log2(total / c)
-        out[j] = add
         if len(spread) > 0:
-            out[j] += spread[j] * bits
-    return out
+            total = 0
+            for g in range(widest):
+                total += count[j, g]
+            for g in range(widest):
+                if count[j, g] > 0:
+                    bits += count[j, g] * np.log2(total / count[j, g])
+            bits *= spread[j]
+        for level in range(levels[j] + 1):
+            add = bits
+            if len(extra) > 0:
+                at = offset[j, levels[j], level]
+                for g in range(widest):
+                    if count[j, g] > 0:
+                        add += count[j, g] * extra[at + g]
+            out[j, level] = add

@@ -26,11 +26,13 @@ class Check:
     classes: int
     """Classes that are kept."""
     penalty: Shares | None = None
-    """What the certain ones add to each column's sum, here and at every finer node, at least."""
+    """m × levels: what the certain ones add to each column's sum at least, here and at every finer node."""
     floor: float = -np.inf
     """No coarser node scores less."""
     ceiling: float = -np.inf
     """No finer node scores less."""
+    gap: float = 0.0
+    """What may be added to the other bounds, here and at every finer node."""
 
 
 class Checker:
@@ -60,27 +62,33 @@ class Checker:
         self._flatten()
 
     def _flatten(self) -> None:
-        """Lay the per-value penalties of the objective end to end, for the kernel."""
+        """Lay what a suppressed record adds at least, from each level down to each finer one, end to end."""
         domain = self.records.domain
-        self._widest = max((domain.size(j) for j in range(len(domain))), default=1)
-        columns = self._columns
+        widest = max((domain.size(j) for j in range(len(domain))), default=1)
+        deepest = max((len(maps) for maps in domain.maps), default=1)
+        self._count = np.zeros((len(domain), widest), dtype=np.int64)
+        self._cost_at = np.zeros((len(domain), deepest), dtype=np.float64)
         self._extra = np.zeros(0)
         self._spread = np.zeros(0)
-        deepest = max((len(maps) for maps in domain.maps), default=1)
-        self._extra_at = np.zeros((len(domain), deepest), dtype=np.int64)
+        self._offset = np.zeros((len(domain), deepest, deepest), dtype=np.int64)
+        columns = self._columns
         if columns is None:
             return
         if columns.spread is not None:
             self._spread = np.asarray(columns.spread, dtype=np.float64)
-        if columns.extra is not None:
-            flat: list[Shares] = []
-            length = 0
-            for j, by_level in enumerate(columns.extra):
-                for level, extra in enumerate(by_level):
-                    self._extra_at[j, level] = length
-                    flat.append(np.asarray(extra, dtype=np.float64))
-                    length += len(extra)
-            self._extra = np.concatenate(flat)
+        if columns.extra is None:
+            return
+        flat: list[Shares] = []
+        length = 0
+        for j, by_level in enumerate(columns.extra):
+            for a in range(len(by_level)):
+                for b in range(a + 1):
+                    least = np.full(domain.width(j, a), np.inf)
+                    np.minimum.at(least, domain.maps[j][a], by_level[b][domain.maps[j][b]])
+                    self._offset[j, a, b] = length
+                    flat.append(least)
+                    length += len(least)
+        self._extra = np.concatenate(flat)
 
     def judge(self, table: ClassTable) -> tuple[Verdict, Verdict]:
         """Say which classes are kept, and which ones fail in a way that every finer node fails too."""
@@ -163,43 +171,41 @@ class Checker:
         possible = suppressed <= self.limit
         score: Score | None = None
         floor = ceiling = -np.inf
+        gap = 0.0
         if isinstance(self.objective, ColumnObjective):
             if possible:
                 added = penalty if sure == suppressed else self._penalty(table, kept)
                 score = self.score_columns(self.objective, levels, added)
         else:
-            counts = self.tables.counts(table, codes=True)
+            counts = self.tables.counts(table, codes=True, least=self._least)
             if possible:
                 score = float(self.objective.score(counts, kept))
             if self.objective.floor is not None:
                 floor = float(self.objective.floor(counts))
             if self.objective.ceiling is not None and sure:
                 ceiling = float(self.objective.ceiling(sure))
-        return Check(levels, suppressed, sure, score, int(kept.sum()), penalty, floor, ceiling)
+            if self.objective.gap is not None:
+                gap = float(self.objective.gap(counts, certain))
+        return Check(levels, suppressed, sure, score, int(kept.sum()), penalty, floor, ceiling, gap)
 
     def _penalty(self, table: ClassTable, kept: Verdict) -> Shares:
-        from celosia.kernels.lattice import suppressed_sums
+        """Give what the classes that are not kept add to each column, at each level up to the node's (m × levels)."""
+        from celosia.kernels.lattice import suppressed_cost, suppressed_counts
 
         lay = self.tables.layout
-        offset = self._extra_at[np.arange(len(table.levels)), list(table.levels)]
-        return suppressed_sums(
-            table.keys,
-            table.sums[:, 0],
-            kept,
-            lay.word,
-            lay.shift,
-            lay.mask,
-            offset,
-            self._extra,
-            self._spread,
-            self._widest,
-        )
+        records = table.sums[:, 0]
+        suppressed_counts(table.keys, records, kept, lay.word, lay.shift, lay.mask, self._count)
+        levels = np.array(table.levels, dtype=np.int32)
+        suppressed_cost(self._count, levels, self._extra, self._offset, self._spread, self._cost_at)
+        return self._cost_at.copy()
 
     @staticmethod
     def score_columns(objective: ColumnObjective, levels: Levels, added: Shares | None) -> Score:
         """Combine the columns' sums of a node."""
         x = np.array([base[level] for base, level in zip(objective.base, levels, strict=True)])
-        score = objective.value(x if added is None else x + added)
+        if added is not None:
+            x += added[np.arange(len(levels)), list(levels)]
+        score = objective.value(x)
         return tuple(score.tolist()) if objective.ranked else float(score[0])
 
     def kept_records(self, levels: Levels) -> tuple[Verdict, Counts]:

@@ -127,6 +127,8 @@ class ClassCounts:
     """The level of each quasi-identifier, where a search made the classes."""
     squares: Counts | None = None
     """Per class, the sum over its original combinations of their squared record counts."""
+    least: int = 1
+    """No class smaller than this is kept, whatever else it holds."""
 
     def __post_init__(self) -> None:
         if self.total < 0:
@@ -155,6 +157,7 @@ class ClassCounts:
             codes=None if self.codes is None else self.codes[classes],
             levels=self.levels,
             squares=None if self.squares is None else self.squares[classes],
+            least=self.least,
         )
 
 

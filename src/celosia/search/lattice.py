@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from celosia.search.check import Check, Checker
 from celosia.search.classes import Shares, Verdict
-from celosia.search.objective import ColumnObjective, Score
+from celosia.search.objective import ClassObjective, ColumnObjective, Score
 from celosia.search.tables import Levels
 
 ENUMERATED = 300_000
@@ -85,36 +85,41 @@ class _Enumerated:
         self.strides = strides
         objective = checker.objective
         self.columns = objective if isinstance(objective, ColumnObjective) else objective.columns
-        width = 1
+        self.bound = np.full((nodes, 1), -np.inf)
         if self.columns is not None:
             self.sums = np.stack([base[self.levels[j]] for j, base in enumerate(self.columns.base)], axis=1)
             self.penalty = np.zeros_like(self.sums)
-            bounds = self.columns.value(self.sums)
-            width = bounds.shape[1]
-            self.bound = bounds
-        else:
-            self.bound = np.full((nodes, width), -np.inf)
+            self.bound = self.columns.value(self.sums)
+        if isinstance(objective, ClassObjective):
+            self.column_bound = self.bound[:, 0].copy()
+            self.floor = np.full(nodes, -np.inf)
+            self.gap = np.zeros(nodes)
+            self.gap_adds = objective.gap_adds
         self.open: Verdict = np.ones(nodes, dtype=bool)
         self.best: Check | None = None
         self.checks: list[Check] = []
+        self.steps = 0
 
     def run(self, deadline: float, clock: Callable[[], float]) -> Found:
         """Check the top, then chains of open nodes, until none is open or time is up."""
         self._look(self.nodes - 1)
         while True:
-            order = np.where(self.open, self.bound[:, 0], np.inf)
-            node = int(np.argmin(order))
+            node = int(np.argmin(np.where(self.open, self.bound[:, 0], np.inf)))
             if not self.open[node]:
                 return self._result(True)
-            if clock() > deadline:
-                return self._result(False)
             chain = self._chain(node)
             while chain:
+                if clock() > deadline:
+                    return self._result(False)
                 self._look(chain[len(chain) // 2])
                 chain = [step for step in chain if self.open[step]]
 
     def _chain(self, node: int) -> list[int]:
-        """Walk up from an open node, always to the open neighbour with the least bound."""
+        """Walk up from an open node over open neighbours.
+
+        The column to raise is picked in turn: chains that spread over the lattice close more nodes than chains that
+        all follow the cheapest column (measured: half the checks).
+        """
         chain = [node]
         top = np.array(self.upper)
         while True:
@@ -122,7 +127,8 @@ class _Enumerated:
             up = up[self.open[up]]
             if not len(up):
                 return chain
-            node = int(up[np.argmin(self.bound[up, 0])])
+            self.steps = (self.steps * 5 + 3) % 8191  # a fixed sequence without a short period
+            node = int(up[self.steps % len(up)])
             chain.append(node)
 
     def _look(self, node: int) -> None:
@@ -132,16 +138,12 @@ class _Enumerated:
         improved = better(check.score, None if self.best is None else self.best.score)
         if improved:
             self.best = check
-        if check.certain:
-            finer = self._side(check.levels, below=True)
-            if check.certain > self.checker.limit:
-                self.open[finer] = False
-            else:
-                self._raise(finer, check)
+        if check.certain > self.checker.limit:
+            self.open[self._side(check.levels, below=True)] = False
+        elif check.certain or check.gap > 0:
+            self._raise_finer(self._side(check.levels, below=True), check)
         if check.floor > -np.inf:
-            coarser = self._side(check.levels, below=False)
-            self.bound[coarser, 0] = np.maximum(self.bound[coarser, 0], check.floor)
-            self._close(coarser)
+            self._raise_coarser(self._side(check.levels, below=False), check)
         if improved:
             self._close(np.flatnonzero(self.open))
 
@@ -149,22 +151,41 @@ class _Enumerated:
         """Give the open nodes that are finer (or coarser) than a node."""
         side = self.open.copy()
         for j, level in enumerate(levels):
-            side &= (self.levels[j] <= level) if below else (self.levels[j] >= level)
+            if below and level < self.upper[j]:
+                side &= self.levels[j] <= level
+            elif not below and level > self.lower[j]:
+                side &= self.levels[j] >= level
         return np.flatnonzero(side)
 
-    def _raise(self, finer: NDArray[np.intp], check: Check) -> None:
+    def _raise_finer(self, finer: NDArray[np.intp], check: Check) -> None:
         """Let finer nodes know what they must suppress."""
-        if not len(finer):
-            return
         if self.columns is not None and check.penalty is not None:
-            self.penalty[finer] = np.maximum(self.penalty[finer], check.penalty)
-            bound = self.columns.value(self.sums[finer] + self.penalty[finer])
-            if self.bound.shape[1] == 1:
-                bound = np.maximum(bound, self.bound[finer])
-            self.bound[finer] = bound
-        if check.ceiling > -np.inf:
-            self.bound[finer, 0] = np.maximum(self.bound[finer, 0], check.ceiling)
+            penalty = self.penalty[finer]
+            for j, by_level in enumerate(check.penalty):
+                np.maximum(penalty[:, j], by_level[self.levels[j, finer]], out=penalty[:, j])
+            self.penalty[finer] = penalty
+            bound = self.columns.value(self.sums[finer] + penalty)
+            if isinstance(self.checker.objective, ColumnObjective):
+                self.bound[finer] = bound
+            else:
+                self.column_bound[finer] = np.maximum(self.column_bound[finer], bound[:, 0])
+        if isinstance(self.checker.objective, ClassObjective):
+            self.gap[finer] = np.maximum(self.gap[finer], check.gap)
+            self._bind(finer, check.ceiling)
         self._close(finer)
+
+    def _raise_coarser(self, coarser: NDArray[np.intp], check: Check) -> None:
+        """Let coarser nodes know what merging classes costs."""
+        self.floor[coarser] = np.maximum(self.floor[coarser], check.floor)
+        self._bind(coarser, -np.inf)
+        self._close(coarser)
+
+    def _bind(self, nodes: NDArray[np.intp], least: float) -> None:
+        """Put together what is known about a loss of classes."""
+        gap = self.gap[nodes]
+        floor = self.floor[nodes] + gap if self.gap_adds else self.floor[nodes]
+        bound = np.maximum(np.maximum(floor, self.column_bound[nodes] + gap), least)
+        self.bound[nodes, 0] = np.maximum(self.bound[nodes, 0], bound)
 
     def _close(self, nodes: NDArray[np.intp]) -> None:
         """Close nodes whose bound is not below the best score."""

@@ -122,13 +122,16 @@ class ColumnObjective:
 class ClassObjective:
     """A loss of the classes as a whole.
 
-    ``score(classes, kept)`` is the loss when the classes where ``kept`` is false are suppressed.
-    ``floor(classes)`` bounds from below the score of this node *and of every coarser one*, whatever is suppressed
-    there (``None``: nothing is known).
-    ``ceiling(suppressed, kept)`` bounds from below the score of every *finer* node at which at least this many
-    records are suppressed (``None``: nothing is known).
-    ``columns`` bounds the score from below at every node by a loss that adds up over columns (``None``: no bound);
-    it is cheap, so a close one saves most of the work.
+    ``score(classes, kept)`` is the loss when the classes where ``kept`` is false are suppressed. The other functions
+    are optional; each is a promise that lets the search close nodes without looking at them.
+
+    - ``columns`` bounds the score of every node from below by a loss that adds up over columns; it is free, so a
+      close one saves most of the work.
+    - ``floor(classes)`` bounds the score of this node *and of every coarser one*, whatever is suppressed there
+      (``classes.least`` is the size that a kept class has at least).
+    - ``gap(classes, certain)`` may be added to ``columns`` (and, with ``gap_adds``, to ``floor``) at this node *and at
+      every finer one*, given that the classes where ``certain`` is true are suppressed there.
+    - ``ceiling(suppressed)`` bounds the score of every finer node at which at least so many records are suppressed.
     """
 
     score: Callable[[ClassCounts, Verdict], float]
@@ -137,6 +140,8 @@ class ClassObjective:
     columns: ColumnObjective | None = None
     needs: tuple[str, ...] = ()
     """Further columns to be counted per class (the target of a majority loss)."""
+    gap: Callable[[ClassCounts, Verdict], float] | None = None
+    gap_adds: bool = True
 
 
 Objective: TypeAlias = ColumnObjective | ClassObjective

@@ -133,6 +133,41 @@ class ClassTable:
         return len(self.keys)
 
 
+class _Scratch:
+    """Memory that the grouping of up to so many rows works in."""
+
+    def __init__(self, rows: int, words: int, width: int, peak: bool) -> None:
+        self._slots = np.empty(max(16, 1 << int(2 * rows - 1).bit_length()), dtype=np.int32)
+        self._keys = np.empty((rows, words), dtype=np.uint64)
+        self._sums = np.empty((rows, width), dtype=np.int64)
+        self._peak = np.empty(rows if peak else 0, dtype=np.int64)
+        self._group = np.empty(rows, dtype=np.int32)
+
+    def roll_up(
+        self, lay: Layout, keys: NDArray[np.uint64], sums: Counts, peak: Counts, offset: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint64], Counts, Counts, Codes]:
+        """Generalise and group; the groups of rows are valid until the next call."""
+        from celosia.kernels.lattice import roll_up
+
+        found = roll_up(
+            keys,
+            sums,
+            peak,
+            lay.word,
+            lay.shift,
+            lay.mask,
+            offset,
+            lay.steps,
+            self._slots,
+            self._keys,
+            self._sums,
+            self._peak,
+            self._group,
+        )
+        peaks = self._peak[: found if len(peak) else 0].copy()
+        return self._keys[:found].copy(), self._sums[:found].copy(), peaks, self._group[: len(keys)]
+
+
 PERSON = "\0person"
 """The name under which persons are counted, if they repeat; no column can have it."""
 
@@ -141,7 +176,7 @@ class ClassTables:
     """Make the class table of any node, from the smallest table that is already known to be finer."""
 
     def __init__(self, records: Records, columns: tuple[str, ...] = (), keep_rows: int = 4_000_000) -> None:
-        from celosia.kernels.lattice import pack, roll_up
+        from celosia.kernels.lattice import pack
 
         self.records = records
         self.layout = Layout.of(records.domain)
@@ -164,15 +199,19 @@ class ClassTables:
             peak[:n] = records.target
         keys = pack(np.ascontiguousarray(codes, dtype=np.int32), lay.word, lay.shift, lay.words)
         nothing = np.full(len(records.domain), -1, dtype=np.int64)
-        keys, sums, peak, group = roll_up(keys, sums, peak, lay.word, lay.shift, lay.mask, nothing, lay.steps)
+        self._scratch = _Scratch(len(codes), lay.words, sums.shape[1], len(peak) > 0)
+        keys, sums, peak, group = self._scratch.roll_up(lay, keys, sums, peak, nothing)
+        self._scratch = _Scratch(len(keys), lay.words, sums.shape[1], len(peak) > 0)
         sums[:, 1] = sums[:, 0] ** 2
         bottom = (0,) * len(records.domain)
-        self.group = group[:n]
+        self.group = group[:n].copy()
         """The class at the finest node of each record."""
         self.base = ClassTable(bottom, keys, sums, peak, self._count_values(group, len(keys)))
         self._tables: dict[Levels, ClassTable] = {bottom: self.base}
         self._small: list[ClassTable] = [self.base]
         self._lower = np.zeros((1, len(bottom)), dtype=np.int8)
+        information = np.array([_entropy(counts) for counts in records.domain.counts])
+        self._strong = information >= np.median(information)
 
     def _count_values(self, group: Codes, groups: int) -> dict[str, tuple[Counts, Codes, Counts]]:
         from celosia.kernels.lattice import merge_values
@@ -210,8 +249,16 @@ class ClassTables:
         if known is not None:
             return known
         below = self._finer(levels)
+        if 4 * len(below) > len(self.base):
+            half = tuple(level if strong else 0 for level, strong in zip(levels, self._strong, strict=True))
+            if any(half) and half != levels and half not in self._tables:
+                # a table that many nodes share: the columns with most to gain at these levels, the others as they are
+                table, _ = self._roll_up(self._finer(half), half)
+                self._remember(table)
+                below = table if len(table) < len(below) else below
         table, _ = self._roll_up(below, levels)
-        self._remember(table, below)
+        if 3 * len(table) <= 2 * len(below):
+            self._remember(table)
         return table
 
     def from_base(self, levels: Levels) -> tuple[ClassTable, Codes]:
@@ -219,13 +266,11 @@ class ClassTables:
         return self._roll_up(self.base, levels)
 
     def _roll_up(self, below: ClassTable, levels: Levels) -> tuple[ClassTable, Codes]:
-        from celosia.kernels.lattice import merge_values, roll_up
+        from celosia.kernels.lattice import merge_values
 
         lay = self.layout
         offset = np.array([lay.offset[j, a, b] for j, (a, b) in enumerate(zip(below.levels, levels, strict=True))])
-        keys, sums, peak, group = roll_up(
-            below.keys, below.sums, below.peak, lay.word, lay.shift, lay.mask, offset, lay.steps
-        )
+        keys, sums, peak, group = self._scratch.roll_up(lay, below.keys, below.sums, below.peak, offset)
         values = {
             name: merge_values(*counts, group, len(keys), max(1, self._width[name]))
             for name, counts in below.values.items()
@@ -236,9 +281,9 @@ class ClassTables:
         fits = np.flatnonzero((self._lower[: len(self._small)] <= np.array(levels, dtype=np.int8)).all(axis=1))
         return min((self._small[i] for i in fits), key=len)
 
-    def _remember(self, table: ClassTable, below: ClassTable) -> None:
-        """Keep a table when it saves a third of the rows of the one it was made from, within the memory given."""
-        if 3 * len(table) > 2 * len(below) or self._kept_rows + len(table) > self._keep_rows:
+    def _remember(self, table: ClassTable) -> None:
+        """Keep a table, within the memory given."""
+        if self._kept_rows + len(table) > self._keep_rows:
             return
         self._kept_rows += len(table)
         self._tables[table.levels] = table
@@ -253,7 +298,9 @@ class ClassTables:
             return np.diff(table.values[PERSON][0])
         return table.sums[:, 0]
 
-    def counts(self, table: ClassTable, chosen: Verdict | None = None, codes: bool = False) -> ClassCounts:
+    def counts(
+        self, table: ClassTable, chosen: Verdict | None = None, *, codes: bool = False, least: int = 1
+    ) -> ClassCounts:
         """Give the classes of a table (or the chosen ones) as requirements and losses see them."""
         from celosia.kernels.lattice import merge_values, unpack
 
@@ -281,5 +328,11 @@ class ClassTables:
             codes=unpack(table.keys, lay.word, lay.shift, lay.mask) if codes else None,
             levels=table.levels,
             squares=table.sums[:, 1],
+            least=least,
         )
         return all_classes if chosen is None else all_classes.take(chosen)
+
+
+def _entropy(counts: Counts) -> float:
+    share = counts[counts > 0] / max(1, counts.sum())
+    return float(-(share * np.log2(share)).sum())
