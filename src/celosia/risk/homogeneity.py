@@ -1,0 +1,108 @@
+"""Homogeneity: classes that disclose a sensitive value."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from celosia.catalogue import Column, Risk
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.table import Table
+
+
+class Homogeneity(Risk):
+    r"""The share of records whose class gives a sensitive value away.
+
+    .. math:: \frac1n \sum_E |E| \cdot [\max_s p_E(s) \ge \text{share}]
+
+    A class discloses when its most frequent value has at least the ``share`` (1: all records have it). `classes`
+    lists them with the value, and with ``facts``: how many values an intruder must be able to rule out until only
+    one is left. Such lists show values: they are for the person who holds the data. References: Machanavajjhala et
+    al. (2007).
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"age": ["<30", "<30", "30-40", "30-40"], "disease": ["heart", "flu", "cancer", "cancer"]})
+    >>> table = celosia.read(data, celosia.Schema.of(quasi=["age"], sensitive=["disease"]))
+    >>> Homogeneity().value(table)
+    0.5
+    >>> Homogeneity().classes(table).select("age", "size", "value", "facts").rows()
+    [('30-40', 2, 'cancer', 0)]
+    """
+
+    column: Column | None = Field(default=None, description="the sensitive column; all declared ones when not given")
+    share: float = Field(
+        default=1.0, gt=0, le=1, description="share of the most frequent value that counts as disclosure"
+    )
+
+    def value(self, table: Table) -> float:
+        """The share of records in a class that discloses a value of some sensitive column."""
+        return float(self.records(table)["disclosed"].sum()) / max(1, len(table) - table.suppressed())
+
+    def evidence(self, table: Table) -> dict[str, Any]:
+        """The share, the number of disclosing classes, and the fewest facts that disclose a value in some class."""
+        every = self._every(table)
+        return {
+            "value": self.value(table),
+            "classes": len(self.classes(table)),
+            "facts": int(every["facts"].min() or 0),  # type: ignore[arg-type]
+        }
+
+    def classes(self, table: Table) -> pl.DataFrame:
+        """The disclosing classes, largest first: quasi-identifiers, column, size, value, its share, facts."""
+        import polars as pl
+
+        return (
+            self._every(table).filter(pl.col("share") >= self.share).sort("size", descending=True, maintain_order=True)
+        )
+
+    def records(self, table: Table) -> pl.DataFrame:
+        """Whether the class of each record discloses a value, and the fewest facts that would."""
+        import polars as pl
+
+        from celosia.spread import on_records
+
+        keys = list(table.schema.need_quasi())
+        worst = (
+            self._every(table)
+            .group_by(keys, maintain_order=True)
+            .agg((pl.col("share") >= self.share).any().alias("disclosed"), pl.col("facts").min())
+        )
+        found = on_records(table, worst.select(keys), worst.select("disclosed", "facts"))
+        return found.with_columns(pl.col("disclosed").fill_null(value=False))
+
+    def _every(self, table: Table) -> pl.DataFrame:
+        """All classes with their most frequent value, for every sensitive column."""
+        import polars as pl
+
+        columns = table.schema.need_sensitive(self.column)
+        blocks = [table.cached(("homogeneity", column), partial(_block, table, column)) for column in columns]
+        return pl.concat(blocks, how="vertical_relaxed")
+
+
+def _block(table: Table, column: str) -> pl.DataFrame:
+    import polars as pl
+
+    from celosia.classes import patterns
+    from celosia.engines.engine import ROWS
+    from celosia.hierarchy import text_expression
+
+    keys = list(table.schema.need_quasi())
+    found = patterns(table.rows, list(dict.fromkeys([*keys, column])))
+    value = text_expression(column, found.schema[column]).alias("__value__")
+    return (
+        found.with_columns(value)
+        .sort(ROWS, "__value__", descending=[True, False])
+        .group_by(keys, maintain_order=True)
+        .agg(
+            pl.lit(column).alias("column"),
+            pl.col(ROWS).sum().alias("size"),
+            pl.col("__value__").first().alias("value"),
+            (pl.col(ROWS).first() / pl.col(ROWS).sum()).alias("share"),
+            (pl.len() - 1).cast(pl.Int64).alias("facts"),
+        )
+    )

@@ -1,0 +1,62 @@
+"""Marketer risk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from celosia.catalogue import Risk
+from celosia.source import Source
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+
+class Marketer(Risk):
+    r"""The share of records that an intruder who links the whole file would re-identify.
+
+    .. math:: \frac1n \sum_E \frac{|E|}{F_E} = \frac1n \sum_i \frac1{F_i}
+
+    Without ``population``, ``size`` or weights the file is the whole population (:math:`F = |E|`) and the value is
+    the number of classes over the number of records. References: Dankar & El Emam (2010).
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"age": [30, 30, 31]}), celosia.Schema.of(quasi=["age"]))
+    >>> round(Marketer().value(table), 4), Marketer(size=30).evidence(table)["expected"]
+    (0.6667, 0.2...)
+    """
+
+    population: Source = Field(default=None, description="table of the population with the raw quasi-identifiers")
+    size: int | None = Field(default=None, ge=1, description="number of people in the population")
+
+    def value(self, table: Table) -> float:
+        """The expected share of records that are re-identified; suppressed records do not count."""
+        risk = self._risk(table)
+        kept = int((risk > 0).sum())
+        return float(risk.sum() / kept) if kept else 0.0
+
+    def evidence(self, table: Table) -> dict[str, Any]:
+        """The share and the expected number of re-identified records."""
+        risk = self._risk(table)
+        return {"value": self.value(table), "expected": float(risk.sum()), "records": int((risk > 0).sum())}
+
+    def records(self, table: Table) -> pl.DataFrame:
+        """The chance of each record to be linked rightly."""
+        import polars as pl
+
+        return pl.DataFrame({"risk": self._risk(table)})
+
+    def _risk(self, table: Table) -> NDArray[np.float64]:
+        from celosia.population import population_frequencies
+
+        if self.population is None and self.size is None and table.schema.weight is None:
+            people = table.frequencies()
+        else:
+            people = population_frequencies(table, self.population, self.size)
+        risk = np.divide(1.0, people, out=np.zeros(len(people)), where=people > 0)
+        return np.minimum(risk, 1.0)

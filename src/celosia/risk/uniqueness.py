@@ -1,0 +1,119 @@
+"""Uniqueness, and its profile over all subsets of the quasi-identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from celosia.catalogue import Risk
+from celosia.errors import NotApplicable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.table import Table
+
+_MOST_SUBSETS = 5000
+
+
+class Uniqueness(Risk):
+    r"""The share of records that are unique on the quasi-identifiers.
+
+    .. math:: \frac1n |\{i : f_i = 1\}|
+
+    `profile` does the same for every subset of the quasi-identifiers, with its *distinction* (different
+    combinations per record) and its *separation* (share of record pairs that differ), which tell how much each
+    column adds. Unique in a sample is not unique in the population. References: Motwani & Xu (2007).
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"sex": ["F", "F", "M", "M"], "zip": [1, 2, 1, 1]})
+    >>> table = celosia.read(data, celosia.Schema.of(quasi=["sex", "zip"]))
+    >>> Uniqueness().value(table)
+    0.5
+    >>> Uniqueness().profile(table)["unique"].to_list()
+    [0.0, 0.25, 0.5]
+    """
+
+    largest: int | None = Field(default=None, ge=1, description="largest subset of the profile; all when not given")
+
+    def value(self, table: Table) -> float:
+        """The share of unique records among those that are not suppressed."""
+        frequency, records = table.sizes()
+        return float(records[frequency == 1].sum() / records.sum()) if len(records) else 0.0
+
+    def evidence(self, table: Table) -> dict[str, Any]:
+        """The share and number of unique records, distinction, and the share of the best known subset of each size."""
+        frequency, records = table.sizes()
+        found: dict[str, Any] = {
+            "value": self.value(table),
+            "unique": int(records[frequency == 1].sum()),
+            "distinction": float(len(records) / records.sum()) if len(records) else 0.0,
+        }
+        if len(table.schema.quasi) <= 12 or self.largest is not None:
+            profile = self.profile(table)
+            sizes, unique = profile["size"].to_list(), profile["unique"].to_list()
+            found["by_size"] = {
+                s: max(u for t, u in zip(sizes, unique, strict=True) if t == s) for s in sorted(set(sizes))
+            }
+        return found
+
+    def records(self, table: Table) -> pl.DataFrame:
+        """Whether each record is unique, and how many records it could be."""
+        import polars as pl
+
+        frequency = table.frequencies()
+        return pl.DataFrame({"unique": frequency == 1, "frequency": frequency})
+
+    def profile(self, table: Table) -> pl.DataFrame:
+        """One row per subset: its columns, classes, smallest class, unique share, distinction and separation."""
+        import polars as pl
+
+        quasi = table.schema.need_quasi()
+        largest = min(self.largest or len(quasi), len(quasi))
+        subsets = [s for size in range(1, largest + 1) for s in combinations(quasi, size)]
+        if len(subsets) > _MOST_SUBSETS:
+            raise NotApplicable(
+                f"uniqueness: {len(quasi)} quasi-identifiers have {len(subsets)} subsets, more than {_MOST_SUBSETS}; "
+                "give `largest`, the size of the largest subset."
+            )
+        counted = table.cached(("subset sizes", largest), lambda: dict(_subset_sizes(table, subsets)))
+        rows = [_row(subset, sizes) for subset, sizes in counted.items()]
+        return pl.DataFrame(rows, orient="row")
+
+
+def _subset_sizes(table: Table, subsets: list[tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Class sizes on each subset, from the histogram of all quasi-identifiers; persons are counted again each time."""
+    import polars as pl
+
+    from celosia.classes import patterns
+    from celosia.engines.engine import ROWS
+
+    quasi = list(table.schema.quasi)
+    if table.schema.person is not None:
+        for subset in subsets:
+            yield subset, patterns(table.rows, list(subset))[ROWS].to_numpy()
+        return
+    found = patterns(table.rows, quasi)
+    coded = found.select(pl.col(name).rank("dense").fill_null(0).cast(pl.UInt32) for name in quasi)
+    coded = coded.with_columns(found[ROWS])
+    for subset in subsets:
+        yield subset, coded.group_by(subset).agg(pl.col(ROWS).sum())[ROWS].to_numpy()
+
+
+def _row(subset: tuple[str, ...], sizes: Any) -> dict[str, Any]:
+    size = sizes.astype(np.float64)
+    n = float(size.sum())
+    pairs = n * (n - 1) / 2
+    return {
+        "columns": ", ".join(subset),
+        "size": len(subset),
+        "classes": len(size),
+        "smallest": int(size.min(initial=n)),
+        "unique": float((size == 1).sum() / n) if n else 0.0,
+        "distinction": float(len(size) / n) if n else 0.0,
+        "separation": float(1 - (size * (size - 1) / 2).sum() / pairs) if pairs else 0.0,
+    }
