@@ -75,7 +75,9 @@ PATTERNS = (
     ),
     Pattern("picture file", 17, matching(r"\S+\.(?:jpe?g|png|tiff?|bmp|heic|dcm)", re.IGNORECASE)),
     Pattern(
-        "person's name", 1, matching(r"[A-ZÀ-Þ][a-zß-ÿ'’-]+,\s+[A-ZÀ-Þ][a-zß-ÿ'’.-]+(?:\s+[A-ZÀ-Þ][a-zß-ÿ'’.-]*)*")
+        "person's name",
+        1,
+        matching(r"[A-ZÀ-Þ][A-Za-zÀ-ÿ'’-]+,\s+[A-ZÀ-Þ][A-Za-zÀ-ÿ'’.-]+(?:\s+[A-ZÀ-Þ][A-Za-zÀ-ÿ'’.-]*)*"),
     ),
 )
 

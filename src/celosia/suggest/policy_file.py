@@ -96,12 +96,8 @@ def _comment(text: str) -> str:
 
 def _input(path: str | Path, options: Mapping[str, Any]) -> list[str]:
     """Return the table of the input."""
-    url = "://" in str(path)
-    first = {key: options[key] for key in ("query", "table") if key in options}
-    rest = {key: value for key, value in options.items() if key not in first}
-    lines = ["[input]", f"{'url' if url else 'path'} = {toml(str(path))}"]
-    lines += [f"{key} = {toml(value)}" for key, value in first.items()]
-    return lines + ([f"options = {toml(rest)}"] if rest else [])
+    kind = "url" if "://" in str(path) else "path"
+    return ["[input]", f"{kind} = {toml(str(path))}", *(f"{_key(key)} = {toml(v)}" for key, v in options.items())]
 
 
 def _schema(suggestions: list[ColumnSuggestion]) -> list[str]:
