@@ -68,14 +68,6 @@ def sizes(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return _pattern_frequencies(rows, found, found[ROWS].to_numpy()), found[ROWS].to_numpy()
 
 
-def class_counts(rows: Rows, sensitive: Sequence[str], baseline: Rows | None = None) -> ClassCounts:
-    """The classes as arrays of counts, with the counts of each sensitive column."""
-    if not sensitive:
-        frequency, _ = sizes(rows)
-        return ClassCounts(size=frequency.astype(np.int64), total=_total(rows))
-    return keyed_counts(rows, sensitive, baseline)[1]
-
-
 def keyed_counts(
     rows: Rows, sensitive: Sequence[str], baseline: Rows | None = None
 ) -> tuple[pl.DataFrame, ClassCounts]:
@@ -91,12 +83,12 @@ def keyed_counts(
             raise SchemaError("sensitive values are counted within classes, which need missing = 'category'.")
         found = patterns(rows, keys)
         frequency = _pattern_frequencies(rows, found, found[ROWS].to_numpy())
-        return found.select(keys), ClassCounts(size=frequency.astype(np.int64), total=_total(rows))
+        return found.select(keys), ClassCounts(size=frequency.astype(np.int64), total=total(rows))
     classes = patterns(rows, keys).sort(keys, nulls_last=True).with_row_index("__class__")
     values: dict[str, ValueCounts] = {}
     for column in sensitive:
         values[column] = _value_counts(rows, classes, keys, column, baseline or rows)
-    counts = ClassCounts(size=classes[ROWS].to_numpy(), values=values, total=_total(rows))
+    counts = ClassCounts(size=classes[ROWS].to_numpy(), values=values, total=total(rows))
     return classes.select(keys), counts
 
 
@@ -204,7 +196,8 @@ def _pattern_frequencies(rows: Rows, found: pl.DataFrame, counts: NDArray[Any]) 
     return compatible(matrix, np.asarray(counts, dtype=np.float64), reading)
 
 
-def _total(rows: Rows) -> int:
+def total(rows: Rows) -> int:
+    """Records of the table, suppressed ones included; persons where a person column is declared."""
     person = rows.schema.person
     return rows.engine.persons(rows.frame, person) if person else rows.engine.rows(rows.frame)
 
@@ -233,13 +226,13 @@ def _value_counts(rows: Rows, classes: pl.DataFrame, keys: list[str], column: st
     start = np.zeros(len(classes) + 1, dtype=np.int64)
     np.cumsum(np.bincount(entries["__class__"].to_numpy(), minlength=len(classes)), out=start[1:])
     share = domain.join(whole, on=column, how="left", nulls_equal=True, maintain_order="left")[ROWS].fill_null(0)
-    total = share.to_numpy() / max(1, int(share.sum()))
+    shares = share.to_numpy() / max(1, int(share.sum()))
     numbers = domain[column].cast(pl.Float64).fill_null(np.nan).to_numpy() if info.kind == Kind.NUMERIC else None
     return ValueCounts(
         start=start,
         value=entries["__code__"].to_numpy().astype(np.int32),
         count=entries[ROWS].to_numpy().astype(np.int64),
-        baseline=np.asarray(total, dtype=np.float64),
+        baseline=np.asarray(shares, dtype=np.float64),
         ancestors=_ancestors(rows.schema, column, domain[column]),
         numbers=numbers,
     )

@@ -19,6 +19,7 @@ from celosia.engines import engine_for, engine_named
 from celosia.engines.engine import HIDDEN, RECORD, SUPPRESSED, Engine
 from celosia.errors import DataError, SchemaError
 from celosia.schema import Kind, Schema
+from celosia.search.classes import ClassCounts
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.hierarchy import Levels
-    from celosia.search.classes import ClassCounts
 
 T = TypeVar("T")
 
@@ -157,7 +157,9 @@ class Table:
     def class_counts(self, sensitive: Sequence[str | None] = ()) -> ClassCounts:
         """The classes as arrays of counts; ``None`` among ``sensitive`` stands for all sensitive columns."""
         columns = self._sensitive(sensitive)
-        return self.cached(("counts", columns), lambda: classes.class_counts(self.rows, columns, self.start))
+        if columns:
+            return self.keyed_counts(columns)[1]
+        return self.cached("counts", lambda: ClassCounts(self.sizes()[0].astype(np.int64), total=classes.total(self.rows)))
 
     def keyed_counts(self, sensitive: Sequence[str | None] = ()) -> tuple[pl.DataFrame, ClassCounts]:
         """The quasi-identifiers of each class, and the classes as arrays of counts."""
