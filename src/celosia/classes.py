@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from celosia.engines.engine import PERSONS, ROWS, SUPPRESSED, WEIGHT, Engine
+from celosia.engines.engine import PERSONS, RECORD, ROWS, SUPPRESSED, WEIGHT, Engine
 from celosia.errors import DataError, SchemaError
 from celosia.schema import Kind, Missing, Schema
 from celosia.search.classes import ClassCounts, ValueCounts
@@ -108,9 +108,10 @@ def frequencies(rows: Rows, weight: bool = False) -> NDArray[np.float64]:
     if rows.schema.reading() != Missing.CATEGORY:
         own = _pattern_frequencies(rows, found, own)
     small = found.select(keys).with_columns(pl.Series("__frequency__", own))
-    joined = rows.engine.attach(rows.frame, small, keys)
-    wanted = ["__frequency__", *(name for name in rows.engine.types(joined) if name.startswith("__"))]
-    back = rows.engine.collect(rows.engine.select(joined, list(dict.fromkeys(wanted))))
+    frame = rows.frame if RECORD in rows.engine.types(rows.frame) else rows.engine.identify(rows.frame)
+    joined = rows.engine.attach(frame, small, keys)
+    marks = [SUPPRESSED] if rows.flagged else []
+    back = rows.engine.collect(rows.engine.ordered(rows.engine.select(joined, [RECORD, "__frequency__", *marks])))
     if rows.flagged:
         back = back.with_columns(
             pl.when(pl.col(SUPPRESSED)).then(0.0).otherwise("__frequency__").alias("__frequency__")

@@ -41,8 +41,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     code = run(given)
     sys.stdout.flush()
     sys.stderr.flush()
-    if arguments is None and "_duckdb" in sys.modules:
-        os._exit(code)  # DuckDB's binding prints a list of its own leaks when the interpreter ends
     sys.exit(code)
 
 
