@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from celosia.errors import DataError, ParameterError
-from celosia.fuzzy import c_means, gustafson_kessel, is_partition, k_means
+from celosia.fuzzy import c_means, cluster_memberships, gustafson_kessel, is_partition, k_means
 
 
 def blobs(n: int = 120, p: int = 2, seed: int = 5) -> np.ndarray:
@@ -115,6 +115,13 @@ def test_a_cluster_on_a_line_is_lifted_and_reported():
     assert report.lifted > 0
     assert np.isfinite(u).all()
     assert is_partition(u)
+
+
+def test_memberships_of_known_clusters():
+    x = blobs()
+    a, b = c_means(x, 3, m=1.8, seed=0), gustafson_kessel(x, 3, seed=0)
+    assert cluster_memberships(x, a.centres, 1.8) == pytest.approx(a.memberships, abs=1e-12)
+    assert cluster_memberships(x, b.centres, 2.0, b.report.metrics) == pytest.approx(b.memberships, abs=1e-9)
 
 
 def test_k_means_orders_its_clusters():

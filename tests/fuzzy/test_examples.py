@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from celosia.fuzzy import FuzzySet, at_least, count, grid, is_partition, possibility_curve, q_anonymity, sigma_count
-from celosia.fuzzy.closeness import equal_map, individual_distances, ordered_map, tree_map, value_map
+from celosia.fuzzy.closeness import equal_map, individual_distances, ordered_map, stepped_map, tree_map
 from celosia.fuzzy.diversity import cell_counts, own_posterior, posterior, represented, shares
 
 EXACT = {"rel": 0, "abs": 1e-14}
@@ -176,7 +176,7 @@ def test_example_3_22_salary():
     assert d == pytest.approx([float(v) for v in want], **EXACT)
     assert d.max() == pytest.approx(49 / 144, **EXACT)  # the source reports the minimum, .0653
     # equal steps: the distance by value is the ordered one
-    assert individual_distances(mu, value_map(P - 1 / 9, np.arange(3, 12))) == pytest.approx(d, **EXACT)
+    assert individual_distances(mu, stepped_map(P - 1 / 9, np.full(8, 1 / 8))) == pytest.approx(d, **EXACT)
 
 
 def test_example_3_22_disease():
@@ -238,7 +238,7 @@ def test_the_tree_distance_is_the_published_recursion():
 
 def test_one_category_tree_and_one_value():
     assert individual_distances(np.ones((1, 1)), ordered_map(np.zeros((1, 1)))).tolist() == [0]
-    assert individual_distances(np.ones((1, 1)), value_map(np.zeros((1, 1)), [3.0])).tolist() == [0]
+    assert individual_distances(np.ones((1, 1)), stepped_map(np.zeros((1, 1)), np.zeros(0))).tolist() == [0]
 
 
 def test_aggregations_and_empty_cells():

@@ -8,7 +8,7 @@
 
 from celosia.fuzzy.anonymity import possibility_curve, q_anonymity
 from celosia.fuzzy.cardinality import at_least, count, fuzzy_count, possibilities, sigma_count
-from celosia.fuzzy.clustering import Clusters, Convergence, c_means, gustafson_kessel, k_means
+from celosia.fuzzy.clustering import Clusters, Convergence, c_means, cluster_memberships, gustafson_kessel, k_means
 from celosia.fuzzy.partitions import grid, harden, is_normal, is_partition, is_robust, scale
 from celosia.fuzzy.sets import FuzzySet, Members, Sampled, Trapezoid
 
@@ -21,6 +21,7 @@ __all__ = [
     "Trapezoid",
     "at_least",
     "c_means",
+    "cluster_memberships",
     "count",
     "fuzzy_count",
     "grid",

@@ -8,30 +8,25 @@ ordered values, flows along the edges of a tree …). As the degrees of an indiv
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from celosia.errors import ParameterError
+from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
 
 def ordered_map(gaps: Floats) -> Floats:
-    r"""Running sums of differences: :math:`\frac{1}{m-1} \sum_i |\sum_{j \le i} (p_j - q_j)|`."""
-    return np.asarray(np.cumsum(gaps, axis=-1) / max(gaps.shape[-1] - 1, 1))
+    r"""Values in order, equal steps: :math:`\frac{1}{m-1} \sum_i |\sum_{j \le i} (p_j - q_j)|`."""
+    m = gaps.shape[-1]
+    return stepped_map(gaps, np.full(m - 1, 1 / max(m - 1, 1)))
+
+
+def stepped_map(gaps: Floats, steps: Floats) -> Floats:
+    """Values on a line, ``steps[i]`` from value i to the next: running sums times the steps."""
+    return np.asarray(np.cumsum(gaps, axis=-1)[..., :-1] * steps)
 
 
 def equal_map(gaps: Floats) -> Floats:
     r"""All values equally far: :math:`\frac12 \sum_i |p_i - q_i|`."""
     return gaps / 2
-
-
-def value_map(gaps: Floats, values: ArrayLike) -> Floats:
-    """Numbers as far as they lie apart: running sums weighted by the steps between the sorted ``values``."""
-    steps = np.diff(np.asarray(values, dtype=np.float64))
-    if (steps < 0).any():
-        raise ParameterError("value distance: the values must be sorted.")
-    total = float(steps.sum())
-    return np.asarray(np.cumsum(gaps, axis=-1)[..., :-1] * (steps / (total if total > 0 else 1.0)))
 
 
 def tree_map(gaps: Floats, levels: NDArray[np.int64]) -> Floats:

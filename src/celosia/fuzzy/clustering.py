@@ -139,6 +139,22 @@ def gustafson_kessel(
     return Clusters(metric_degrees(x, v, roots, m), v, report)
 
 
+def cluster_memberships(x: ArrayLike, centres: Floats, m: float = 2.0, metrics: Floats | None = None) -> Floats:
+    """Memberships of records in clusters that were found before, with the metrics of Gustafson–Kessel if given.
+
+    >>> cluster_memberships([[0.25]], np.array([[0.0], [1.0]])).round(9).tolist()
+    [[0.9, 0.1]]
+    """
+    from celosia.kernels.fuzzy_clusters import c_means_degrees, metric_degrees
+
+    x = _matrix(x, 1, m, 1, "memberships")
+    if metrics is None:
+        return np.asarray(c_means_degrees(x, centres, m))
+    values, vectors = np.linalg.eigh(metrics)
+    roots = (vectors * np.sqrt(values)[:, None, :]) @ vectors.transpose(0, 2, 1)
+    return np.asarray(metric_degrees(x, centres, np.ascontiguousarray(roots), m))
+
+
 def k_means(x: ArrayLike, c: int, seed: Seed = None, *, starts: int = 10) -> NDArray[np.int64]:
     """Labels 0 … c - 1 of the records by k-means (scikit-learn), clusters ordered by the first column.
 
