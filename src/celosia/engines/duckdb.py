@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ import polars as pl
 from celosia.engines.engine import RECORD, Engine
 
 
+_views = itertools.count()
 _SQL_TYPES = {
     pl.Int64: "BIGINT",
     pl.Float64: "DOUBLE",
@@ -73,7 +75,9 @@ class DuckDB(Engine):
         same = " AND ".join(f"big.{quoted(name)} IS NOT DISTINCT FROM small.{quoted(name)}" for name in on)
         added = "".join(f", small.{quoted(name)}" for name in small.columns if name not in on)
         how = "LEFT" if keep_unmatched else "INNER"
-        return frame.query("big", f"SELECT big.*{added} FROM big {how} JOIN small ON {same}")  # noqa: S608
+        # The name becomes a view of the connection, so that each join needs one of its own.
+        view = f"celosia_{next(_views)}"
+        return frame.query(view, f"SELECT big.*{added} FROM {view} AS big {how} JOIN small ON {same}")  # noqa: S608
 
     def collect(self, frame: duckdb.DuckDBPyRelation) -> pl.DataFrame:
         """Run the query; rows come in the order of their ids where there are ids."""
