@@ -242,9 +242,7 @@ def nearest(tree: Tree, x: Floats, k: int, found: Ints, squares: Floats) -> int:
             for a in range(d):
                 gap = points[p, a] - x[a]
                 square += gap * gap
-            if count == k and (
-                square > squares[k - 1] or (square == squares[k - 1] and ids[p] > found[k - 1])
-            ):
+            if count == k and (square > squares[k - 1] or (square == squares[k - 1] and ids[p] > found[k - 1])):
                 continue
             i = count if count < k else k - 1
             while i > 0 and (squares[i - 1] > square or (squares[i - 1] == square and found[i - 1] > ids[p])):

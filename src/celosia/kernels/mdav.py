@@ -13,6 +13,8 @@ from celosia.kernels.kd_tree import Tree, build, farthest, nearest, remove
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+SCAN = 12  # the list is ordered anew after reading this many times its length: sorting costs about as much
+
 
 @compiled()
 def _take(tree: Tree, x: Floats, k: int, label: int, group: Ints, found: Ints, squares: Floats) -> int:
@@ -51,6 +53,49 @@ def _alive(group: Ints, left: int) -> Ints:
 
 
 @compiled()
+def _rank(points: Floats, members: Ints, centre: Floats) -> tuple[Ints, Floats]:
+    """Order the records by falling distance from a centre, with the distances."""
+    away = np.empty(members.size)
+    for i in range(members.size):
+        square = 0.0
+        for a in range(centre.size):
+            gap = points[members[i], a] - centre[a]
+            square += gap * gap
+        away[i] = -math.sqrt(square)
+    order = np.argsort(away, kind="mergesort")
+    return members[order], -away[order]
+
+
+@compiled()
+def _rim(
+    points: Floats, group: Ints, order: Ints, away: Floats, head: int, centre: Floats, drift: float
+) -> tuple[int, int]:
+    """The free record farthest from the centre, from a list ordered around where the centre was before.
+
+    The centre has moved by ``drift`` since, so no distance has changed by more: the scan of the list stops where the
+    old distance plus the drift falls short of the best. Also says how many entries were read.
+    """
+    best = -1.0
+    record = -1
+    i = head
+    while i < order.size:
+        if (away[i] + drift) * (1.0 + 1e-12) < math.sqrt(max(0.0, best)):  # 1e-12 covers rounding
+            break
+        p = order[i]
+        i += 1
+        if group[p] >= 0:
+            continue
+        square = 0.0
+        for a in range(centre.size):
+            gap = points[p, a] - centre[a]
+            square += gap * gap
+        if square > best or (square == best and p < record):
+            best = square
+            record = p
+    return record, i - head
+
+
+@compiled()
 def mdav(points: Floats, k: int) -> Ints:
     r"""Number the groups that MDAV forms: all have ``k`` records but the last, which has ``k`` to ``2k - 1``.
 
@@ -81,13 +126,29 @@ def mdav(points: Floats, k: int) -> Ints:
     left = n
     built = n
     label = 0
+    anchor = np.zeros(d)
+    order = np.empty(0, np.int64)
+    away = np.empty(0)
+    head = 0
+    read = 0  # list entries read since it was ordered
     while left >= 2 * k:
         if 2 * left < built:  # half of the points are gone: a fresh tree has no empty leaves
             tree = build(points, _alive(group, left))
             built = left
         for a in range(d):
             centre[a] = (total[a] + error[a]) / left
-        r = farthest(tree, centre)
+        if order.size == 0 or read > SCAN * left:
+            order, away = _rank(points, _alive(group, left), centre)
+            anchor[:] = centre
+            head = 0
+            read = 0
+        drift = 0.0
+        for a in range(d):
+            drift += (centre[a] - anchor[a]) * (centre[a] - anchor[a])
+        while group[order[head]] >= 0:
+            head += 1
+        r, count = _rim(points, group, order, away, head, centre, math.sqrt(drift))
+        read += count
         count = _take(tree, points[r], k, label, group, found, squares)
         _shrink(points, found, count, total, error)
         label += 1
