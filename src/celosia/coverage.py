@@ -1,0 +1,145 @@
+"""How much of its column's domain each protected cell covers: what class-based losses are made of.
+
+Every loss here is a function of two small things: how many records each cell of a column has, and what share of
+the column's domain (the rows of its hierarchy, or the values of the original) the cell stands for. No pairing of
+records is needed. A record that is suppressed, or gone, belongs to no cell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celosia.classes import STAR
+from celosia.engines.engine import ROWS
+from celosia.errors import NotApplicable
+from celosia.hierarchy import Levels
+from celosia.hierarchy.text import text_expression
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """The cells of one quasi-identifier of a protected table."""
+
+    name: str
+    cells: list[str | None]
+    records: NDArray[np.int64]
+    """Records with each cell, suppressed ones apart."""
+    share: NDArray[np.float64]
+    """Share of the domain that each cell covers."""
+    levels: Levels
+    """The hierarchy over the original values; without one: the values and ``*``."""
+    suppressed: int
+    """Records that are suppressed or gone."""
+    total: int
+    """Records of the original."""
+
+    @property
+    def domain(self) -> int:
+        """Number of values of the domain."""
+        return max(1, len(self.levels.domain))
+
+    def mean(self, per_cell: NDArray[np.float64], suppressed: float = 1.0) -> float:
+        """Mean over the original records of a number per cell; a suppressed record has the given one."""
+        return float((self.records @ per_cell + self.suppressed * suppressed) / max(1, self.total))
+
+
+def coverages(original: Table, protected: Table) -> list[Coverage]:
+    """The cells of every quasi-identifier of the original."""
+    names = original.schema.need_quasi()
+    gone = [name for name in names if name not in protected.names]
+    if gone:
+        raise NotApplicable(f"the protected table has no column {gone[0]!r}, so what it lost there cannot be told.")
+    return [
+        protected.cached(("coverage", id(original), name), partial(_cover, original, protected, name)) for name in names
+    ]
+
+
+def lost_records(original: Table, protected: Table) -> int:
+    """Records of the original that are suppressed in the protected table or gone from it."""
+    return protected.suppressed() + max(0, len(original) - len(protected))
+
+
+def column_counts(table: Table, name: str) -> tuple[list[str | None], NDArray[np.int64]]:
+    """The values of a column as text with the number of records of each, suppressed records apart."""
+    return table.cached(("column counts", name), partial(_column_counts, table, name))
+
+
+def original_levels(original: Table, name: str) -> Levels:
+    """The hierarchy of a column over the values of the original; without one, the values and ``*``."""
+    return original.cached(("original levels", name), partial(_original_levels, original, name))
+
+
+def class_cells(table: Table) -> pl.DataFrame:
+    """One row per class: its cells as they are, and how many records (rows) it has; suppressed records apart."""
+    return table.cached("class cells", partial(_class_cells, table))
+
+
+def _cover(original: Table, protected: Table, name: str) -> Coverage:
+    levels = original_levels(original, name)
+    cells, records = column_counts(protected, name)
+    share = np.array([levels.share_of(cell) for cell in cells], dtype=np.float64)
+    return Coverage(name, cells, records, share, levels, lost_records(original, protected), len(original))
+
+
+def _column_counts(table: Table, name: str) -> tuple[list[str | None], NDArray[np.int64]]:
+    import polars as pl
+
+    found = table.engine.collect(table.engine.histogram(table.rows.kept(), [name]))
+    counted = (
+        found.select(text_expression(name, found.schema[name]).alias("cell"), pl.col(ROWS).cast(pl.Int64))
+        .group_by("cell")
+        .agg(pl.col(ROWS).sum())
+        .sort("cell", nulls_last=True)
+    )
+    if not table.rows.flagged and name in table.schema.quasi and table.suppressed():
+        # suppressed records are told by their stars: every column has one for each of them
+        starred = pl.when(pl.col("cell") == STAR).then(pl.col(ROWS) - table.suppressed()).otherwise(pl.col(ROWS))
+        counted = counted.with_columns(starred.alias(ROWS)).filter(pl.col(ROWS) > 0)
+    return counted["cell"].to_list(), counted[ROWS].to_numpy()
+
+
+def _original_levels(original: Table, name: str) -> Levels:
+    values, counts = column_counts(original, name)
+    declared = original.schema.hierarchy(name)
+    if declared is not None:
+        return declared.levels(values, counts.tolist(), name)
+    present = [value for value in values if value is not None]
+    return Levels.of(present, [[STAR] * len(present)]).restrict(values)
+
+
+def _class_cells(table: Table) -> pl.DataFrame:
+    import polars as pl
+
+    keys = list(table.schema.need_quasi())
+    found = table.engine.bounded(table.engine.histogram(table.rows.kept(), keys))
+    found = found.with_columns(pl.col(ROWS).cast(pl.Int64))
+    if table.rows.flagged or not table.suppressed():
+        return found
+    return found.filter(~pl.all_horizontal(pl.col(name).cast(pl.String).eq_missing(STAR) for name in keys))
+
+
+def log_areas(original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.int64], float]:
+    """Per class: log2 of the number of domain combinations it covers, and its records; and that of all combinations."""
+    import polars as pl
+
+    classes = class_cells(protected)
+    total = np.zeros(len(classes))
+    largest = 0.0
+    for cover in coverages(original, protected):
+        bits = np.log2(np.maximum(cover.share * cover.domain, 1e-300))
+        text = classes.select(text_expression(cover.name, classes.schema[cover.name]).alias("cell"))
+        table = pl.DataFrame({"cell": cover.cells, "bits": bits}, schema={"cell": pl.String, "bits": pl.Float64})
+        found = text.join(table, on="cell", how="left", nulls_equal=True, maintain_order="left")["bits"]
+        total += found.fill_null(0.0).to_numpy()
+        largest += float(np.log2(cover.domain))
+    return total, classes[ROWS].to_numpy(), largest

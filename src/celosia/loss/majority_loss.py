@@ -1,0 +1,80 @@
+"""Majority loss: Iyengar's classification metric."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from celosia.catalogue import Column, Loss
+from celosia.coverage import lost_records
+from celosia.errors import SchemaError
+
+if TYPE_CHECKING:
+    from celosia.search.classes import ClassCounts, Verdict
+    from celosia.search.objective import ClassObjective, Domain
+    from celosia.table import Table
+
+
+class MajorityLoss(Loss):
+    r"""The share of records that do not have the most frequent target value of their class, or are suppressed.
+
+    .. math:: \frac1n \Bigl( \sum_E \bigl(|E| - \max_s n_E(s)\bigr) + \text{suppressed} \Bigr)
+
+    Useful when the release is to train a classifier of ``target``. The smallest value is that of the unchanged
+    table. The share of rows that a method changed, sometimes called by the same name, is the loss
+    `altered-records`. References: Iyengar
+    (2002).
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"age": [30, 30, 30, 31], "income": ["low", "low", "high", "high"]})
+    >>> table = celosia.read(data, celosia.Schema.of(quasi=["age"], sensitive=["income"]))
+    >>> MajorityLoss(target="income").value(table, table)
+    0.25
+    """
+
+    target: Column | None = Field(
+        default=None, description="column to be predicted; the only sensitive one when not given"
+    )
+
+    def value(self, original: Table, protected: Table) -> float:
+        """The share of minority and suppressed records."""
+        found = self.parts(original, protected)
+        return float((found["minority"] + found["suppressed"]) / max(1, len(original)))
+
+    def least(self, original: Table) -> float:
+        """The share of minority records in the table itself."""
+        return self.value(original, original)
+
+    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
+        """The number of minority and of suppressed records."""
+        columns = protected.schema.need_sensitive(self.target)
+        if len(columns) > 1:
+            raise SchemaError(f"majority-loss: {len(columns)} columns are sensitive; name the target.")
+        counts = protected.class_counts(columns)
+        return {"minority": int(_minority(counts, columns[0])), "suppressed": lost_records(original, protected)}
+
+    def objective(self, domain: Domain) -> ClassObjective:
+        """What a search minimises."""
+        from celosia.search.objective import ClassObjective
+
+        n = max(1, domain.n)
+
+        def score(classes: ClassCounts, kept: Verdict) -> float:
+            lost = int(classes.size[~kept].sum())
+            return (_minority(classes.take(kept), self.target) + lost) / n
+
+        # merging classes never lowers the number of minority records, and a suppressed record costs more than any
+        return ClassObjective(
+            score,
+            floor=lambda classes: _minority(classes, self.target) / n,
+            needs=() if self.target is None else (self.target,),
+        )
+
+
+def _minority(classes: ClassCounts, target: str | None) -> int:
+    counts = classes.of(target)
+    if len(counts.start) <= 1:
+        return 0
+    return int(counts.count.sum() - np.maximum.reduceat(counts.count, counts.start[:-1]).sum())
