@@ -231,7 +231,7 @@ def test_messages():
     )
     overlap = {"age": {"Young": "(-inf;30;36)", "Adult": "(20;36;54;60)", "Old": "(54;60;inf)"}}
     assert message(lambda: QAnonymity(q=2, sets=overlap).value(table)) == (
-        "age: the sets are no partition: the degrees of 3 of 9 records sum to 1 … 1.25 instead of 1. "
+        "age: the sets are no partition: the degrees of 3 of 9 records sum to 1 … 1.417 instead of 1. "
         "Let each set fall where its neighbour rises, as '(-inf;30;42)' and '(30;42;54)' do."
     )
     assert message(lambda: QAnonymity(q=2, sets={"aeg": {"a": "(0;1;2)"}}).value(table)) == (

@@ -106,6 +106,23 @@ def scale(x: ArrayLike) -> Floats:
     return np.asarray((x - low) / np.where(high > low, high - low, 1.0))
 
 
+def controlled_round(mu: Floats, digits: int) -> Floats:
+    """Degrees rounded to ``digits`` decimals so that each row still sums to one (largest remainders).
+
+    >>> controlled_round(np.array([[1 / 3, 1 / 3, 1 / 3], [0.26, 0.74, 0.0]]), 1).tolist()
+    [[0.4, 0.3, 0.3], [0.3, 0.7, 0.0]]
+    """
+    base = 10**digits
+    parts = mu * base
+    whole = np.floor(parts + TOLERANCE)
+    left = np.rint(mu.sum(axis=1) * base - whole.sum(axis=1)).astype(np.int64)
+    # the `left` largest remainders of each row are rounded up; equal ones from left to right
+    order = np.argsort(-(parts - whole), axis=1, kind="stable")
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.arange(mu.shape[1])[None, :], axis=1)
+    return np.asarray((whole + (rank < left[:, None])) / base)
+
+
 def break_points(x: ArrayLike, classes: int, by: Breaks = "equal-count") -> Floats:
     """Ends of the intervals of a global recoding: ``classes + 1`` numbers.
 
