@@ -41,7 +41,7 @@ class KullbackLeibler(Loss):
     def value(self, original: Table, protected: Table) -> float:
         """The divergence in bits."""
         found = self.parts(original, protected)
-        return float(max(0.0, found["cross"] - found["entropy"]))
+        return max(0.0, round(float(found["cross"] - found["entropy"]), 12))
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """Entropy of the original combinations, and the bits that the protected table spends on them."""

@@ -30,7 +30,7 @@ class LDiversity(_SensitiveModel):
     columns the value is the smallest over the columns; ``others="quasi"`` lets the other sensitive columns join
     the quasi-identifiers, as the paper defines it. It stops homogeneity, and an intruder who can rule out at most
     ``l - 2`` values; not one who profits from skewed or similar values. References: Machanavajjhala et al. (2007);
-    Grassberger (2003).
+    Stammler, Katzenbeisser & Hamacher (2016).
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"zip": ["130**"] * 3, "disease": ["flu", "flu", "heart"]})
@@ -76,8 +76,11 @@ class LDiversity(_SensitiveModel):
             return counts.distinct.astype(np.float64)
         if self.variant == "recursive":
             return recursive(counts.start, counts.count, self.c).astype(np.float64)
+        found = np.exp(entropy(counts.start, counts.count, self.estimator))
+        if self.estimator == "grassberger":  # the correction must not count values that are not there
+            found = np.minimum(found, counts.distinct)
         # rounded, since three equal shares must be 3-diverse whatever the last bit of the logarithms
-        return np.asarray(np.exp(entropy(counts.start, counts.count, self.estimator)).round(12), dtype=np.float64)
+        return np.asarray(found.round(12), dtype=np.float64)
 
     def judge(self, classes: ClassCounts) -> NDArray[np.bool_]:
         """Whether each class is diverse enough."""

@@ -20,11 +20,12 @@ def entropy(start: Ints, count: Ints, estimator: Literal["shannon", "grassberger
     r"""Entropy of the values of each class, in natural units.
 
     .. math:: H = -\sum_s p_s \ln p_s, \qquad
-              H_G = \ln N - \frac1N \sum_s n_s G(n_s), \quad
+              H_G = G(N) - \frac1N \sum_s n_s G(n_s), \quad
               G(n) = \psi(n) + \tfrac12 (-1)^n \bigl[\psi(\tfrac{n+1}2) - \psi(\tfrac n2)\bigr]
 
-    The second estimator corrects the bias of small classes (Grassberger 2003); it may exceed the logarithm of the
-    number of values.
+    The second estimator corrects the bias of small classes (Grassberger 2003, in the form of Stammler,
+    Katzenbeisser & Hamacher 2016, where a class of one value has no entropy whatever its size); it may exceed the
+    logarithm of the number of values.
 
     >>> float(entropy(np.array([0, 2]), np.array([2, 1]))[0] / np.log(2))
     0.91829...
@@ -32,14 +33,18 @@ def entropy(start: Ints, count: Ints, estimator: Literal["shannon", "grassberger
     if estimator == "shannon":
         p = shares(start, count)
         return np.abs(class_sums(start, p * np.log(p)))
+    size = class_sums(start, count)
+    return np.asarray(_g(size) - class_sums(start, count * _g(count)) / size, dtype=np.float64)
+
+
+def _g(n: NDArray[np.float64] | Ints) -> Floats:
+    """Grassberger's substitute of the logarithm."""
     from scipy.special import digamma
 
-    unique, place = np.unique(count, return_inverse=True)
-    n = unique.astype(np.float64)
+    unique, place = np.unique(np.asarray(n, dtype=np.float64), return_inverse=True)
     sign = np.where(unique % 2, -1.0, 1.0)
-    g = digamma(n) + 0.5 * sign * (digamma((n + 1) / 2) - digamma(n / 2))
-    size = class_sums(start, count)
-    return np.asarray(np.log(size) - class_sums(start, count * g[place]) / size, dtype=np.float64)
+    g = digamma(unique) + 0.5 * sign * (digamma((unique + 1) / 2) - digamma(unique / 2))
+    return np.asarray(g[place], dtype=np.float64)
 
 
 def recursive(start: Ints, count: Ints, c: float) -> Ints:
