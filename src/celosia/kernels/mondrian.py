@@ -33,8 +33,9 @@ class Columns(NamedTuple):
 
     ``codes[j]`` are dense codes below ``sizes[j]``. ``value[value_at[j] + c]`` is the position of code ``c``
     in [0, 1] (ordered columns). A tree column's leaves are numbered so that each node is a range of codes;
-    ``node[node_at[j] + v * sizes[j] + c]`` is the node of leaf ``c`` at level ``v`` and ``leaves`` at the
-    same place its number of leaves; level 0 are the leaves, the last of the ``levels[j]`` levels is one node.
+    ``node[node_at[j] + v * sizes[j] + c]`` is the node of leaf ``c`` at level ``v`` and ``share`` at the same
+    place the share of the domain below it, 0 for a single value; level 0 are the leaves, the last level is
+    one node.
     """
 
     codes: NDArray[np.int32]
@@ -45,8 +46,7 @@ class Columns(NamedTuple):
     value_at: NDArray[np.int64]
     node: NDArray[np.int32]
     node_at: NDArray[np.int64]
-    leaves: NDArray[np.int32]
-    levels: NDArray[np.int64]
+    share: NDArray[np.float64]
 
 
 class Need(NamedTuple):
@@ -98,8 +98,7 @@ def width_of(columns: Columns, j: int, perm: NDArray[np.int64], lo: int, hi: int
     if columns.kinds[j] == ORDERED:
         return float(columns.value[columns.value_at[j] + high] - columns.value[columns.value_at[j] + low])
     level = common_level(columns, j, low, high)
-    count = columns.leaves[columns.node_at[j] + level * size + low]
-    return 0.0 if count <= 1 else count / size
+    return float(columns.share[columns.node_at[j] + level * size + low])
 
 
 @compiled()

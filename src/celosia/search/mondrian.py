@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,20 +13,69 @@ Judge = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]
 """Given records and the group of each (0, 1, …), say for each group whether it may be published."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Axis:
     """One quasi-identifier: ``codes`` per record, and what a cut in it follows.
 
-    ``position`` (ordered columns) gives each code a number that rises with the code. ``levels`` (hierarchies)
-    gives each code its node at each level, the codes themselves first, one node at the top. Neither: labels
-    without order.
+    ``position`` (ordered columns) places each code in [0, 1], rising with the code. ``levels`` (hierarchies)
+    gives each code its node at each level, the codes themselves first, one node at the top, and ``shares``
+    the share of the domain below that node, 0 for a single value. Neither: labels without order, most
+    frequent first.
     """
 
     codes: NDArray[np.int32]
     size: int
     position: NDArray[np.float64] | None = None
     levels: NDArray[np.int64] | None = None
+    shares: NDArray[np.float64] | None = None
     weight: float = 1.0
+
+    @classmethod
+    def ordered(cls, codes: NDArray[np.int32], values: NDArray[np.float64], weight: float = 1.0) -> Axis:
+        """Make an axis of ascending numbers; a code of -1 is missing and lies apart, a whole range above the
+        largest.
+        """
+        span = float(values[-1] - values[0]) if len(values) else 0.0
+        position = (values - values[0]) / span if span > 0 else np.zeros(len(values))
+        if (codes < 0).any():
+            codes, position = _with_missing(codes, len(values)), np.append(position, 2.0)
+        return cls(codes, len(position), position, weight=weight)
+
+    @classmethod
+    def labels(cls, codes: NDArray[np.int32], size: int, weight: float = 1.0) -> Axis:
+        """Make an axis of labels: cuts part frequent from rare ones, which leaves the smallest sets of
+        labels.
+        """
+        if (codes < 0).any():
+            codes, size = _with_missing(codes, size), size + 1
+        rank = np.empty(size, np.int32)
+        rank[np.argsort(-np.bincount(codes, minlength=size), kind="stable")] = np.arange(size, dtype=np.int32)
+        return cls(rank[codes], size, weight=weight)
+
+    @classmethod
+    def tree(
+        cls,
+        codes: NDArray[np.int32],
+        levels: NDArray[np.int64],
+        shares: NDArray[np.float64] | None = None,
+        weight: float = 1.0,
+    ) -> Axis:
+        """Make an axis of a hierarchy; a code of -1 is a leaf of its own below the top."""
+        if len(np.unique(levels[-1])) > 1:
+            levels = np.vstack([levels, np.zeros((1, levels.shape[1]), np.int64)])
+            shares = None if shares is None else np.vstack([shares, np.ones((1, shares.shape[1]))])
+        if (codes < 0).any():
+            own = np.append(levels[:-1].max(axis=1, initial=-1) + 1, levels[-1, 0] if levels.size else 0)
+            codes, levels = _with_missing(codes, levels.shape[1]), np.column_stack([levels, own])
+            shares = None if shares is None else np.column_stack([shares, np.append(np.zeros(len(shares) - 1), 1.0)])
+        if shares is None:
+            below = np.stack([np.bincount(row)[row] for row in levels])
+            shares = np.where(below > 1, below / levels.shape[1], 0.0)
+        return cls(codes, levels.shape[1], levels=levels, shares=shares, weight=weight)
+
+
+def _with_missing(codes: NDArray[np.int32], size: int) -> NDArray[np.int32]:
+    return np.where(codes < 0, np.int32(size), codes)
 
 
 def tree_order(levels: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -40,45 +90,33 @@ def tree_order(levels: NDArray[np.int64]) -> NDArray[np.int64]:
     return rank
 
 
-def pack(axes: Sequence[Axis]):  # type: ignore[no-untyped-def]  # a NamedTuple of the kernel, which is imported on use
+def pack(axes: Sequence[Axis]) -> Any:
     """Lay the columns out for the kernel."""
     from celosia.kernels.mondrian import ORDERED, SET, TREE, Columns
 
-    kinds, value, node, leaves, codes, levels = [], [], [], [], [], []
+    kinds: list[int] = []
+    codes: list[NDArray[np.int32]] = []
+    value: list[NDArray[np.float64]] = []
+    node: list[NDArray[np.int64]] = []
+    share: list[NDArray[np.float64]] = []
     for axis in axes:
-        if axis.levels is not None:
-            kinds.append(TREE)
-            rank = tree_order(axis.levels)
-            codes.append(rank[axis.codes])
-            rows = axis.levels[:, np.argsort(rank)]
-            node.append(rows.ravel())
-            leaves.append(np.concatenate([np.bincount(row, minlength=1)[row] for row in rows]))
-            levels.append(len(rows))
-            value.append(np.empty(0))
-            continue
-        kinds.append(SET if axis.position is None else ORDERED)
-        codes.append(axis.codes.astype(np.int64))
-        position = np.zeros(0) if axis.position is None else axis.position
-        span = float(np.ptp(position)) if position.size else 0.0
-        value.append((position - position[0]) / span if span > 0 else np.zeros(len(position)))
-        node.append(np.empty(0, np.int64))
-        leaves.append(np.empty(0, np.int64))
-        levels.append(0)
-
-    def offsets(parts: list[NDArray[np.float64]] | list[NDArray[np.int64]]) -> NDArray[np.int64]:
-        return np.concatenate([[0], np.cumsum([len(p) for p in parts])[:-1]]).astype(np.int64)
-
+        rank = np.arange(axis.size) if axis.levels is None else tree_order(axis.levels)
+        kinds.append(TREE if axis.levels is not None else SET if axis.position is None else ORDERED)
+        codes.append(rank.astype(np.int32)[axis.codes])
+        value.append(np.empty(0) if axis.position is None else axis.position)
+        back = np.argsort(rank)
+        node.append(np.empty(0, np.int64) if axis.levels is None else axis.levels[:, back].ravel())
+        share.append(np.empty(0) if axis.shares is None else axis.shares[:, back].ravel())
     return Columns(
-        codes=np.ascontiguousarray(np.stack(codes), np.int32),
+        codes=np.ascontiguousarray(np.stack(codes)),
         kinds=np.array(kinds, np.int64),
         sizes=np.array([a.size for a in axes], np.int64),
         weights=np.array([a.weight for a in axes], np.float64),
-        value=np.concatenate(value).astype(np.float64),
-        value_at=offsets(value),
+        value=np.concatenate(value),
+        value_at=np.cumsum([0, *(len(v) for v in value)])[:-1],
         node=np.concatenate(node).astype(np.int32),
-        node_at=offsets(node),
-        leaves=np.concatenate(leaves).astype(np.int32),
-        levels=np.array(levels, np.int64),
+        node_at=np.cumsum([0, *(len(v) for v in node)])[:-1],
+        share=np.concatenate(share),
     )
 
 

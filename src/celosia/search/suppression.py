@@ -71,11 +71,38 @@ def blank_cells(
     within that time and its proof returned.
 
     Every choice is checked by counting again. Under ``wildcard`` blanking never lowers a frequency; in the
-    other readings a subset may have to be visited again.
+    other readings a subset may have to be visited again. What is enough for all columns is enough for each
+    subset, so the cheaper of both answers is taken.
     """
-    work = np.array(codes, np.int32, order="C")
     every = [tuple(range(codes.shape[1]))]
-    todo = [sorted(subset) for subset in (subsets or every)]
+
+    def on(wanted: Sequence[Sequence[int]]) -> Blanking:
+        return _visit(codes, wanted, k, reading, weights, blocks, fixed, lack, sampling, seconds)
+
+    if subsets is None or len(subsets) == 0:
+        return on(every)
+    parts = on(subsets)
+    if len(subsets) == 1 or lack is not None:
+        return parts
+    whole = on(every)
+    return parts if parts.cost <= whole.cost else Blanking(whole.cells, whole.cost, 0.0, optimal=False)
+
+
+def _visit(
+    codes: NDArray[np.int32],
+    subsets: Sequence[Sequence[int]],
+    k: int,
+    reading: Reading,
+    weights: Sequence[float],
+    blocks: Sequence[Sequence[int]],
+    fixed: NDArray[np.int32] | None,
+    lack: Lack | None,
+    sampling: NDArray[np.float64] | None,
+    seconds: float | None,
+) -> Blanking:
+    """Visit the subsets in turn until none of them lacks anything."""
+    work = np.array(codes, np.int32, order="C")
+    todo = [sorted(subset) for subset in subsets]
     bound, optimal = 0.0, True
     again = True
     rounds = 0
@@ -90,7 +117,7 @@ def blank_cells(
                 bound = max(bound, choice.bound)
                 optimal = optimal and choice.optimal
     cells = (work < 0) & (codes >= 0)
-    proven = rounds <= 1 and optimal
+    proven = rounds == 0 or (rounds == 1 and optimal)
     cost = float((cells @ np.asarray(weights, np.float64)).sum())
     return Blanking(cells, cost, cost if proven else bound, proven)
 

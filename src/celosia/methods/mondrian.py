@@ -1,0 +1,158 @@
+"""Mondrian: multidimensional partitioning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from celosia.catalogue import Method, Model
+from celosia.classes import STAR
+from celosia.errors import ParameterError, RequirementError
+from celosia.table import Outcome
+from celosia.targets import Target, targets
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from celosia.search.groups import Groups
+    from celosia.search.mondrian import Axis
+    from celosia.streams import Stream
+    from celosia.table import Table
+
+
+class Mondrian(Method):
+    r"""Cut the records into boxes, column by column, as long as every box meets the requirements.
+
+    A box is cut in the column in which it is widest: numbers, dates and ordinal values behind the median,
+    nominal values into the children of their hierarchy node, or, without a hierarchy, into frequent and rare
+    labels. Width is the normalised certainty penalty
+
+    .. math:: \mathrm{NCP}_A(G) = \frac{\max_G A - \min_G A}{\max A - \min A},\qquad
+              \frac{\text{leaves below the common node}}{\text{leaves}},\qquad \frac{d - 1}{D - 1}
+
+    with d of the D labels in the box. A cut that a requirement refuses is undone and the next column tried.
+    ``cut="nearest"`` takes the allowed place nearest to the median; ``"median"`` the median or nothing (the
+    published algorithm). When not ``strict``, records with the median value may fall on both sides, so boxes
+    overlap and get smaller. Requirements on the file as a whole raise the smallest class until they hold.
+    Each record may ask for a class size of its own (``target``); a class reaches the largest wish of its
+    members. A missing value is a value of its own.
+
+    Fails with RequirementError when not even one box of all records meets a requirement. It guarantees the
+    requirements and nothing beyond them; boxes can show where sparse regions are. References: LeFevre, DeWitt
+    & Ramakrishnan (2006).
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"age": [21, 23, 24, 40, 41, 60]})
+    >>> table = celosia.read(data, celosia.Schema.of(quasi=["age"]))
+    >>> celosia.protect(table, Mondrian(require=["k-anonymity(k=2)"])).polars()["age"].to_list()
+    ['[21, 24]', '[21, 24]', '[21, 24]', '[40, 60]', '[40, 60]', '[40, 60]']
+    """
+
+    require: tuple[Model, ...] = Field(default=(), description="requirements that every class must meet")
+    strict: bool = Field(default=True, description="keep equal values on one side of a cut")
+    cut: Literal["nearest", "median"] = Field(default="nearest", description="where a column may be cut")
+    output: Literal["range", "mean", "median", "mode"] = Field(
+        default="range",
+        description="what is published: ranges, sets and hierarchy nodes, or one number (the mode where there is none)",
+    )
+    weights: dict[str, float] = Field(default={}, description="columns with a weight above 1 are cut more often")
+    target: Target = Field(default=None, description="class size that each record asks for: a column or an array")
+    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+
+    @model_validator(mode="after")
+    def _something(self) -> Mondrian:
+        if not self.require and self.target is None:
+            raise ParameterError("mondrian: give at least one requirement, such as require = ['k-anonymity(k=5)'].")
+        if any(not weight > 0 for weight in self.weights.values()):
+            raise ParameterError(f"mondrian: weights must be above 0, got {min(self.weights.values()):g}.")
+        return self
+
+    def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
+        """Partition the records that are not suppressed, and describe each box."""
+        from celosia.regions import axes, cells, groups, widths
+        from celosia.search.groups import check_possible, refuse_population
+
+        refuse_population(self.name, self.require)
+        rows = ~table.suppressed_mask()
+        kept = table if rows.all() else table.take(table.ids()[rows])
+        wish = targets(self.name, table, self.target)
+        counted = groups(kept, self.require, None if wish is None else wish[rows])
+        if not len(kept):
+            return Outcome(table, {"classes": 0})
+        check_possible(self.name, self.require, counted)
+        all_axes = axes(kept, self.weights)
+        label = self.partition(all_axes, counted)
+        everyone = np.ones(len(kept), np.bool_)
+        new: dict[str, Any] = {}
+        for name, one in zip(table.schema.quasi, all_axes, strict=True):
+            shown = cells(kept, name, one, label, everyone, self.output)
+            new[name] = shown if rows.all() else _spread(table, name, rows, shown)
+        sizes = np.bincount(label)
+        ncp = float((widths(all_axes, label).mean(axis=1) * sizes).sum() / len(label))
+        evidence = {"classes": len(sizes), "smallest": int(sizes.min()), "largest": int(sizes.max()), "ncp": ncp}
+        done = table.replace(new)
+        if self.output == "range" and not done.rows.flagged and _any_starred(new):
+            done = done.suppress(~rows)  # marks who is suppressed: a class of stars is not
+        return Outcome(done, evidence)
+
+    def partition(self, all_axes: Sequence[Axis], counted: Groups) -> NDArray[np.int64]:
+        """The class of each record; requirements on the file raise the smallest class until they hold."""
+        from celosia.search.groups import least_size
+        from celosia.search.mondrian import partition
+
+        by_class = [model for model in self.require if model.scope == "class" and not model.size_only()]
+        by_file = [model for model in self.require if model.scope == "file"]
+
+        def attempt(k: int) -> NDArray[np.int64] | None:
+            label = partition(
+                all_axes,
+                k,
+                strict=self.strict,
+                nearest=self.cut == "nearest",
+                targets=counted.target,
+                person=counted.person,
+                judge=(lambda records, group: counted.please(by_class, records, group)) if by_class else None,
+            )
+            if by_file:
+                found = counted.of_labels(label)
+                return label if all(model.accepts(found) for model in by_file) else None
+            return label
+
+        least = least_size(self.require, counted)
+        label = attempt(least)
+        low, high = least, least
+        while label is None:
+            low, high = high, min(2 * high + 1, counted.total)
+            label = attempt(high)
+            if label is None and high >= counted.total:
+                raise RequirementError(f"mondrian: no partition meets {', '.join(m.wish() for m in by_file)}.")
+        while high - low > 1:
+            middle = (low + high) // 2
+            found = attempt(middle)
+            if found is None:
+                low = middle
+            else:
+                high, label = middle, found
+        return label
+
+
+def _any_starred(new: dict[str, Any]) -> bool:
+    """Whether a record shows stars in every column, as a suppressed one would."""
+    return bool(
+        np.logical_and.reduce([(cells == STAR).fill_null(value=False).to_numpy() for cells in new.values()]).any()
+    )
+
+
+def _spread(table: Table, name: str, rows: NDArray[np.bool_], shown: Any) -> Any:
+    """New cells for the kept records, the old ones for those that were suppressed before."""
+    import polars as pl
+
+    old = table.column(name).cast(pl.String)
+    index = np.where(rows, np.cumsum(rows) - 1, 0)
+    return pl.select(pl.when(pl.Series(rows)).then(shown.cast(pl.String).gather(index)).otherwise(old).alias(name))[
+        name
+    ]
