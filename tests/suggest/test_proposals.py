@@ -217,7 +217,7 @@ def test_safe_harbor_removes_and_coarsens(tmp_path):
     )
     suggestions = {s.name: s for s in safe_harbor(suggest(frame), today=dt.date(2026, 6, 1))}
     assert suggestions["city"].role == "identifier"
-    assert suggestions["age"].steps == ({"use": "top-code", "column": "age", "value": 90},)
+    assert suggestions["age"].steps == ({"use": "top-code", "columns": ["age"], "value": 90},)
     assert suggestions["visit_date"].hierarchy == {"use": "dates", "units": ["year"]}
     assert suggestions["birth_date"].steps[0]["value"] == "1936-01-01"
     assert len(suggestions["zip"].steps[1]["mapping"]) == 17

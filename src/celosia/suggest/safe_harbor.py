@@ -39,10 +39,10 @@ def _harboured(s: ColumnSuggestion, today: dt.date) -> ColumnSuggestion:
     if s.role in (Role.IDENTIFIER, Role.PERSON):
         return s
     if s.meaning == "age" and s.kind == Kind.NUMERIC:
-        step = {"use": "top-code", "column": s.name, "value": OLDEST}
+        step = {"use": "top-code", "columns": [s.name], "value": OLDEST}
         return replace(s, steps=(step,), reason=f"Safe Harbor 3: ages over 89 become one category; {s.reason}")
     if s.meaning == "birth year":
-        step = {"use": "bottom-code", "column": s.name, "value": today.year - OLDEST}
+        step = {"use": "bottom-code", "columns": [s.name], "value": today.year - OLDEST}
         return replace(
             s, steps=(step,), reason=f"Safe Harbor 3: birth years that tell ages over 89 are one; {s.reason}"
         )
@@ -78,6 +78,6 @@ def _years(s: ColumnSuggestion, today: dt.date) -> ColumnSuggestion:
             )
         else:
             first = dt.date(today.year - OLDEST, 1, 1).isoformat()
-            steps = ({"use": "bottom-code", "column": s.name, "value": first}, *steps)
+            steps = ({"use": "bottom-code", "columns": [s.name], "value": first}, *steps)
             reason += f", {today.year - OLDEST} standing for it and before"
     return replace(s, hierarchy=hierarchy, hierarchy_reason="the year stays", steps=steps, reason=reason)
