@@ -1,4 +1,4 @@
-"""Every part, by its definition alone: documented, tested by its own example, written and read back, refused when wrong."""
+"""Every part, by its definition alone: documented, with an example, written and read back, refused when wrong."""
 
 from __future__ import annotations
 

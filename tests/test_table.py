@@ -157,7 +157,9 @@ def test_reserved_names_are_refused():
 
 
 rows = st.lists(
-    st.tuples(st.sampled_from([None, 1, 2]), st.sampled_from(["a", "b", None]), st.sampled_from("xyz")), min_size=1, max_size=12
+    st.tuples(st.sampled_from([None, 1, 2]), st.sampled_from(["a", "b", None]), st.sampled_from("xyz")),
+    min_size=1,
+    max_size=12,
 )
 
 

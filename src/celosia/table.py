@@ -159,7 +159,9 @@ class Table:
         columns = self._sensitive(sensitive)
         if columns:
             return self.keyed_counts(columns)[1]
-        return self.cached("counts", lambda: ClassCounts(self.sizes()[0].astype(np.int64), total=classes.total(self.rows)))
+        return self.cached(
+            "counts", lambda: ClassCounts(self.sizes()[0].astype(np.int64), total=classes.total(self.rows))
+        )
 
     def keyed_counts(self, sensitive: Sequence[str | None] = ()) -> tuple[pl.DataFrame, ClassCounts]:
         """The quasi-identifiers of each class, and the classes as arrays of counts."""
@@ -350,6 +352,10 @@ def read(
         chosen = engine_named(engine) if engine else engine_for(source)
         frame = chosen.accept(source)
     names = list(chosen.types(frame))
+    if chosen.name == "duckdb" and any("." in name for name in names):
+        # Narwhals takes a full stop in a DuckDB column name for the end of a table name.
+        chosen = engine_named("polars")
+        frame = chosen.accept(frame)
     if not names:
         raise DataError("the table has no columns.")
     reserved = [name for name in names if name.startswith("__")]

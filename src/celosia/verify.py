@@ -37,7 +37,13 @@ class Check:
 
     def spec(self) -> dict[str, Any]:
         """The check as plain data."""
-        return {"claim": self.claim, "stated": self.stated, "found": self.found, "passed": self.passed, "note": self.note}
+        return {
+            "claim": self.claim,
+            "stated": self.stated,
+            "found": self.found,
+            "passed": self.passed,
+            "note": self.note,
+        }
 
 
 def verify(
@@ -153,4 +159,9 @@ def _repeated(stated: dict[str, Any], private: dict[str, Any], original: Path) -
         )
         release = run(again)
         found = release.certificate["release"]["sha256"]
-    return [*checks, Check("repetition gives the same bytes", stated["release"]["sha256"], found, found == stated["release"]["sha256"])]
+    return [
+        *checks,
+        Check(
+            "repetition gives the same bytes", stated["release"]["sha256"], found, found == stated["release"]["sha256"]
+        ),
+    ]

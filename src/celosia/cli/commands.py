@@ -92,7 +92,7 @@ def assess(
     risk: Annotated[list[str] | None, typer.Option(help="A risk to measure, such as prosecutor.")] = None,
     query: Query = None,
     engine: Engine = None,
-    sql: Annotated[bool, typer.Option("--sql", help="Print the GROUP BY tests for k and l; run them on a URL.")] = False,
+    sql: Annotated[bool, typer.Option("--sql", help="Print the GROUP BY tests for k and l, and run them.")] = False,
     json: Json = False,
 ) -> None:
     """Measure requirements and risks on a table."""

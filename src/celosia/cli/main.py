@@ -46,13 +46,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(given: list[str]) -> int:
     """Run a command and return its exit code."""
-    if given and given[0] == "protect":
-        from celosia.cli.parts import add_methods
-
-        add_methods(commands.protect_app, given[1:])
     from celosia.errors import BudgetError, CelosiaError, RequirementError
 
     try:
+        if given and given[0] == "protect":
+            from celosia.cli.parts import add_methods
+
+            add_methods(commands.protect_app, given[1:])
         app(args=given, standalone_mode=False)
     except typer.Exit as end:
         return int(end.exit_code)
@@ -62,7 +62,7 @@ def run(given: list[str]) -> int:
         return _say(error, 2)
     except (KeyboardInterrupt, typer.Abort):
         return _say("stopped.", 1)
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         return _unexpected(error)
     return commands.exit_code()
 

@@ -39,9 +39,7 @@ def _command(cls: type[Part]) -> Callable[..., None]:
     def command(**given: Any) -> None:
         from celosia.cli.protect import protect_file
 
-        values = {
-            field: _value(given.pop(option)) for option, field in fields.items() if given.get(option) is not None
-        }
+        values = {field: _value(given.pop(option)) for option, field in fields.items() if given.get(option) is not None}
         protect_file(cls(**values), **{k: v for k, v in given.items() if k not in fields})
 
     own = [

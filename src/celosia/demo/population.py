@@ -99,7 +99,9 @@ def _incomes(
 
 def _diagnoses(rng: np.random.Generator, age: NDArray[np.float64], sex: NDArray[np.int64]) -> NDArray[np.int64]:
     """Each diagnosis has a typical age, a spread, a frequency and a share of women."""
-    typical, spread, frequency, women = (np.array(column, dtype=np.float64) for column in list(zip(*DIAGNOSES, strict=True))[3:])
+    typical, spread, frequency, women = (
+        np.array(column, dtype=np.float64) for column in list(zip(*DIAGNOSES, strict=True))[3:]
+    )
     fit = frequency * np.exp(-0.5 * ((age[:, None] - typical) / spread) ** 2)
     fit *= np.where(sex[:, None] == 1, women, 1.0 - women)
     cumulated = np.cumsum(fit, axis=1)

@@ -13,7 +13,6 @@ import polars as pl
 
 from celosia.engines.engine import RECORD, Engine
 
-
 _views = itertools.count()
 _SQL_TYPES = {
     pl.Int64: "BIGINT",

@@ -1,0 +1,5 @@
+"""Run the command line: ``python -m celosia.cli``."""
+
+from celosia.cli.main import main
+
+main()
