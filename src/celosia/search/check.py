@@ -21,8 +21,10 @@ class Check:
     """Records that would be suppressed."""
     certain: int
     """Records that every finer node must suppress as well."""
-    score: Score | None
-    """The loss; ``None`` when more records would be suppressed than the limit allows."""
+    holds: bool
+    """Whether the limit allows to suppress so many, and some record is left."""
+    score: Score
+    """The loss, also where the node does not hold."""
     classes: int
     """Classes that are kept."""
     penalty: Shares | None = None
@@ -33,6 +35,8 @@ class Check:
     """No finer node scores less."""
     gap: float = 0.0
     """What may be added to the other bounds, here and at every finer node."""
+    sums: Shares | None = None
+    """The columns' sums that the score combines, for a loss that adds up over columns."""
 
 
 class Checker:
@@ -44,6 +48,7 @@ class Checker:
         requirements: Sequence[Requirement],
         objective: Objective,
         limit: int,
+        counted: Sequence[str] = (),
         keep_rows: int = 4_000_000,
     ) -> None:
         self.records = records
@@ -52,7 +57,7 @@ class Checker:
         self._by_class = [r for r in requirements if r.scope == "class" and not r.size_only()]
         self._by_file = [r for r in requirements if r.scope == "file"]
         needs = objective.needs if isinstance(objective, ClassObjective) else ()
-        columns = _counted(records, requirements, needs)
+        columns = _counted(records, requirements, (*needs, *counted))
         self.tables = ClassTables(records, columns, keep_rows)
         totals = self.tables.counts(self.tables.base, np.zeros(len(self.tables.base), dtype=bool))
         self._least = max(
@@ -64,7 +69,7 @@ class Checker:
     def _flatten(self) -> None:
         """Lay what a suppressed record adds at least, from each level down to each finer one, end to end."""
         domain = self.records.domain
-        widest = max((domain.size(j) for j in range(len(domain))), default=1)
+        widest = max((domain.values(j) for j in range(len(domain))), default=1)
         deepest = max((len(maps) for maps in domain.maps), default=1)
         self._count = np.zeros((len(domain), widest), dtype=np.int64)
         self._cost_at = np.zeros((len(domain), deepest), dtype=np.float64)
@@ -168,25 +173,26 @@ class Checker:
         suppressed = total - int(records[kept].sum())
         sure = int(records[certain].sum())
         penalty = self._penalty(table, ~certain) if sure and self._columns is not None else None
-        possible = suppressed <= self.limit
-        score: Score | None = None
         floor = ceiling = -np.inf
         gap = 0.0
+        score: Score
+        sums: Shares | None = None
         if isinstance(self.objective, ColumnObjective):
-            if possible:
-                added = penalty if sure == suppressed else self._penalty(table, kept)
-                score = self.score_columns(self.objective, levels, added)
+            added = penalty if sure == suppressed else self._penalty(table, kept)
+            sums = column_sums(self.objective, levels, added)
+            combined = self.objective.value(sums)
+            score = tuple(combined.tolist()) if self.objective.ranked else float(combined[0])
         else:
             counts = self.tables.counts(table, codes=True, least=self._least)
-            if possible:
-                score = float(self.objective.score(counts, kept))
+            score = float(self.objective.score(counts, kept))
             if self.objective.floor is not None:
                 floor = float(self.objective.floor(counts))
             if self.objective.ceiling is not None and sure:
                 ceiling = float(self.objective.ceiling(sure))
             if self.objective.gap is not None:
                 gap = float(self.objective.gap(counts, certain))
-        return Check(levels, suppressed, sure, score, int(kept.sum()), penalty, floor, ceiling, gap)
+        holds = suppressed <= self.limit and suppressed < total
+        return Check(levels, suppressed, sure, holds, score, int(kept.sum()), penalty, floor, ceiling, gap, sums)
 
     def _penalty(self, table: ClassTable, kept: Verdict) -> Shares:
         """Give what the classes that are not kept add to each column, at each level up to the node's (m × levels)."""
@@ -199,21 +205,20 @@ class Checker:
         suppressed_cost(self._count, levels, self._extra, self._offset, self._spread, self._cost_at)
         return self._cost_at.copy()
 
-    @staticmethod
-    def score_columns(objective: ColumnObjective, levels: Levels, added: Shares | None) -> Score:
-        """Combine the columns' sums of a node."""
-        x = np.array([base[level] for base, level in zip(objective.base, levels, strict=True)])
-        if added is not None:
-            x += added[np.arange(len(levels)), list(levels)]
-        score = objective.value(x)
-        return tuple(score.tolist()) if objective.ranked else float(score[0])
-
     def kept_records(self, levels: Levels) -> tuple[Verdict, Counts]:
         """Say which records a node keeps, and the class of each."""
         table, group = self.tables.from_base(levels)
         kept, _ = self.judge(table)
         label = group[self.tables.group].astype(np.int64)
         return kept[label], label
+
+
+def column_sums(objective: ColumnObjective, levels: Levels, added: Shares | None) -> Shares:
+    """Give the columns' sums of a node, with what the suppressed records add."""
+    x = np.array([base[level] for base, level in zip(objective.base, levels, strict=True)], dtype=np.float64)
+    if added is not None:
+        x += added[np.arange(len(levels)), list(levels)]
+    return x
 
 
 def _counted(records: Records, requirements: Sequence[Requirement], needs: tuple[str, ...]) -> tuple[str, ...]:

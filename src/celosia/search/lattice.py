@@ -47,27 +47,31 @@ class Found:
 
 
 def search(
-    checker: Checker,
-    lower: Levels,
-    upper: Levels,
-    budget: float | None = None,
-    clock: Callable[[], float] = time.monotonic,
+    checker: Checker, lower: Levels, upper: Levels, *, seconds: float | None = None, most: int | None = None
 ) -> Found:
-    """Find the node between ``lower`` and ``upper`` with the least score, within ``budget`` seconds."""
-    deadline = math.inf if budget is None else clock() + budget
+    """Find the node between ``lower`` and ``upper`` with the least score.
+
+    Stops unfinished after so many ``seconds``, or after ``most`` nodes were judged (the same result on every machine).
+    """
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
+    allowed = math.inf if most is None else most
+
+    def late(judged: int) -> bool:
+        return judged >= allowed or time.monotonic() > deadline
+
     nodes = math.prod(b - a + 1 for a, b in zip(lower, upper, strict=True))
     if nodes <= ENUMERATED:
-        return _Enumerated(checker, lower, upper, nodes).run(deadline, clock)
+        return _Enumerated(checker, lower, upper, nodes).run(late)
     from celosia.search.anytime import descend
 
-    return descend(checker, lower, upper, nodes, deadline, clock)
+    return descend(checker, lower, upper, nodes, late)
 
 
-def better(score: Score | None, than: Score | None) -> bool:
-    """Say whether a score is lower; no score is the highest."""
-    if score is None or than is None:
-        return score is not None
-    return score < than  # type: ignore[operator]  # one objective gives either numbers or tuples, never both
+def better(check: Check, than: Check | None) -> bool:
+    """Say whether a node that was judged holds and scores less than another."""
+    if not check.holds or than is None:
+        return check.holds
+    return check.score < than.score  # type: ignore[operator]  # one objective gives numbers or tuples, never both
 
 
 class _Enumerated:
@@ -100,19 +104,40 @@ class _Enumerated:
         self.checks: list[Check] = []
         self.steps = 0
 
-    def run(self, deadline: float, clock: Callable[[], float]) -> Found:
+    def run(self, late: Callable[[int], bool]) -> Found:
         """Check the top, then chains of open nodes, until none is open or time is up."""
         self._look(self.nodes - 1)
         while True:
             node = int(np.argmin(np.where(self.open, self.bound[:, 0], np.inf)))
             if not self.open[node]:
+                self._settle(late)
                 return self._result(True)
             chain = self._chain(node)
             while chain:
-                if clock() > deadline:
+                if late(len(self.checks)):
                     return self._result(False)
                 self._look(chain[len(chain) // 2])
                 chain = [step for step in chain if self.open[step]]
+
+    def _settle(self, late: Callable[[int], bool]) -> None:
+        """Among nodes of one score go to a finest one: generalising for nothing is no use."""
+        seen = {check.levels for check in self.checks}
+        moved = self.best is not None
+        while moved and self.best is not None:
+            moved = False
+            for j, level in enumerate(self.best.levels):
+                finer = (*self.best.levels[:j], level - 1, *self.best.levels[j + 1 :])
+                if level == self.lower[j] or finer in seen or late(len(self.checks)):
+                    continue
+                node = int(np.dot(np.array(finer) - np.array(self.lower), self.strides))
+                if self.bound[node, 0] > _first(self.best.score):
+                    continue
+                check = self.checker.check(finer)
+                seen.add(finer)
+                self.checks.append(check)
+                if check.holds and check.score == self.best.score:
+                    self.best, moved = check, True
+                    break
 
     def _chain(self, node: int) -> list[int]:
         """Walk up from an open node over open neighbours.
@@ -135,7 +160,7 @@ class _Enumerated:
         check = self.checker.check(tuple(self.levels[:, node].tolist()))
         self.checks.append(check)
         self.open[node] = False
-        improved = better(check.score, None if self.best is None else self.best.score)
+        improved = better(check, self.best)
         if improved:
             self.best = check
         if check.certain > self.checker.limit:
@@ -193,8 +218,7 @@ class _Enumerated:
             self.open[nodes[~_below(self.bound[nodes], self.best.score)]] = False
 
     def _result(self, finished: bool) -> Found:
-        score = None if self.best is None else self.best.score
-        bound: Score = math.inf if score is None else score
+        bound: Score = math.inf if self.best is None else self.best.score
         if not finished:
             rows = self.bound[self.open]
             least = rows[np.lexsort(rows.T[::-1])[0]]
@@ -202,12 +226,14 @@ class _Enumerated:
         return Found(self.best, finished, bound, tuple(self.checks), self.nodes, self.lower, self.upper)
 
 
-def _below(bound: Shares, score: Score | None) -> Verdict:
+def _below(bound: Shares, score: Score) -> Verdict:
     """Say for each bound (rows, compared from the left) whether it is below a score."""
-    if score is None:
-        return np.ones(len(bound), dtype=bool)
     if not isinstance(score, tuple):
         return np.asarray(bound[:, 0] < score, dtype=bool)
     difference = bound - np.array(score)
     first = (difference != 0).argmax(axis=1)  # 0 when all are equal: the difference there is 0, not below
     return np.asarray(difference[np.arange(len(bound)), first] < 0, dtype=bool)
+
+
+def _first(score: Score) -> float:
+    return score[0] if isinstance(score, tuple) else score

@@ -34,9 +34,8 @@ Score: TypeAlias = float | tuple[float, ...]
 class Domain:
     """The quasi-identifiers before a search: hierarchies as integer maps, and how often each value occurs.
 
-    ``maps[j][level][value]`` is the code of the generalised value; level 0 is the identity. Values are the rows of
-    the hierarchy (also those that no record has, since shares of the domain count hierarchy rows), followed by
-    values of the data that the hierarchy lacks, if any.
+    ``maps[j][level][value]`` is the code of the generalised value; level 0 is the identity. Values may be the rows
+    of the hierarchy, or only those that occur; shares of the domain count hierarchy rows (``rows``) either way.
 
     >>> d = Domain(("sex",), ((np.array([0, 1], np.int32), np.array([0, 0], np.int32)),), (np.array([3, 1]),))
     >>> d.n, d.height(0), d.share(0, 0).tolist(), d.share(0, 1).tolist(), d.frequency(0, 1).tolist()
@@ -49,6 +48,10 @@ class Domain:
     """``counts[j][value]``: records of the input table with the value."""
     weights: Shares | None = None
     """The importance of each column (1 unless given), for losses that know weights."""
+    rows: tuple[tuple[Counts, ...], ...] | None = None
+    """``rows[j][level][code]``: hierarchy rows under the generalised value; those of ``maps`` unless given."""
+    sizes: tuple[int, ...] | None = None
+    """Hierarchy rows of each column; the number of its values unless given."""
 
     @cached_property
     def n(self) -> int:
@@ -68,7 +71,11 @@ class Domain:
         return len(self.maps[j]) - 1
 
     def size(self, j: int) -> int:
-        """Give the number of values of column *j* (rows of its hierarchy)."""
+        """Give the size of the domain of column *j*: the rows of its hierarchy."""
+        return len(self.maps[j][0]) if self.sizes is None else self.sizes[j]
+
+    def values(self, j: int) -> int:
+        """Give the number of values of column *j* that are coded."""
         return len(self.maps[j][0])
 
     def width(self, j: int, level: int) -> int:
@@ -78,8 +85,8 @@ class Domain:
 
     def share(self, j: int, level: int) -> Shares:
         """Give, for each generalised value, the share of the domain (hierarchy rows) that it covers."""
-        rows = np.bincount(self.maps[j][level], minlength=self.width(j, level))
-        return np.asarray(rows / self.size(j), dtype=np.float64)
+        rows = np.bincount(self.maps[j][level]) if self.rows is None else self.rows[j][level]
+        return np.asarray(rows / max(1, self.size(j)), dtype=np.float64)
 
     def frequency(self, j: int, level: int) -> Counts:
         """Give, for each generalised value, the number of records that have it."""

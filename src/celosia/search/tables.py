@@ -79,7 +79,7 @@ class Layout:
         word, shift, mask = [], [], []
         at = 0
         for j in range(len(domain)):
-            bits = max(1, int(domain.size(j) - 1).bit_length())
+            bits = max(1, int(domain.values(j) - 1).bit_length())
             if at % 64 + bits > 64:
                 at += 64 - at % 64
             word.append(at // 64)
