@@ -157,7 +157,7 @@ def in_blocks(points: Floats, k: int, size: int = 600) -> Ints:
     MONA (Thaeter & Reischuk 2021). Needs ``n >= k`` and finite values.
 
     >>> in_blocks(np.array([[0.0], [1], [2], [50], [51], [52]]), 3).tolist()
-    [1, 1, 1, 0, 0, 0]
+    [0, 0, 0, 1, 1, 1]
     """
     rows = np.array(points, dtype=np.float64, order="C", copy=True)
     n = rows.shape[0]

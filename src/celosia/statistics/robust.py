@@ -1,0 +1,91 @@
+"""Where a cloud of records lies and how it spreads, without being led by outliers."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import numpy.typing as npt
+
+from celosia.errors import DataError, MissingExtra
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+ENOUGH = 20_000  # records that the robust fit is made from: more only cost time
+MAD = 1.4826  # makes the median deviation of a normal variable its standard deviation
+
+
+def centre_and_scatter(x: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+    """Mean and covariance (1/(n - 1)); with a generator the robust ones, by the minimum covariance determinant.
+
+    Rows with a missing value do not count. Reference: Rousseeuw & Van Driessen (1999).
+
+    >>> centre_and_scatter(np.array([[0.0], [2.0]]))[1].tolist()
+    [[2.0]]
+    """
+    whole = x[~np.isnan(x).any(axis=1)]
+    if len(whole) <= x.shape[1]:
+        raise DataError(f"{len(whole)} complete records are too few for {x.shape[1]} columns.")
+    if rng is None:
+        return whole.mean(axis=0), np.atleast_2d(np.cov(whole, rowvar=False))
+    try:
+        from sklearn.covariance import MinCovDet
+    except ImportError:
+        raise MissingExtra.of("robust covariance", "learn") from None
+    if len(whole) > ENOUGH:
+        whole = whole[rng.choice(len(whole), ENOUGH, replace=False)]
+    scale = np.maximum(whole.std(axis=0), np.finfo(float).tiny)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # collinear columns: handled by the pseudo-inverse below
+        fit = MinCovDet(random_state=int(rng.integers(2**31))).fit(whole / scale)
+    return fit.location_ * scale, fit.covariance_ * np.outer(scale, scale)
+
+
+def squared_distances(x: Floats, centre: Floats, scatter: Floats) -> Floats:
+    r"""Squared Mahalanobis distances, by the pseudo-inverse where columns are collinear; NaN for incomplete records.
+
+    .. math:: d_i^2 = (x_i - c)^T S^{-1} (x_i - c)
+
+    >>> squared_distances(np.array([[3.0]]), np.array([1.0]), np.array([[4.0]])).tolist()
+    [1.0]
+    """
+    scale = np.sqrt(np.diag(scatter))
+    scale = np.where(scale > 0, scale, 1.0)
+    inverse = np.linalg.pinv(scatter / np.outer(scale, scale), rcond=1e-12, hermitian=True)
+    gap = (x - centre) / scale
+    result: Floats = np.einsum("ij,jk,ik->i", gap, inverse, gap)
+    return result
+
+
+def outliers(x: Floats, share: float, rng: np.random.Generator) -> Bools:
+    r"""Which records lie outside the robust ellipse that holds ``1 - share`` of a normal cloud.
+
+    One column: :math:`|x - \mathrm{med}|` over its median deviation. A record with a missing value is judged by the
+    columns that it has.
+
+    >>> x = np.append(np.linspace(-1, 1, 50), 30.0)[:, None]
+    >>> np.flatnonzero(outliers(x, 0.01, np.random.default_rng(0))).tolist()
+    [50]
+    """
+    from scipy.special import chdtri
+
+    single = np.zeros(len(x), np.bool_)
+    for j in range(x.shape[1]):
+        known = x[~np.isnan(x[:, j]), j]
+        if len(known) == 0:
+            continue
+        middle = np.median(known)
+        deviation = MAD * np.median(np.abs(known - middle))
+        if deviation == 0.0:  # more than half of the values are equal
+            deviation = known.std()
+        with np.errstate(invalid="ignore"):
+            single |= np.abs(x[:, j] - middle) > np.sqrt(chdtri(1, share)) * deviation
+    if x.shape[1] == 1:
+        return single
+    centre, scatter = centre_and_scatter(x, rng)
+    rank = int(np.linalg.matrix_rank(scatter / max(float(np.abs(scatter).max()), np.finfo(float).tiny)))
+    with np.errstate(invalid="ignore"):
+        joint = squared_distances(x, centre, scatter) > chdtri(max(rank, 1), share)
+    result: Bools = np.where(np.isnan(x).any(axis=1), single, joint)
+    return result
