@@ -170,3 +170,11 @@ def test_refusals():
     with pytest.raises(ParameterError, match="too large"):
         n.LaplaceNoise(1.0).add([2**63])
     assert n.LaplaceNoise(1.0).add([]) == []
+
+
+def test_large_sums_keep_their_size():
+    (found,) = n.LaplaceNoise(5.0).add([2**40])
+    assert abs(found - 2**40) < 1000
+    (found,) = n.GaussianNoise(5.0).add([2**40])
+    assert abs(found - 2**40) < 1000
+    assert n.laplace_for(2**33, 1.0).spent(2**33) <= 1.0

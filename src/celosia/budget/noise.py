@@ -215,11 +215,12 @@ def _distance(sensitivity: float, discrete: bool) -> float:
 @lru_cache(maxsize=512)
 def _measurement(shape: str, scale: float, discrete: bool) -> Any:
     dp, m = _opendp()
-    atom = dp.atom_domain(T=int) if discrete else dp.atom_domain(T=float, nan=False)
-    number = int if discrete else float
+    # plain `int` would mean 32 bits there
+    atom = dp.atom_domain(T="i64") if discrete else dp.atom_domain(T="f64", nan=False)
+    number = "i64" if discrete else "f64"
     if shape == "laplace":
         return m.make_laplace(dp.vector_domain(atom), dp.l1_distance(T=number), scale=scale)
-    return m.make_gaussian(dp.vector_domain(atom), dp.l2_distance(T=float), scale=scale)
+    return m.make_gaussian(dp.vector_domain(atom), dp.l2_distance(T="f64"), scale=scale)
 
 
 @lru_cache(maxsize=128)

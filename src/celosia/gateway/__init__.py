@@ -1,1 +1,1 @@
-"""gateway."""
+"""The query gateway: SQL questions, answers with noise, and a budget that cannot be overspent."""

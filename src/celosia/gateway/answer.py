@@ -1,0 +1,113 @@
+"""What an analyst gets: values with standard error and interval, what it cost, and what is left."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from celosia.budget.cost import Cost
+from celosia.gateway.noising import Noising
+from celosia.gateway.sql.after import After, Cell
+from celosia.gateway.sql.plan import Number, Output, Plan
+
+LEVEL = 0.95
+_COUNTS = ("rows", "present", "persons", "distinct")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Rows of noisy values; ``cost`` is what this request was charged, nothing when the answer was stored."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Mapping[str, Any], ...]
+    cost: Cost
+    left: Cost
+    stored: bool = False
+    notes: tuple[str, ...] = field(default=())
+
+    def value(self, column: str | None = None, row: int = 0) -> Any:
+        """One value of the answer: the last column of the first row unless told otherwise."""
+        found = self.rows[row][column or self.columns[-1]]
+        return found["value"] if isinstance(found, Mapping) else found
+
+    def body(self) -> dict[str, Any]:
+        """What is stored in the ledger and given again to whoever asks the same."""
+        return {"columns": list(self.columns), "rows": [dict(row) for row in self.rows], "notes": list(self.notes)}
+
+    def data(self) -> dict[str, Any]:
+        """The whole answer as plain data."""
+        return {**self.body(), "cost": shown_cost(self.cost), "left": shown_cost(self.left), "stored": self.stored}
+
+    @classmethod
+    def again(cls, body: Mapping[str, Any], left: Cost) -> Answer:
+        """The stored answer to the same question, at no cost."""
+        nothing = Cost(left.measure, 0, 0)
+        return cls(tuple(body["columns"]), tuple(body["rows"]), nothing, left, True, tuple(body["notes"]))
+
+
+def shown_cost(cost: Cost) -> dict[str, float]:
+    """A cost as plain data, by the names of its measure."""
+    name = "rho" if cost.measure == "zcdp" else "epsilon"
+    return {name: cost.loss} | ({"delta": cost.delta} if cost.measure != "pure" else {})
+
+
+def finish(plan: Plan, noising: Noising, lines: Sequence[tuple[tuple[Any, ...], Sequence[float]]]) -> tuple[Any, ...]:
+    """Turn noisy lines into rows of the answer: outputs with errors, HAVING, ORDER BY, LIMIT."""
+    cells = [_cell(noising, keys, numbers, 1) for keys, numbers in lines]
+    if plan.having is not None:
+        cells = [cell for cell in cells if plan.having.value(cell) is True]
+    for after, descending in reversed(plan.order):
+        cells.sort(key=lambda cell: _sortable(after.value(cell)), reverse=descending)
+    cells = cells[: plan.limit]
+    return tuple({out.name: _shown(plan, noising, out, cell) for out in plan.outputs} for cell in cells)
+
+
+def _cell(noising: Noising, keys: tuple[Any, ...], numbers: Sequence[float | None], several: int) -> Cell:
+    """A line whose intervals hold together with the stated level when an output reads ``several`` numbers."""
+    level = 1 - (1 - LEVEL) / several
+    shares = noising.shares
+    return Cell(
+        keys, tuple(numbers), tuple(share.variance for share in shares), tuple(share.half(level) for share in shares)
+    )
+
+
+def _shown(plan: Plan, noising: Noising, output: Output, cell: Cell) -> Any:
+    if output.kind == "key":
+        return output.after.value(cell)
+    value = output.after.value(cell)
+    if isinstance(value, bool | str):
+        return value
+    found: dict[str, Any] = {"value": _tidy(value)}
+    if value is None:
+        return {**found, "status": "unanswerable", "reason": "too few records for the noise, or a division by zero"}
+    indices = output.after.indices()
+    ranked = [noising.shares[i] for i in indices if plan.numbers[i].kind == "quantile"]
+    if ranked:
+        return {**found, "ranks": math.ceil(max(share.rank_error(LEVEL) for share in ranked))}
+    variance = output.after.variance(cell)
+    wide = _cell(noising, cell.keys, cell.numbers, max(len(indices), 1))
+    interval = output.after.interval(wide)
+    if variance is not None:
+        found["error"] = math.sqrt(variance)
+    if interval is not None:
+        low, high = interval
+        if _is_count(output.after, plan.numbers):
+            low, high = max(low, 0), max(high, 0)
+        found |= {"low": _tidy(low), "high": _tidy(high)}
+    return found
+
+
+def _is_count(after: After, numbers: Sequence[Number]) -> bool:
+    return after.op == "number" and numbers[after.constants[0]].kind in _COUNTS
+
+
+def _tidy(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
+
+
+def _sortable(value: Any) -> tuple[int, float, str]:
+    if value is None:
+        return (2, 0.0, "")
+    return (1, 0.0, value) if isinstance(value, str) else (0, float(value), "")

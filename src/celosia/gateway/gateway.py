@@ -1,0 +1,200 @@
+"""The gateway: a question comes in, it is charged, answered with noise, and the answer is stored before it is
+shown.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import threading
+import time
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, cast
+
+from celosia.errors import DataError
+from celosia.gateway.answer import Answer, finish
+from celosia.gateway.databases import open_database, plain
+from celosia.gateway.explain import Explanation, explain
+from celosia.gateway.ledger import Balance, Granted, Ledger, Share, Stored
+from celosia.gateway.metadata import DatasetFacts
+from celosia.gateway.noising import Noising, Shape, noising
+from celosia.gateway.sql import emit
+from celosia.gateway.sql.build import MOST_CELLS, build
+from celosia.gateway.sql.parse import Refused
+from celosia.gateway.sql.plan import Plan
+from celosia.gateway.sql.values import Dialect
+
+_STRIPES = 256
+_LOG = logging.getLogger(__name__)
+
+
+class Gateway:
+    """Answers questions about one data set, charged to one ledger.
+
+    ``grid`` is a number of seconds: answers leave at multiples of it after the question came in, so that the
+    time they took
+    tells little about the data.
+    """
+
+    def __init__(self, facts: DatasetFacts, ledger: Ledger, *, grid: float = 0.0) -> None:
+        self.facts = facts
+        self.ledger = ledger
+        self._grid = grid
+        self._database = open_database(facts)
+        self._dialect = cast("Dialect", self._database.dialect)
+        self._physical = {name: self._database.name(name, table) for name, table in facts.tables.items()}
+        self._asking = [threading.Lock() for _ in range(_STRIPES)]
+        self.plan = lru_cache(maxsize=512)(self._plan)
+        self._cells = lru_cache(maxsize=128)(self._list_cells)
+        ledger.open(facts.name, facts.budget, facts.neighbours)
+        for share in facts.shares:
+            budget = facts.cost(share.epsilon, share.rho, share.delta)
+            ledger.share(facts.name, Share(share.analyst, share.period, budget))
+
+    @classmethod
+    def load(cls, declaration: str | Path, ledger: str | Path, *, grid: float = 0.0) -> Gateway:
+        """Open the data set that a TOML file declares, with a ledger (a path or a URL)."""
+        return cls(DatasetFacts.load(declaration), Ledger(ledger), grid=grid)
+
+    def close(self) -> None:
+        """Close the database and the ledger."""
+        self._database.close()
+        self.ledger.close()
+
+    def ask(
+        self,
+        sql: str,
+        *,
+        analyst: str = "owner",
+        epsilon: float | None = None,
+        rho: float | None = None,
+        delta: float = 0.0,
+        announce: int = 1,
+        fresh: bool = False,
+        noise: Shape | None = None,
+    ) -> Answer:
+        """Answer a question; the cost is charged before the database is read and before noise is drawn.
+
+        ``announce`` splits the cost evenly over so many announced questions; ``fresh`` draws new noise (and is
+        charged) where the
+        same question was answered before.
+        """
+        start = time.monotonic()
+        cost = self.facts.cost(epsilon, rho, delta, announce)
+        plan = self.plan(sql)
+        shares = noising(plan, cost, self._cell_count(plan), noise)
+        question = plan.question(self.facts.name, cost.measure, cost.loss_units, cost.delta_units, shares.shape)
+        with self._asking[int(question[:8], 16) % _STRIPES]:
+            charged = self.ledger.charge(self.facts.name, analyst, question, _request(sql), cost, fresh=fresh)
+            if isinstance(charged, Stored):
+                answer = Answer.again(charged.answer, charged.left)
+            else:
+                answer = self._answer(plan, shares, charged)
+        self._wait(start)
+        return answer
+
+    def explain(
+        self,
+        sql: str,
+        *,
+        epsilon: float | None = None,
+        rho: float | None = None,
+        delta: float = 0.0,
+        announce: int = 1,
+        noise: Shape | None = None,
+    ) -> Explanation:
+        """Tell sensitivity, noise and expected error; the data are not read and nothing is spent."""
+        cost = self.facts.cost(epsilon, rho, delta, announce)
+        plan = self.plan(sql)
+        cells = self._cell_count(plan)
+        return explain(plan, noising(plan, cost, cells, noise), cost, cells, tuple(self._queries(plan)))
+
+    def balance(self, analyst: str = "") -> Balance:
+        """What was spent and what is left."""
+        return self.ledger.balance(self.facts.name, analyst)
+
+    def _plan(self, sql: str) -> Plan:
+        return build(sql, self.facts, self._dialect, self._physical)
+
+    def _cell_count(self, plan: Plan) -> int | None:
+        return len(self._cells(plan)) if plan.public_keys else None
+
+    def _list_cells(self, plan: Plan) -> tuple[tuple[Any, ...], ...]:
+        """All cells of public keys; the query reads no table."""
+        if not plan.keys:
+            return ((),)
+        found = [self._key(plan, row) for row in self._database.rows(emit.domain(plan, self._dialect))]
+        if len(found) > MOST_CELLS:
+            raise Refused(f"the question has {len(found)} groups; at most {MOST_CELLS} are answered at once.")
+        if not found:
+            raise Refused("the question has no group at all by its declared values.")
+        return tuple(found)
+
+    def _queries(self, plan: Plan) -> list[str]:
+        plain_numbers = [number for number in plan.numbers if number.kind != "quantile"]
+        first = [emit.aggregate(plan, self._dialect)] if plain_numbers else []
+        return first + [emit.histogram(plan, x, self._dialect) for x in plan.numbers if x.kind == "quantile"]
+
+    def _answer(self, plan: Plan, shares: Noising, granted: Granted) -> Answer:
+        try:
+            lines = self._noisy(plan, shares)
+        except Exception as problem:  # what went wrong must not reach the analyst: it could depend on the data
+            _LOG.error("a charged question got no answer: %s", type(problem).__name__)
+            self.ledger.fail(granted)
+            raise DataError(
+                "the database gave no answer. The cost stays charged; the reason is not shown, because it could depend "
+                "on the data. Ask the owner of the data set."
+            ) from None
+        names = tuple(output.name for output in plan.outputs)
+        answer = Answer(names, finish(plan, shares, lines), granted.cost, granted.left, notes=plan.notes)
+        self.ledger.answer(granted, answer.body())
+        return answer
+
+    def _noisy(self, plan: Plan, shares: Noising) -> list[tuple[tuple[Any, ...], list[float]]]:
+        """Exact numbers come from the database and get their noise here; they go nowhere else."""
+        counted = [i for i, number in enumerate(plan.numbers) if number.kind != "quantile"]
+        exact: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        if counted:
+            for row in self._database.rows(emit.aggregate(plan, self._dialect)):
+                exact[self._key(plan, row)] = row[len(plan.keys) :]
+        cells = self._cells(plan) if plan.public_keys else tuple(exact)
+        table: list[list[float]] = [[0.0] * len(plan.numbers) for _ in cells]
+        for place, index in enumerate(counted):
+            values = [int(exact[cell][place]) if cell in exact else 0 for cell in cells]
+            for line, value in zip(table, shares.shares[index].add(values), strict=True):
+                line[index] = value
+        for index, number in enumerate(plan.numbers):
+            if number.kind == "quantile":
+                steps = self._steps(plan, index)
+                length = len(number.candidates()) - (0 if number.value and number.value.whole else 1)
+                for line, cell in zip(table, cells, strict=True):
+                    found = steps.get(cell, {})
+                    line[index] = shares.shares[index].choose([found.get(i, 0) for i in range(length)])
+        lines = list(zip(cells, table, strict=True))
+        if shares.threshold is not None:
+            place = cast("int", plan.threshold_number)
+            lines = [(cell, line) for cell, line in lines if line[place] >= shares.threshold]
+            lines.sort(key=lambda line: repr(line[0]))  # the order of the database could tell something
+        return lines
+
+    def _steps(self, plan: Plan, index: int) -> dict[tuple[Any, ...], dict[int, int]]:
+        found: dict[tuple[Any, ...], dict[int, int]] = {}
+        for row in self._database.rows(emit.histogram(plan, plan.numbers[index], self._dialect)):
+            step, count = row[len(plan.keys) :]
+            found.setdefault(self._key(plan, row), {})[int(step)] = int(count)
+        return found
+
+    def _key(self, plan: Plan, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        found = plain(row[: len(plan.keys)])
+        return tuple(emit.read_back(key, value) for key, value in zip(plan.keys, found, strict=True))
+
+    def _wait(self, start: float) -> None:
+        if self._grid > 0:
+            taken = time.monotonic() - start
+            time.sleep(math.ceil(taken / self._grid) * self._grid - taken)
+
+
+def _request(sql: str) -> str:
+    return json.dumps({"sql": sql}, ensure_ascii=True)

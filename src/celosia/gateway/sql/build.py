@@ -1,0 +1,340 @@
+"""From a SELECT to a plan: which numbers are needed, which cells there are, what follows the noise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from celosia.errors import suggestion
+from celosia.gateway.metadata import DatasetFacts
+from celosia.gateway.sql import after as a
+from celosia.gateway.sql.expressions import RowExpressions, only, whole_number
+from celosia.gateway.sql.parse import Refused, parse
+from celosia.gateway.sql.plan import Number, Output, Plan, quantile_of, square_of, sum_of
+from celosia.gateway.sql.scope import Scope
+from celosia.gateway.sql.values import Dialect, Value
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+MOST_CELLS = 20_000
+MOST_VALUES = 10_000
+MOST_NUMBERS = 20
+_ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+_COMPARE = {"eq": "=", "neq": "<>", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+_SIMPLE = {"abs": "abs", "floor": "floor", "ceil": "ceil"}
+_SPREADS = {"variance": (True, False), "variancepop": (False, False)}
+_SPREADS |= {"stddev": (True, True), "stddevsamp": (True, True), "stddevpop": (False, True)}
+_AGGREGATES = {"count", "sum", "avg", "min", "max", "median", "quantile", "withingroup", *_SPREADS}
+
+
+def build(sql: str, dataset: DatasetFacts, dialect: Dialect, physical: dict[str, str]) -> Plan:
+    """Plan a question over the declared data set; nothing is read and nothing is spent."""
+    return _Builder(parse(sql), dataset, dialect, physical).plan()
+
+
+class _Builder:
+    def __init__(self, select: exp.Select, dataset: DatasetFacts, dialect: Dialect, physical: dict[str, str]) -> None:
+        only(select, "expressions", "from_", "from", "joins", "where", "group", "having", "order", "limit")
+        self._select = select
+        self._neighbours = dataset.neighbours
+        self._scope = Scope(dataset, dialect, physical)
+        self._scope.read(select)
+        self._rows = RowExpressions(self._scope.resolve, dialect)
+        self._numbers: list[Number] = []
+        self._keys: list[tuple[str, Value]] = []
+        self._outputs: list[Output] = []
+
+    def plan(self) -> Plan:
+        where = self._select.args.get("where")
+        condition = self._rows.condition(where.this).sql if where is not None else ""
+        self._read_keys()
+        for item in self._select.expressions:
+            self._read_output(item)
+        if not self._numbers:
+            raise Refused(
+                "the question asks for no aggregate. Rows are never shown: ask for COUNT, SUM, AVG, VARIANCE, MIN, "
+                "MAX, MEDIAN or a QUANTILE."
+            )
+        having, order, limit = self._read_rest()
+        domains = self._domains()
+        person, truncated = self._scope.person, self._scope.truncated
+        if domains is None:
+            if any(number.kind == "quantile" for number in self._numbers):
+                raise Refused("a quantile is answered in groups whose keys are declared (categories or bounds).")
+            self._number(Number("persons" if person and truncated else "rows"))
+        if len(self._numbers) > MOST_NUMBERS:
+            raise Refused(
+                f"the question needs {len(self._numbers)} noisy numbers; at most {MOST_NUMBERS} are given at once."
+            )
+        return Plan(
+            sources=tuple(self._scope.sources),
+            reads=self._scope.reads,
+            where=condition,
+            keys=tuple(value for _, value in self._keys),
+            domains=domains,
+            numbers=tuple(self._numbers),
+            outputs=tuple(self._outputs),
+            having=having,
+            order=order,
+            limit=limit,
+            person=person,
+            truncated=truncated,
+            rows=self._scope.rows,
+            neighbours=self._neighbours,
+        )
+
+    # Keys ---------------------------------------------------------------------------------------------------------
+
+    def _read_keys(self) -> None:
+        group = self._select.args.get("group")
+        if group is None:
+            return
+        only(group, "expressions")
+        aliases = {item.alias.lower(): item.this for item in self._select.expressions if item.key == "alias"}
+        for node in group.expressions:
+            if node.key == "literal" and not node.is_string:
+                node = self._by_position(node)
+            elif node.key == "column" and not node.text("table") and node.name.lower() in aliases:
+                node = aliases[node.name.lower()]
+            value = self._rows.compile(_bare(node))
+            if value.type == "null" or value.literal is not None:
+                raise Refused("GROUP BY is answered with columns or expressions of columns.")
+            if value.type == "number" and not value.whole:
+                raise Refused(
+                    "GROUP BY a number that is not whole would make a group of each value. Use FLOOR(x / 10) * 10."
+                )
+            self._keys.append((_text(node), value))
+
+    def _by_position(self, node: Any) -> Any:
+        place = whole_number(node, "GROUP BY")
+        if not 1 <= place <= len(self._select.expressions):
+            raise Refused("GROUP BY names a place that the question does not have.")
+        item = self._select.expressions[place - 1]
+        return item.this if item.key == "alias" else item
+
+    def _domains(self) -> tuple[tuple[str, tuple[Any, ...]], ...] | None:
+        """All values of the columns behind the keys, when they are public and few enough."""
+        if not self._keys:
+            return ()
+        inner = {value.sql: value for _, value in self._scope.read_values()}
+        found = []
+        cells = 1
+        for name in self._key_columns():
+            facts = inner[name].facts
+            values = facts.values(MOST_VALUES) if facts is not None else None
+            if values is None:
+                return None
+            cells *= len(values) + 1
+            found.append((name, values))
+        if cells > 10 * MOST_CELLS:
+            raise Refused(
+                f"the groups are {cells} by their declared values; at most {MOST_CELLS} are answered at once."
+            )
+        return tuple(found)
+
+    def _key_columns(self) -> list[str]:
+        return sorted(frozenset().union(*(value.columns for _, value in self._keys)))
+
+    # Outputs ------------------------------------------------------------------------------------------------------
+
+    def _read_output(self, item: Any) -> None:
+        node = item.this if item.key == "alias" else item
+        if item.key == "star":
+            raise Refused("rows are never shown: ask for COUNT(*) or another aggregate instead of *.")
+        found = self._after(node)
+        name = item.alias if item.key == "alias" else self._column_name(node)
+        taken = [output.name for output in self._outputs]
+        while name in taken:
+            name += "_"
+        self._outputs.append(Output(name, found, "key" if found.op == "key" else "number"))
+
+    def _column_name(self, node: Any) -> str:
+        return (
+            node.name
+            if node.key == "column"
+            else node.key
+            if node.key in _AGGREGATES
+            else f"column{len(self._outputs) + 1}"
+        )
+
+    def _read_rest(self) -> tuple[a.After | None, tuple[tuple[a.After, bool], ...], int | None]:
+        having = self._select.args.get("having")
+        condition = None
+        if having is not None:
+            condition = self._after(having.this)
+        order = self._select.args.get("order")
+        ordered = []
+        for item in order.expressions if order is not None else []:
+            only(item, "this", "desc", "nulls_first")
+            ordered.append((self._ordered(item.this), bool(item.args.get("desc"))))
+        limit = self._select.args.get("limit")
+        if limit is not None:
+            only(limit, "expression")
+        return condition, tuple(ordered), whole_number(limit.expression, "LIMIT") if limit is not None else None
+
+    def _ordered(self, node: Any) -> a.After:
+        if node.key == "literal" and not node.is_string:
+            place = whole_number(node, "ORDER BY")
+            if not 1 <= place <= len(self._outputs):
+                raise Refused("ORDER BY names a place that the question does not have.")
+            return self._outputs[place - 1].after
+        return self._after(node)
+
+    # After the noise ----------------------------------------------------------------------------------------------
+
+    def _after(self, node: Any) -> a.After:
+        node = _bare(node)
+        for index, (written, _) in enumerate(self._keys):
+            if _text(node) == written:
+                return a.After("key", (), (index,))
+        key = node.key
+        if key in _AGGREGATES:
+            return self._aggregate(node)
+        if key == "literal":
+            return a.constant(node.this if node.is_string else float(node.this))
+        if key in ("boolean", "null"):
+            return a.constant(bool(node.this) if key == "boolean" else None)
+        if key in _ARITHMETIC or key in _COMPARE:
+            only(node, "this", "expression", "typed", "safe")
+            sign = _ARITHMETIC.get(key) or _COMPARE[key]
+            return a.After(sign, (self._after(node.this), self._after(node.expression)))
+        if key == "column":
+            return self._named_output(node)
+        return self._function(node)
+
+    def _function(self, node: Any) -> a.After:
+        key = node.key
+        if key in _SIMPLE or key in ("neg", "not"):
+            only(node, "this")
+            return a.After(_SIMPLE.get(key, key), (self._after(node.this),))
+        if key == "round":
+            only(node, "this", "decimals", "casts_non_integer_decimals")
+            places = node.args.get("decimals")
+            constants = (min(whole_number(places, "ROUND"), 15),) if places is not None else ()
+            return a.After("round", (self._after(node.this),), constants)
+        if key in ("and", "or"):
+            only(node, "this", "expression")
+            return a.After(key, tuple(self._after(part) for part in node.flatten()))
+        if key == "between":
+            only(node, "this", "low", "high")
+            inner, low, high = (self._after(node.args[name]) for name in ("this", "low", "high"))
+            return a.After("and", (a.After(">=", (inner, low)), a.After("<=", (inner, high))))
+        if key == "in":
+            only(node, "this", "expressions")
+            options = [self._after(option) for option in node.expressions]
+            if any(option.op != "constant" for option in options):
+                raise Refused("IN is answered with a list of plain values.")
+            return a.After("in", (self._after(node.this),), tuple(option.constants[0] for option in options))
+        if key in ("greatest", "least", "coalesce"):
+            only(node, "this", "expressions", "ignore_nulls", "is_nvl", "is_null")
+            return a.After(key, tuple(self._after(part) for part in (node.this, *node.expressions)))
+        self._rows.compile(node)  # raises the reason, when the expression itself is not answered
+        raise Refused("columns and expressions outside aggregates must be listed in GROUP BY.")
+
+    def _named_output(self, node: Any) -> a.After:
+        if not node.text("table"):
+            for output in self._outputs:
+                if output.name.lower() == node.name.lower():
+                    return output.after
+        self._scope.resolve(node.text("table"), node.name)
+        hint = suggestion(node.name, [output.name for output in self._outputs]) if self._outputs else ""
+        raise Refused(
+            f"the column {node.name!r} stands outside an aggregate and is not in GROUP BY: rows are never shown.{hint}"
+        )
+
+    # Aggregates ---------------------------------------------------------------------------------------------------
+
+    def _aggregate(self, node: Any) -> a.After:
+        key = node.key
+        if key == "count":
+            return self._count(node)
+        if key in _SPREADS:
+            only(node, "this")
+            return self._spread(self._argument(node.this), *_SPREADS[key])
+        if key in ("sum", "avg"):
+            only(node, "this")
+            value = self._argument(node.this)
+            return self._sum(value) if key == "sum" else self._mean(value)
+        if key in ("min", "max", "median"):
+            only(node, "this")
+            rank = {"min": 0.0, "max": 1.0, "median": 0.5}[key]
+            return self._quantile(self._argument(node.this), rank)
+        if key == "quantile":
+            only(node, "this", "quantile")
+            return self._quantile(self._argument(node.this), _share(node.args["quantile"]))
+        return self._within(node)
+
+    def _within(self, node: Any) -> a.After:
+        only(node, "this", "expression")
+        if node.this.key not in ("percentilecont", "percentiledisc") or node.expression.key != "order":
+            raise Refused("WITHIN GROUP is answered for PERCENTILE_CONT and PERCENTILE_DISC.")
+        only(node.this, "this")
+        (ordered,) = node.expression.expressions
+        only(ordered, "this", "nulls_first")
+        return self._quantile(self._argument(ordered.this), _share(node.this.this))
+
+    def _argument(self, node: Any) -> Value:
+        if node.key == "distinct":
+            raise Refused("DISTINCT is answered in COUNT only.")
+        return self._rows.compile(_bare(node)).need_bounds()
+
+    def _count(self, node: Any) -> a.After:
+        only(node, "this", "big_int")
+        inner = node.this
+        if inner.key == "star" or (inner.key == "literal"):
+            return a.number(self._number(Number("rows")))
+        if inner.key != "distinct":
+            return a.number(self._number(Number("present", self._rows.compile(_bare(inner)))))
+        only(inner, "expressions")
+        if len(inner.expressions) != 1:
+            raise Refused("COUNT(DISTINCT …) is answered for one column.")
+        counted = _bare(inner.expressions[0])
+        if self._scope.is_person(counted):
+            return a.number(self._number(Number("persons")))
+        return a.number(self._number(Number("distinct", self._rows.compile(counted))))
+
+    def _sum(self, value: Value) -> a.After:
+        number = sum_of(value, centred=False)
+        return a.After("scale", (a.number(self._number(number)),), (number.unit, 0.0))
+
+    def _mean(self, value: Value) -> a.After:
+        number = sum_of(value, centred=True)
+        counted = a.number(self._number(Number("present", value)))
+        total = a.number(self._number(number))
+        return a.After("mean", (total, counted), (number.centre, number.unit, value.low, value.high))
+
+    def _spread(self, value: Value, sample: bool, root: bool) -> a.After:
+        number = sum_of(value, centred=True)
+        squares = square_of(value, number.centre)
+        indices = [self._number(x) for x in (squares, number, Number("present", value))]
+        # no distribution on [low, high] has a larger variance than half its mass at each end
+        most = (value.high - value.low) ** 2 / 4 * (2.0 if sample else 1.0)
+        found = a.After("spread", tuple(a.number(i) for i in indices), (number.unit, squares.unit, most, sample))
+        return a.After("sqrt", (found,)) if root else found
+
+    def _quantile(self, value: Value, rank: float) -> a.After:
+        return a.number(self._number(quantile_of(value, rank)))
+
+    def _number(self, number: Number) -> int:
+        for index, known in enumerate(self._numbers):
+            if known.key() == number.key():
+                return index
+        self._numbers.append(number)
+        return len(self._numbers) - 1
+
+
+def _bare(node: Any) -> Any:
+    while node.key == "paren":
+        node = node.this
+    return node
+
+
+def _text(node: Any) -> str:
+    """One spelling of an expression, to find a key again."""
+    return str(_bare(node).sql(dialect="postgres", comments=False, normalize=True)).lower()
+
+
+def _share(node: Any) -> float:
+    if node.key != "literal" or node.is_string or not 0 <= float(node.this) <= 1:
+        raise Refused("a quantile is asked for with a number between 0 and 1.")
+    return float(node.this)

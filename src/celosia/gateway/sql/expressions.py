@@ -1,0 +1,296 @@
+"""Row expressions of a question, compiled from a whitelist; whatever is not on it is refused with a hint."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from celosia.gateway.metadata import is_date
+from celosia.gateway.sql import values as v
+from celosia.gateway.sql.parse import Refused
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+LONGEST_LIST = 500
+_COMPARE = {"eq": "=", "neq": "<>", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+_ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%"}
+_HINTS = {
+    "subquery": "Sub-selects are not answered: ask each question on its own.",
+    "select": "Sub-selects are not answered: ask each question on its own.",
+    "exists": "Sub-selects are not answered: ask each question on its own.",
+    "window": "Window functions would release a value per row; use GROUP BY.",
+    "cast": "A cast can fail on some rows and so tell about them; columns already have their declared type.",
+    "trycast": "A cast can fail on some rows and so tell about them; columns already have their declared type.",
+    "anonymous": "Only these functions are known: ABS, CEIL, COALESCE, FLOOR, GREATEST, LEAST, LOWER, ROUND, UPPER.",
+    "ilike": "Use LOWER(column) LIKE 'pattern'.",
+    "regexplike": "Use LIKE.",
+    "dpipe": "Texts are not put together; compare the columns one by one.",
+    "sqrt": "Roots and logarithms fail for some values; ask for the column itself.",
+    "ln": "Roots and logarithms fail for some values; ask for the column itself.",
+    "log": "Roots and logarithms fail for some values; ask for the column itself.",
+    "parameter": "Write the value itself.",
+    "placeholder": "Write the value itself.",
+}
+
+
+def only(node: exp.Expression, *allowed: str) -> None:
+    """Refuse any part of the syntax tree that was not foreseen: an option we overlook must not pass."""
+    extra = [name for name, value in node.args.items() if value and name not in allowed]
+    if extra:
+        raise Refused(f"{_name(node)} with {extra[0].replace('_', ' ')} is not answered. Leave that out.")
+
+
+class RowExpressions:
+    """Compiles expressions over one row; ``resolve`` finds a column by its table (or none) and name."""
+
+    def __init__(self, resolve: Callable[[str, str], v.Value], dialect: v.Dialect) -> None:
+        self._resolve = resolve
+        self._dialect = dialect
+
+    def compile(self, node: exp.Expression) -> v.Value:
+        """Compile one expression, or refuse it."""
+        key = node.key
+        if key in _COMPARE:
+            return self._comparison(node)
+        if key in _ARITHMETIC:
+            only(node, "this", "expression", "typed", "safe")
+            return v.combine(self.compile(node.this), _ARITHMETIC[key], self.compile(node.expression), self._dialect)
+        method = getattr(self, f"_{key}", None)
+        if method is None:
+            raise Refused(f"{_name(node)} is not answered. {_HINTS.get(key, 'Use a simpler expression.')}")
+        found: v.Value = method(node)
+        return found
+
+    def condition(self, node: exp.Expression) -> v.Value:
+        """Compile an expression that must be true or false."""
+        return self.compile(node).need("boolean", "null")
+
+    def _column(self, node: Any) -> v.Value:
+        only(node, "this", "table")
+        if not isinstance(node.this, _exp().Identifier):
+            raise Refused("a column is written by its name. Use COUNT(*) to count rows.")
+        return self._resolve(node.table, node.name)
+
+    def _literal(self, node: Any) -> v.Value:
+        if node.is_string:
+            return v.Value(v.text(node.this), "text", literal=node.this)
+        try:
+            value = float(node.this)
+        except ValueError:
+            raise Refused("a number is written with digits and a decimal point.") from None
+        return v.literal_number(value, self._dialect)
+
+    def _cast(self, node: Any) -> v.Value:
+        written = node.this.this if node.this.key == "literal" and node.this.is_string else ""
+        if node.to.this.name != "DATE" or not is_date(written):
+            raise Refused(f"CAST is not answered. {_HINTS['cast']}")
+        sql = v.text(written) if self._dialect == "sqlite" else f"CAST({v.text(written)} AS DATE)"
+        return v.Value(sql, "date", literal=written)
+
+    def _boolean(self, node: Any) -> v.Value:
+        return v.Value("TRUE" if node.this else "FALSE", "boolean", literal=bool(node.this))
+
+    def _null(self, node: Any) -> v.Value:  # noqa: ARG002
+        return v.Value("NULL", "null")
+
+    def _paren(self, node: Any) -> v.Value:
+        only(node, "this")
+        return self.compile(node.this)
+
+    def _neg(self, node: Any) -> v.Value:
+        only(node, "this")
+        inner = self.compile(node.this).need("number")
+        if inner.literal is not None and isinstance(inner.literal, float):
+            return v.literal_number(-inner.literal, self._dialect)
+        return v.combine(v.literal_number(0.0, self._dialect), "-", inner, self._dialect)
+
+    def _and(self, node: Any) -> v.Value:
+        return self._connected(node, "AND")
+
+    def _or(self, node: Any) -> v.Value:
+        return self._connected(node, "OR")
+
+    def _connected(self, node: Any, word: str) -> v.Value:
+        only(node, "this", "expression")
+        parts = [self.condition(part) for part in node.flatten()]
+        sql = f"({f' {word} '.join(part.sql for part in parts)})"
+        return v.Value(sql, "boolean", columns=_columns(parts))
+
+    def _not(self, node: Any) -> v.Value:
+        only(node, "this")
+        inner = self.condition(node.this)
+        return replace(inner, sql=f"(NOT {inner.sql})", type="boolean", facts=None, literal=None)
+
+    def _is(self, node: Any) -> v.Value:
+        only(node, "this", "expression", "negate")
+        inner = self.compile(node.this)
+        word = "IS NOT" if node.args.get("negate") else "IS"
+        key = node.expression.key
+        if key == "null":
+            test = "NULL"
+        elif key == "boolean":
+            inner.need("boolean")
+            test = "TRUE" if node.expression.this else "FALSE"
+        else:
+            raise Refused("IS is answered with NULL, TRUE or FALSE only.")
+        return v.Value(f"({inner.sql} {word} {test})", "boolean", columns=inner.columns)
+
+    def _comparison(self, node: Any) -> v.Value:
+        only(node, "this", "expression")
+        left, right = self.compile(node.this), self.compile(node.expression)
+        return self._compared(left, _COMPARE[node.key], right)
+
+    def _compared(self, left: v.Value, sign: str, right: v.Value) -> v.Value:
+        left, right = self._dated(left, right), self._dated(right, left)
+        if "null" in (left.type, right.type):
+            raise Refused("a comparison with NULL is never true. Use IS NULL.")
+        if left.type != right.type:
+            raise Refused(f"a {left.type} cannot be compared with a {right.type}.")
+        if sign not in ("=", "<>") and left.type in ("text", "boolean"):
+            raise Refused(f"values of type {left.type} are compared with = and <> only: their order differs by engine.")
+        v.known_category(left, right)
+        v.known_category(right, left)
+        return v.Value(f"({left.sql} {sign} {right.sql})", "boolean", columns=left.columns | right.columns)
+
+    def _dated(self, value: v.Value, other: v.Value) -> v.Value:
+        if other.type != "date" or value.type != "text" or value.literal is None:
+            return value
+        if not is_date(str(value.literal)):
+            raise Refused("a day is written as '2026-11-15'.")
+        sql = value.sql if self._dialect == "sqlite" else f"CAST({value.sql} AS DATE)"
+        return replace(value, type="date", sql=sql)
+
+    def _between(self, node: Any) -> v.Value:
+        only(node, "this", "low", "high")
+        inner = self.compile(node.this)
+        low = self._compared(inner, ">=", self.compile(node.args["low"]))
+        high = self._compared(inner, "<=", self.compile(node.args["high"]))
+        return v.Value(f"({low.sql} AND {high.sql})", "boolean", columns=low.columns | high.columns)
+
+    def _in(self, node: Any) -> v.Value:
+        only(node, "this", "expressions")
+        inner = self.compile(node.this)
+        options = [self.compile(option) for option in node.expressions]
+        if not options or len(options) > LONGEST_LIST:
+            raise Refused(f"IN is answered with a list of 1 to {LONGEST_LIST} values.")
+        if any(option.literal is None for option in options):
+            raise Refused("IN is answered with a list of plain values.")
+        tests = [self._compared(inner, "=", option) for option in options]
+        listed = ", ".join(self._dated(option, inner).sql for option in options)
+        return v.Value(f"({inner.sql} IN ({listed}))", "boolean", columns=_columns(tests))
+
+    def _like(self, node: Any) -> v.Value:
+        only(node, "this", "expression", "negate")
+        inner = self.compile(node.this).need("text")
+        pattern = self.compile(node.expression).need("text").literal
+        if not isinstance(pattern, str) or "\\" in pattern or len(pattern) > 100:
+            raise Refused("LIKE is answered with a plain pattern of at most 100 characters and without backslash.")
+        word = "NOT LIKE" if node.args.get("negate") else "LIKE"
+        return v.Value(f"({inner.sql} {word} {v.text(pattern)})", "boolean", columns=inner.columns)
+
+    def _case(self, node: Any) -> v.Value:
+        only(node, "this", "ifs", "default")
+        subject = self.compile(node.this) if node.this is not None else None
+        tests, results = [], []
+        for branch in node.args["ifs"]:
+            only(branch, "this", "true")
+            given = self.compile(branch.this)
+            tests.append(given.need("boolean", "null") if subject is None else self._compared(subject, "=", given))
+            results.append(self.compile(branch.args["true"]))
+        default = node.args.get("default")
+        otherwise = self.compile(default) if default is not None else v.Value("NULL", "null")
+        found = v.hull([*results, otherwise], "CASE")
+        branches = "".join(f" WHEN {t.sql} THEN {r.sql}" for t, r in zip(tests, results, strict=True))
+        sql = f"CASE{branches} ELSE {otherwise.sql} END"
+        return replace(found, sql=sql, columns=found.columns | _columns(tests))
+
+    def _coalesce(self, node: Any) -> v.Value:
+        only(node, "this", "expressions", "is_nvl", "is_null")
+        options = [self.compile(option) for option in (node.this, *node.expressions)]
+        found = v.hull(options, "COALESCE")
+        return replace(found, sql=f"COALESCE({', '.join(option.sql for option in options)})")
+
+    def _greatest(self, node: Any) -> v.Value:
+        return self._extreme(node, "GREATEST", "MAX")
+
+    def _least(self, node: Any) -> v.Value:
+        return self._extreme(node, "LEAST", "MIN")
+
+    def _extreme(self, node: Any, word: str, sqlite: str) -> v.Value:
+        only(node, "this", "expressions", "ignore_nulls")
+        options = [self.compile(option).need_bounds() for option in (node.this, *node.expressions)]
+        if len(options) < 2:
+            raise Refused(f"{word} compares at least two values.")
+        pick = max if word == "GREATEST" else min
+        # The engines differ on NULL: some skip it. Here an unknown value makes the result unknown.
+        unknown = " OR ".join(f"{option.sql} IS NULL" for option in options)
+        listed = ", ".join(option.sql for option in options)
+        name = sqlite if self._dialect == "sqlite" else word
+        return replace(
+            v.hull(options, word),
+            sql=f"CASE WHEN {unknown} THEN NULL ELSE {name}({listed}) END",
+            low=pick(option.low for option in options),
+            high=pick(option.high for option in options),
+        )
+
+    def _abs(self, node: Any) -> v.Value:
+        only(node, "this")
+        inner = self.compile(node.this).need_bounds()
+        ends = sorted([abs(inner.low), abs(inner.high)])
+        low = 0.0 if inner.low <= 0 <= inner.high else ends[0]
+        return replace(inner, sql=f"ABS({inner.sql})", low=low, high=ends[1], facts=None, literal=None)
+
+    def _floor(self, node: Any) -> v.Value:
+        only(node, "this")
+        return v.floor(self.compile(node.this), self._dialect)
+
+    def _ceil(self, node: Any) -> v.Value:
+        only(node, "this")
+        minus = v.literal_number(0.0, self._dialect)
+        lower = v.floor(v.combine(minus, "-", self.compile(node.this), self._dialect), self._dialect)
+        return v.combine(minus, "-", lower, self._dialect)
+
+    def _round(self, node: Any) -> v.Value:
+        only(node, "this", "casts_non_integer_decimals")
+        half = v.literal_number(0.5, self._dialect)
+        return v.floor(v.combine(self.compile(node.this), "+", half, self._dialect), self._dialect)
+
+    def _lower(self, node: Any) -> v.Value:
+        return self._cased(node, "LOWER")
+
+    def _upper(self, node: Any) -> v.Value:
+        return self._cased(node, "UPPER")
+
+    def _cased(self, node: Any, word: str) -> v.Value:
+        only(node, "this")
+        inner = self.compile(node.this).need("text")
+        return replace(inner, sql=f"{word}({inner.sql})", facts=None, literal=None)
+
+
+def _columns(values: Iterable[v.Value]) -> frozenset[str]:
+    return frozenset().union(*(value.columns for value in values))
+
+
+def _exp() -> Any:
+    from sqlglot import exp
+
+    return exp
+
+
+def _name(node: exp.Expression) -> str:
+    if node.key == "anonymous":
+        return f"the function {str(node.this)[:40].upper()}"
+    return node.key.upper()
+
+
+def whole_number(node: exp.Expression | None, what: str) -> int:
+    """A plain non-negative whole number of the question, as in LIMIT 5."""
+    if node is None or node.key != "literal" or node.args.get("is_string"):
+        raise Refused(f"{what} needs a plain whole number.")
+    value = float(node.this)
+    if not value.is_integer() or not 0 <= value < 10**6 or math.isnan(value):
+        raise Refused(f"{what} needs a whole number from 0 to 999999.")
+    return int(value)

@@ -1,0 +1,79 @@
+"""From text to one plain SELECT: limits on size and depth, one statement, nothing that is not a question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celosia.errors import InputError
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+LONGEST = 10_000
+MOST_TOKENS = 1_500
+DEEPEST = 40
+
+
+class Refused(InputError):
+    """A question that the gateway does not answer; the message says why and what to ask instead."""
+
+
+def parse(text: str) -> exp.Select:
+    """Read one SELECT statement.
+
+    >>> parse("SELECT COUNT(*) FROM person").key
+    'select'
+    >>> parse("DROP TABLE person")
+    Traceback (most recent call last):
+    celosia.gateway.sql.parse.Refused: a question starts with SELECT. ...
+    """
+    if len(text) > LONGEST:
+        raise Refused(f"the question has {len(text)} characters; at most {LONGEST} are read. Ask a shorter one.")
+    if any(ord(character) < 32 and character not in "\t\n\r" for character in text):
+        raise Refused("the question holds a control character. Write plain text.")
+    _limits(text)
+    return _select(text)
+
+
+def _limits(text: str) -> None:
+    """Refuse what would make the parser recurse too deep, before it sees it."""
+    from sqlglot.errors import TokenError
+    from sqlglot.tokenizer_core import TokenType
+    from sqlglot.tokens import Tokenizer
+
+    try:
+        tokens = Tokenizer(dialect="postgres").tokenize(text)
+    except (TokenError, ValueError):
+        raise Refused("the question cannot be read: a quotation mark or comment is not closed.") from None
+    if not tokens or tokens[0].token_type != TokenType.SELECT:
+        raise Refused("a question starts with SELECT. Only questions are answered: no WITH, no changes, no commands.")
+    if len(tokens) > MOST_TOKENS:
+        raise Refused(f"the question has {len(tokens)} words and signs; at most {MOST_TOKENS} are read.")
+    depth = run = 0
+    for token in tokens:
+        if token.token_type in (TokenType.L_PAREN, TokenType.CASE, TokenType.L_BRACKET):
+            depth += 1
+        elif token.token_type in (TokenType.R_PAREN, TokenType.END, TokenType.R_BRACKET):
+            depth -= 1
+        run = run + 1 if token.token_type in (TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE) else 0
+        if depth > DEEPEST or run > DEEPEST:
+            raise Refused(f"the question is nested deeper than {DEEPEST} levels. Ask a flatter one.")
+
+
+def _select(text: str) -> exp.Select:
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        statements = sqlglot.parse(text, read="postgres")
+    except (SqlglotError, ValueError, RecursionError):
+        # the parser's own message repeats the text, literals included
+        raise Refused("the question is not a SELECT statement that can be read. Check the spelling.") from None
+    found = [statement for statement in statements if statement is not None]
+    if len(found) != 1:
+        raise Refused(f"one question at a time, please: {len(found)} statements were given.")
+    select = found[0]
+    if not isinstance(select, exp.Select):
+        raise Refused(f"only a plain SELECT is answered, not {select.key.upper()}. Ask each part on its own.")
+    return select

@@ -1,0 +1,176 @@
+"""The plan of a question: what the database computes, how far one person can move it, and what follows the noise."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from celosia.budget import neighbours as n
+from celosia.gateway.sql.after import After
+from celosia.gateway.sql.values import Value
+
+Kind = Literal["rows", "present", "persons", "distinct", "sum", "square", "quantile"]
+LARGEST_UNITS = 2**31
+"""A clamped value has at most this many units, so that the exact sum over 2^32 rows still fits into 64 bits."""
+FINE_UNITS = 2**20
+MOST_STEPS = 4096
+STEPS = 1024
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number per cell that leaves the database, in whole units, or the histogram behind a quantile.
+
+    For a sum, each row adds ``round((x - centre) / unit)``, clamped to ``[low, high]``: whole numbers, so that
+    the sum is exact and
+    one row moves it by no more than stated, whatever floating point does.
+    """
+
+    kind: Kind
+    value: Value | None = None
+    centre: float = 0.0
+    unit: float = 1.0
+    low: int = 0
+    high: int = 1
+    rank: float | None = None
+    """For a quantile: the share of rows below it; 0 and 1 stand for minimum and maximum."""
+
+    def key(self) -> tuple[Any, ...]:
+        """What makes two numbers the same."""
+        return (self.kind, self.value.sql if self.value else "", self.centre, self.unit, self.rank)
+
+    def sensitivity(self, neighbours: str, rows: int, cells: int | None) -> n.Sensitivity:
+        """How far one person can move the numbers of all cells together, in units."""
+        if self.kind == "persons":
+            return n.of_persons(neighbours, rows, cells)
+        if self.kind in ("sum", "square"):
+            return n.of_sum(self.low, self.high, neighbours, rows, cells)
+        if self.kind == "quantile":
+            return self._rank_sensitivity(neighbours, rows, cells)
+        return n.of_count(neighbours, rows, cells)
+
+    def _rank_sensitivity(self, neighbours: str, rows: int, cells: int | None) -> n.Sensitivity:
+        r"""The score :math:`-|(1-q)\,\#\{x<c\} - q\,\#\{x>c\}|` moves by at most max(q, 1-q) per row added or
+        removed.
+        """
+        q = self.rank if self.rank is not None else 0.5
+        step = max(q, 1 - q)
+        if neighbours == "add-remove":
+            return n.Sensitivity(step * rows, step * rows)
+        return n.Sensitivity(rows, rows) if cells == 1 else n.Sensitivity(2 * step * rows, 2 * step * rows)
+
+    def candidates(self) -> list[float]:
+        """For a quantile: the values among which it is chosen, public and in increasing order."""
+        if self.unit == 1 and self.value is not None and self.value.whole:
+            return [float(self.low + i) for i in range(self.high - self.low + 1)]
+        return [self.centre + self.unit * i for i in range(STEPS + 1)]
+
+
+@dataclass(frozen=True)
+class Source:
+    """One table of the question under its inner name."""
+
+    name: str
+    alias: str
+    join: str = ""
+    on: str = ""
+
+
+@dataclass(frozen=True)
+class Output:
+    """One column of the answer."""
+
+    name: str
+    after: After
+    kind: Literal["key", "number"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is needed to answer a question, without any data."""
+
+    sources: tuple[Source, ...]
+    reads: tuple[tuple[str, str], ...]
+    """SQL that reads a column as declared, with its inner name."""
+    where: str
+    keys: tuple[Value, ...]
+    domains: tuple[tuple[str, tuple[Any, ...]], ...] | None
+    """Inner columns behind the keys with all values they can take; nothing when the keys are not public."""
+    numbers: tuple[Number, ...]
+    outputs: tuple[Output, ...]
+    having: After | None
+    order: tuple[tuple[After, bool], ...]
+    limit: int | None
+    person: str
+    """SQL of the person column; empty when each row is a person."""
+    truncated: bool
+    rows: int
+    neighbours: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def public_keys(self) -> bool:
+        """Tell whether the cells are known without looking at the data."""
+        return self.domains is not None
+
+    @property
+    def threshold_number(self) -> int | None:
+        """Which number decides whether a key that is not public may be shown."""
+        if self.public_keys:
+            return None
+        wanted = "persons" if self.person and self.truncated else "rows"
+        return next(i for i, number in enumerate(self.numbers) if number.kind == wanted)
+
+    def question(self, *more: object) -> str:
+        """Fingerprint of the question: equal for equal questions, however they were written."""
+        content: list[Any] = [self.sources, self.reads, self.where, [k.sql for k in self.keys], self.domains]
+        content += [[x.key() for x in self.numbers], self.outputs, self.having, self.order, self.limit]
+        content += [self.person, self.truncated, self.rows, self.neighbours, more]
+        return hashlib.sha256(json.dumps(content, default=repr, ensure_ascii=True).encode()).hexdigest()
+
+
+def sum_of(value: Value, centred: bool) -> Number:
+    """The exact sum of a bounded value; ``centred`` sums distances from the middle, which halves the sensitivity."""
+    value.need_bounds()
+    unit = _unit(value, value.high - value.low if centred else max(abs(value.low), abs(value.high)))
+    middle = (value.low + value.high) / 2
+    centre = (math.floor(middle) if value.whole and unit == 1 else middle) if centred else 0.0
+    low, high = _rounded((value.low - centre) / unit), _rounded((value.high - centre) / unit)
+    return Number("sum", value, centre, unit, low, high)
+
+
+def square_of(value: Value, centre: float) -> Number:
+    """The exact sum of squared distances from ``centre``."""
+    value.need_bounds()
+    most = max(abs(value.low - centre), abs(value.high - centre)) ** 2
+    unit = 1.0 if value.whole and float(centre).is_integer() and most <= LARGEST_UNITS else _power(most / FINE_UNITS)
+    return Number("square", value, centre, unit, 0, max(1, _rounded(most / unit)))
+
+
+def quantile_of(value: Value, rank: float) -> Number:
+    """The value below which a share ``rank`` of the rows lies."""
+    value.need_bounds()
+    if value.whole and value.high - value.low < MOST_STEPS:
+        return Number("quantile", value, value.low, 1.0, int(value.low), int(value.high), rank)
+    loose = replace(value, whole=False)
+    return Number("quantile", loose, value.low, (value.high - value.low) / STEPS or 1.0, 0, STEPS - 1, rank)
+
+
+def _unit(value: Value, reach: float) -> float:
+    if value.facts is not None and value.facts.unit is not None:
+        return value.facts.unit if reach / value.facts.unit <= LARGEST_UNITS else _power(reach / LARGEST_UNITS)
+    if value.whole:
+        return 1.0 if reach <= LARGEST_UNITS else _power(reach / LARGEST_UNITS)
+    return _power(reach / FINE_UNITS)
+
+
+def _power(size: float) -> float:
+    """The power of two at or above a size: dividing by it is exact."""
+    return 2.0 ** math.ceil(math.log2(size)) if size > 0 else 1.0
+
+
+def _rounded(value: float) -> int:
+    return math.floor(value + 0.5)

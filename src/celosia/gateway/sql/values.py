@@ -1,0 +1,225 @@
+"""A value in a row, as the gateway knows it: its SQL, its type and the interval it cannot leave.
+
+Nothing here can fail on some data and succeed on others: a failure would tell something about a row. So every
+column is
+clamped to its declared bounds, intervals rule out overflow, a divisor's interval must not hold zero, and
+products are few enough that even
+PostgreSQL's check for underflow cannot strike.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from celosia.gateway.databases import quoted
+from celosia.gateway.metadata import LARGEST, ColumnFacts
+from celosia.gateway.sql.parse import Refused
+
+Type = Literal["number", "text", "boolean", "date", "null"]
+Dialect = Literal["duckdb", "sqlite", "postgres"]
+TINY = 1e-9
+MOST_FACTORS = 6
+
+DOUBLE = {"duckdb": "DOUBLE", "sqlite": "REAL", "postgres": "DOUBLE PRECISION"}
+WHOLE = {"duckdb": "BIGINT", "sqlite": "INTEGER", "postgres": "BIGINT"}
+TEXT = {"duckdb": "VARCHAR", "sqlite": "TEXT", "postgres": "TEXT"}
+
+
+@dataclass(frozen=True)
+class Value:
+    """An expression over one row; ``columns`` are the inner columns it reads, ``factors`` its products so far."""
+
+    sql: str
+    type: Type
+    low: float = -math.inf
+    high: float = math.inf
+    whole: bool = False
+    columns: frozenset[str] = frozenset()
+    factors: int = 0
+    facts: ColumnFacts | None = None
+    literal: str | float | bool | None = None
+
+    @property
+    def bounded(self) -> bool:
+        """Tell whether the interval is finite."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    def need(self, *types: Type) -> Value:
+        """Refuse another type."""
+        if self.type not in types:
+            raise Refused(f"a {' or '.join(types)} is needed here, but this is a {self.type}.")
+        return self
+
+    def need_bounds(self) -> Value:
+        """Refuse a number whose bounds are not declared."""
+        self.need("number")
+        if not self.bounded:
+            raise Refused(
+                "a column without declared bounds can be compared, but not computed with or summed: one person could "
+                "move the answer by any amount. Ask the owner to declare bounds, or use a column that has them."
+            )
+        return self
+
+
+def column(physical: str, facts: ColumnFacts, inner: str, dialect: Dialect) -> tuple[str, Value]:
+    """The SQL that reads a column as it was declared, and its value under the ``inner`` name."""
+    known = Value(inner, "null", columns=frozenset([inner]), facts=facts)
+    if facts.type == "boolean":
+        return physical, replace(known, type="boolean")
+    if facts.type == "date":
+        read = physical if dialect == "sqlite" else f"CAST({physical} AS DATE)"
+        return read, replace(known, type="date")
+    if facts.type == "text":
+        read = f"CAST({physical} AS {TEXT[dialect]})"
+        if facts.categories is not None:
+            listed = ", ".join(text(str(value)) for value in facts.categories)
+            read = f"CASE WHEN {read} IN ({listed}) THEN {read} END"
+        return read, replace(known, type="text")
+    return _number(physical, facts, known, dialect)
+
+
+def _number(physical: str, facts: ColumnFacts, known: Value, dialect: Dialect) -> tuple[str, Value]:
+    whole = facts.type == "integer"
+    if dialect == "sqlite":  # its columns hold anything; a cast never fails there
+        physical = f"CASE WHEN {physical} IS NOT NULL THEN CAST({physical} AS {'INTEGER' if whole else 'REAL'}) END"
+    if facts.categories is not None:
+        listed = [int(value) for value in facts.categories]
+        inside = f"{physical} IN ({', '.join(map(str, listed))})"
+        read = f"CASE WHEN {inside} THEN CAST({physical} AS {WHOLE[dialect]}) END"
+        return read, replace(known, type="number", low=min(listed), high=max(listed), whole=True)
+    if facts.bounds is None:
+        return physical, replace(known, type="number", whole=whole)
+    low, high = facts.bounds
+    if whole:
+        low, high = math.ceil(low), math.floor(high)
+    target = WHOLE[dialect] if whole else DOUBLE[dialect]
+    # NaN compares as the largest number in DuckDB and PostgreSQL, so it becomes the upper bound
+    small = "" if whole else f" WHEN {physical} > {-TINY} AND {physical} < {TINY} THEN {number(0, target)}"
+    read = (
+        f"CASE WHEN {physical} IS NULL THEN NULL WHEN {physical} < {number(low)} THEN {number(low, target)}"
+        f" WHEN {physical} > {number(high)} THEN {number(high, target)}{small} ELSE CAST({physical} AS {target}) END"
+    )
+    return read, replace(known, type="number", low=low, high=high, whole=whole)
+
+
+def text(value: str) -> str:
+    """A text literal; quotation marks are doubled, and no engine here knows another escape.
+
+    >>> text("O'Connor")
+    "'O''Connor'"
+    """
+    return "'" + value.replace("'", "''") + "'"
+
+
+def number(value: float, target: str = "") -> str:
+    """A number literal, cast when a type is given."""
+    written = str(int(value)) if float(value).is_integer() else repr(float(value))
+    written = f"({written})" if value < 0 else written
+    return f"CAST({written} AS {target})" if target else written
+
+
+def literal_number(value: float, dialect: Dialect) -> Value:
+    """A constant of the question."""
+    if not math.isfinite(value) or abs(value) > LARGEST or 0 < abs(value) < TINY:
+        raise Refused(f"numbers between {TINY:g} and {LARGEST:g} (or 0) are read.")
+    whole = float(value).is_integer()
+    sql = number(value) if whole else number(value, DOUBLE[dialect])
+    return Value(sql, "number", value, value, whole, literal=value)
+
+
+def combine(left: Value, sign: str, right: Value, dialect: Dialect) -> Value:
+    """Arithmetic with tracked bounds: ``+ - * / %``."""
+    left.need_bounds()
+    right.need_bounds()
+    joined = replace(left, columns=left.columns | right.columns, facts=None, literal=None)
+    if sign in "+-":
+        low, high = (left.low + right.low, left.high + right.high)
+        if sign == "-":
+            low, high = (left.low - right.high, left.high - right.low)
+        factors, whole = max(left.factors, right.factors), left.whole and right.whole
+        return checked(replace(joined, low=low, high=high, whole=whole, factors=factors), left, sign, right)
+    if sign == "%":
+        return _remainder(left, right, joined)
+    if sign == "/":
+        if right.low <= 0 <= right.high:
+            raise Refused(
+                "the divisor may be zero: its declared values reach from "
+                f"{right.low:g} to {right.high:g}. Keep zero out, for example by GREATEST(column, 1)."
+            )
+        left = replace(left, sql=f"CAST({left.sql} AS {DOUBLE[dialect]})")
+        corners = [a / b for a in (left.low, left.high) for b in (right.low, right.high)]
+    else:
+        corners = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
+    factors = left.factors + right.factors + 1
+    if factors > MOST_FACTORS:
+        raise Refused(f"more than {MOST_FACTORS} products in one value are not computed. Simplify the expression.")
+    whole = sign == "*" and left.whole and right.whole
+    found = replace(joined, low=min(corners), high=max(corners), whole=whole, factors=factors)
+    return checked(found, left, sign, right)
+
+
+def checked(found: Value, left: Value, sign: str, right: Value) -> Value:
+    """The combined value, unless its interval leaves the numbers that are computed exactly enough."""
+    if max(abs(found.low), abs(found.high)) > LARGEST:
+        raise Refused(
+            f"the value could exceed {LARGEST:g} by its declared bounds. Use tighter bounds or a smaller factor."
+        )
+    return replace(found, sql=f"({left.sql} {sign} {right.sql})")
+
+
+def _remainder(left: Value, right: Value, joined: Value) -> Value:
+    if not (left.whole and right.whole and right.literal and right.low == right.high):
+        raise Refused("a remainder is computed for whole numbers and a constant divisor other than 0.")
+    most = abs(right.low) - 1
+    low, high = (0.0 if left.low >= 0 else -most), (0.0 if left.high <= 0 else most)
+    return replace(joined, sql=f"({left.sql} % {right.sql})", low=low, high=high, whole=True)
+
+
+def floor(value: Value, dialect: Dialect) -> Value:
+    """The largest whole number below."""
+    value.need_bounds()
+    sql = f"CAST(FLOOR({value.sql}) AS {WHOLE[dialect]})"
+    return replace(
+        value, sql=sql, low=math.floor(value.low), high=math.floor(value.high), whole=True, facts=None, literal=None
+    )
+
+
+def hull(values: list[Value], what: str) -> Value:
+    """What several alternatives have in common: one type, and the interval that holds them all."""
+    typed = [value for value in values if value.type != "null"]
+    if not typed:
+        raise Refused(f"{what}: at least one alternative must be a value.")
+    first = typed[0]
+    if any(value.type != first.type for value in typed):
+        raise Refused(f"{what}: all alternatives must be of one type.")
+    return Value(
+        "",
+        first.type,
+        min(value.low for value in typed),
+        max(value.high for value in typed),
+        all(value.whole for value in typed),
+        frozenset().union(*(value.columns for value in values)),
+        max(value.factors for value in values),
+    )
+
+
+def known_category(value: Value, literal: Value) -> None:
+    """Refuse a comparison with a value that the column cannot have: the answer would look like a zero."""
+    facts = value.facts
+    if facts is None or facts.categories is None or literal.literal is None:
+        return
+    known = {str(category) for category in facts.categories}
+    given = str(int(literal.literal)) if isinstance(literal.literal, float) else str(literal.literal)
+    if given not in known:
+        from celosia.errors import suggestion
+
+        raise Refused(
+            f"unanswerable: {given!r} is not among the declared categories of this column.{suggestion(given, known)}"
+        )
+
+
+def inner_name(index: int) -> str:
+    """Name of the index-th column inside the query; names of the question never get there."""
+    return quoted(f"c{index}")
