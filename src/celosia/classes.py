@@ -17,6 +17,7 @@ import numpy as np
 
 from celosia.engines.engine import PERSONS, RECORD, ROWS, SUPPRESSED, WEIGHT, Engine
 from celosia.errors import DataError, SchemaError
+from celosia.packing import encode, pack
 from celosia.schema import Kind, Missing, Schema
 from celosia.search.classes import ClassCounts, ValueCounts
 
@@ -76,6 +77,7 @@ def keyed_counts(
     ``baseline`` holds the rows whose distribution of the sensitive column is the one to compare with: those of the
     input table. Without it the table is compared with itself.
     """
+    import polars as pl
 
     keys = list(rows.schema.need_quasi())
     if rows.schema.reading() != Missing.CATEGORY:
@@ -84,12 +86,20 @@ def keyed_counts(
         found = patterns(rows, keys)
         frequency = _pattern_frequencies(rows, found, found[ROWS].to_numpy())
         return found.select(keys), ClassCounts(size=frequency.astype(np.int64), total=total(rows))
-    classes = patterns(rows, keys).sort(keys, nulls_last=True).with_row_index("__class__")
-    values: dict[str, ValueCounts] = {}
-    for column in sensitive:
-        values[column] = _value_counts(rows, classes, keys, column, baseline or rows)
-    counts = ClassCounts(size=classes[ROWS].to_numpy(), values=values, total=total(rows))
-    return classes.select(keys), counts
+    frames = [patterns(rows, list(dict.fromkeys([*keys, column]))) for column in sensitive]
+    if rows.schema.person is not None or not frames:
+        frames.insert(0, patterns(rows, keys))  # persons do not add up over the values of a sensitive column
+    base = frames[0]
+    joint = [encode(pl.concat([frame[name] for frame in frames]))[0] for name in keys]
+    _, first, number = np.unique(pack(joint), return_index=True, return_inverse=True)
+    number_of = dict(zip(map(id, frames), np.split(number, np.cumsum([len(f) for f in frames])[:-1]), strict=True))
+    size = np.bincount(number_of[id(base)], weights=base[ROWS].to_numpy(), minlength=len(first)).astype(np.int64)
+    values = {
+        column: _value_counts(rows, frame, number_of[id(frame)], len(first), column, baseline or rows)
+        for column, frame in zip(sensitive, frames[len(frames) - len(sensitive) :], strict=True)
+    }
+    # every class is first seen in the first frame, which holds all of them
+    return base.select(keys)[first.astype(np.uint32)], ClassCounts(size=size, values=values, total=total(rows))
 
 
 def frequencies(rows: Rows, weight: bool = False) -> NDArray[np.float64]:
@@ -203,36 +213,34 @@ def total(rows: Rows) -> int:
     return rows.engine.persons(rows.frame, person) if person else rows.engine.rows(rows.frame)
 
 
-def _value_counts(rows: Rows, classes: pl.DataFrame, keys: list[str], column: str, baseline: Rows) -> ValueCounts:
+def _value_counts(
+    rows: Rows, inside: pl.DataFrame, owner: NDArray[np.int64], classes: int, column: str, baseline: Rows
+) -> ValueCounts:
     """Counts of one sensitive column per class in compressed rows; a missing value is a value of its own, the last."""
     import polars as pl
 
     info = rows.schema[column]
-    inside = patterns(rows, list(dict.fromkeys([*keys, column])))
+    own, present = encode(inside[column])
     whole = patterns(baseline, [column])
-    if (
-        whole[column].dtype != inside[column].dtype
-        or not inside[column].is_in(whole[column].implode(), nulls_equal=True).all()
-    ):
-        whole = patterns(Rows(rows.engine, rows.frame, rows.schema), [column])  # the column was recoded itself
+    same = whole[column].dtype == present.dtype
+    if not same or not present.is_in(whole[column].implode(), nulls_equal=True).all():
+        whole = patterns(rows, [column])  # the column was recoded itself
     _, values = codes(whole[column], info.kind, info.order)
     domain = pl.DataFrame({column: values, "__code__": np.arange(len(values), dtype=np.int32)})
-    if inside[column].null_count() or whole[column].null_count():
+    if present.null_count() or whole[column].null_count():
         domain = pl.concat([domain, pl.DataFrame({column: [None], "__code__": [len(values)]}, schema=domain.schema)])
-    entries = (
-        inside.join(classes.select("__class__", *keys), on=keys, how="inner", nulls_equal=True)
-        .join(domain, on=column, how="left", nulls_equal=True)
-        .sort("__class__", "__code__")
-    )
-    start = np.zeros(len(classes) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(entries["__class__"].to_numpy(), minlength=len(classes)), out=start[1:])
+    place = present.to_frame(column).join(domain, on=column, how="left", nulls_equal=True, maintain_order="left")
+    value = place["__code__"].to_numpy()[own]
+    order = np.argsort(owner * max(1, len(domain)) + value)
+    start = np.zeros(classes + 1, dtype=np.int64)
+    np.cumsum(np.bincount(owner, minlength=classes), out=start[1:])
     share = domain.join(whole, on=column, how="left", nulls_equal=True, maintain_order="left")[ROWS].fill_null(0)
     shares = share.to_numpy() / max(1, int(share.sum()))
     numbers = domain[column].cast(pl.Float64).fill_null(np.nan).to_numpy() if info.kind == Kind.NUMERIC else None
     return ValueCounts(
         start=start,
-        value=entries["__code__"].to_numpy().astype(np.int32),
-        count=entries[ROWS].to_numpy().astype(np.int64),
+        value=value[order].astype(np.int32),
+        count=inside[ROWS].to_numpy()[order].astype(np.int64),
         baseline=np.asarray(shares, dtype=np.float64),
         ancestors=_ancestors(rows.schema, column, domain[column]),
         numbers=numbers,

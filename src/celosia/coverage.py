@@ -17,7 +17,9 @@ from celosia.classes import STAR
 from celosia.engines.engine import ROWS
 from celosia.errors import NotApplicable
 from celosia.hierarchy import Levels
-from celosia.hierarchy.text import text_expression
+from celosia.hierarchy.text import text_expression, texts
+from celosia.packing import encode
+from celosia.schema import Missing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -121,6 +123,9 @@ def _class_cells(table: Table) -> pl.DataFrame:
     import polars as pl
 
     keys = list(table.schema.need_quasi())
+    if table.schema.person is None and table.schema.reading() == Missing.CATEGORY:
+        cells, counts = table.keyed_counts()
+        return cells.with_columns(pl.Series(ROWS, counts.size))
     found = table.engine.bounded(table.engine.histogram(table.rows.kept(), keys))
     found = found.with_columns(pl.col(ROWS).cast(pl.Int64))
     if table.rows.flagged or not table.suppressed():
@@ -130,16 +135,13 @@ def _class_cells(table: Table) -> pl.DataFrame:
 
 def log_areas(original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.int64], float]:
     """Per class: log2 of the number of domain combinations it covers, and its records; and that of all combinations."""
-    import polars as pl
-
     classes = class_cells(protected)
     total = np.zeros(len(classes))
     largest = 0.0
     for cover in coverages(original, protected):
         bits = np.log2(np.maximum(cover.share * cover.domain, 1e-300))
-        text = classes.select(text_expression(cover.name, classes.schema[cover.name]).alias("cell"))
-        table = pl.DataFrame({"cell": cover.cells, "bits": bits}, schema={"cell": pl.String, "bits": pl.Float64})
-        found = text.join(table, on="cell", how="left", nulls_equal=True, maintain_order="left")["bits"]
-        total += found.fill_null(0.0).to_numpy()
+        codes, values = encode(classes[cover.name])
+        known = dict(zip(cover.cells, bits.tolist(), strict=True))
+        total += np.array([known.get(cell, 0.0) for cell in texts(values)])[codes]
         largest += float(np.log2(cover.domain))
     return total, classes[ROWS].to_numpy(), largest

@@ -18,7 +18,7 @@ from celosia.classes import STAR, Rows
 from celosia.engines import engine_for, engine_named
 from celosia.engines.engine import HIDDEN, RECORD, SUPPRESSED, Engine
 from celosia.errors import DataError, SchemaError
-from celosia.schema import Kind, Schema
+from celosia.schema import Kind, Missing, Schema
 from celosia.search.classes import ClassCounts
 
 if TYPE_CHECKING:
@@ -152,6 +152,9 @@ class Table:
 
     def sizes(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """For each class (or pattern): the frequency of its records, and how many records it has."""
+        known = self._keyed(())
+        if known is not None and self.schema.reading() == Missing.CATEGORY:
+            return known[1].size.astype(np.float64), known[1].size
         return self.cached("sizes", lambda: classes.sizes(self.rows))
 
     def class_counts(self, sensitive: Sequence[str | None] = ()) -> ClassCounts:
@@ -166,7 +169,18 @@ class Table:
     def keyed_counts(self, sensitive: Sequence[str | None] = ()) -> tuple[pl.DataFrame, ClassCounts]:
         """The quasi-identifiers of each class, and the classes as arrays of counts."""
         columns = self._sensitive(sensitive)
+        known = self._keyed(columns)
+        if known is not None:
+            return known
         return self.cached(("keyed", columns), lambda: classes.keyed_counts(self.rows, columns, self.start))
+
+    def _keyed(self, columns: tuple[str, ...]) -> tuple[pl.DataFrame, ClassCounts] | None:
+        """Counts that were made for these columns or more."""
+        for key, found in self._cache.items():
+            if isinstance(key, tuple) and key[0] == "keyed" and set(columns) <= set(key[1]):
+                keys, counts = found
+                return keys, replace(counts, values={name: counts.values[name] for name in columns})
+        return None
 
     def frequencies(self, weight: bool = False) -> NDArray[np.float64]:
         """Frequency of each record in table order under the declared reading of missing values; 0 when suppressed."""

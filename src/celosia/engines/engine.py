@@ -152,13 +152,16 @@ class Engine(ABC):
 
     def bounded(self, frame: Any) -> pl.DataFrame:
         """Collect, or refuse when the result is larger than the stated bound."""
-        cells = self.rows(frame) * len(self.types(frame))
+        self.check_bound(self.rows(frame) * len(self.types(frame)))
+        return self.collect(frame)
+
+    def check_bound(self, cells: int) -> None:
+        """Refuse a result that is larger than the stated bound."""
         if cells > COLLECT_LIMIT:
             raise DataError(
                 f"{cells} cells would have to be brought into memory, the bound is {COLLECT_LIMIT}: "
                 "use fewer or coarser quasi-identifiers, or a method that works row by row."
             )
-        return self.collect(frame)
 
 
 def _kind(dtype: nw.dtypes.DType) -> Kind:

@@ -53,6 +53,12 @@ class Polars(Engine):
         """Run the query with the streaming engine."""
         return frame.collect(engine="streaming")
 
+    def bounded(self, frame: pl.LazyFrame) -> pl.DataFrame:
+        """Collect once: a grouping is in memory as soon as its rows can be counted."""
+        found = self.collect(frame)
+        self.check_bound(found.height * found.width)
+        return found
+
     def quantiles(self, frame: pl.LazyFrame, column: str, shares: Sequence[float]) -> list[float]:
         """Quantiles of one column in one pass."""
         clean = pl.col(column).drop_nulls()
