@@ -73,12 +73,13 @@ def init(
     out: Annotated[Path, typer.Option(help="Where the policy goes.")] = Path("policy.toml"),
     query: Query = None,
     safe_harbor: Annotated[bool, typer.Option(help="Prepare the steps of the HIPAA Safe Harbor rule.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Replace a policy that is there already.")] = False,
     json: Json = False,
 ) -> None:
     """Write a policy with suggested roles, kinds and hierarchies, each with its reason."""
     from celosia.cli.start import write_policy
 
-    write_policy(source, out, query=query, safe_harbor=safe_harbor, json=json)
+    write_policy(source, out, query=query, preset=safe_harbor, overwrite=overwrite, json=json)
 
 
 def assess(

@@ -1,0 +1,196 @@
+"""Write the generated pages of the documentation: one per part, and the command line as it prints itself.
+
+usage: python docs/build.py [--print KIND]     (mkdocs calls `build` through docs/hooks.py)
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from latex2mathml.converter import convert
+from pydantic_core import PydanticUndefined
+
+from celosia import grammar
+from celosia.catalogue import Part, kinds, parts
+
+HERE = Path(__file__).parent
+REFERENCE = HERE / "reference"
+TITLES = {
+    "method": "Methods",
+    "model": "Models",
+    "risk": "Risks",
+    "loss": "Losses",
+    "mechanism": "Mechanisms",
+    "hierarchy": "Hierarchies",
+}
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by its path below docs/reference."""
+    found = {"command-line.md": command_line()}
+    for kind, title in TITLES.items():
+        members = parts(kind)
+        rows = "\n".join(f"| [{name}]({name}.md) | {markdown(cls.summary())} |" for name, cls in members.items())
+        folder = kinds()[kind].home.rsplit(".", 1)[1]
+        found[f"{folder}/index.md"] = (
+            f"# {title}\n\n{markdown(intro(kind))}\n\n| name | what it is |\n|---|---|\n{rows}\n"
+        )
+        for name, cls in members.items():
+            found[f"{folder}/{name}.md"] = page(kind, cls)
+    return found
+
+
+def intro(kind: str) -> str:
+    """The docstring of the kind."""
+    return inspect.cleandoc(kinds()[kind].__doc__ or "").split("\n\n")[0]
+
+
+def page(kind: str, cls: type[Part]) -> str:
+    """The page of one part: what it is, its parameters, how it is written in Python, in a policy and on a terminal."""
+    blocks = [
+        f"# {cls.name}",
+        f"*{kind}* · `{cls.__module__}.{cls.__name__}`",
+        markdown(inspect.cleandoc(cls.__doc__ or "")),
+    ]
+    facts = declared(kind, cls)
+    if facts:
+        blocks.append("| fact | value |\n|---|---|\n" + "\n".join(f"| {a} | {b} |" for a, b in facts))
+    if cls.model_fields:
+        rows = [
+            f"| `{name}` | "
+            + " | ".join(cell(text) for text in (type_of(info.annotation), default_of(info), info.description or ""))
+            + " |"
+            for name, info in cls.model_fields.items()
+        ]
+        blocks.append("## Parameters\n\n| name | type | default | meaning |\n|---|---|---|---|\n" + "\n".join(rows))
+    blocks.append("## How it is written\n\n" + written(kind, cls))
+    return "\n\n".join(blocks) + "\n"
+
+
+def declared(kind: str, cls: Any) -> list[tuple[str, str]]:
+    """What the part declares about itself."""
+    if kind == "method":
+        return [("rows", cls.rows), ("needs all rows in memory", "yes" if cls.in_memory else "no")]
+    if kind == "model":
+        # A property means that the fact depends on the parameters.
+        return [
+            ("judges", "the file as a whole" if cls.scope == "file" else "each class"),
+            ("stays true under coarser values", _yes(cls.monotone_generalisation)),
+            ("stays true when records join a class", _yes(cls.monotone_suppression)),
+        ]
+    if kind == "loss":
+        return [("unit", "a share in [0, 1]" if cls.bounded else "its own")]
+    if kind == "risk":
+        return [("takes", "the original and the protected table" if cls.attack else "one table")]
+    return []
+
+
+def _yes(fact: Any) -> str:
+    return "depends on the parameters" if isinstance(fact, property) else ("yes" if fact else "no")
+
+
+def written(kind: str, cls: type[Part]) -> str:
+    """The three ways to write a part."""
+    required = [name for name, info in cls.model_fields.items() if info.is_required()]
+    dots = ", ".join(f"{name}=…" for name in required)
+    folder = kinds()[kind].home.rsplit(".", 1)[1]
+    lines = "".join(f"\n{name} = …" for name in required)
+    table = {"method": "[[step]]", "model": "[[require]]"}.get(kind)
+    python = f"```text\ncelosia.{folder}.{cls.__name__}({dots})\n```"
+    toml = f'\n\n```toml\n{table}\nuse = "{cls.name}"{lines}\n```' if table else ""
+    options = " ".join(f"--{name.replace('_', '-')} …" for name in required)
+    shell = (
+        f"\n\n```text\ncelosia protect {cls.name} data.csv --out safe.csv {options}\n```" if kind == "method" else ""
+    )
+    nested = f"\n\nInside another part: `{cls.name}({dots})`."
+    return python + toml + shell + nested
+
+
+def type_of(annotation: Any) -> str:
+    text = inspect.formatannotation(annotation)
+    text = re.sub(r"Annotated\[(.+?), .*\]", r"\1", text)
+    return re.sub(r"(celosia|typing|collections|numpy|pydantic)\.[a-z_.]*", "", text).replace("NoneType", "None")
+
+
+def default_of(info: Any) -> str:
+    if info.is_required():
+        return "required"
+    value = info.get_default(call_default_factory=True, validated_data={})
+    if value is PydanticUndefined:
+        return ""
+    return f"`{value if isinstance(value, Part) else grammar.show(value)}`" if value not in (None, ()) else "—"
+
+
+def cell(text: str) -> str:
+    return markdown(text).replace("|", "\\|").replace("\n", " ")
+
+
+def markdown(text: str) -> str:
+    """A docstring as Markdown: formulas become MathML, examples code, double back-quotes single ones."""
+    text = re.sub(r"^\.\. math:: *((?:.*\n?)(?:^[ ]{4,}.*\n?|^\s*\n(?=[ ]{4,}))*)", _display, text, flags=re.MULTILINE)
+    text = re.sub(r":math:`([^`]+)`", lambda m: convert(_flat(m.group(1))), text)
+    text = re.sub(r":(?:class|func|meth|mod|attr):`~?([^`]+)`", r"`\1`", text)
+    text = text.replace("``", "`")
+    out, inside = [], False
+    for line in text.splitlines():
+        starts = line.lstrip().startswith((">>>", "..."))
+        if starts and not inside:
+            out.append("\n```python")
+            inside = True
+        if inside and not line.strip():
+            out.append("```")
+            inside = False
+        out.append(line.strip() if inside and starts else line)
+    return "\n".join([*out, *(["```"] if inside else [])])
+
+
+def _display(match: re.Match[str]) -> str:
+    return f"\n<div class='formula'>{convert(_flat(match.group(1)), display='block')}</div>\n\n"
+
+
+def _flat(latex: str) -> str:
+    return " ".join(latex.split())
+
+
+def command_line() -> str:
+    """What each command prints as its help."""
+    import os
+
+    os.environ |= {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "100"}
+    from typer.testing import CliRunner
+
+    from celosia.cli.main import app
+
+    runner = CliRunner()
+    blocks = ["# The command line\n\nPrinted by the commands themselves."]
+    names = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
+    names += [group.name for group in app.registered_groups if group.name]
+    for words in [[], *([name.replace("_", "-")] for name in sorted(names))]:
+        shown = runner.invoke(app, [*words, "--help"], prog_name="celosia").output
+        text = "\n".join(line.rstrip() for line in shown.strip().splitlines())
+        blocks.append(f"## celosia {' '.join(words)}\n\n```text\n{text}\n```")
+    return "\n\n".join(blocks) + "\n"
+
+
+def build() -> None:
+    """Write all generated pages."""
+    shutil.rmtree(REFERENCE, ignore_errors=True)
+    for path, text in pages().items():
+        target = REFERENCE / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--print", dest="kind", choices=list(TITLES))
+    wanted = parser.parse_args().kind
+    if wanted:
+        print("\n".join(page(wanted, cls) for cls in parts(wanted).values()))
+    else:
+        build()
