@@ -135,6 +135,10 @@ def _class_cells(table: Table) -> pl.DataFrame:
 
 def log_areas(original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.int64], float]:
     """Per class: log2 of the number of domain combinations it covers, and its records; and that of all combinations."""
+    return protected.cached(("areas", id(original)), partial(_log_areas, original, protected))
+
+
+def _log_areas(original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.int64], float]:
     classes = class_cells(protected)
     total = np.zeros(len(classes))
     largest = 0.0

@@ -22,17 +22,31 @@ def encode(series: pl.Series) -> tuple[NDArray[np.int64], pl.Series]:
     >>> codes.tolist(), values.to_list()
     ([1, 2, 0, 1], ['a', 'b', None])
     """
-    import polars as pl
 
-    # text is hashed once per row and compared once per distinct value
-    rank = series.cast(pl.Categorical).to_physical() if series.dtype == pl.String else series.rank("dense")
-    physical = rank.cast(pl.Int64).fill_null(-1).to_numpy() + 1
-    present, first = np.unique(physical, return_index=True)
-    values = series[first.astype(np.uint32)]
+    physical = _identities(series)
+    first = np.full(int(physical.max(initial=0)) + 1, -1, dtype=np.int64)
+    first[physical[::-1]] = np.arange(len(physical) - 1, -1, -1)
+    present = np.flatnonzero(first >= 0)
+    values = series[first[present].astype(np.uint32)]
     order = values.arg_sort(nulls_last=True).to_numpy()
-    table = np.zeros(int(present.max(initial=0)) + 1, dtype=np.int64)
+    table = np.zeros(len(first), dtype=np.int64)
     table[present[order]] = np.arange(len(order))
     return table[physical], values[order]
+
+
+def _identities(series: pl.Series) -> NDArray[np.int64]:
+    """Small whole numbers, equal where the values are, 0 for a missing one; found without sorting where possible."""
+    import polars as pl
+
+    if series.dtype == pl.String:
+        codes = series.cast(pl.Categorical).to_physical()
+    elif series.dtype.is_integer() and len(series) > series.null_count():
+        low, high = int(series.min()), int(series.max())  # type: ignore[arg-type]
+        small = high - low < 4 * len(series)
+        codes = series.cast(pl.Int64) - low if small else series.rank("dense")
+    else:
+        codes = series.rank("dense")
+    return codes.cast(pl.Int64).fill_null(-1).to_numpy() + 1
 
 
 def pack(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:

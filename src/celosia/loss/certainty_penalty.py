@@ -11,7 +11,7 @@ from pydantic import Field
 from celosia.catalogue import Loss
 from celosia.coverage import Coverage, coverages
 from celosia.hierarchy.matching import matches
-from celosia.hierarchy.values import Interval, number, parse
+from celosia.hierarchy.values import Exact, Interval, number, parse
 from celosia.schema import Kind
 
 if TYPE_CHECKING:
@@ -91,6 +91,8 @@ def _span(
     if isinstance(parsed, Interval) and not parsed.textual:
         start, stop = max(float(parsed.low), low), min(float(parsed.high), high)
         return max(0.0, stop - start) / (high - low)
+    if cover.levels.level_of(cell) == 0 and isinstance(parsed, Exact):
+        return 0.0
     inside = numbers[matches([cell], cover.levels.domain, hierarchy)[0]]
     if math.isinf(parsed.width) or not len(inside):
         return 1.0 if math.isinf(parsed.width) else 0.0
