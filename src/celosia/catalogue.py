@@ -82,7 +82,8 @@ class Part(BaseModel):
 
     def spec(self) -> dict[str, Any]:
         """The part as plain data: ``{"use": name, …}`` with the parameters that differ from their defaults."""
-        return {"use": self.name, **self.model_dump(mode="json", exclude_defaults=True)}
+        changed = {name for name, info in type(self).model_fields.items() if not _same(getattr(self, name), info.default)}
+        return {"use": self.name, **self.model_dump(mode="json", include=changed)}
 
     def public_spec(self) -> dict[str, Any]:
         """The part as it may be published: parameters that hold cell values or keys are left out."""
@@ -396,6 +397,12 @@ def _elsewhere(kind: str, name: str) -> str:
         if other != kind and name in parts(other):
             return f"({name!r} is a {other}.)"
     return ""
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a parameter has its default; a frame is never compared, since that would compare its cells."""
+    plain = (str, int, float, tuple, list, dict, frozenset, Part)
+    return value is default or (isinstance(value, plain) and isinstance(default, plain) and bool(value == default))
 
 
 _PHRASES = {
