@@ -27,7 +27,7 @@ def by_name(frame):
 def visits(n=600, persons=120, seed=3):
     rng = np.random.default_rng(seed)
     person = rng.integers(0, persons, n)
-    born = [dt.date(1940, 1, 1) + dt.timedelta(days=int(d)) for d in rng.integers(0, 25_000, persons)]
+    born = [dt.date(1920, 1, 1) + dt.timedelta(days=int(d)) for d in rng.integers(0, 25_000, persons)]
     sex = rng.choice(["F", "M"], persons)
     return pl.DataFrame(
         {

@@ -30,7 +30,7 @@ class Mask(Method):
     keep: int = Field(default=0, ge=0, description="number of characters that stay")
     side: Literal["left", "right"] = Field(default="left", description="the end that stays")
     width: int | None = Field(default=None, ge=1, description="number of signs, whatever the length of the value")
-    sign: str = Field(default="*", min_length=1, max_length=1, description="the sign that replaces a character")
+    sign: str = Field(default="*", pattern=r"^[^$\\]$", description="the sign that replaces a character, not $ or \\")
     in_memory: ClassVar[bool] = False
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
@@ -45,8 +45,7 @@ class Mask(Method):
         text = nw.col(name).cast(nw.String)
         if is_float:
             text = text.str.replace_all(r"\.0$", "")
-        # In a replacement a dollar is a reference to a group, so it is doubled.
-        hidden = text.str.replace_all(r"[\s\S]", self.sign.replace("$", "$$"))
+        hidden = text.str.replace_all(r"[\s\S]", self.sign)
         signs = hidden if self.width is None else nw.when(~text.is_null()).then(nw.lit(self.sign * self.width))
         if not self.keep:
             return signs

@@ -24,7 +24,7 @@ SHORTEST_KEY = 16
 class Pseudonymise(Method):
     r"""Replace each value by a keyed hash: equal values get equal pseudonyms, and only the key can make one.
 
-    .. math:: p(x) = \operatorname{base32}\big(\operatorname{HMAC}_K(\text{domain} \,\|\, x)\big)_{1 \dots \text{length}}
+    .. math:: p(x) = \operatorname{base32}\big(\operatorname{HMAC}_K(\text{domain} \,\|\, x)\big)_{1 \dots \ell}
 
     Without a key one is derived from the seed of the run, so that another run gives other pseudonyms; give ``key`` or
     ``key_file`` (at least 16 bytes) to link releases and tables. The table that leads back is kept in the private

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -31,7 +32,7 @@ class Round(Method):
     """
 
     columns: Columns = Field(min_length=1, description="numeric columns to round")
-    base: float = Field(gt=0, description="results are multiples of it")
+    base: float = Field(gt=0, allow_inf_nan=False, description="results are multiples of it")
     way: Literal["nearest", "down", "up", "random"] = Field(default="nearest", description="which multiple is taken")
     in_memory: ClassVar[bool] = False
 
@@ -51,26 +52,24 @@ class Round(Method):
     def _expression(self, name: str, whole: bool) -> Any:
         import narwhals as nw
 
-        q = nw.col(name).cast(nw.Float64) / self.base
+        # Engines divide by a constant in different ways; they multiply in the same.
+        q = nw.col(name).cast(nw.Float64) * (1.0 / self.base)
         # The engines round halves differently; their floors agree.
         multiple = {"nearest": (q + 0.5).floor(), "down": q.floor(), "up": q.ceil()}[self.way]
-        scaled = self._scaled(multiple)
+        scaled = (multiple * self.base).round(self._decimals())
         return scaled.cast(nw.Int64) if whole else scaled
 
     def _drawn(self, table: Table, name: str, whole: bool, stream: Stream) -> Any:
         import polars as pl
 
-        x = table.numeric([name])[:, 0]
+        q = table.numeric([name])[:, 0] * (1.0 / self.base)
         u = stream.child(name).uniform(table.ids())
-        rounded = self._scaled(np.floor(x / self.base + u))
-        # A multiple of the base is its own neighbour: a quotient off by a hair must not move it.
-        near = np.rint(x / self.base)
-        rounded = np.where(np.abs(x / self.base - near) < 1e-9, self._scaled(near), rounded)
-        made = pl.Series(name, rounded).fill_nan(None)
+        # A multiple of the base stays: a quotient off by a hair must not move it.
+        near = np.rint(q)
+        multiple = np.where(np.abs(q - near) < 1e-9, near, np.floor(q + u))
+        made = pl.Series(name, np.round(multiple * self.base, self._decimals())).fill_nan(None)
         return made.cast(pl.Int64) if whole else made
 
-    def _scaled(self, multiple: Any) -> Any:
-        """The multiple times the base; for 0.1, 0.01 … divided by 10, 100 …, which has no rounding dust."""
-        inverse = 1.0 / self.base
-        near = round(inverse)
-        return multiple / near if self.base < 1 and abs(inverse - near) < 1e-9 * near else multiple * self.base
+    def _decimals(self) -> int:
+        """Decimals of the base: the product is rounded to them, so that 3 x 0.1 is 0.3."""
+        return max(0, -int(Decimal(repr(self.base)).normalize().as_tuple().exponent))
