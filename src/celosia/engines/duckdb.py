@@ -48,7 +48,7 @@ class DuckDB(Engine):
         if facts.type == "parquet":
             return self.scan(path)
         types = {name: _SQL_TYPES.get(type(dtype)) for name, dtype in frame.collect_schema().items()}
-        plain = facts.encoding in {None, "utf-8", "utf8"} and facts.decimal in {None, "."} and not facts.marks
+        plain = facts.plain and facts.encoding in {None, "utf-8", "utf8"}
         if not plain or None in types.values():
             return None
         return self.scan(path, sep=facts.separator or ",", dtype=types)
