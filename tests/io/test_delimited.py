@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import celosia
 from celosia import io as cio
 from celosia.errors import DataError, ParameterError, UnknownName
 from celosia.io.structure import structure_of
@@ -198,6 +199,45 @@ def test_text_on_demand(put):
     assert read(path, text=["a"]).rows() == [("1", 2)]
     with pytest.raises(DataError, match="no columns c"):
         read(path, text=["c"])
+
+
+def test_dates_in_a_notation(put):
+    path = put("born,n\n01/02/1980,1\n31/12/1999,2\n,3\n")
+    assert read(path, dates={"born": "%d/%m/%Y"})["born"].to_list() == [
+        dt.date(1980, 2, 1),
+        dt.date(1999, 12, 31),
+        None,
+    ]
+    with pytest.raises(DataError, match=r"no dates in the notation given \(born: 1\)") as caught:
+        read(path, dates={"born": "%m/%d/%Y"})
+    assert "31/12" not in str(caught.value)
+    with pytest.raises(DataError, match="no columns born2"):
+        read(path, dates={"born2": "%d"})
+
+
+ODD = {
+    "plain": ("a,b\n1,x\n2,y\n", {}),
+    "no header": ("1,x\n2,y\n", {"header": False, "columns": ["a", "b"]}),
+    "blank end": ("a,b\n1,x\n2,y\n\n\n", {}),
+    "blank names": ("a, b\n1,x\n2,y\n", {}),
+    "marks": ("a,b\n1,x\nNA,y\n", {}),
+    "blanks": ("a,b\n1, x\n2, y\n", {}),
+    "decimal comma": ("a;b\n1,5;x\n2;y\n", {}),
+    "zeros": ("a,b\n01,x\n02,y\n", {}),
+    "quotes": ('a,b\n1,"x\ny, z"\n2,""\n', {}),
+    "moments": ("a,b\n2020-01-01 10:00:00,x\n2020-01-01T11:00:00,y\n", {}),
+    "cp1252": ("a,b\n1,é\n2,ñ\n".encode("cp1252"), {}),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_both_engines_read_the_same(put, name):
+    data, options = ODD[name]
+    path = put(data)
+    tables = [celosia.read(path, engine=engine, **options).polars() for engine in ("polars", "duckdb")]
+    assert tables[0].height == 2
+    assert tables[0].rows() == tables[1].rows()
+    assert tables[0].columns == tables[1].columns
 
 
 def test_unnamed_and_blank_column_names(put):

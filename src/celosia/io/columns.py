@@ -34,6 +34,7 @@ class Reading:
     kind: str
     marks: tuple[str, ...] = ()
     strip: bool = False
+    notation: str | None = None
 
     def dtype(self) -> pl.DataType:
         """Return the polars type of the column."""
@@ -52,7 +53,7 @@ class Reading:
     @property
     def native(self) -> bool:
         """Say whether the scanner itself can read the column, without an expression after it."""
-        return not self.strip and len(self.marks) < 2 and self.kind != "moment"
+        return not self.strip and len(self.marks) < 2 and "" not in self.marks and self.kind != "moment"
 
 
 def pattern(kind: str, decimal: str) -> str:
@@ -68,9 +69,9 @@ def pattern(kind: str, decimal: str) -> str:
 
 
 def readings_of(
-    cells: pl.LazyFrame, head: pl.DataFrame, decimal: str, marks: tuple[str, ...] = MARKS
+    cells: pl.LazyFrame, head: pl.DataFrame, decimal: str, marks: tuple[str, ...] = MARKS, *, quoted: bool = True
 ) -> dict[str, Reading]:
-    """Decide how each column is read; ``cells`` and ``head`` hold the cells as text.
+    """Decide how each column is read; ``cells`` and ``head`` hold the cells as text, perhaps in quotes.
 
     >>> import polars as pl
     >>> head = pl.DataFrame({"a": ["1", "2"], "zip": ["08001", "17001"]})
@@ -93,10 +94,13 @@ def readings_of(
         unchecked = {name for name in unchecked if found[name].kind != "text"}
     for name in unchecked:
         found[name] = Reading("text")
+    texts = [name for name, reading in found.items() if reading.kind == "text"] if quoted else []
+    for name in _with_empty(cells, texts):
+        found[name] = replace(found[name], marks=("",))
     return {name: replace(r, kind="text") if r.kind == "empty" else r for name, r in found.items()}
 
 
-def expression(name: str, reading: Reading, decimal: str) -> pl.Expr:
+def expression(name: str, reading: Reading, decimal: str, *, strict: bool = True) -> pl.Expr:
     """Return the expression that makes the column from its text cells."""
     import polars as pl
 
@@ -108,7 +112,7 @@ def expression(name: str, reading: Reading, decimal: str) -> pl.Expr:
     if reading.kind == "moment":
         return cell.str.replace(" ", "T", literal=True).str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us")
     if reading.kind == "date":
-        return cell.str.to_date("%Y-%m-%d")
+        return cell.str.to_date(reading.notation or "%Y-%m-%d", strict=strict)
     if reading.kind == "truth":
         return cell == "true"
     return cell.cast(reading.dtype())
@@ -186,6 +190,16 @@ def _widened(cells: pl.LazyFrame, name: str, reading: Reading, decimal: str, mar
     return Reading("text") if wider == "text" else Reading(wider, strip=reading.strip or seen.strip)
 
 
+def _with_empty(cells: pl.LazyFrame, names: list[str]) -> list[str]:
+    """Return the text columns with an empty text between quotes, which the scanner does not take as missing."""
+    import polars as pl
+
+    if not names:
+        return []
+    row = cells.select((pl.col(name) == "").any() for name in names).collect(engine="streaming").row(0)
+    return [name for name, empty in zip(names, row, strict=True) if empty]
+
+
 def _marks_in(cells: pl.LazyFrame, name: str, strip: bool, marks: tuple[str, ...]) -> tuple[str, ...]:
     """Return the marks that occur in a column."""
     cell = _cell(name, strip)
@@ -195,7 +209,7 @@ def _marks_in(cells: pl.LazyFrame, name: str, strip: bool, marks: tuple[str, ...
 
 def mark_map(readings: Mapping[str, Reading]) -> dict[str, tuple[str, ...]]:
     """Return the marks per column that has some."""
-    return {name: reading.marks for name, reading in readings.items() if reading.marks}
+    return {name: reading.marks for name, reading in readings.items() if any(reading.marks)}
 
 
 __all__ = ["MARKS", "Reading", "expression", "mark_map", "pattern", "readings_of"]

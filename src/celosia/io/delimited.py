@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +28,14 @@ def scan(
     columns: Sequence[str] | None = None,
     missing: Sequence[str] | None = None,
     text: Sequence[str] | bool = (),
+    dates: Mapping[str, str] | None = None,
 ) -> Scan:
     """Open a delimited text file as a lazy scan whose column types hold for every record.
 
     The separator, the encoding and the decimal mark are told from the first megabyte unless they are given.
     ``header=False`` with ``columns`` names the columns of a file without a header; ``missing`` lists the marks that
-    mean missing in every column; ``text`` lists columns to be left as text (``True``: all of them).
+    mean missing in every column; ``text`` lists columns to be left as text (``True``: all of them); ``dates`` maps
+    columns to the notation of their dates (``%d/%m/%Y``), as ISO dates need none.
 
     Raises ``DataError`` for an empty file, a header without records, equal column names, records of another width
     than the header and damaged UTF-8.
@@ -50,7 +52,8 @@ def scan(
     rows = structure.records - structure.trailing - int(header) if structure.trailing else None
     cells = _lazy(source, dialect, names, header, rows, {name: Reading("text") for name in names})
     marks = MARKS if missing is None else tuple(missing)
-    readings = _readings(cells, dialect, names, marks, text)
+    readings = _readings(cells, dialect, names, marks, text, dates or {}, quoted=structure.quoted)
+    _check_dates(file, cells, readings)
     if missing:
         readings = {n: Reading(r.kind, tuple(missing), r.strip) if r.kind == "text" else r for n, r in readings.items()}
     facts = FileFacts(
@@ -60,6 +63,7 @@ def scan(
         encoding=dialect.encoding,
         decimal=dialect.decimal,
         marks=mark_map(readings),
+        plain=_is_plain(source, dialect, names, header, rows, readings),
     )
     return Scan(_lazy(source, dialect, names, header, rows, readings), facts, str(file))
 
@@ -154,17 +158,53 @@ def _readings(
     names: tuple[str, ...],
     marks: tuple[str, ...],
     text: Sequence[str] | bool,
+    dates: Mapping[str, str],
+    *,
+    quoted: bool,
 ) -> dict[str, Reading]:
     """Decide the readings, leaving as text what is asked to be text."""
     asked = set(names) if text is True else set(text or ())
-    unknown = asked - set(names)
+    unknown = (asked | set(dates)) - set(names)
     if unknown:
-        raise DataError(f"csv: no columns {', '.join(sorted(unknown))} to read as text. There are: {', '.join(names)}.")
-    rest = [name for name in names if name not in asked]
+        raise DataError(f"csv: no columns {', '.join(sorted(unknown))}. There are: {', '.join(names)}.")
+    rest = [name for name in names if name not in asked and name not in dates]
     found: dict[str, Reading] = {}
     if rest:
-        found = readings_of(cells.select(rest), cells.select(rest).head(10_000).collect(), dialect.decimal, marks)
+        wanted = cells.select(rest)
+        found = readings_of(wanted, wanted.head(10_000).collect(), dialect.decimal, marks, quoted=quoted)
+    found |= {name: Reading("date", strip=True, notation=notation) for name, notation in dates.items()}
     return {name: found.get(name, Reading("text")) for name in names}
+
+
+def _check_dates(file: Path, cells: pl.LazyFrame, readings: dict[str, Reading]) -> None:
+    """Raise when a cell is no date in the notation that was given for its column."""
+
+    given = {name: reading for name, reading in readings.items() if reading.notation}
+    if not given:
+        return
+    wrong = [
+        (expression(n, Reading("text", strip=True), ".").is_not_null() & expression(n, r, ".", strict=False).is_null())
+        .sum()
+        .alias(n)
+        for n, r in given.items()
+    ]
+    counts = cells.select(wrong).collect(engine="streaming").row(0, named=True)
+    bad = [f"{name}: {count}" for name, count in counts.items() if count]
+    if bad:
+        raise DataError(f"{file.name}: cells that are no dates in the notation given ({', '.join(bad)}).")
+
+
+def _is_plain(
+    source: Path | bytes,
+    dialect: Dialect,
+    names: tuple[str, ...],
+    header: bool,
+    rows: int | None,
+    readings: dict[str, Reading],
+) -> bool:
+    """Say whether any reader of CSV would read the same records from the file."""
+    written = isinstance(source, Path) and header and rows is None and names == dialect.columns
+    return written and dialect.decimal == "." and all(r.native and not r.marks for r in readings.values())
 
 
 def _lazy(

@@ -48,6 +48,9 @@ class FileFacts:
     decimal: str | None = None
     sheet: str | None = None
     title: str | None = None
+    #: Whether any reader of CSV that is told the separator and the types reads the same: UTF-8, decimal points, a
+    #: header with these names, no marks, no blanks to strip.
+    plain: bool = False
     #: Per column, the marks in a text file that were read as missing (``NA``, ``?``, …).
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: Per column, the text that stands for each code.

@@ -21,7 +21,7 @@ QUOTE, LINE_FEED, RETURN = 34, 10, 13
 
 @dataclass(frozen=True)
 class Structure:
-    """What the pass found: records (header counted), ragged ones, blank lines, whether the text is UTF-8."""
+    """What the pass found: records (header counted), ragged ones, blank lines, whether UTF-8, whether with quotes."""
 
     records: int
     ragged: int
@@ -29,6 +29,7 @@ class Structure:
     blank: int
     trailing: int
     utf8: bool
+    quoted: bool
 
 
 def structure_of(source: Path | bytes, separator: str, fields: int) -> Structure:
@@ -39,7 +40,7 @@ def structure_of(source: Path | bytes, separator: str, fields: int) -> Structure
     ...     file = pathlib.Path(place) / "a.csv"
     ...     _ = file.write_text('a,b\n1,"x\ny,z"\n2\n')
     ...     structure_of(file, ",", 2)
-    Structure(records=3, ragged=1, first_ragged=3, blank=0, trailing=0, utf8=True)
+    Structure(records=3, ragged=1, first_ragged=3, blank=0, trailing=0, utf8=True, quoted=True)
     """
     decoder: codecs.IncrementalDecoder | None = codecs.getincrementaldecoder("utf-8")()
     tally = _Tally(fields)
@@ -50,6 +51,7 @@ def structure_of(source: Path | bytes, separator: str, fields: int) -> Structure
             decoder = _fed(decoder, block)
             b = np.frombuffer(block, dtype=np.uint8)
             if inside or QUOTE in block:
+                tally.quoted = True
                 # Parity of the quotes so far; the sum wraps at 256, which keeps its parity.
                 parity = (np.cumsum(b == QUOTE, dtype=np.uint8) + inside) & 1
                 outside = parity == 0
@@ -109,6 +111,7 @@ class _Tally:
 
     def __init__(self, fields: int) -> None:
         self.fields = fields
+        self.quoted = False
         self.records = self.ragged = self.first = self.blank = self.trailing = 0
 
     def add(self, counts: np.ndarray, bare: np.ndarray) -> None:
@@ -124,7 +127,7 @@ class _Tally:
         self.trailing = int(bare.size - 1 - full[-1]) if full.size else self.trailing + bare.size
 
     def result(self, utf8: bool) -> Structure:
-        return Structure(self.records, self.ragged, self.first, self.blank, self.trailing, utf8)
+        return Structure(self.records, self.ragged, self.first, self.blank, self.trailing, utf8, self.quoted)
 
 
 def _fed(decoder: codecs.IncrementalDecoder | None, block: bytes) -> codecs.IncrementalDecoder | None:
