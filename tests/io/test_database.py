@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import importlib.util
 import sqlite3
+from pathlib import Path
 
 import duckdb
 import polars as pl
@@ -11,6 +13,7 @@ import pytest
 
 from celosia import io as cio
 from celosia.errors import DataError, OutputError, ParameterError
+from celosia.io import database
 
 FRAME = pl.DataFrame(
     {
@@ -111,3 +114,42 @@ def test_duckdb_write(tmp_path):
     assert cio.scan(url, table="safe").frame.pl().equals(FRAME)
     with pytest.raises(OutputError, match="'safe' could not be written"):
         cio.write(FRAME, url, table="safe")
+
+
+@pytest.fixture(scope="module")
+def postgresql():
+    spec = importlib.util.spec_from_file_location("celosia_tests_postgres", Path(__file__).parents[1] / "postgres.py")
+    server = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(server)
+    if server.binaries() is None:
+        pytest.skip("needs the PostgreSQL server binaries (initdb, pg_ctl), which are not installed")
+    with server.cluster() as url:
+        yield url
+
+
+def test_postgresql(postgresql):
+    import sqlalchemy as sa
+
+    cio.write(FRAME, postgresql, table="safe")
+    back = cio.scan(postgresql, table="safe").frame.collect()
+    assert back.equals(FRAME)
+    amounts = cio.scan(postgresql, query="SELECT CAST(x AS numeric(10, 2)) AS x, id > 1 AS more FROM safe ORDER BY id")
+    assert amounts.frame.collect().rows() == [(1.5, False), (None, True), (2.0, None)]
+    with pytest.raises(DataError, match="does not exist"):
+        cio.scan(postgresql, query="SELECT absent FROM safe")
+    # The message of the server would quote the cell.
+    with pytest.raises(DataError) as caught:
+        cio.scan(postgresql, query="SELECT CAST(name AS integer) AS n FROM safe WHERE name = 'a'")
+    assert '"a"' not in str(caught.value)
+    engine = database.connected(postgresql)
+    with engine.begin() as connection:
+        connection.execute(
+            sa.text("CREATE FUNCTION empty_it() RETURNS integer AS 'DELETE FROM safe; SELECT 1' LANGUAGE sql")
+        )
+    engine.dispose()
+    with pytest.raises(DataError, match="refused the query"):
+        cio.scan(postgresql, query="SELECT empty_it() AS n")
+    assert cio.scan(postgresql, table="safe").frame.collect().height == 3
+    nested = "SELECT ARRAY[1, 2] AS a"
+    with pytest.raises(DataError, match="columns a of the query hold no plain values"):
+        cio.scan(postgresql, query=nested)

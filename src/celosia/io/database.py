@@ -113,7 +113,8 @@ def _fetched(engine: sqlalchemy.Engine, query: Any) -> pl.DataFrame:
     import sqlalchemy as sa
 
     try:
-        with engine.connect().execution_options(stream_results=True) as connection:
+        reading = {"postgresql_readonly": True} if engine.dialect.name == "postgresql" else {}
+        with engine.connect().execution_options(stream_results=True, **reading) as connection:
             result = connection.execute(sa.text(query) if isinstance(query, str) else query)
             if not result.returns_rows:
                 raise DataError("the query returns no rows: only a SELECT can be read.")
