@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.search.check import Check, Checker
-from celosia.search.objective import ClassObjective, ColumnObjective, Score
+from celosia.search.objective import ColumnObjective, Score
 from celosia.search.tables import Levels
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ class _Descent:
         objective = checker.objective
         self.columns = objective if isinstance(objective, ColumnObjective) else objective.columns
         self.monotone = self.columns is not None and self.columns.monotone
-        self.gap_adds = isinstance(objective, ClassObjective)
         self.best: Check | None = None
         self.checks: dict[Levels, Check] = {}
         self._forcing: list[Check] = []
@@ -96,27 +95,34 @@ class _Descent:
             here = found
 
     def _prove(self) -> Key | None:
-        """Open nodes by their bound; give the least bound still open when time is up, ``None`` when all is proven."""
-        heap: list[tuple[Key, Levels, int]] = [(self._bound(self.lower), self.lower, 0)]
+        """Open nodes by their bound; give the least bound still open when time is up, ``None`` when all is proven.
+
+        A node enters with the bound of its levels alone, which no coarser node falls below; so its children can wait
+        for it. What coarser nodes force on it holds for itself only: with that it enters a second time, childless.
+        """
+        heap: list[tuple[Key, Levels, int]] = [(self._bound(self.lower, forced=False), self.lower, 0)]
+        childless = len(self.lower)
         while heap:
-            key, levels, first = heapq.heappop(heap)
+            key, levels, first = heap[0]
             if self.best is not None and key >= self._key(self.best.score):
-                if self.monotone:
-                    return None  # every node still to come lies above
-                continue
+                return None  # every node still to come lies above
             if self._late():
                 return key
-            now = self._bound(levels)
-            if now > key:
-                heapq.heappush(heap, (now, levels, first))
-                continue
-            if now < (math.inf,):
-                self._climb(levels)
+            heapq.heappop(heap)
             for j in range(first, len(levels)):
                 if levels[j] < self.upper[j]:
                     coarser = (*levels[:j], levels[j] + 1, *levels[j + 1 :])
-                    plain = self._bound(coarser, forced=False)
-                    heapq.heappush(heap, (max(plain, key) if self.monotone else (-math.inf,), coarser, j))
+                    heapq.heappush(heap, (self._bound(coarser, forced=False), coarser, j))
+            if levels in self.checks:
+                continue
+            now = self._bound(levels)
+            if now > key:
+                if now < (math.inf,):
+                    heapq.heappush(heap, (now, levels, childless))
+            else:
+                self._climb(levels)
+                if levels not in self.checks:
+                    heapq.heappush(heap, (max(key, self._bound(levels)), levels, childless))
         return None
 
     def _climb(self, levels: Levels) -> None:
@@ -146,7 +152,12 @@ class _Descent:
         return score if isinstance(score, tuple) else (score,)
 
     def _bound(self, levels: Levels, *, forced: bool = True) -> Key:
-        """Give what is known about a node: its columns' loss and what coarser nodes force it to suppress."""
+        """Give what is known about a node: its columns' loss and what coarser nodes force it to suppress.
+
+        A loss whose columns are not monotone promises nothing about coarser nodes before they are reached.
+        """
+        if not forced and not self.monotone:
+            return (-math.inf,)
         below: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
         if forced and self._forcing:
             known = self._forcing_levels[: len(self._forcing)]

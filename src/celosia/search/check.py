@@ -139,7 +139,8 @@ class Checker:
         if self.limit == 0:
             refused = any(r.monotone_generalisation and not r.accepts(counts.take(index)) for r in self._by_file)
             return np.zeros_like(kept), refused
-        order = index[np.argsort(self._cost(counts)[index], kind="stable")]
+        # ties go by key, so that the result does not depend on the way to the node
+        order = index[np.lexsort((*table.keys[index].T, self._cost(counts)[index]))]
         low, high = 1, len(order)  # classes to suppress: ``low - 1`` are too few, all are enough
         while low < high:
             middle = (low + high) // 2
@@ -183,7 +184,11 @@ class Checker:
             combined = self.objective.value(sums)
             score = tuple(combined.tolist()) if self.objective.ranked else float(combined[0])
         else:
-            counts = self.tables.counts(table, codes=True, least=self._least)
+            here = None
+            if table.sums.shape[1] > 2:  # combinations that only the population has are no classes
+                here = records > 0
+                kept, certain = kept[here], certain[here]
+            counts = self.tables.counts(table, here, codes=True, least=self._least)
             score = float(self.objective.score(counts, kept))
             if self.objective.floor is not None:
                 floor = float(self.objective.floor(counts))

@@ -1,0 +1,292 @@
+"""The search finds what looking at every node finds, for every pair of model and loss, and proves it."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from tests.search import reference
+
+from celosia.catalogue import build
+from celosia.search import lattice
+from celosia.search.anytime import descend
+from celosia.search.check import Checker
+from celosia.search.classes import ClassCounts, ValueCounts
+from celosia.search.lattice import search
+from celosia.search.objective import ClassObjective, ColumnObjective, Domain
+from celosia.search.tables import ClassTables, Records, Sensitive
+
+MODELS = {
+    "k": ["k-anonymity(k=3)"],
+    "distinct l": ["l-diversity(l=2, variant=distinct)", "k-anonymity(k=2)"],
+    "entropy l": ["l-diversity(l=2, variant=entropy)"],
+    "recursive l": ["l-diversity(l=2, variant=recursive, c=2)"],
+    "t equal": ["t-closeness(t=0.3)", "k-anonymity(k=2)"],
+    "t ordered": ["t-closeness(t=0.2, distance=ordered)"],
+    "beta": ["beta-likeness(beta=1)"],
+    "delta": ["delta-disclosure(delta=1.5)"],
+    "alpha k": ["alpha-k(alpha=0.7, k=2)"],
+    "average": ["average-risk(risk=0.25)"],
+    "sample uniques": ["sample-uniqueness(share=0.05)"],
+    "k-map": ["k-map(k=3, size=150)"],
+    "presence": ["delta-presence(highest=0.7, population=-)"],
+}
+LOSSES = [
+    *(
+        "domain-loss()",
+        "domain-loss(aggregate=arithmetic)",
+        "domain-loss(aggregate=max)",
+        "domain-loss(aggregate=rank)",
+    ),
+    *("domain-loss(gs=0.2)", "domain-loss(gs=0.8)", "precision()", "height()", "height(suppressed=false)"),
+    *("non-uniform-entropy()", "non-uniform-entropy(normalised=false)", "average-class-size()", "ambiguity()"),
+    *("kullback-leibler()", "majority-loss(target=s)", "suppression()"),
+]
+REFERENCE = {
+    "dm": reference.discernibility,
+    "dm*": lambda d: reference.discernibility(d, True),
+    "kl of records": lambda d: reference.divergence(d, True),
+}
+
+
+def nested(rng, values, levels):
+    """A random hierarchy: each level merges codes of the one below; the top is one value."""
+    maps = [np.arange(values, dtype=np.int32)]
+    for _ in range(levels - 2):
+        wide = int(maps[-1].max()) + 1
+        merged = rng.integers(0, max(1, wide // 2 + 1), wide)
+        maps.append(np.unique(merged[maps[-1]], return_inverse=True)[1].astype(np.int32))
+    return (*maps, np.zeros(values, dtype=np.int32))
+
+
+def instance(seed):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(30, 70)), int(rng.integers(2, 4))
+    maps = tuple(nested(rng, int(rng.integers(2, 9)), int(rng.integers(2, 5))) for _ in range(m))
+    weight = [rng.dirichlet(np.ones(len(one[0]))) for one in maps]
+    codes = np.column_stack([rng.choice(len(p), n, p=p) for p in weight]).astype(np.int32)
+    extra = np.column_stack([rng.choice(len(p), 2 * n, p=p) for p in weight]).astype(np.int32)
+    counts = tuple(np.bincount(codes[:, j], minlength=len(maps[j][0])) for j in range(m))
+    domain = Domain(tuple("abc"[:m]), maps, counts)
+    sensitive = Sensitive(rng.choice(4, n, p=[0.4, 0.3, 0.2, 0.1]).astype(np.int32), 4)
+    population = np.concatenate([codes, extra])
+    return Records(domain, codes, {"s": sensitive}, population=population, population_total=len(population))
+
+
+def every_node(records):
+    domain = records.domain
+    yield from itertools.product(*(range(domain.height(j) + 1) for j in range(len(domain))))
+
+
+def grouped(records, levels):
+    """The classes of a node, made record by record."""
+    domain = records.domain
+    own = [
+        tuple(int(domain.maps[j][v][c]) for j, (v, c) in enumerate(zip(levels, row, strict=True)))
+        for row in records.codes
+    ]
+    people = [
+        tuple(int(domain.maps[j][v][c]) for j, (v, c) in enumerate(zip(levels, row, strict=True)))
+        for row in records.population
+    ]
+    keys = sorted(set(own))
+    sensitive = records.sensitive["s"]
+    matrix = np.zeros((len(keys), sensitive.width), dtype=np.int64)
+    for key, value in zip(own, sensitive.codes, strict=True):
+        matrix[keys.index(key), value] += 1
+    squares = np.zeros(len(keys), dtype=np.int64)
+    combos, repeats = np.unique(records.codes, axis=0, return_counts=True)
+    for combo, count in zip(combos, repeats, strict=True):
+        key = tuple(int(domain.maps[j][v][c]) for j, (v, c) in enumerate(zip(levels, combo, strict=True)))
+        squares[keys.index(key)] += count**2
+    return ClassCounts(
+        size=matrix.sum(axis=1),
+        values={"s": ValueCounts.of(matrix, sensitive.share())},
+        total=len(own),
+        population=np.array([people.count(key) for key in keys]),
+        population_total=len(people),
+        codes=np.array(keys, dtype=np.int32),
+        levels=levels,
+        squares=squares,
+    )
+
+
+def keep(models, classes, cost):
+    """Which classes stay: those that hold, less the cheapest ones until the file holds."""
+    kept = np.ones(len(classes), dtype=bool)
+    for model in models:
+        if model.scope == "class":
+            kept &= model.judge(classes)
+    for _ in range(len(classes) + 1):
+        if all(model.accepts(classes.take(kept)) for model in models if model.scope == "file"):
+            return kept
+        index = np.flatnonzero(kept)
+        kept[index[np.lexsort((*classes.codes[index].T, cost[index]))[0]]] = False
+    return kept
+
+
+def scored(objective, classes, kept):
+    if isinstance(objective, ClassObjective):
+        return objective.score(classes, kept)
+    x = []
+    for j, level in enumerate(classes.levels):
+        total = objective.base[j][level]
+        lost = np.bincount(classes.codes[~kept, j], classes.size[~kept], len(objective.base[j]) + 99)
+        for g in np.flatnonzero(lost):
+            if objective.extra is not None:
+                total += lost[g] * objective.extra[j][level][g]
+            if objective.spread is not None:
+                total += objective.spread[j] * lost[g] * np.log2(lost.sum() / lost[g])
+        x.append(total)
+    value = objective.value(np.array(x))
+    return tuple(value.tolist()) if objective.ranked else float(value[0])
+
+
+def cost_of(objective, classes):
+    if isinstance(objective, ColumnObjective) and objective.held is not None:
+        held = [classes.size * objective.held[j][lv][classes.codes[:, j]] for j, lv in enumerate(classes.levels)]
+        return np.log1p(np.stack(held, axis=1)).sum(axis=1)
+    return classes.size.astype(float)
+
+
+def brute(nodes, models, objective, limit):
+    best = None
+    for classes in nodes:
+        kept = keep(models, classes, cost_of(objective, classes))
+        suppressed = int(classes.size[~kept].sum())
+        if suppressed <= limit and kept.any():
+            score = scored(objective, classes, kept)
+            if best is None or score < best:
+                best = score
+    return best
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3])
+def case(request):
+    records = instance(request.param)
+    return records, [grouped(records, levels) for levels in every_node(records)]
+
+
+def same(found, expected):
+    if expected is None:
+        return found is None
+    return found is not None and np.allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_search_equals_brute_force(case, name):
+    records, nodes = case
+    models = [build("model", text.replace("-)", "x)")) for text in MODELS[name]]
+    top = tuple(records.domain.height(j) for j in range(len(records.domain)))
+    makers = {text: build("loss", text).objective for text in LOSSES} | REFERENCE
+    for loss, make in makers.items():
+        objective = make(records.domain)
+        for share in (0.0, 0.1, 1.0):
+            limit = int(share * len(records))
+            expected = brute(nodes, models, objective, limit)
+            checker = Checker(records, models, objective, limit, ("s",))
+            found = search(checker, (0,) * len(top), top)
+            got = None if found.best is None else found.best.score
+            assert found.optimal
+            assert same(got, expected), (name, loss, share, got, expected)
+
+
+@pytest.mark.parametrize("loss", ["domain-loss()", "domain-loss(aggregate=rank)", "ambiguity()", "kullback-leibler()"])
+def test_large_lattices_end_at_the_same_node_when_time_allows(case, loss):
+    records, nodes = case
+    models = [build("model", "k-anonymity(k=3)")]
+    objective = build("loss", loss).objective(records.domain)
+    top = tuple(records.domain.height(j) for j in range(len(records.domain)))
+    for limit in (0, 5, len(records)):
+        checker = Checker(records, models, objective, limit)
+        found = descend(checker, (0,) * len(top), top, len(nodes), lambda judged: False)
+        assert found.optimal
+        assert same(found.best.score, brute(nodes, models, objective, limit))
+
+
+def test_a_search_cut_short_gives_an_honest_bound(case):
+    records, nodes = case
+    models = [build("model", "k-anonymity(k=3)")]
+    objective = build("loss", "domain-loss()").objective(records.domain)
+    top = tuple(records.domain.height(j) for j in range(len(records.domain)))
+    truth = brute(nodes, models, objective, 5)
+    for most in (1, 2, 4):
+        for found in (
+            search(Checker(records, models, objective, 5), (0,) * len(top), top, most=most),
+            descend(Checker(records, models, objective, 5), (0,) * len(top), top, 0, lambda n, most=most: n >= most),
+        ):
+            assert found.bound <= truth + 1e-12
+            assert found.best is None or found.best.score >= truth - 1e-12
+            assert len(found.checks) <= most
+            if not found.optimal:
+                assert found.bound < np.inf
+
+
+def test_level_ranges_are_respected(case):
+    records, _ = case
+    top = tuple(records.domain.height(j) for j in range(len(records.domain)))
+    low = tuple(min(1, t) for t in top)
+    objective = build("loss", "domain-loss()").objective(records.domain)
+    found = search(Checker(records, [build("model", "k-anonymity(k=2)")], objective, 3), low, top)
+    assert all(np.all(np.array(check.levels) >= low) for check in found.checks)
+
+
+def test_a_tie_goes_to_the_finer_node():
+    # with the largest column's loss as objective every node with one starred column costs 1; the finest one is wanted
+    records = instance(1)
+    objective = build("loss", "suppression()").objective(records.domain)
+    top = tuple(records.domain.height(j) for j in range(len(records.domain)))
+    found = search(Checker(records, [build("model", "k-anonymity(k=1)")], objective, 0), (0,) * len(top), top)
+    assert found.best.levels == (0,) * len(top)
+
+
+def test_persons_count_once():
+    domain = Domain(("a",), ((np.array([0, 1], np.int32), np.array([0, 0], np.int32)),), (np.array([3, 2]),))
+    codes = np.array([[0], [0], [0], [1], [1]], dtype=np.int32)
+    value = Sensitive(np.array([0, 0, 1, 0, 1], dtype=np.int32), 2)
+    records = Records(domain, codes, {"s": value}, person=np.array([7, 7, 7, 8, 9], dtype=np.int32))
+    tables = ClassTables(records, ("s",))
+    low, high = tables.counts(tables.at((0,))), tables.counts(tables.at((1,)))
+    assert low.size.tolist() == [1, 2]  # three records of person 7 are one person
+    assert high.size.tolist() == [3]
+    assert low.of("s").dense().tolist() == [[1, 1], [1, 1]]  # a person counts once for each value
+    assert high.of("s").dense().tolist() == [[2, 2]]
+    assert low.total == 3
+
+
+def test_targets_are_those_of_the_most_demanding_member():
+    domain = Domain(("a",), ((np.array([0, 1], np.int32), np.array([0, 0], np.int32)),), (np.array([3, 2]),))
+    codes = np.array([[0], [0], [0], [1], [1]], dtype=np.int32)
+    objective = build("loss", "domain-loss()").objective(domain)
+    for target, expected in (([3, 1, 1, 2, 1], (0,)), ([4, 1, 1, 2, 1], (1,)), ([6, 1, 1, 1, 1], None)):
+        records = Records(domain, codes, target=np.array(target))
+        found = search(Checker(records, [build("model", "k-anonymity(k=1)")], objective, 0), (0,), (1,))
+        assert (None if found.best is None else found.best.levels) == expected
+
+
+def test_keys_wider_than_a_word():
+    rng = np.random.default_rng(5)
+    m, n = 14, 200
+    codes = rng.integers(0, 100, (n, m)).astype(np.int32)
+    codes[:, 2:] = codes[:, 1:2]  # 14 columns of 7 bits are 98 bits
+    maps = tuple((np.arange(100, dtype=np.int32), np.arange(100, dtype=np.int32) // 10) for _ in range(m))
+    domain = Domain(tuple(map(str, range(m))), maps, tuple(np.bincount(codes[:, j], minlength=100) for j in range(m)))
+    tables = ClassTables(Records(domain, codes))
+    assert tables.layout.words == 2
+    for levels in ((0,) * m, (1,) * m, (1, 0) * 7):
+        coarse = np.column_stack([maps[j][level][codes[:, j]] for j, level in enumerate(levels)])
+        expected = sorted(np.unique(coarse, axis=0, return_counts=True)[1].tolist())
+        assert sorted(tables.counts(tables.at(levels)).size.tolist()) == expected
+        rows = {tuple(row) for row in coarse.tolist()}
+        assert {tuple(row) for row in tables.counts(tables.at(levels), codes=True).codes.tolist()} == rows
+
+
+def test_a_large_lattice_is_not_refused(monkeypatch):
+    monkeypatch.setattr(lattice, "ENUMERATED", 3)
+    records = instance(2)
+    objective = build("loss", "domain-loss()").objective(records.domain)
+    top = tuple(records.domain.height(j) for j in range(len(records.domain)))
+    found = search(Checker(records, [build("model", "k-anonymity(k=3)")], objective, 5), (0,) * len(top), top)
+    assert found.optimal
+    assert found.best is not None
