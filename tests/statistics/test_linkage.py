@@ -50,7 +50,7 @@ def slow(source, target, truth, p=2.0):
     two = []
     for i, t in enumerate(truth):
         order = np.sort(d[i])
-        if t < 0 or len(order) == 1 and not hit[i]:
+        if t < 0 or (len(order) == 1 and not hit[i]):
             two.append(0.0)
         elif same[i].sum() > 1 or hit[i]:
             two.append(min(1.0, 2 / same[i].sum()) if hit[i] else 0.0)

@@ -34,6 +34,8 @@ class Estimate:
     high: float
     model: str
     population: int
+    stays: float = math.nan
+    """Chance that a sample unique is a population unique."""
     reason: str = ""
 
     @property
@@ -129,7 +131,7 @@ def pitman(sizes: NDArray[np.int64], population: int, rng: np.random.Generator) 
         return _none(tally, "pitman", "the likelihood has no maximum inside its range")
     draws = _pitman_draws(likely.draws(DRAWS, rng), tally, rng)
     stay, new = _pitman_parts(*_pitman_parameters(best), tally)
-    return _estimate(tally, "pitman", float(tally.uniques * stay + new), draws)
+    return _estimate(tally, "pitman", float(tally.uniques * stay + new), draws, float(stay))
 
 
 def zayatz(sizes: NDArray[np.int64], population: int, rng: np.random.Generator) -> Estimate:
@@ -157,7 +159,7 @@ def zayatz(sizes: NDArray[np.int64], population: int, rng: np.random.Generator) 
     shares = classes[:, 0] * h[0] / (classes @ h)
     inside = rng.binomial(classes[:, 0].astype(np.int64), shares)
     draws = (inside + rng.negative_binomial(np.maximum(inside, 1), pi) * (inside > 0)).astype(np.float64)
-    return _estimate(tally, "zayatz", float(tally.uniques * stays / pi), draws)
+    return _estimate(tally, "zayatz", float(tally.uniques * stays / pi), draws, float(stays))
 
 
 def negative_binomial(sizes: NDArray[np.int64], population: int, rng: np.random.Generator) -> Estimate:
@@ -191,8 +193,10 @@ def negative_binomial(sizes: NDArray[np.int64], population: int, rng: np.random.
     if best is None:
         return _none(tally, "snb", "the likelihood has no maximum inside its range")
     draws = _snb_draws(likely.draws(DRAWS, rng), tally, rng)
-    log_p, log_alone = _snb(best, np.zeros(1), tally.fraction)
-    return _estimate(tally, "snb", tally.classes / -math.expm1(log_p[0]) * float(np.exp(log_alone)), draws)
+    (log_p0, log_p1), log_alone = _snb(best, np.array([0.0, 1.0]), tally.fraction)
+    classes = tally.classes / -math.expm1(log_p0)
+    stays = math.exp(min(math.log(tally.fraction) + log_alone - log_p1, 0.0))
+    return _estimate(tally, "snb", classes * math.exp(log_alone), draws, stays)
 
 
 def dankar(sizes: NDArray[np.int64], population: int, rng: np.random.Generator) -> Estimate:
@@ -226,19 +230,19 @@ def _settled(tally: Sizes, model: str) -> Estimate | None:
     """The cases that need no model: the whole population was seen, or no unique was."""
     N = tally.population
     if tally.n == N:
-        return Estimate(tally.uniques, tally.uniques, tally.uniques, model, N)
+        return Estimate(tally.uniques, tally.uniques, tally.uniques, model, N, stays=1.0)
     if tally.uniques == 0:
         # S_1 population uniques leave no trace in the sample with probability (1 - pi)^S_1, which is 5 % at:
         unseen = math.log(0.05) / math.log1p(-tally.fraction)
-        return Estimate(0.0, 0.0, min(unseen, float(N - tally.n)), model, N)
+        return Estimate(0.0, 0.0, min(unseen, float(N - tally.n)), model, N, stays=0.0)
     return None
 
 
 def _none(tally: Sizes, model: str, reason: str) -> Estimate:
-    return Estimate(math.nan, math.nan, math.nan, model, tally.population, reason)
+    return Estimate(math.nan, math.nan, math.nan, model, tally.population, reason=reason)
 
 
-def _estimate(tally: Sizes, model: str, value: float, draws: Floats) -> Estimate:
+def _estimate(tally: Sizes, model: str, value: float, draws: Floats, stays: float) -> Estimate:
     """Point estimate with the central 95 % of the predictive draws, kept within what is possible."""
     if not math.isfinite(value):
         return _none(tally, model, "the estimate is not finite")
@@ -246,7 +250,7 @@ def _estimate(tally: Sizes, model: str, value: float, draws: Floats) -> Estimate
     N = float(tally.population)
     low, high = np.quantile(draws, [0.025, 0.975])
     value = min(value, N)
-    return Estimate(value, float(min(low, value)), float(min(max(high, value), N)), model, tally.population)
+    return Estimate(value, float(min(low, value)), float(min(max(high, value), N)), model, tally.population, stays)
 
 
 def _pitman_parameters(x: Floats) -> tuple[Floats, Floats]:

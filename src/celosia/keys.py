@@ -1,0 +1,137 @@
+"""The combinations of the quasi-identifiers as integer codes: what record-level risks compute on.
+
+One group-by gives the distinct patterns with their counts, weights and the records that have them. Suppressed records
+have no pattern.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celosia.errors import DataError, NotApplicable, SchemaError
+from celosia.schema import Missing
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """The distinct patterns of the quasi-identifiers of a table."""
+
+    names: tuple[str, ...]
+    codes: NDArray[np.int32]
+    """Patterns × columns; a missing value is -1."""
+    counts: NDArray[np.int64]
+    """Records (persons, where a person column is declared) of each pattern."""
+    rows: NDArray[np.int64]
+    """Rows of each pattern."""
+    weights: NDArray[np.float64] | None
+    """Sum of the sampling weights of each pattern; None without a weight column."""
+    pattern: NDArray[np.int64] = field(repr=False)
+    """The pattern of each record in table order; -1 when suppressed."""
+    category: tuple[bool, ...]
+    """Columns whose missing values are a value of their own."""
+    conservative: bool
+
+    @classmethod
+    def of(cls, table: Table) -> Keys:
+        """Group the records of a table by their quasi-identifiers; computed once per table."""
+        return table.cached("keys", lambda: _group(table))
+
+    def closed(self) -> NDArray[np.int32]:
+        """The codes with missing values as a value of their own in the columns that read them so."""
+        codes = self.codes.copy()
+        for j, own in enumerate(self.category):
+            if own and len(codes):
+                missing = codes[:, j] < 0
+                codes[missing, j] = codes[:, j].max() + 1
+        return codes
+
+    def frequencies(self, weight: bool = False, alpha: float | None = None) -> NDArray[np.float64]:
+        """Frequency of each pattern in the table, or with ``weight`` in the population.
+
+        Missing values are read as the schema says; ``alpha`` sets sdcMicro's reading between conservative (0) and
+        wildcard (1) for all of them.
+        """
+        from celosia.kernels.missing_frequencies import frequencies
+
+        own = self.weights if weight else self.counts
+        if own is None:
+            raise SchemaError("no weight column is declared: name one under `weight`.")
+        own = own.astype(np.float64)
+        if alpha is not None:
+            return frequencies(self.codes, own, "alpha", alpha)
+        codes = self.closed()
+        if not (codes < 0).any():
+            return own
+        return frequencies(codes, own, "conservative" if self.conservative else "wildcard")
+
+    def spread(self, values: NDArray[Any], suppressed: Any = 0) -> NDArray[Any]:
+        """Values of the patterns given to their records; ``suppressed`` for records without a pattern."""
+        found = np.append(values, np.asarray(suppressed, dtype=values.dtype))
+        return found[self.pattern]
+
+
+def population_size(table: Table, size: int | None) -> int:
+    """The number of people in the population: as given, or the sum of the sampling weights."""
+    records = int(Keys.of(table).counts.sum())
+    if size is not None:
+        if size < records:
+            raise DataError(f"the population ({size}) cannot be smaller than the table ({records} records).")
+        return size
+    weights = Keys.of(table).weights
+    if weights is None:
+        raise NotApplicable("give the size of the population, or a weight column in the schema.")
+    return max(records, round(float(weights.sum())))
+
+
+def _group(table: Table) -> Keys:
+    import polars as pl
+
+    from celosia.classes import codes
+
+    schema = table.schema
+    names = schema.need_quasi()
+    special = [name for name in (schema.person, schema.weight) if name is not None]
+    frame = pl.DataFrame([table.column(name) for name in dict.fromkeys([*names, *special])])
+    hidden = table.suppressed_mask()
+    frame = frame.with_row_index("__row__")
+    if hidden.any():
+        frame = frame.filter(pl.Series(~hidden))
+    wanted = [pl.len().alias("__rows__"), pl.col("__row__")]
+    if schema.person is not None:
+        wanted.append(pl.col(schema.person).n_unique().alias("__persons__"))
+    if schema.weight is not None:
+        wanted.append(pl.col(schema.weight).cast(pl.Float64).sum().alias("__weights__"))
+        _check_weights(frame[schema.weight])
+    found = frame.group_by(names).agg(wanted)
+    rows = found["__rows__"].to_numpy().astype(np.int64)
+    pattern = np.full(len(table), -1, dtype=np.int64)
+    pattern[found["__row__"].explode().to_numpy()] = np.repeat(np.arange(len(found)), rows)
+    matrix = [codes(found[name], None)[0] for name in names]
+    return Keys(
+        tuple(names),
+        np.ascontiguousarray(np.column_stack(matrix), dtype=np.int32),
+        found["__persons__"].to_numpy().astype(np.int64) if schema.person is not None else rows,
+        rows,
+        found["__weights__"].to_numpy() if schema.weight is not None else None,
+        pattern,
+        tuple(schema[name].missing == Missing.CATEGORY for name in names),
+        schema.reading() == Missing.CONSERVATIVE,
+    )
+
+
+def _check_weights(weights: pl.Series) -> None:
+    import polars as pl
+
+    values = weights.cast(pl.Float64)
+    bad = int((values.is_null() | ~values.is_finite() | (values <= 0)).fill_null(value=True).sum())
+    if bad:
+        raise DataError(f"weight column {weights.name!r}: {bad} weights are missing, infinite or not positive.")

@@ -1,0 +1,94 @@
+"""Estimated population uniques."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from celosia.catalogue import Risk
+from celosia.errors import NotApplicable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.statistics.population_uniqueness import Estimate
+    from celosia.table import Table
+
+
+class PopulationUniques(Risk):
+    r"""The share of the population that is unique on the quasi-identifiers, estimated from the sample.
+
+    .. math:: \hat S_1 / N
+
+    ``model`` is the estimator: ``pitman`` (Pitman's sampling formula), ``zayatz`` (population classes distributed
+    as the sample's), ``snb`` (slide negative binomial), or ``dankar``, the rule that picks one by the sampling
+    fraction. The evidence has a 95 % interval and the estimates of all models: on real data they may differ by a
+    factor of ten, and an interval covers sampling, not a wrong model. Where a model has no estimate the reason stands
+    in its place, never a 0. The size of the population is ``size`` or the sum of the sampling weights.
+
+    References: Dankar, El Emam, Neisa & Roffey (2012); Hoshino (2001); Zayatz (1991); Chen & Keller-McNulty (1998).
+
+    >>> import polars as pl, celosia
+    >>> ages = [20] * 6 + [21] * 4 + [22] * 2 + [23, 24, 25]
+    >>> table = celosia.read(pl.DataFrame({"age": ages}), celosia.Schema.of(quasi=["age"]))
+    >>> round(PopulationUniques(model="zayatz", size=60).value(table), 3)
+    0.078
+    """
+
+    model: Literal["dankar", "pitman", "zayatz", "snb"] = Field(default="dankar", description="the estimator")
+    size: int | None = Field(
+        default=None, ge=1, description="number of people in the population; else from the weights"
+    )
+    seed: int = Field(default=0, ge=0, description="seed of the draws behind the interval")
+
+    def value(self, table: Table) -> float:
+        """The estimated share of population uniques."""
+        return self._known(table).share
+
+    def evidence(self, table: Table) -> dict[str, Any]:
+        """The share with its interval, the model used, and what the other models say."""
+        from celosia.statistics.population_uniqueness import ESTIMATORS
+
+        found = self._known(table)
+        others = {name: self._estimate(table, name) for name in ESTIMATORS if name != "dankar"}
+        return {
+            "value": found.share,
+            "interval": list(found.interval),
+            "uniques": found.uniques,
+            "population": found.population,
+            "model": found.model,
+            "stays": found.stays,
+            "models": {name: (e.share if e.known else None) for name, e in others.items()},
+            "reasons": {name: e.reason for name, e in others.items() if not e.known},
+        }
+
+    def records(self, table: Table) -> pl.DataFrame:
+        """Chance of each record to be a population unique, and whether it is unique in the sample."""
+        import polars as pl
+
+        from celosia.keys import Keys
+
+        keys = Keys.of(table)
+        alone = keys.spread(keys.counts == 1, suppressed=False)
+        return pl.DataFrame({"risk": np.where(alone, self._known(table).stays, 0.0), "unique": alone})
+
+    def _known(self, table: Table) -> Estimate:
+        found = self._estimate(table, self.model)
+        if not found.known:
+            raise NotApplicable(f"population-uniques: the {found.model} model has no estimate: {found.reason}.")
+        return found
+
+    def _estimate(self, table: Table, model: str) -> Estimate:
+        from celosia.keys import Keys, population_size
+        from celosia.statistics.population_uniqueness import ESTIMATORS
+
+        def make() -> Estimate:
+            sizes = Keys.of(table).counts
+            if not len(sizes):
+                raise NotApplicable("population-uniques: the table has no records that are not suppressed.")
+            N = population_size(table, self.size)
+            return ESTIMATORS[model](sizes, N, np.random.default_rng(self.seed))
+
+        return table.cached(("population uniques", model, self.size, self.seed), make)

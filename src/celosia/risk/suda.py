@@ -1,0 +1,103 @@
+"""Special uniques (SUDA)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from celosia.catalogue import Risk
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.statistics.suda_scores import Scores
+    from celosia.table import Table
+
+
+class Suda(Risk):
+    r"""Records that are unique on few quasi-identifiers already: special uniques, by their minimal sample uniques.
+
+    .. math:: s_i = \sum_{S \in \mathrm{MSU}_i} (m - |S|)!, \qquad
+              \mathrm{DIS}_i = \frac{1}{1 + P (1-\varphi) / (\varphi\, s_i^Q A)}
+
+    A minimal sample unique is a set of columns on which the record is alone while it is not on any part of the set. The
+    DIS score turns the SUDA score into a chance of a right link, with φ the ``sampling_fraction``, P the records in
+    sample pairs, :math:`A = \sum s_j^{-Q}` and :math:`Q = 1 + (8-m)/20`. The value is the mean DIS score. A record with
+    a missing value that the schema reads as a wildcard matches nothing there. ``max_size`` bounds the sets that are
+    looked for; larger ones add little to a score.
+
+    References: Elliot, Manning & Ford (2002); Manning, Haglin & Keane (2008); Skinner & Elliot (2002).
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"sex": ["F", "F", "F", "M"], "age": [30, 30, 31, 31]})
+    >>> table = celosia.read(data, celosia.Schema.of(quasi=["sex", "age"]))
+    >>> Suda().records(table)["score"].to_list()
+    [0.0, 0.0, 1.0, 1.0]
+    """
+
+    max_size: int | None = Field(
+        default=None, ge=1, description="largest number of columns in a set; all when not given"
+    )
+    sampling_fraction: float = Field(
+        default=0.01, gt=0, le=1, description="share of the population that is in the table"
+    )
+    weighting: Literal["original", "rescaled"] = Field(default="original", description="how a set counts by its size")
+
+    def value(self, table: Table) -> float:
+        """The mean DIS score of the records; 0 without records."""
+        from celosia.keys import Keys
+
+        keys = Keys.of(table)
+        _, dis = self._scores(table)
+        return float((dis * keys.rows).sum() / keys.rows.sum()) if len(keys.rows) else 0.0
+
+    def evidence(self, table: Table) -> dict[str, Any]:
+        """Mean and highest DIS, the records with a score, and how much each column contributes."""
+        from celosia.keys import Keys
+
+        keys = Keys.of(table)
+        found, dis = self._scores(table)
+        return {
+            "value": self.value(table),
+            "highest": float(dis.max(initial=0.0)),
+            "expected": float(dis.sum()),
+            "records": int((found.score > 0).sum()),
+            "score": float(found.score.sum()),
+            "contribution": dict(zip(keys.names, found.by_column.tolist(), strict=True)),
+        }
+
+    def records(self, table: Table) -> pl.DataFrame:
+        """Score, DIS, number and smallest size of the minimal sample uniques, and the share of each column."""
+        import polars as pl
+
+        from celosia.keys import Keys
+
+        keys = Keys.of(table)
+        found, dis = self._scores(table)
+        columns: dict[str, NDArray[Any]] = {
+            "score": keys.spread(found.score),
+            "dis": keys.spread(dis),
+            "sets": keys.spread(found.sets),
+            "smallest": keys.spread(found.smallest),
+        }
+        for j, name in enumerate(keys.names):
+            columns[f"{name} contribution"] = keys.spread(found.contribution[:, j])
+        return pl.DataFrame(columns)
+
+    def _scores(self, table: Table) -> tuple[Scores, NDArray[np.float64]]:
+        from celosia.kernels.suda import minimal_uniques
+        from celosia.keys import Keys
+        from celosia.statistics.suda_scores import dis, scores
+
+        def make() -> tuple[Scores, NDArray[np.float64]]:
+            keys = Keys.of(table)
+            m = len(keys.names)
+            pattern, mask = minimal_uniques(keys.closed(), keys.counts, self.max_size)
+            found = scores(pattern, mask, len(keys.counts), m, self.weighting)
+            in_pairs = int(keys.rows[keys.counts == 2].sum())
+            return found, dis(found.score, m, in_pairs, self.sampling_fraction)
+
+        return table.cached(("suda", self.max_size, self.sampling_fraction, self.weighting), make)

@@ -1,0 +1,103 @@
+"""Unsafe cells of the key tables."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from celosia.catalogue import Risk
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+
+class UnsafeCells(Risk):
+    r"""The share of records in a rare cell of some small table of the quasi-identifiers.
+
+    .. math:: \frac1n \big|\{i : f_i(S) < k \text{ for some } S,\ |S| \le w\}\big|
+
+    Every table of one to ``ways`` (w) quasi-identifiers is made; a cell with fewer than ``k`` records (persons) is
+    unsafe. An intruder who knows only a few columns of a person meets such cells first. Missing values are compared
+    as the schema reads them; one that is a wildcard is in no cell.
+
+    References: Willenborg & de Waal (2001); Hundepool et al. (2012).
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"sex": ["F", "F", "F", "M"], "age": [30, 30, 31, 30]})
+    >>> table = celosia.read(data, celosia.Schema.of(quasi=["sex", "age"]))
+    >>> UnsafeCells(k=2).value(table), UnsafeCells(k=2).tables(table)["unsafe"].to_list()
+    (0.5, [1, 1, 2])
+    """
+
+    k: int = Field(default=3, ge=2, description="smallest safe number of records in a cell")
+    ways: int = Field(default=3, ge=1, le=4, description="largest number of columns of a table")
+
+    def value(self, table: Table) -> float:
+        """The share of records that are in an unsafe cell."""
+        from celosia.keys import Keys
+
+        keys = Keys.of(table)
+        hit, _ = self._count(table)
+        return float(keys.rows[hit > 0].sum() / keys.rows.sum()) if len(keys.rows) else 0.0
+
+    def evidence(self, table: Table) -> dict[str, Any]:
+        """The share, and the number of unsafe cells of each table that has some."""
+        _, rows = self._count(table)
+        unsafe = {row["columns"]: row["unsafe"] for row in rows if row["unsafe"]}
+        return {"value": self.value(table), "tables": len(rows), "unsafe": unsafe}
+
+    def records(self, table: Table) -> pl.DataFrame:
+        """In how many tables each record is in an unsafe cell."""
+        import polars as pl
+
+        from celosia.keys import Keys
+
+        return pl.DataFrame({"unsafe": Keys.of(table).spread(self._count(table)[0])})
+
+    def tables(self, table: Table) -> pl.DataFrame:
+        """One row per table: its columns, its non-empty cells, the unsafe ones, and the records in them."""
+        import polars as pl
+
+        return pl.DataFrame(self._count(table)[1], orient="row")
+
+    def _count(self, table: Table) -> tuple[NDArray[np.int64], list[dict[str, Any]]]:
+        from celosia.keys import Keys
+
+        def make() -> tuple[NDArray[np.int64], list[dict[str, Any]]]:
+            keys = Keys.of(table)
+            codes = keys.closed().astype(np.int64)
+            hit = np.zeros(len(keys.counts), dtype=np.int64)
+            rows = []
+            for ways in range(1, min(self.ways, len(keys.names)) + 1):
+                for columns in combinations(range(len(keys.names)), ways):
+                    cell = _cells(codes[:, columns])
+                    size = np.bincount(cell[cell >= 0], weights=keys.counts[cell >= 0]).astype(np.int64)
+                    unsafe = (cell >= 0) & (size[cell] < self.k) if len(size) else np.zeros(len(cell), dtype=bool)
+                    hit += unsafe
+                    few = (size > 0) & (size < self.k)
+                    rows.append(
+                        {
+                            "columns": ", ".join(keys.names[j] for j in columns),
+                            "ways": ways,
+                            "cells": int((size > 0).sum()),
+                            "unsafe": int(few.sum()),
+                            "records": int(keys.rows[unsafe].sum()),
+                        }
+                    )
+            return hit, rows
+
+        return table.cached(("unsafe cells", self.k, self.ways), make)
+
+
+def _cells(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The cell of each pattern in the table of these columns; -1 with a missing value."""
+    cell = np.zeros(len(codes), dtype=np.int64)
+    for j in range(codes.shape[1]):
+        _, cell = np.unique(cell * (codes[:, j].max(initial=0) + 2) + codes[:, j] + 1, return_inverse=True)
+    return np.where((codes < 0).any(axis=1), -1, cell)
