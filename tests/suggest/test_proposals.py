@@ -112,6 +112,12 @@ def test_weight_of_bodies_and_of_samples(low, high, role):
     assert by_name(frame)["weight"].role == role
 
 
+def test_one_weight_and_one_household():
+    frame = pl.DataFrame({"wgt": [1.5, 2.5, 3.5], "pweight": [1.0, 2.0, 2.5], "hid": [1, 1, 2], "id_llar": [5, 5, 6]})
+    roles = {name: str(s.role) for name, s in by_name(frame).items()}
+    assert roles == {"wgt": "weight", "pweight": "insensitive", "hid": "household", "id_llar": "identifier"}
+
+
 def test_dates_as_text():
     frame = pl.DataFrame(
         {
@@ -171,7 +177,7 @@ def test_any_table_gives_a_policy_that_is_toml(columns):
     named = [
         name for key in ("identifiers", "quasi", "sensitive", "insensitive") for name in parsed["schema"].get(key, [])
     ]
-    singles = [parsed["schema"][key] for key in ("weight", "household", "stratum") if key in parsed["schema"]]
+    singles = [parsed["schema"][key] for key in ("weight", "household", "stratum", "person") if key in parsed["schema"]]
     assert sorted([*named, *singles]) == sorted(columns)
 
 
@@ -195,7 +201,8 @@ def test_policy_text_is_a_policy():
     parsed = tomllib.loads(text)
     assert parsed["input"] == {"path": "visits.csv", "separator": ";"}
     assert parsed["schema"]["person"] == "patient_id"
-    assert parsed["schema"]["identifiers"] == ["patient_id"]
+    assert "identifiers" not in parsed["schema"]
+    assert [step["use"] for step in parsed["step"]] == ["generalise"]
     assert parsed["require"] == [{"use": "k-anonymity", "k": 7}]
     assert parsed["output"]["path"] == "visits.safe.csv"
     assert all(line.count("#") >= 1 for line in text.splitlines() if line.startswith('  "'))
@@ -226,8 +233,8 @@ def test_safe_harbor_removes_and_coarsens(tmp_path):
     path.write_text(text, encoding="utf-8")
     policy = Policy.load(path)
     table = celosia.read(frame, policy.schema)
-    safe = celosia.protect(table, *(s.method for s in policy.steps[:-1]), seed=1).polars()
-    assert "patient_id" not in safe.columns
+    assert policy.require == ()
+    safe = celosia.protect(table, *(s.method for s in policy.steps), seed=1).polars()
     assert "city" not in safe.columns
     assert safe["age"].max() == 90
     assert set(safe["visit_date"]) == {"2024"}

@@ -104,7 +104,7 @@ def _schema(suggestions: list[ColumnSuggestion]) -> list[str]:
     """Return the roles, one column per line with its reason."""
     lines = ["[schema]"]
     for role, (key, meaning) in HEADINGS.items():
-        members = [s for s in suggestions if s.role == role or (role == Role.IDENTIFIER and s.role == Role.PERSON)]
+        members = [s for s in suggestions if s.role == role]
         if not members:
             continue
         lines += ["", f"# {meaning}", f"{key} = ["]
@@ -139,34 +139,44 @@ def _table(name: str, rows: Iterable[tuple[str, Any, str]]) -> list[str]:
 
 
 def _requirements(suggestions: list[ColumnSuggestion], k: int) -> list[str]:
-    """Return what the release must hold."""
+    """Return what the release must hold; what is only offered is commented out."""
     if not any(s.role == Role.QUASI for s in suggestions):
         return []
-    lines = ["# every record shares its quasi-identifiers with at least k - 1 others", "[[require]]",
-             'use = "k-anonymity"', f"k = {k}", ""]  # fmt: skip
-    coarse = [s.name for s in suggestions if s.role == Role.SENSITIVE and s.kind != Kind.NUMERIC]
-    for name in coarse:
-        lines += ["# every class has at least two values of the sensitive column; take the signs away to require it",
-                  "# [[require]]", '# use = "l-diversity"', "# l = 2", f"# column = {toml(name)}", ""]  # fmt: skip
+    preset = any(s.steps for s in suggestions)
+    lines = ["# every record shares its quasi-identifiers with at least k - 1 others"]
+    if preset:
+        lines[0] += "; Safe Harbor does not ask for it: take the signs away to require it"
+    lines += _offered(["[[require]]", 'use = "k-anonymity"', f"k = {k}"], offered=preset)
+    for s in suggestions:
+        if s.role == Role.SENSITIVE and s.kind != Kind.NUMERIC:
+            lines.append(
+                "# every class has at least two values of the sensitive column; take the signs away to require it"
+            )
+            column = f"column = {toml(s.name)}"
+            lines += _offered(["[[require]]", 'use = "l-diversity"', "l = 2", column], offered=True)
     return lines
 
 
+def _offered(lines: list[str], *, offered: bool) -> list[str]:
+    """Return lines, commented out when they are only offered, with a blank one after them."""
+    return [*(f"# {line}" if offered else line for line in lines), ""]
+
+
 def _steps(suggestions: list[ColumnSuggestion], k: int) -> list[str]:
-    """Return the steps: leave the identifiers out, what a preset wants, then generalise."""
+    """Return the steps: leave the identifiers out, then what a preset wants, or generalise.
+
+    The person column stays until the end, so that classes count persons; a release leaves it out by itself.
+    """
     lines: list[str] = []
-    if any(s.role in (Role.IDENTIFIER, Role.PERSON) for s in suggestions):
+    if any(s.role == Role.IDENTIFIER for s in suggestions):
         lines += ["# the identifiers go", "[[step]]", 'use = "drop"', ""]
     for s in suggestions:
         for step in s.steps:
             lines += [_comment(s.reason), "[[step]]", *(f"{_key(key)} = {toml(v)}" for key, v in step.items()), ""]
-    coarse = {s.name for s in suggestions for step in s.steps if step["use"] == "recode"}
-    if any(s.role == Role.QUASI and s.hierarchy and s.name not in coarse for s in suggestions) and not coarse:
-        lines += ["# coarser values until the requirement holds; at most 5 % of the records are suppressed",
-                  "[[step]]", 'use = "generalise"', f'require = ["k-anonymity(k={k})"]', "suppress = 0.05",
-                  ""]  # fmt: skip
-    elif any(s.role == Role.QUASI for s in suggestions):
-        lines += ["# what still violates the requirement is suppressed",
-                  "[[step]]", 'use = "suppress-records"', f'require = ["k-anonymity(k={k})"]', ""]  # fmt: skip
+    preset = any(s.steps for s in suggestions)
+    if not preset and any(s.role == Role.QUASI for s in suggestions):
+        lines += ["# coarser values until the requirement holds; at most 5 % of the records are suppressed", "[[step]]"]
+        lines += ['use = "generalise"', f'require = ["k-anonymity(k={k})"]', "suppress = 0.05", ""]
     return lines
 
 

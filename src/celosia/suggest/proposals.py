@@ -62,7 +62,7 @@ def suggest(frame: pl.DataFrame | pl.LazyFrame) -> list[ColumnSuggestion]:
     contents = contents_of(frame)
     meanings = {name: _meaning(name, contents) for name in contents}
     proposed = [_propose(content, meanings[name]) for name, content in contents.items()]
-    return _with_person(frame, proposed, contents, meanings)
+    return _with_person(frame, _once(proposed), contents, meanings)
 
 
 def schema_of(suggestions: list[ColumnSuggestion]) -> Schema:
@@ -75,7 +75,7 @@ def schema_of(suggestions: list[ColumnSuggestion]) -> Schema:
     with_role = {role: [s.name for s in suggestions if s.role == role] for role in Role}
     person = next(iter(with_role[Role.PERSON]), None)
     return Schema.of(
-        identifiers=[*with_role[Role.IDENTIFIER], *([person] if person else [])],
+        identifiers=with_role[Role.IDENTIFIER],
         quasi=with_role[Role.QUASI],
         sensitive=with_role[Role.SENSITIVE],
         insensitive=with_role[Role.INSENSITIVE],
@@ -171,6 +171,20 @@ def _role(content: Content, meaning: Meaning | None) -> tuple[Role, str, int | N
     if content.separation < LITTLE_POWER:
         return Role.INSENSITIVE, f"it {_power(content)}, hardly any", None, None
     return Role.QUASI, f"it {_power(content)}, so who knows it can single records out", None, None
+
+
+def _once(proposed: list[ColumnSuggestion]) -> list[ColumnSuggestion]:
+    """Leave each role that one column can have to the first; a further household number is an identifier."""
+    seen: set[Role] = set()
+    result = []
+    for s in proposed:
+        if s.role in seen:
+            other = Role.IDENTIFIER if s.role == Role.HOUSEHOLD else Role.INSENSITIVE
+            s = replace(s, role=other, reason=f"{s.reason}, but another column is taken as that")
+        elif s.role in (Role.WEIGHT, Role.HOUSEHOLD, Role.STRATUM):
+            seen.add(s.role)
+        result.append(s)
+    return result
 
 
 def _is_code(content: Content, meaning: Meaning | None) -> bool:
