@@ -12,8 +12,9 @@ import pytest
 from celosia.schema import Role
 from celosia.suggest import suggest
 from celosia.suggest.checksums import DNI_LETTERS, card, cpf, dni, iban, luhn, nhs, nss, rut, vin
+from celosia.suggest.meanings import MEANINGS
 from celosia.suggest.patterns import recognised
-from celosia.suggest.vocabulary import MEANINGS, meaning_of, words_of
+from celosia.suggest.vocabulary import meaning_of, words_of
 
 RNG = random.Random(7)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from celosia.schema import Kind
 from celosia.suggest.content import Content
-from celosia.suggest.vocabulary import Meaning
+from celosia.suggest.meanings import Meaning
 
 
 def hierarchy_for(content: Content, kind: Kind, meaning: Meaning | None) -> tuple[dict[str, Any], str]:

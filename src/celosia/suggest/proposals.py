@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from celosia.schema import Kind, Role, Schema
 from celosia.suggest.content import Content, contents_of
 from celosia.suggest.hierarchies import hierarchy_for
+from celosia.suggest.meanings import Meaning
 from celosia.suggest.patterns import recognised
-from celosia.suggest.vocabulary import Meaning, meaning_of
+from celosia.suggest.vocabulary import meaning_of
 
 if TYPE_CHECKING:
     import polars as pl
