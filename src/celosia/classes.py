@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from celosia.coded import Coded
 from celosia.engines.engine import PERSONS, RECORD, ROWS, SUPPRESSED, WEIGHT, Engine
 from celosia.errors import DataError, SchemaError
 from celosia.packing import encode, pack
@@ -59,18 +60,34 @@ def patterns(rows: Rows, keys: Sequence[str], *, weight: str | None = None) -> p
     return found if starred is None else found.filter(~starred)
 
 
-def sizes(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def sizes(rows: Rows, codes: Coded | None = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """For each class (or pattern): the frequency of its records, and how many records it has."""
     keys = rows.schema.need_quasi()
     if rows.schema.reading() == Missing.CATEGORY:
-        own = _class_sizes(rows, keys)
+        known = codes is not None and rows.schema.person is None
+        own = codes.groups(keys).count if known and codes is not None else _class_sizes(rows, keys)
         return own.astype(np.float64), own
     found = patterns(rows, keys)
     return _pattern_frequencies(rows, found, found[ROWS].to_numpy()), found[ROWS].to_numpy()
 
 
+def coded(rows: Rows) -> Coded | None:
+    """Quasi-identifiers and sensitive columns of the kept records as codes; None when the data are not in memory."""
+    import polars as pl
+
+    quasi = rows.schema.quasi
+    names = list(dict.fromkeys([*quasi, *rows.schema.sensitive]))
+    if not names or not rows.engine.resident(rows.frame):
+        return None
+    frame = rows.engine.collect(rows.engine.select(rows.kept(), names))
+    if not rows.flagged and quasi and all(frame[name].dtype == pl.String for name in quasi):
+        starred = _starred(frame, quasi)
+        frame = frame if starred is None else frame.filter(~starred)
+    return Coded(frame)
+
+
 def keyed_counts(
-    rows: Rows, sensitive: Sequence[str], baseline: Rows | None = None
+    rows: Rows, sensitive: Sequence[str], baseline: Rows | None = None, codes: Coded | None = None
 ) -> tuple[pl.DataFrame, ClassCounts]:
     """The quasi-identifiers of each class, and the classes as arrays of counts in the same order.
 
@@ -86,6 +103,8 @@ def keyed_counts(
         found = patterns(rows, keys)
         frequency = _pattern_frequencies(rows, found, found[ROWS].to_numpy())
         return found.select(keys), ClassCounts(size=frequency.astype(np.int64), total=total(rows))
+    if codes is not None and rows.schema.person is None and codes.has([*keys, *sensitive]):
+        return _from_codes(rows, codes, keys, sensitive, baseline or rows)
     frames = [patterns(rows, list(dict.fromkeys([*keys, column]))) for column in sensitive]
     if rows.schema.person is not None or not frames:
         frames.insert(0, patterns(rows, keys))  # persons do not add up over the values of a sensitive column
@@ -94,10 +113,11 @@ def keyed_counts(
     _, first, number = np.unique(pack(joint), return_index=True, return_inverse=True)
     number_of = dict(zip(map(id, frames), np.split(number, np.cumsum([len(f) for f in frames])[:-1]), strict=True))
     size = np.bincount(number_of[id(base)], weights=base[ROWS].to_numpy(), minlength=len(first)).astype(np.int64)
-    values = {
-        column: _value_counts(rows, frame, number_of[id(frame)], len(first), column, baseline or rows)
-        for column, frame in zip(sensitive, frames[len(frames) - len(sensitive) :], strict=True)
-    }
+    values = {}
+    for column, frame in zip(sensitive, frames[len(frames) - len(sensitive) :], strict=True):
+        own = encode(frame[column])
+        counted = frame[ROWS].to_numpy()
+        values[column] = _value_counts(rows, column, own, counted, number_of[id(frame)], len(first), baseline or rows)
     # every class is first seen in the first frame, which holds all of them
     return base.select(keys)[first.astype(np.uint32)], ClassCounts(size=size, values=values, total=total(rows))
 
@@ -213,14 +233,38 @@ def total(rows: Rows) -> int:
     return rows.engine.persons(rows.frame, person) if person else rows.engine.rows(rows.frame)
 
 
+def _from_codes(
+    rows: Rows, codes: Coded, keys: list[str], sensitive: Sequence[str], baseline: Rows
+) -> tuple[pl.DataFrame, ClassCounts]:
+    """The same from columns that are encoded already."""
+    classes = codes.groups(keys)
+    values = {}
+    for column in sensitive:
+        entries = codes.groups(list(dict.fromkeys([*keys, column])))
+        owner = np.searchsorted(classes.key, codes.key(keys)[entries.first])
+        coded_column, present = codes.column(column)
+        own = coded_column[entries.first], present
+        values[column] = _value_counts(rows, column, own, entries.count, owner, len(classes.key), baseline)
+    return codes.cells(keys, classes.first), ClassCounts(size=classes.count, values=values, total=total(rows))
+
+
 def _value_counts(
-    rows: Rows, inside: pl.DataFrame, owner: NDArray[np.int64], classes: int, column: str, baseline: Rows
+    rows: Rows,
+    column: str,
+    own: tuple[NDArray[np.int32], pl.Series],
+    counted: NDArray[np.int64],
+    owner: NDArray[np.int64],
+    classes: int,
+    baseline: Rows,
 ) -> ValueCounts:
-    """Counts of one sensitive column per class in compressed rows; a missing value is a value of its own, the last."""
+    """Counts of one sensitive column per class in compressed rows; a missing value is a value of its own, the last.
+
+    An entry is a class (``owner``), a value (``own``: codes and what they stand for) and how often they meet.
+    """
     import polars as pl
 
     info = rows.schema[column]
-    own, present = encode(inside[column])
+    present = own[1]
     whole = patterns(baseline, [column])
     same = whole[column].dtype == present.dtype
     if not same or not present.is_in(whole[column].implode(), nulls_equal=True).all():
@@ -230,7 +274,7 @@ def _value_counts(
     if present.null_count() or whole[column].null_count():
         domain = pl.concat([domain, pl.DataFrame({column: [None], "__code__": [len(values)]}, schema=domain.schema)])
     place = present.to_frame(column).join(domain, on=column, how="left", nulls_equal=True, maintain_order="left")
-    value = place["__code__"].to_numpy()[own]
+    value = place["__code__"].to_numpy()[own[0]]
     order = np.argsort(owner * max(1, len(domain)) + value)
     start = np.zeros(classes + 1, dtype=np.int64)
     np.cumsum(np.bincount(owner, minlength=classes), out=start[1:])
@@ -240,7 +284,7 @@ def _value_counts(
     return ValueCounts(
         start=start,
         value=value[order].astype(np.int32),
-        count=inside[ROWS].to_numpy()[order].astype(np.int64),
+        count=counted[order].astype(np.int64),
         baseline=np.asarray(shares, dtype=np.float64),
         ancestors=_ancestors(rows.schema, column, domain[column]),
         numbers=numbers,

@@ -96,17 +96,31 @@ def _cover(original: Table, protected: Table, name: str) -> Coverage:
 def _column_counts(table: Table, name: str) -> tuple[list[str | None], NDArray[np.int64]]:
     import polars as pl
 
+    codes = table.coded()
+    if codes is not None and codes.has([name]):
+        own, values = codes.column(name)
+        found = pl.DataFrame({name: values, ROWS: np.bincount(own, minlength=len(values))})
+        return _by_text(found, name)
     found = table.engine.collect(table.engine.histogram(table.rows.kept(), [name]))
+    cells, records = _by_text(found, name)
+    if not table.rows.flagged and name in table.schema.quasi and table.suppressed():
+        # suppressed records are told by their stars: every column has one for each of them
+        records = records - np.array([table.suppressed() if cell == STAR else 0 for cell in cells])
+        cells = [cell for cell, count in zip(cells, records, strict=True) if count > 0]
+        records = records[records > 0]
+    return cells, records
+
+
+def _by_text(found: pl.DataFrame, name: str) -> tuple[list[str | None], NDArray[np.int64]]:
+    """Counts by the text of the values: NaN and missing are one."""
+    import polars as pl
+
     counted = (
         found.select(text_expression(name, found.schema[name]).alias("cell"), pl.col(ROWS).cast(pl.Int64))
         .group_by("cell")
         .agg(pl.col(ROWS).sum())
         .sort("cell", nulls_last=True)
     )
-    if not table.rows.flagged and name in table.schema.quasi and table.suppressed():
-        # suppressed records are told by their stars: every column has one for each of them
-        starred = pl.when(pl.col("cell") == STAR).then(pl.col(ROWS) - table.suppressed()).otherwise(pl.col(ROWS))
-        counted = counted.with_columns(starred.alias(ROWS)).filter(pl.col(ROWS) > 0)
     return counted["cell"].to_list(), counted[ROWS].to_numpy()
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from celosia.coded import Coded
     from celosia.hierarchy import Levels
 
 T = TypeVar("T")
@@ -150,12 +151,16 @@ class Table:
 
     # Classes and frequencies, each computed once.
 
+    def coded(self) -> Coded | None:
+        """Quasi-identifiers and sensitive columns as codes, made once; None when the data are not in memory."""
+        return self.cached("coded", lambda: classes.coded(self.rows))
+
     def sizes(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """For each class (or pattern): the frequency of its records, and how many records it has."""
         known = self._keyed(())
         if known is not None and self.schema.reading() == Missing.CATEGORY:
             return known[1].size.astype(np.float64), known[1].size
-        return self.cached("sizes", lambda: classes.sizes(self.rows))
+        return self.cached("sizes", lambda: classes.sizes(self.rows, self.coded()))
 
     def class_counts(self, sensitive: Sequence[str | None] = ()) -> ClassCounts:
         """The classes as arrays of counts; ``None`` among ``sensitive`` stands for all sensitive columns."""
@@ -172,7 +177,9 @@ class Table:
         known = self._keyed(columns)
         if known is not None:
             return known
-        return self.cached(("keyed", columns), lambda: classes.keyed_counts(self.rows, columns, self.start))
+        return self.cached(
+            ("keyed", columns), lambda: classes.keyed_counts(self.rows, columns, self.start, self.coded())
+        )
 
     def _keyed(self, columns: tuple[str, ...]) -> tuple[pl.DataFrame, ClassCounts] | None:
         """Counts that were made for these columns or more."""

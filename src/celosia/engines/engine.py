@@ -87,6 +87,10 @@ class Engine(ABC):
         """New or replaced columns by expression."""
         return nw.from_native(frame).with_columns(**columns).to_native()
 
+    def resident(self, frame: Any) -> bool:  # noqa: ARG002
+        """Whether the data are in memory already, so that columns may be encoded there."""
+        return False
+
     def rows(self, frame: Any) -> int:
         """Number of rows."""
         return int(self.collect(nw.from_native(frame).select(nw.len().alias(ROWS)).to_native()).item())

@@ -53,6 +53,10 @@ class Polars(Engine):
         """Run the query with the streaming engine."""
         return frame.collect(engine="streaming")
 
+    def resident(self, frame: pl.LazyFrame) -> bool:
+        """A plan that scans no file."""
+        return "SCAN [" not in frame.explain(optimized=False)
+
     def bounded(self, frame: pl.LazyFrame) -> pl.DataFrame:
         """Collect once: a grouping is in memory as soon as its rows can be counted."""
         found = self.collect(frame)
