@@ -161,7 +161,8 @@ class _Reader:
         hierarchies = table.get("hierarchies", {})
         if isinstance(hierarchies, Mapping):
             table["hierarchies"] = {column: self._located(value) for column, value in hierarchies.items()}
-        return self._made("schema", lambda: Schema.of(**table))
+        made: Schema = self._made("schema", Schema.of, **table)
+        return made
 
     def _located(self, value: Any) -> Any:
         """A path of a hierarchy file starts from the directory of the policy."""
@@ -181,14 +182,13 @@ class _Reader:
             if name in {step.name for step in steps}:
                 name = f"{name}-{i + 1}"
             parameters = {k: v for k, v in entry.items() if k != "name"}
-            method = self._made(f"[[step]] {i + 1}", lambda p=parameters: build("method", p))
+            method = self._made(f"[[step]] {i + 1}", build, "method", parameters)
             steps.append(Step(name, method))
         return tuple(steps)
 
     def _parts(self, key: str, kind: str, entries: Any) -> Any:
         return tuple(
-            self._made(f"{key} {i + 1}", lambda e=entry: build(kind, e))
-            for i, entry in enumerate(self._list(key, entries))
+            self._made(f"{key} {i + 1}", build, kind, entry) for i, entry in enumerate(self._list(key, entries))
         )
 
     def _output(self) -> Output:
@@ -208,9 +208,9 @@ class _Reader:
             options=table,
         )
 
-    def _made(self, where: str, make: Callable[[], Any]) -> Any:
+    def _made(self, where: str, make: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         try:
-            return make()
+            return make(*arguments, **named)
         except PolicyError:
             raise
         except (InputError, TypeError) as error:

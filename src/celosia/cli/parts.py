@@ -32,7 +32,7 @@ def _help(cls: type[Part]) -> str:
     return "\n\n".join(block for block in text.split("\n\n") if not block.lstrip().startswith(".. math"))
 
 
-def _command(cls: type[Part]) -> Callable[..., None]:
+def _command(cls: type[Any]) -> Callable[..., None]:
     """A function whose signature has the options of the method and those of every file command."""
     fields = {_option_name(field): field for field in cls.model_fields}
 

@@ -1,0 +1,150 @@
+"""The report as a browser shows it: no script, no request, readable, accessible, and without a value of the original."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from celosia.demo import prepare
+from celosia.report import LANGUAGES, certificate_page, render, verification_page
+from celosia.report.charts import bars, number
+from celosia.report.page import words
+from celosia.run import run
+from celosia.verify import verify
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    place = tmp_path_factory.mktemp("report")
+    return run(prepare(place, persons=1500))
+
+
+def test_the_languages_say_the_same_things():
+    def shape(value):
+        return {
+            k: shape(v) if isinstance(v, dict) and k not in {"glossary_of", "meanings"} else None
+            for k, v in value.items()
+        }
+
+    english = shape(words("en"))
+    for language in LANGUAGES:
+        assert shape(words(language)) == english
+        assert len(words(language)["glossary_of"]) == len(words("en")["glossary_of"])
+
+
+def test_the_page_is_one_file_without_scripts_or_addresses(release):
+    for edition in ("external", "internal"):
+        for language in LANGUAGES:
+            text = render(release, edition=edition, language=language)
+            assert "<script" not in text
+            assert "http://" not in text.replace("http://www.w3.org", "")
+            assert "https://" not in text
+            assert len(text.encode()) < 2_000_000
+            assert words(language)["verdict_met"] in text
+
+
+def test_planted_values_reach_no_external_artefact(release):
+    """Names, ids, rare places and dates of the original: in the internal edition perhaps, outside never."""
+    original = release.original.polars()
+    secrets = set()
+    for column in ("name", "national_id", "person", "household", "birth_date", "municipality"):
+        secrets |= {str(value) for value in original[column].unique().to_list()}
+    secrets |= {release.record["seed"], release.record["key"]}
+    outside = release.paths["report"].read_text() + release.paths["certificate"].read_text()
+    found = [secret for secret in secrets if secret in outside]
+    assert found == []
+    assert any(secret in release.paths["internal"].read_text() for secret in secrets), "the test can fail"
+
+
+def test_a_small_count_is_withheld_outside():
+    from celosia.report.page import _counted
+
+    assert _counted(3, internal=False) == "< 5"
+    assert _counted(3, internal=True) == "3"
+    assert _counted(0, internal=False) == "0"
+
+
+def test_numbers_read_well():
+    assert number(1.0, percent=True) == "100.0 %"
+    assert number(0.0001, percent=True) == "< 0.1 %"
+    assert number(1234567.0) == "1,234,567"
+
+
+def test_a_chart_describes_itself():
+    svg = bars("Ages", ["<young>"], [("before", [0.5]), ("after", [None])])
+    assert 'role="img"' in svg
+    assert "&lt;young&gt;: before 50.0 %, after …" in svg
+    assert "<young>" not in svg
+
+
+def test_an_unmet_requirement_is_said_first(tmp_path):
+    path = prepare(tmp_path, persons=300)
+    text = path.read_text().replace(
+        '[[require]]\nuse = "k-anonymity"\nk = 5', '[[require]]\nuse = "k-anonymity"\nk = 5000'
+    )
+    path.write_text(text)
+    release = run(path)
+    assert not release.holds
+    assert words("en")["verdict_unmet"] in release.paths["report"].read_text()
+
+
+def test_pages_of_certificate_and_verification(release, tmp_path):
+    certificate_page(json.loads(release.paths["certificate"].read_text()), tmp_path / "c.html")
+    assert "Every requirement holds." in (tmp_path / "c.html").read_text()
+    checks = verify(release.paths["certificate"], release.paths["data"])
+    verification_page(checks, release.paths["certificate"], tmp_path / "v.html")
+    assert "Everything that could be checked holds." in (tmp_path / "v.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("needs Debian's chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_in_a_browser(release, browser, tmp_path, scheme, language):
+    from axe_playwright_python.sync_playwright import Axe
+
+    for edition in ("external", "internal"):
+        path = tmp_path / f"{edition}.html"
+        path.write_text(render(release, edition=edition, language=language), "utf-8")
+        page = browser.new_page(viewport={"width": 375, "height": 800}, color_scheme=scheme)
+        errors, requests = [], []
+        page.on("console", lambda message, errors=errors: errors.append(message.text))
+        page.on("request", lambda request, requests=requests: requests.append(request.url))
+        page.goto(path.as_uri())
+        assert errors == []
+        assert requests == [path.as_uri()]
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= 375, "nothing hangs over the edge of a phone"
+        found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"]
+        assert [violation["id"] for violation in found] == []
+        page.close()
+
+
+def test_it_prints(release, browser, tmp_path):
+    page = browser.new_page()
+    page.goto(Path(release.paths["report"]).as_uri())
+    page.pdf(path=tmp_path / "report.pdf", format="A4")
+    assert (tmp_path / "report.pdf").stat().st_size > 20_000
+    page.close()
