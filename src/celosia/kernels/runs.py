@@ -59,3 +59,15 @@ def fixed_runs(n: int, k: int) -> Ints:
     [0, 0, 0, 1, 1, 1, 1]
     """
     return np.minimum(np.arange(n) // k, max(n // k - 1, 0))
+
+
+def groups_along(values: Floats, k: int, *, optimal: bool = True) -> Ints:
+    """The group of each value of an unsorted column: runs with the least loss, or runs of exactly ``k``.
+
+    >>> groups_along(np.array([12.0, 68, 23, 61, 28, 55]), 3).tolist()
+    [0, 1, 0, 1, 0, 1]
+    """
+    order = np.argsort(values, kind="stable")
+    group = np.empty(len(values), np.int64)
+    group[order] = shortest_path(np.ascontiguousarray(values[order]), k) if optimal else fixed_runs(len(values), k)
+    return group

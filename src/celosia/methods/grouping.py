@@ -1,0 +1,116 @@
+"""What the microaggregation methods share: who may be grouped with whom, and what stands for a group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from celosia.errors import DataError
+from celosia.methods.cells import Units, numbers, put, strata, units
+from celosia.table import Outcome
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """The numbers of each unit and the number of its group."""
+
+    names: tuple[str, ...]
+    unit: Units
+    values: Floats
+    group: Ints
+
+
+def scaled(x: Floats, *, standardise: bool) -> Floats:
+    """Columns around their mean, divided by their standard deviation if asked; constant columns become zero."""
+    centred: Floats = x - x.mean(axis=0)
+    if not standardise:
+        return centred
+    deviation = x.std(axis=0)
+    result: Floats = centred / np.where(deviation > 0, deviation, 1.0)
+    return result
+
+
+def enough(who: str, size: int, k: int, *, parted: bool, missing: bool) -> None:
+    """Raise when fewer than k units could be grouped with each other."""
+    if size >= k:
+        return
+    where = " in a stratum" if parted else ""
+    where += " with the same missing values" if missing else ""
+    raise DataError(
+        f"{who}: k is {k}, but there are only {size} records{where}. "
+        + ("Fill in or suppress missing values first, or lower k." if missing else "Lower k, or join strata.")
+    )
+
+
+def grouped(
+    who: str,
+    table: Table,
+    names: Sequence[str],
+    k: int,
+    within: Sequence[str],
+    groups: Callable[[Floats, int], Ints],
+) -> Grouped:
+    """Group the units by stratum and pattern of missing values; ``groups`` numbers the groups of one part.
+
+    A record in which all columns are missing has nothing to group; it stays as it is, in a group of its own kind.
+    """
+    unit = units(who, table, names)
+    x = numbers(who, table, names)[unit.first]
+    if len(x) == 0:
+        return Grouped(tuple(names), unit, x, np.empty(0, np.int64))
+    gone = np.isnan(x)
+    patterns = np.unique(gone, axis=0, return_inverse=True)[1].reshape(-1)
+    parts = strata(table, within, unit, [patterns])
+    label = np.empty(len(x), np.int64)
+    count = 0
+    for s, rows in enumerate(parts):
+        known = ~gone[rows[0]]
+        if not known.any():
+            label[rows] = count
+            count += 1
+            continue
+        enough(who, len(rows), k, parted=bool(within), missing=bool(gone.any()))
+        found = groups(x[np.ix_(rows, known)], s)
+        label[rows] = count + found
+        count += int(found.max()) + 1
+    return Grouped(tuple(names), unit, x, np.unique(label, return_inverse=True)[1].reshape(-1))
+
+
+def aggregated(table: Table, found: Grouped, how: Literal["mean", "median", "medoid"]) -> Outcome:
+    """Put the aggregate of its group in place of each value."""
+    from celosia.statistics.aggregate import loss_share, means, medians, medoids
+
+    x = found.values
+    if len(x) == 0:
+        return Outcome(table, {"groups": 0})
+    if how == "mean":
+        rows = means(x, found.group)
+    elif how == "median":
+        rows = medians(x, found.group)
+    else:
+        rows = x[medoids(np.nan_to_num(scaled(np.nan_to_num(x), standardise=True)), found.group)]
+    new = rows[found.group]
+    complete = ~np.isnan(x).any(axis=1)
+    done = put(table, found.unit, {name: new[:, j] for j, name in enumerate(found.names)})
+    evidence: dict[str, Any] = sizes(found.group)
+    if complete.any():
+        evidence["loss"] = loss_share(x[complete], np.unique(found.group[complete], return_inverse=True)[1].reshape(-1))
+    return Outcome(done, evidence)
+
+
+def sizes(group: Ints) -> dict[str, Any]:
+    """How many groups there are and how large they are."""
+    counts = np.bincount(group)
+    counts = counts[counts > 0]
+    return {"groups": len(counts), "smallest": int(counts.min()), "largest": int(counts.max())}
