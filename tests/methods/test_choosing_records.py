@@ -7,6 +7,8 @@ import polars as pl
 import pytest
 
 import celosia
+from celosia import methods
+from celosia.catalogue import build
 from celosia.errors import DataError, ParameterError, UnknownName
 from celosia.methods import Sample, Subset, SuppressCells
 
@@ -189,3 +191,28 @@ def test_units_without_a_number_are_drawn_alone():
 def test_too_many():
     with pytest.raises(ParameterError, match="at most the 5 units there are, got 9"):
         celosia.protect(people(), Sample(size=9))
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        methods.Mask(columns=["job"], keep=2, side="right", width=3),
+        methods.Pseudonymise(columns=["job"], key="sixteen bytes or more", length=20),
+        methods.Recode(column="age", bins=3, spacing="log", right=True, whole=True, margin=1),
+        methods.Recode(column="age", breaks=[1, 2.5], outside="missing", labels=["x"]),
+        methods.Recode(column="job", nodes=["1*", "2*"], rest=1),
+        methods.Recode(column="job", mapping={"a b": "c, d"}),
+        methods.TopCode(columns=["age"], value=90, replacement=91),
+        methods.BottomCode(columns=["born"], value="1936-01-01"),
+        methods.BottomCode(columns=["age"], quantile=0.05),
+        methods.Round(columns=["age"], base=0.5, way="random"),
+        methods.ShiftDates(columns=["born"], days=30, by="who", weeks=True),
+        methods.SuppressCells(columns=["job"], where="age > 3 AND job = 'x'", fewer_than=3, by="star"),
+        methods.Sample(share=0.5, by="hh", within="s", reweigh=False),
+        methods.Subset(matching="cohort.csv", on=["who"]),
+    ],
+    ids=lambda method: method.name,
+)
+def test_written_down_and_read_back(method):
+    assert build("method", method.spec()) == method
+    assert build("method", str(method)) == method
