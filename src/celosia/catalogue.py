@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, ca
 
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, GetCoreSchemaHandler, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import core_schema
 
 from celosia import grammar
@@ -82,7 +83,8 @@ class Part(BaseModel):
 
     def spec(self) -> dict[str, Any]:
         """The part as plain data: ``{"use": name, …}`` with the parameters that differ from their defaults."""
-        changed = {name for name, info in type(self).model_fields.items() if not _same(getattr(self, name), info.default)}
+        fields = type(self).model_fields.items()
+        changed = {name for name, info in fields if not _same(getattr(self, name), _default(info))}
         return {"use": self.name, **self.model_dump(mode="json", include=changed)}
 
     def public_spec(self) -> dict[str, Any]:
@@ -397,6 +399,10 @@ def _elsewhere(kind: str, name: str) -> str:
         if other != kind and name in parts(other):
             return f"({name!r} is a {other}.)"
     return ""
+
+
+def _default(info: FieldInfo) -> Any:
+    return None if info.is_required() else info.get_default(call_default_factory=True, validated_data={})
 
 
 def _same(value: Any, default: Any) -> bool:

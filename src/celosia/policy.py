@@ -36,7 +36,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from celosia.catalogue import Loss, Method, Model, Risk, build
+from celosia.catalogue import Loss, Method, Model, Risk, build, find
 from celosia.errors import InputError, PolicyError, UnknownName, suggestion
 from celosia.schema import Schema
 
@@ -140,11 +140,12 @@ class _Reader:
         source = str(self.directory / given["path"]) if "path" in given else str(given["url"])
         measure = self._table("measure", ("risks", "losses"))
         run = self._table("run", ("seed", "testing"))
+        require = self._parts("require", "model", self.data.get("require", []))
         return Policy(
             source=source,
             schema=self._schema(),
-            require=self._parts("require", "model", self.data.get("require", [])),
-            steps=self._steps(),
+            require=require,
+            steps=self._steps(require),
             risks=self._parts("measure.risks", "risk", measure.get("risks", MEASURED_RISKS)),
             losses=self._parts("measure.losses", "loss", measure.get("losses", MEASURED_LOSSES)),
             output=self._output(),
@@ -172,7 +173,8 @@ class _Reader:
             return {**value, "path": str(self.directory / value["path"])}
         return value
 
-    def _steps(self) -> tuple[Step, ...]:
+    def _steps(self, require: tuple[Model, ...]) -> tuple[Step, ...]:
+        """The steps; one that needs requirements and names none gets those of the policy."""
         steps: list[Step] = []
         for i, entry in enumerate(self._list("step", self.data.get("step", []))):
             label = f"step {i + 1}"
@@ -182,9 +184,15 @@ class _Reader:
             if name in {step.name for step in steps}:
                 name = f"{name}-{i + 1}"
             parameters = {k: v for k, v in entry.items() if k != "name"}
+            if "require" not in parameters and require and self._requires(parameters, f"[[step]] {i + 1}"):
+                parameters["require"] = require
             method = self._made(f"[[step]] {i + 1}", build, "method", parameters)
             steps.append(Step(name, method))
         return tuple(steps)
+
+    def _requires(self, parameters: Mapping[str, Any], where: str) -> bool:
+        cls = self._made(where, find, "method", str(parameters.get("use", "")))
+        return "require" in cls.model_fields
 
     def _parts(self, key: str, kind: str, entries: Any) -> Any:
         return tuple(

@@ -48,7 +48,7 @@ def population(persons: int, seed: int) -> pl.DataFrame:
             "occupation": np.array([name for name, *_ in OCCUPATIONS])[occupation],
             "income": _incomes(rng, occupation, age, place),
             "household": np.char.add("H", np.char.zfill(households.astype(str), 6)),
-            "weight": np.round(rng.gamma(20.0, 2.5, persons), 1),
+            "sampling_weight": np.round(rng.gamma(20.0, 2.5, persons), 1),
         }
     )
     owner = np.repeat(np.arange(persons), 1 + rng.poisson(0.2 + age / 70.0))

@@ -25,10 +25,10 @@ household = "household"
 quasi = ["birth_date", "sex", "municipality", "occupation"]
 sensitive = ["diagnosis"]
 insensitive = ["income"]
-weight = "weight"
+weight = "sampling_weight"
 
 [schema.hierarchies]
-birth_date = {use = "dates", units = ["year", "decade"]}
+birth_date = {use = "dates", units = ["month", "year", "decade"]}
 sex = {use = "levels", rows = [["female", "*"], ["male", "*"]]}
 municipality = "municipality.csv"
 occupation = "occupation.csv"
@@ -38,30 +38,25 @@ diagnosis = "diagnosis.csv"
 use = "k-anonymity"
 k = 5
 
+[[require]]
+use = "l-diversity"
+l = 3
+column = "diagnosis"
+
+# The least coarse values that meet the requirements when at most 2 % of the records are suppressed.
 [[step]]
-use = "recode"
-column = "birth_date"
-level = 2
+use = "generalise"
+suppress = 0.02
 
 [[step]]
-name = "geography"
-use = "recode"
-column = "municipality"
-level = 2
-
-[[step]]
-name = "work"
-use = "recode"
-column = "occupation"
-level = 1
-
-[[step]]
-use = "suppress-records"
-require = [{use = "k-anonymity", k = 5}]
+name = "incomes"
+use = "top-code"
+columns = ["income"]
+quantile = 0.995
 
 [measure]
-risks = ["prosecutor"]
-losses = ["altered-records", "discernibility"]
+risks = ["prosecutor", "marketer", "uniqueness"]
+losses = ["domain-loss", "precision", "average-class-size", "discernibility", "altered-records"]
 
 [output]
 path = "release.csv"

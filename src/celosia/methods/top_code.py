@@ -69,7 +69,8 @@ class _Coding(Method):
         raise DataError(f"{self.name}: column {name!r} holds text, but numbers or dates are needed.")
 
     def _quantile(self, table: Table, name: str) -> float:
-        return float(table.engine.quantiles(table.rows.frame, name, [self.quantile or 0.0])[0])
+        limit = float(table.engine.quantiles(table.rows.frame, name, [self.quantile or 0.0])[0])
+        return float(round(limit)) if table.polars_types()[name].is_integer() else limit  # whole numbers stay whole
 
     def _number(self, value: float | str) -> float:
         try:

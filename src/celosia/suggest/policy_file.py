@@ -54,7 +54,7 @@ def policy_text(
         *_facts(suggestions),
         "",
         *_requirements(suggestions, k),
-        *_steps(suggestions, k),
+        *_steps(suggestions),
         "[measure]",
         'risks = ["prosecutor"]',
         'losses = ["discernibility", "altered-records"]',
@@ -162,21 +162,19 @@ def _offered(lines: list[str], *, offered: bool) -> list[str]:
     return [*(f"# {line}" if offered else line for line in lines), ""]
 
 
-def _steps(suggestions: list[ColumnSuggestion], k: int) -> list[str]:
-    """Return the steps: leave the identifiers out, then what a preset wants, or generalise.
+def _steps(suggestions: list[ColumnSuggestion]) -> list[str]:
+    """Return the steps: what a preset wants, or generalise until the requirements hold.
 
-    The person column stays until the end, so that classes count persons; a release leaves it out by itself.
+    Identifiers and the person column stay until the end: classes count persons; a release leaves them out by itself.
     """
     lines: list[str] = []
-    if any(s.role == Role.IDENTIFIER for s in suggestions):
-        lines += ["# the identifiers go", "[[step]]", 'use = "drop"', ""]
     for s in suggestions:
         for step in s.steps:
             lines += [_comment(s.reason), "[[step]]", *(f"{_key(key)} = {toml(v)}" for key, v in step.items()), ""]
     preset = any(s.steps for s in suggestions)
     if not preset and any(s.role == Role.QUASI for s in suggestions):
         lines += ["# coarser values until the requirement holds; at most 5 % of the records are suppressed", "[[step]]"]
-        lines += ['use = "generalise"', f'require = ["k-anonymity(k={k})"]', "suppress = 0.05", ""]
+        lines += ['use = "generalise"', "suppress = 0.05", ""]
     return lines
 
 
