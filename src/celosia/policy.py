@@ -43,9 +43,22 @@ from celosia.schema import Schema
 MEASURED_RISKS = ("prosecutor",)
 MEASURED_LOSSES = ("altered-records", "discernibility")
 _SECTIONS = ("input", "schema", "require", "step", "measure", "output", "run")
-_SCHEMA_KEYS = (
-    "identifiers quasi sensitive insensitive weight household stratum person rest kinds bounds missing hierarchies orders"
-).split()
+_SCHEMA_KEYS = [
+    "identifiers",
+    "quasi",
+    "sensitive",
+    "insensitive",
+    "weight",
+    "household",
+    "stratum",
+    "person",
+    "rest",
+    "kinds",
+    "bounds",
+    "missing",
+    "hierarchies",
+    "orders",
+]
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,35 @@ FIRST_NAMES = (
     ("Marc", "Pau", "Jordi", "Albert", "David", "Pere", "Ivan", "Josep", "Omar", "Hugo", "Martí", "Biel"),
     ("Anna", "Laia", "Marta", "Núria", "Carme", "Sara", "Elena", "Júlia", "Fàtima", "Clara", "Rosa", "Berta"),
 )
-LAST_NAMES = (
-    "Garcia Martí Puig Serra Vidal Ferrer Soler Roca Pons López Pérez Sánchez Torres Riera Bosch Mas Costa Gil"
-    " Ortiz Navarro Molina Blanco Ibáñez Vega Cano Prieto Campos Vila Font Camps"
-).split()
+LAST_NAMES = [
+    "Garcia",
+    "Martí",
+    "Puig",
+    "Serra",
+    "Vidal",
+    "Ferrer",
+    "Soler",
+    "Roca",
+    "Pons",
+    "López",
+    "Pérez",
+    "Sánchez",
+    "Torres",
+    "Riera",
+    "Bosch",
+    "Mas",
+    "Costa",
+    "Gil",
+    "Ortiz",
+    "Navarro",
+    "Molina",
+    "Blanco",
+    "Ibáñez",
+    "Vega",
+    "Cano",
+    "Prieto",
+    "Campos",
+    "Vila",
+    "Font",
+    "Camps",
+]
