@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from celosia.errors import suggestion
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 MOST_CELLS = 20_000
 MOST_VALUES = 10_000
 MOST_NUMBERS = 20
+DEEPEST_SQL = 45
 _ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _COMPARE = {"eq": "=", "neq": "<>", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _SIMPLE = {"abs": "abs", "floor": "floor", "ceil": "ceil"}
@@ -62,6 +64,8 @@ class _Builder:
             if any(number.kind == "quantile" for number in self._numbers):
                 raise Refused("a quantile is answered in groups whose keys are declared (categories or bounds).")
             self._number(Number("persons" if person and truncated else "rows"))
+        for sql in [condition, *(key.sql for _, key in self._keys), *(x.value.sql for x in self._numbers if x.value)]:
+            _shallow(sql)
         if len(self._numbers) > MOST_NUMBERS:
             raise Refused(
                 f"the question needs {len(self._numbers)} noisy numbers; at most {MOST_NUMBERS} are given at once."
@@ -321,6 +325,17 @@ class _Builder:
                 return index
         self._numbers.append(number)
         return len(self._numbers) - 1
+
+
+def _shallow(sql: str) -> None:
+    """Refuse what would overflow the parser of a database: SQLite's has room for 100 open brackets and keywords."""
+    depth = 0
+    for token in re.findall(r"'(?:[^']|'')*'|\(|\)|\bCASE\b|\bEND\b", sql):
+        depth += {"(": 1, ")": -1, "CASE": 5, "END": -5}.get(token, 0)
+        if depth > DEEPEST_SQL:
+            raise Refused(
+                "the expression is nested too deeply. Ask a flatter one, or use brackets to halve a long sum."
+            )
 
 
 def _bare(node: Any) -> Any:

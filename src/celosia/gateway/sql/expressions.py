@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 LONGEST_LIST = 500
+LONGEST_SQL = 12_000
 _COMPARE = {"eq": "=", "neq": "<>", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%"}
 _HINTS = {
@@ -62,6 +63,8 @@ class RowExpressions:
         if method is None:
             raise Refused(f"{_name(node)} is not answered. {_HINTS.get(key, 'Use a simpler expression.')}")
         found: v.Value = method(node)
+        if len(found.sql) > LONGEST_SQL:  # some functions repeat their arguments, so nesting them grows fast
+            raise Refused("the expression is too large. Ask a simpler one.")
         return found
 
     def condition(self, node: exp.Expression) -> v.Value:

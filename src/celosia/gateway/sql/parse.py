@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 LONGEST = 10_000
 MOST_TOKENS = 1_500
-DEEPEST = 40
+DEEPEST = 25
 
 
 class Refused(InputError):
@@ -29,8 +29,8 @@ def parse(text: str) -> exp.Select:
     """
     if len(text) > LONGEST:
         raise Refused(f"the question has {len(text)} characters; at most {LONGEST} are read. Ask a shorter one.")
-    if any(ord(character) < 32 and character not in "\t\n\r" for character in text):
-        raise Refused("the question holds a control character. Write plain text.")
+    if any((ord(c) < 32 and c not in "\t\n\r") or 0xD800 <= ord(c) <= 0xDFFF for c in text):
+        raise Refused("the question holds a control character or half a character. Write plain text.")
     _limits(text)
     return _select(text)
 
