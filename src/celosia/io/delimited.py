@@ -40,6 +40,8 @@ def scan(
     Raises ``DataError`` for an empty file, a header without records, equal column names, records of another width
     than the header and damaged UTF-8.
     """
+    import polars as pl
+
     file = existing(path)
     for name, mark in (("separator", separator), ("decimal", decimal)):
         if mark is not None and len(mark.encode()) != 1:
@@ -52,8 +54,11 @@ def scan(
     rows = structure.records - structure.trailing - int(header) if structure.trailing else None
     cells = _lazy(source, dialect, names, header, rows, {name: Reading("text") for name in names})
     marks = MARKS if missing is None else tuple(missing)
-    readings = _readings(cells, dialect, names, marks, text, dates or {}, quoted=structure.quoted)
-    _check_dates(file, cells, readings)
+    try:
+        readings = _readings(cells, dialect, names, marks, text, dates or {}, quoted=structure.quoted)
+        _check_dates(file, cells, readings)
+    except pl.exceptions.PolarsError as error:  # its message may quote a record
+        raise DataError(f"{file.name} cannot be read as delimited text ({type(error).__name__}).") from error
     if missing:
         readings = {n: Reading(r.kind, tuple(missing), r.strip) if r.kind == "text" else r for n, r in readings.items()}
     facts = FileFacts(
@@ -138,6 +143,10 @@ def _checked(file: Path, dialect: Dialect, names: tuple[str, ...], encoded: bool
 
 def _refuse_misshapen(file: Path, dialect: Dialect, names: tuple[str, ...], structure: Structure, header: bool) -> None:
     """Raise when records are missing, ragged or apart."""
+    if structure.unclosed:
+        raise DataError(
+            f"{file.name}: a quote is opened and never closed, so the rest of the file is one cell. Close it."
+        )
     if structure.ragged:
         raise DataError(
             f"{file.name}: {structure.ragged} records do not have {len(names)} fields like the"

@@ -21,7 +21,7 @@ QUOTE, LINE_FEED, RETURN = 34, 10, 13
 
 @dataclass(frozen=True)
 class Structure:
-    """What the pass found: records (header counted), ragged ones, blank lines, whether UTF-8, whether with quotes."""
+    """What the pass found: records (header counted), ragged ones, blank lines, whether UTF-8, which quotes."""
 
     records: int
     ragged: int
@@ -30,6 +30,7 @@ class Structure:
     trailing: int
     utf8: bool
     quoted: bool
+    unclosed: bool = False
 
 
 def structure_of(source: Path | bytes, separator: str, fields: int) -> Structure:
@@ -40,7 +41,7 @@ def structure_of(source: Path | bytes, separator: str, fields: int) -> Structure
     ...     file = pathlib.Path(place) / "a.csv"
     ...     _ = file.write_text('a,b\n1,"x\ny,z"\n2\n')
     ...     structure_of(file, ",", 2)
-    Structure(records=3, ragged=1, first_ragged=3, blank=0, trailing=0, utf8=True, quoted=True)
+    Structure(records=3, ragged=1, first_ragged=3, blank=0, trailing=0, utf8=True, quoted=True, unclosed=False)
     """
     decoder: codecs.IncrementalDecoder | None = codecs.getincrementaldecoder("utf-8")()
     tally = _Tally(fields)
@@ -78,7 +79,7 @@ def structure_of(source: Path | bytes, separator: str, fields: int) -> Structure
             last = int(b[-1])
     if last != LINE_FEED or inside:
         tally.add(np.array([carried]), np.array([False]))
-    return tally.result(_ended(decoder))
+    return tally.result(_ended(decoder), unclosed=bool(inside))
 
 
 def damaged_columns(path: Path, separator: str, names: tuple[str, ...]) -> dict[str, int]:
@@ -126,8 +127,8 @@ class _Tally:
         full = np.flatnonzero(~bare)
         self.trailing = int(bare.size - 1 - full[-1]) if full.size else self.trailing + bare.size
 
-    def result(self, utf8: bool) -> Structure:
-        return Structure(self.records, self.ragged, self.first, self.blank, self.trailing, utf8, self.quoted)
+    def result(self, utf8: bool, unclosed: bool) -> Structure:
+        return Structure(self.records, self.ragged, self.first, self.blank, self.trailing, utf8, self.quoted, unclosed)
 
 
 def _fed(decoder: codecs.IncrementalDecoder | None, block: bytes) -> codecs.IncrementalDecoder | None:
