@@ -1,0 +1,131 @@
+"""Mechanisms that add noise to numbers: Laplace, geometric and Gaussian."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from celosia.catalogue import Mechanism
+
+if TYPE_CHECKING:
+    from celosia.budget.cost import Cost
+    from celosia.budget.noise import Noise
+
+
+class _Additive(Mechanism):
+    """Noise added to each number of an answer."""
+
+    epsilon: float = Field(gt=0, le=1e6, description="privacy loss of one answer")
+    sensitivity: float = Field(default=1.0, gt=0, description="the most one person moves the answer")
+
+    def noise(self) -> Noise:
+        """The noise with its exact distribution."""
+        raise NotImplementedError
+
+    def cost(self) -> Cost:
+        """What one answer costs."""
+        from celosia.budget.cost import Cost
+
+        return Cost.pure(self.epsilon)
+
+    def scale(self) -> float:
+        """The scale of the noise."""
+        return self.noise().scale
+
+    def variance(self) -> float:
+        """The variance of each number."""
+        return self.noise().variance
+
+    def within(self, t: float) -> float:
+        """Probability that a number is off by at most ``t``, before anything is asked."""
+        return self.noise().within(t)
+
+    def interval(self, answer: float, level: float = 0.95) -> tuple[float, float]:
+        """An interval that holds the true number with probability ``level``."""
+        half = self.noise().half_width(level)
+        return answer - half, answer + half
+
+    def answer(self, value: float | Sequence[float], **_: Any) -> Any:
+        """The number, or each of several, with fresh noise from the operating system's generator."""
+        values = [value] if isinstance(value, int | float) else list(value)
+        found = self.noise().add(values)
+        return found[0] if isinstance(value, int | float) else found
+
+
+class Laplace(_Additive):
+    r"""Add Laplace noise: the classical mechanism for pure differential privacy.
+
+    .. math:: M(x) = f(x) + \mathrm{Lap}(\Delta_1 / \varepsilon)
+
+    The noise lies on a fine grid of the reals and is drawn by OpenDP, so its low bits tell nothing about the
+    answer (Mironov
+    2012). A count has sensitivity 1; so has a histogram as a whole under add-remove neighbours, but 2 under
+    change-one. It
+    protects one person's contribution up to ``sensitivity``: a person who moves the answer by more is not protected.
+    References: Dwork, McSherry, Nissim & Smith (2006).
+
+    >>> mechanism = Laplace(epsilon=0.1)
+    >>> mechanism.scale(), mechanism.variance(), round(mechanism.within(30), 2)
+    (10.0, 200.0, 0.95)
+    """
+
+    def noise(self) -> Noise:
+        """Laplace noise of scale sensitivity / epsilon."""
+        from celosia.budget.noise import laplace_for
+
+        return laplace_for(self.sensitivity, self.epsilon, discrete=False)
+
+
+class Geometric(_Additive):
+    r"""Add discrete Laplace (two-sided geometric) noise: whole numbers stay whole numbers.
+
+    .. math:: \Pr[Z = z] = \frac{1 - p}{1 + p} p^{|z|}, \qquad p = e^{-\varepsilon / \Delta_1}
+
+    The best choice for counts: exactly epsilon, and never a larger variance than Laplace. Answers must be whole
+    numbers, and so
+    must the sensitivity. References: Ghosh, Roughgarden & Sundararajan (2009).
+
+    >>> Geometric(epsilon=0.1).interval(14237)
+    (14207, 14267)
+    """
+
+    sensitivity: int = Field(default=1, ge=1, description="the most one person moves the answer")
+
+    def noise(self) -> Noise:
+        """Discrete Laplace noise of scale sensitivity / epsilon."""
+        from celosia.budget.noise import laplace_for
+
+        return laplace_for(self.sensitivity, self.epsilon)
+
+
+class Gaussian(_Additive):
+    r"""Add Gaussian noise with the smallest standard deviation that :math:`(\varepsilon, \delta)` allows.
+
+    .. math:: \Phi\Big(\frac{\Delta}{2\sigma} - \frac{\varepsilon\sigma}{\Delta}\Big)
+              - e^{\varepsilon} \Phi\Big(-\frac{\Delta}{2\sigma} - \frac{\varepsilon\sigma}{\Delta}\Big) \le \delta
+
+    ``sensitivity`` is in the :math:`L_2` norm: many numbers that one person moves a little need less noise than
+    with Laplace. The
+    guarantee fails with probability delta; take delta far below one over the number of people.
+    References: Balle & Wang (2018).
+
+    >>> round(Gaussian(epsilon=1, delta=1e-5).scale(), 3)
+    3.731
+    """
+
+    delta: float = Field(gt=0, lt=1, description="probability with which the promise may fail")
+
+    def noise(self) -> Noise:
+        """Gaussian noise on a fine grid of the reals."""
+        from celosia.budget.noise import GaussianNoise
+        from celosia.budget.scales import gaussian
+
+        return GaussianNoise(gaussian(self.sensitivity, self.epsilon, self.delta), discrete=False)
+
+    def cost(self) -> Cost:
+        """What one answer costs."""
+        from celosia.budget.cost import Cost
+
+        return Cost.of("approximate", self.epsilon, self.delta)

@@ -1,0 +1,59 @@
+"""Choose the best of several options without telling who preferred it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from celosia.catalogue import Mechanism
+from celosia.errors import DataError
+
+if TYPE_CHECKING:
+    from celosia.budget.cost import Cost
+
+
+class Exponential(Mechanism):
+    r"""Pick an option with a high score (permute-and-flip, an exponential mechanism with a smaller error).
+
+    .. math:: \Pr[i] \propto e^{\varepsilon s_i / (2\Delta)}
+
+    is the exponential mechanism; permute-and-flip gives the same guarantee and never a larger expected loss. The
+    options must be public;
+    only which one is chosen depends on the data. The score of the chosen option is not released.
+    References: McSherry & Talwar (2007); McKenna & Sheldon (2020).
+
+    >>> Exponential(epsilon=1.0).answer([0, 2, 500])
+    2
+    >>> round(Exponential(epsilon=1.0).shortfall(options=100), 1)
+    15.2
+    """
+
+    epsilon: float = Field(gt=0, le=1e6, description="privacy loss of one choice")
+    sensitivity: float = Field(default=1.0, gt=0, description="the most one person moves a score")
+
+    def cost(self) -> Cost:
+        """What one choice costs."""
+        from celosia.budget.cost import Cost
+
+        return Cost.pure(self.epsilon)
+
+    def variance(self) -> float:
+        """A choice has no variance; see :meth:`shortfall`."""
+        return math.nan
+
+    def shortfall(self, options: int, level: float = 0.95) -> float:
+        r"""How far the chosen score may fall below the best: :math:`\frac{2\Delta}{\varepsilon} \ln\frac{K}{1 -
+        level}`.
+        """
+        return 2 * self.sensitivity / self.epsilon * math.log(options / (1 - level))
+
+    def answer(self, scores: Sequence[float], **_: Any) -> int:
+        """The place of the chosen option."""
+        from celosia.budget.noise import choose
+
+        if len(scores) == 0:
+            raise DataError("exponential: there is nothing to choose from; give at least one score.")
+        return choose(scores, self.sensitivity, self.epsilon)

@@ -1,0 +1,71 @@
+"""Each person adds the noise to their own answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from celosia.catalogue import Mechanism
+from celosia.errors import DataError
+
+if TYPE_CHECKING:
+    from celosia.budget.cost import Cost
+
+
+class RandomisedResponse(Mechanism):
+    r"""Answer a yes-no question truthfully with probability ``truth``, and by a fair coin otherwise.
+
+    .. math:: \Pr[\text{yes} \mid \text{yes}] = \frac{1 + q}{2}, \qquad \varepsilon = \ln\frac{1 + q}{1 - q}, \qquad
+              \hat p = \frac{Y - (1 - q)/2}{q}
+
+    With :math:`q = 1/2` (toss a coin; heads: the truth; tails: toss again) a yes is three times as likely from a
+    yes, :math:`\varepsilon = \ln 3`
+    and :math:`\hat p = 2Y - 1/2`. Nobody needs to be trusted with the truth, at the price of far more noise than
+    a gateway
+    adds. Asking the same person again adds up. References: Warner (1965).
+
+    >>> mechanism = RandomisedResponse()
+    >>> round(mechanism.epsilon(), 4), round(mechanism.estimate(0.4), 6)
+    (1.0986, 0.3)
+    """
+
+    truth: float = Field(default=0.5, gt=0, lt=1, description="probability of answering truthfully, whatever the coin")
+
+    def epsilon(self) -> float:
+        """The privacy loss of one answer."""
+        return math.log((1 + self.truth) / (1 - self.truth))
+
+    def cost(self) -> Cost:
+        """What one answer costs the person who gives it."""
+        from celosia.budget.cost import Cost
+
+        return Cost.pure(self.epsilon())
+
+    def estimate(self, share: float) -> float:
+        """The true share of yes behind an observed share, not clipped to [0, 1] so that it stays unbiased."""
+        return (share - (1 - self.truth) / 2) / self.truth
+
+    def variance(self, share: float = 0.5, people: int = 1) -> float:
+        r"""Variance of the estimate: :math:`Y(1-Y) / (n q^2)`."""
+        return share * (1 - share) / (people * self.truth**2)
+
+    def interval(self, share: float, people: int, level: float = 0.95) -> tuple[float, float]:
+        """An interval for the true share, by the normal approximation."""
+        from scipy.special import ndtri
+
+        half = float(ndtri((1 + level) / 2)) * math.sqrt(self.variance(share, people))
+        estimate = self.estimate(share)
+        return max(0.0, estimate - half), min(1.0, estimate + half)
+
+    def answer(self, values: bool | Sequence[bool], **_: Any) -> Any:
+        """The answer, or the answers of several people, each with its own coins."""
+        from celosia.budget.noise import respond
+
+        several = [values] if isinstance(values, bool) else list(values)
+        if any(value is None for value in several):
+            raise DataError("randomised-response: an answer is missing; leave that person out.")
+        found = [respond(bool(value), (1 + self.truth) / 2) for value in several]
+        return found[0] if isinstance(values, bool) else found
