@@ -82,7 +82,7 @@ class Generalise(Method):
         if found.best is None:
             raise RequirementError(impossible(self.name, self.require, checker, found, wanted is not None))
         kept, _ = checker.kept_records(found.best.levels)
-        hidden = np.zeros(len(table), dtype=np.bool_)
+        hidden = ~coded.active
         hidden[coded.active] = ~kept
         changed = {
             column.name: column.label(level)

@@ -10,7 +10,7 @@ import numpy as np
 
 from celosia.classes import STAR, codes, patterns
 from celosia.engines.engine import ROWS
-from celosia.errors import ParameterError, UnknownName
+from celosia.errors import DataError, ParameterError, UnknownName
 from celosia.schema import Kind
 from celosia.search.objective import Domain
 from celosia.search.tables import Records, Sensitive
@@ -95,7 +95,9 @@ def quasi_codes(
             raise UnknownName.of("quasi-identifier", name, quasi, "(weights)")
     population = _population(table, require)
     active = ~table.suppressed_mask()
-    columns = tuple(quasi_column(table, name, population) for name in quasi)
+    if not active.any():
+        raise DataError("every record is suppressed already: nothing is left to generalise.")
+    columns = tuple(quasi_column(table, name, population, active) for name in quasi)
     matrix = np.column_stack([column.codes for column in columns])[active]
     people = None
     if population is not None:
@@ -122,11 +124,22 @@ def quasi_codes(
     return QuasiCodes(table, columns, records, active)
 
 
-def quasi_column(table: Table, name: str, population: Table | None = None) -> QuasiColumn:
-    """Code one quasi-identifier with its hierarchy; without one it has the levels "as it is" and ``*``."""
+def quasi_column(
+    table: Table, name: str, population: Table | None = None, active: NDArray[np.bool_] | None = None
+) -> QuasiColumn:
+    """Code one quasi-identifier with its hierarchy; without one it has the levels "as it is" and ``*``.
+
+    Records that are not active (suppressed by an earlier step) have no value: their stars are none of the hierarchy.
+    """
     import polars as pl
 
     own, values = table.codes(name)
+    if active is not None and not active.all():
+        used = np.unique(own[active & (own >= 0)])
+        place = np.zeros(len(values) + 1, dtype=np.int32)
+        place[used] = np.arange(len(used), dtype=np.int32)
+        own = np.where(active, np.where(own < 0, np.int32(-1), place[own]), np.int32(0))
+        values = values.gather(used)
     people = None
     if population is not None:
         theirs = population.column(name)

@@ -218,7 +218,8 @@ class ClassTables:
 
         records = self.records
         self._pair_value: dict[str, Codes] = {}
-        self._width: dict[str, int] = {}
+        self.widths: dict[str, int] = {}
+        """The number of different codes of each counted column."""
         counted: dict[str, tuple[Codes, int]] = {}
         for name in self._columns:
             column = records.sensitive[name]
@@ -238,7 +239,7 @@ class ClassTables:
         ones = np.ones(n, dtype=np.int64)
         values = {}
         for name, (codes, width) in counted.items():
-            self._width[name] = width
+            self.widths[name] = width
             codes = np.ascontiguousarray(codes, dtype=np.int32)
             values[name] = merge_values(start, codes, ones, group, groups, max(1, width))
         return values
@@ -261,6 +262,10 @@ class ClassTables:
             self._remember(table)
         return table
 
+    def coarsen(self, table: ClassTable, levels: Levels) -> tuple[ClassTable, Codes]:
+        """Group some rows of a finer table at a node; also give the class of each row (valid until the next call)."""
+        return self._roll_up(table, levels)
+
     def from_base(self, levels: Levels) -> tuple[ClassTable, Codes]:
         """Give the classes at a node, and for each class at the finest node the one it lies in."""
         return self._roll_up(self.base, levels)
@@ -272,7 +277,7 @@ class ClassTables:
         offset = np.array([lay.offset[j, a, b] for j, (a, b) in enumerate(zip(below.levels, levels, strict=True))])
         keys, sums, peak, group = self._scratch.roll_up(lay, below.keys, below.sums, below.peak, offset)
         values = {
-            name: merge_values(*counts, group, len(keys), max(1, self._width[name]))
+            name: merge_values(*counts, group, len(keys), max(1, self.widths[name]))
             for name, counts in below.values.items()
         }
         return ClassTable(levels, keys, sums, peak, values), group
@@ -307,7 +312,7 @@ class ClassTables:
         records = self.records
         total = len(records)
         if records.repeated:
-            total = self._width[PERSON]
+            total = self.widths[PERSON]
         values = {}
         for name in self._columns:
             column = records.sensitive[name]
