@@ -32,7 +32,7 @@ TITLES = {
 
 def pages() -> dict[str, str]:
     """Every generated page by its path below docs/reference."""
-    found = {"command-line.md": command_line()}
+    found = {"command-line.md": command_line(), "glossary.md": glossary()}
     for kind, title in TITLES.items():
         members = parts(kind)
         rows = "\n".join(f"| [{name}]({name}.md) | {markdown(cls.summary())} |" for name, cls in members.items())
@@ -43,6 +43,18 @@ def pages() -> dict[str, str]:
         for name, cls in members.items():
             found[f"{folder}/{name}.md"] = page(kind, cls)
     return found
+
+
+def glossary() -> str:
+    """The words of the report in its three languages, side by side."""
+    from celosia.report.page import LANGUAGES, words
+
+    columns = [list(words(language)["glossary_of"].items()) for language in LANGUAGES]
+    head = " | ".join(words(language)["language"] for language in LANGUAGES)
+    rows = "\n".join(
+        "| " + " | ".join(f"**{word}**: {text}" for word, text in same) + " |" for same in zip(*columns, strict=True)
+    )
+    return f"# Glossary\n\n| {head} |\n|{'---|' * len(LANGUAGES)}\n{rows}\n"
 
 
 def intro(kind: str) -> str:

@@ -1,4 +1,4 @@
-"""Take a picture of a page with Debian's Chromium: python tools/screenshot.py PAGE.html OUT.png [--dark] [--width N]."""
+"""Take a picture of a page with Debian's Chromium: python tools/screenshot.py PAGE.html OUT.png [--dark]."""
 
 import argparse
 from pathlib import Path

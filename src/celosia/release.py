@@ -1,8 +1,8 @@
 """The release: the protected table with its evidence, in a public and a private part.
 
 The *certificate* may be published: requirements, methods, parameters, aggregate numbers, and commitments: keyed hashes
-of the input, the policy and the private record that reveal nothing until their key is shown. The *private record* holds what
-would undo the protection: the seed, the transformation, the row map, the keys. It is written with mode 0600.
+of the input, the policy and the private record that reveal nothing until their key is shown. The *private record*
+holds what would undo the protection: the seed, the transformation, the row map, the keys. Its file mode is 0600.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import numpy as np
 import celosia
 from celosia.errors import DataError
 from celosia.io.atomic import replaced
+from celosia.representation import Block, Shown, release_blocks
 from celosia.table import Table
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ RECORD_FORMAT = "celosia private record 1"
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(Shown):
     """A protected table with its evidence. ``holds`` tells whether every requirement is met."""
 
     table: Table
@@ -50,10 +51,9 @@ class Release:
     paths: Mapping[str, Path] = field(default_factory=dict)
     """Where each thing was written: data, certificate, record, report, internal."""
 
-    def __rich__(self) -> Any:
-        from celosia.representation import rich_release
-
-        return rich_release(self)
+    def blocks(self) -> list[Block]:
+        """What there is to show."""
+        return release_blocks(self)
 
     @property
     def holds(self) -> bool:

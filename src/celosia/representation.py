@@ -1,71 +1,179 @@
-"""How assessments, comparisons, tables and releases look in a terminal and in a notebook."""
+"""How tables, assessments, comparisons and releases look in a terminal and in a notebook.
+
+Each is described once as blocks; a terminal gets them through rich, a notebook as HTML.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from celosia.release import Release
+    from celosia.table import Table
     from celosia.verbs import Assessment, Comparison, Finding
 
+ARROWS = {"lower": "↓ lower is better", "higher": "↑ higher is better"}
 
-def rich_assessment(assessment: Assessment) -> RenderableType:
-    """An assessment as a page for a terminal."""
-    from rich.console import Group
 
+@dataclass(frozen=True)
+class Block:
+    """A paragraph, or a table with a title."""
+
+    title: str
+    headings: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+
+
+class Shown:
+    """Gives a class with ``blocks()`` its looks in a terminal and in a notebook."""
+
+    def blocks(self) -> list[Block]:
+        """What there is to show."""
+        raise NotImplementedError
+
+    def __rich__(self) -> RenderableType:
+        return to_rich(self.blocks())
+
+    def _repr_html_(self) -> str:
+        return to_html(self.blocks())
+
+
+def assessment_blocks(assessment: Assessment) -> list[Block]:
+    """An assessment: what was looked at, what was required, what the risks are."""
     table = assessment.table
-    head = f"{len(table)} records, {table.suppressed()} suppressed; quasi-identifiers: {', '.join(table.schema.quasi)}"
-    blocks: list[Any] = [head]
-    if assessment.models:
-        blocks.append(_requirements(assessment.models))
-    blocks.append(_numbers("Risks", assessment.risks))
-    return Group(*blocks)
-
-
-def rich_comparison(comparison: Comparison) -> RenderableType:
-    """A comparison as a page for a terminal."""
-    from rich.console import Group
-
-    blocks = [_numbers("What was lost", comparison.losses)]
-    if comparison.risks:
-        blocks.append(_numbers("Risks", comparison.risks))
-    return Group(*blocks)
-
-
-def rich_release(release: Release) -> RenderableType:
-    """A release as a page for a terminal."""
-    from rich.console import Group
-
-    verdict = "Every requirement holds." if release.holds else "A requirement does NOT hold: do not publish."
-    paths = "\n".join(f"  {name:<12}{path}" for name, path in release.paths.items())
-    return Group(
-        verdict,
-        rich_assessment(release.assessment),
-        rich_comparison(release.comparison),
-        f"Written:\n{paths}",
+    counted = "persons" if table.schema.person else "records"
+    head = (
+        f"{len(table):,} rows, {table.suppressed():,} suppressed; classes count {counted}. "
+        f"Quasi-identifiers: {', '.join(table.schema.quasi)}."
     )
+    blocks = [Block(head)]
+    if assessment.models:
+        rows = [
+            (f.part.name, f.part.wish(), number(f.value), "yes" if f.holds and not assessment.guessed else "NO")
+            for f in assessment.models
+        ]
+        blocks.append(Block("Requirements", ("model", "wanted", "measured", "holds"), rows))
+    blocks.append(Block("Risks", ("measure", "value", "what it means"), [_row(f) for f in assessment.risks]))
+    for finding in assessment.risks:
+        blocks += _details(finding)
+    return blocks
 
 
-def _requirements(findings: tuple[Finding, ...]) -> RenderableType:
+def comparison_blocks(comparison: Comparison) -> list[Block]:
+    """A comparison: losses and attacks."""
+    blocks = [Block("What was lost", ("measure", "value", "what it means"), [_row(f) for f in comparison.losses])]
+    if comparison.risks:
+        blocks.append(Block("Attacks", ("measure", "value", "what it means"), [_row(f) for f in comparison.risks]))
+    return blocks
+
+
+def release_blocks(release: Release) -> list[Block]:
+    """A release: the verdict, what was measured, where things are."""
+    if not release.assessment.models:
+        verdict = "No requirement was set."
+    elif release.holds:
+        verdict = "Every requirement holds."
+    else:
+        verdict = "A requirement does NOT hold: do not publish."
+    written = [(name, str(path)) for name, path in release.paths.items()]
+    return [
+        Block(verdict),
+        *assessment_blocks(release.assessment),
+        *comparison_blocks(release.comparison),
+        *([Block("Written", ("what", "where"), written)] if written else []),
+    ]
+
+
+def table_blocks(table: Table) -> list[Block]:
+    """A table: its columns and what was done to it; never a value."""
+    rows = [
+        (c.name, ", ".join(sorted(map(str, c.roles))), str(c.kind or ""), "yes" if c.hierarchy is not None else "")
+        for c in table.schema.columns
+    ]
+    blocks = [
+        Block(f"Table of {len(rows)} columns on {table.engine.name}"),
+        Block("Columns", ("name", "roles", "kind", "hierarchy"), rows),
+    ]
+    if table.history:
+        steps = [(str(i + 1), str(entry.get("step", ""))) for i, entry in enumerate(table.history)]
+        blocks.append(Block("Steps", ("", "method"), steps))
+    return blocks
+
+
+def to_rich(blocks: Sequence[Block]) -> RenderableType:
+    """The blocks for a terminal."""
+    from rich.console import Group
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title="Requirements", title_justify="left")
-    for heading in ("model", "wanted", "measured", "holds"):
-        table.add_column(heading)
-    for finding in findings:
-        table.add_row(finding.part.name, finding.part.wish(), f"{finding.value:g}", "yes" if finding.holds else "NO")
-    return table
+    shown: list[RenderableType] = []
+    for block in blocks:
+        if not block.headings:
+            shown.append(Text(block.title, style="bold" if "NOT" in block.title else ""))
+            continue
+        page = Table(title=block.title, title_justify="left", title_style="bold")
+        for heading in block.headings:
+            page.add_column(heading, justify="right" if heading in {"value", "measured"} else "left")
+        for row in block.rows:
+            page.add_row(*(Text(cell, style="bold red" if cell == "NO" else "") for cell in row))
+        shown.append(page)
+    return Group(*shown)
 
 
-def _numbers(title: str, findings: tuple[Finding, ...]) -> RenderableType:
-    from rich.table import Table
+def to_html(blocks: Sequence[Block]) -> str:
+    """The blocks for a notebook."""
+    out = []
+    for block in blocks:
+        if not block.headings:
+            out.append(f"<p>{escape(block.title)}</p>")
+            continue
+        head = "".join(f"<th style='text-align:left'>{escape(h)}</th>" for h in block.headings)
+        body = "".join(
+            "<tr>" + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in block.rows
+        )
+        out.append(
+            f"<table><caption style='text-align:left;font-weight:600'>{escape(block.title)}</caption>"
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
+    return "<div>" + "".join(out) + "</div>"
 
-    table = Table(title=title, title_justify="left")
-    for heading in ("measure", "value", "meaning"):
-        table.add_column(heading)
-    for finding in findings:
-        shown = "—" if finding.value is None else f"{finding.value:.6g}"
-        table.add_row(finding.part.name, shown, finding.reason or finding.part.summary())
-    return table
+
+def number(value: Any) -> str:
+    """A number for people.
+
+    >>> number(0.2), number(12918227.0), number(None), number(float("inf"))
+    ('0.2', '12,918,227', '—', '∞')
+    """
+    if not isinstance(value, int | float):
+        return "—"
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "—"
+    return f"{int(value):,}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+
+
+def _row(finding: Finding) -> tuple[str, str, str]:
+    if finding.value is None:
+        return finding.part.name, "—", f"not measured: {finding.reason}"
+    return finding.part.name, number(finding.value), f"{finding.part.summary()} {ARROWS['lower']}".replace("``", "")
+
+
+def _details(finding: Finding) -> list[Block]:
+    """The parts of a risk that are plain numbers, as a small table."""
+    flat: list[tuple[str, str]] = []
+    for name, value in finding.evidence.items():
+        if name == "value":
+            continue
+        if isinstance(value, dict):
+            flat += [(f"{name} {k}", number(v)) for k, v in value.items() if isinstance(v, int | float)]
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            flat.append((name, number(value)))
+        elif isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(v, int | float) for v in value):
+            flat.append((name, f"{number(value[0])} – {number(value[1])}"))
+    return [Block(f"{finding.part.name} in detail", ("", "value"), flat)] if flat and len(flat) <= 20 else []

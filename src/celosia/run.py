@@ -38,8 +38,8 @@ def run(
 ) -> Release:
     """Read, protect, measure and write what a policy says.
 
-    ``until`` runs the steps up to one, ``without`` leaves some out. A result that is there already is replaced only with
-    ``overwrite``.
+    ``until`` runs the steps up to one, ``without`` leaves some out. A result that is there already is replaced only
+    with ``overwrite``.
     """
     policy = policy if isinstance(policy, Policy) else Policy.load(policy)
     policy = policy.select(until=until, without=without)

@@ -18,6 +18,7 @@ from celosia.classes import STAR, Rows
 from celosia.engines import engine_for, engine_named
 from celosia.engines.engine import HIDDEN, RECORD, SUPPRESSED, Engine
 from celosia.errors import DataError, SchemaError
+from celosia.representation import Block, Shown, table_blocks
 from celosia.schema import Kind, Missing, Schema
 from celosia.search.classes import ClassCounts
 
@@ -33,7 +34,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Shown):
     """Rows + schema. Made by :func:`celosia.read`; changed only by making another one."""
 
     rows: Rows
@@ -74,6 +75,10 @@ class Table:
     def __repr__(self) -> str:
         steps = f", {len(self.history)} steps" if self.history else ""
         return f"Table({len(self.names)} columns, {self.engine.name}{steps})"
+
+    def blocks(self) -> list[Block]:
+        """The columns and the steps; never a value."""
+        return table_blocks(self)
 
     def cached(self, key: Any, make: Callable[[], T]) -> T:
         """Compute something about this table once."""

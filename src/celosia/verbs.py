@@ -10,6 +10,7 @@ from typing import Any
 from celosia.alignment import by_key
 from celosia.catalogue import Loss, Method, Model, Risk, build, find, named_columns
 from celosia.errors import CelosiaError, NotApplicable, SchemaError, suggestion
+from celosia.representation import Block, Shown, assessment_blocks, comparison_blocks
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table
 
@@ -39,7 +40,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Assessment:
+class Assessment(Shown):
     """What was measured on one table."""
 
     table: Table = field(repr=False)
@@ -48,10 +49,9 @@ class Assessment:
     guessed: bool = False
     """Whether the roles of the columns were only guessed; then no requirement is said to be met."""
 
-    def __rich__(self) -> Any:
-        from celosia.representation import rich_assessment
-
-        return rich_assessment(self)
+    def blocks(self) -> list[Block]:
+        """What there is to show."""
+        return assessment_blocks(self)
 
     @property
     def holds(self) -> bool:
@@ -71,7 +71,7 @@ class Assessment:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Shown):
     """What was lost, and what an intruder can still do, between an original and a protected table."""
 
     original: Table = field(repr=False)
@@ -79,10 +79,9 @@ class Comparison:
     losses: tuple[Finding, ...] = ()
     risks: tuple[Finding, ...] = ()
 
-    def __rich__(self) -> Any:
-        from celosia.representation import rich_comparison
-
-        return rich_comparison(self)
+    def blocks(self) -> list[Block]:
+        """What there is to show."""
+        return comparison_blocks(self)
 
     def spec(self) -> dict[str, Any]:
         """The comparison as plain data."""

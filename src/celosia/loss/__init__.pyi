@@ -1,0 +1,12 @@
+from celosia.loss.altered_records import AlteredRecords as AlteredRecords
+from celosia.loss.ambiguity import Ambiguity as Ambiguity
+from celosia.loss.average_class_size import AverageClassSize as AverageClassSize
+from celosia.loss.certainty_penalty import CertaintyPenalty as CertaintyPenalty
+from celosia.loss.discernibility import Discernibility as Discernibility
+from celosia.loss.domain_loss import DomainLoss as DomainLoss
+from celosia.loss.height import Height as Height
+from celosia.loss.kullback_leibler import KullbackLeibler as KullbackLeibler
+from celosia.loss.majority_loss import MajorityLoss as MajorityLoss
+from celosia.loss.non_uniform_entropy import NonUniformEntropy as NonUniformEntropy
+from celosia.loss.precision import Precision as Precision
+from celosia.loss.suppression import Suppression as Suppression

@@ -1,0 +1,14 @@
+from celosia.models.alpha_k import AlphaK as AlphaK
+from celosia.models.average_risk import AverageRisk as AverageRisk
+from celosia.models.beta_likeness import BetaLikeness as BetaLikeness
+from celosia.models.delta_disclosure import DeltaDisclosure as DeltaDisclosure
+from celosia.models.delta_presence import DeltaPresence as DeltaPresence
+from celosia.models.fuzzy_l_diversity import FuzzyLDiversity as FuzzyLDiversity
+from celosia.models.fuzzy_t_closeness import FuzzyTCloseness as FuzzyTCloseness
+from celosia.models.k_anonymity import KAnonymity as KAnonymity
+from celosia.models.k_map import KMap as KMap
+from celosia.models.l_diversity import LDiversity as LDiversity
+from celosia.models.population_uniqueness import PopulationUniqueness as PopulationUniqueness
+from celosia.models.q_anonymity import QAnonymity as QAnonymity
+from celosia.models.sample_uniqueness import SampleUniqueness as SampleUniqueness
+from celosia.models.t_closeness import TCloseness as TCloseness

@@ -1,0 +1,16 @@
+from celosia.risk.attacker_knows import AttackerKnows as AttackerKnows
+from celosia.risk.disclosure_risk import DisclosureRisk as DisclosureRisk
+from celosia.risk.distance_linkage import DistanceLinkage as DistanceLinkage
+from celosia.risk.homogeneity import Homogeneity as Homogeneity
+from celosia.risk.household_risk import HouseholdRisk as HouseholdRisk
+from celosia.risk.individual_risk import IndividualRisk as IndividualRisk
+from celosia.risk.interval_disclosure import IntervalDisclosure as IntervalDisclosure
+from celosia.risk.journalist import Journalist as Journalist
+from celosia.risk.log_linear_risk import LogLinearRisk as LogLinearRisk
+from celosia.risk.marketer import Marketer as Marketer
+from celosia.risk.population_uniques import PopulationUniques as PopulationUniques
+from celosia.risk.probabilistic_linkage import ProbabilisticLinkage as ProbabilisticLinkage
+from celosia.risk.prosecutor import Prosecutor as Prosecutor
+from celosia.risk.suda import Suda as Suda
+from celosia.risk.uniqueness import Uniqueness as Uniqueness
+from celosia.risk.unsafe_cells import UnsafeCells as UnsafeCells

@@ -1,0 +1,37 @@
+"""Write the type stubs of the lazy packages from the catalogue: python tools/stubs.py [--check]."""
+
+import sys
+from pathlib import Path
+
+import celosia
+from celosia.catalogue import kinds, parts
+
+SOURCE = Path(celosia.__file__).parent
+
+
+def stubs() -> dict[Path, str]:
+    """Every stub with its text."""
+    found = {SOURCE / "__init__.pyi": _top()}
+    for kind, base in kinds().items():
+        if kind == "hierarchy":
+            continue  # that package has names of its own besides its parts
+        classes = sorted(parts(kind).values(), key=lambda cls: cls.__name__)
+        own = [cls for cls in classes if cls.__module__.startswith("celosia.")]
+        lines = [f"from {cls.__module__} import {cls.__name__} as {cls.__name__}" for cls in own]
+        folder = base.home.rsplit(".", 1)[1]
+        found[SOURCE / folder / "__init__.pyi"] = "\n".join(sorted(lines)) + "\n"
+    return found
+
+
+def _top() -> str:
+    homes = "\n".join(f"from celosia.{home} import {name} as {name}" for name, home in sorted(celosia._HOMES.items()))
+    packages = "\n".join(f"from celosia import {name} as {name}" for name in sorted(celosia._PACKAGES))
+    return f"{packages}\n{homes}\n\n__version__: str\n"
+
+
+if __name__ == "__main__":
+    stale = [path for path, text in stubs().items() if not path.exists() or path.read_text() != text]
+    if "--check" in sys.argv:
+        sys.exit(f"stale stubs: {[p.name for p in stale]}; run: python tools/stubs.py" if stale else 0)
+    for path, text in stubs().items():
+        path.write_text(text)
