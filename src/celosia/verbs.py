@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from celosia import grammar
 from celosia.alignment import by_key
 from celosia.catalogue import Loss, Method, Model, Risk, build, find, named_columns
 from celosia.errors import CelosiaError, NotApplicable, SchemaError, suggestion
@@ -30,7 +31,7 @@ class Finding:
 
     def spec(self) -> dict[str, Any]:
         """The finding as plain data."""
-        out: dict[str, Any] = {"part": str(self.part), "value": self.value}
+        out: dict[str, Any] = {"part": grammar.show(self.part.public_spec()), "value": self.value}
         if self.holds is not None:
             out |= {"holds": self.holds, "wish": self.part.wish()}
         if self.reason:
