@@ -45,6 +45,11 @@ class DomainLoss(Loss):
     )
     weights: dict[str, float] = Field(default_factory=dict, description="importance of columns; 1 when not given")
 
+    @property
+    def bounded(self) -> bool:  # type: ignore[override]
+        """A sum, or weights above one, leave [0, 1]."""
+        return self.aggregate != "sum" and all(weight <= 1 for weight in self.weights.values())
+
     def value(self, original: Table, protected: Table) -> float:
         """The combined loss."""
         covers = coverages(original, protected)
