@@ -5,7 +5,7 @@ records.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
@@ -112,119 +112,115 @@ def _baseline(table: Table, name: str, values: pl.Series, width: int) -> NDArray
     return np.asarray(counts / max(1, len(whole)), dtype=np.float64)
 
 
-def widths(table_axes: Sequence[Axis], label: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The normalised certainty penalty of each group in each column: what share of the column it spans."""
-    count = int(label.max(initial=-1)) + 1
-    found = np.zeros((count, len(table_axes)))
-    for j, one in enumerate(table_axes):
-        low, high = _ends(one.codes, label, count)
-        if one.position is not None:
-            found[:, j] = np.minimum(one.position[high] - one.position[low], 1.0)
-        elif one.levels is not None and one.shares is not None:
-            level, node = _common(one, label, count)
-            found[:, j] = one.shares[level, node]
-        else:
-            distinct = np.bincount(np.unique(label * one.size + one.codes) // one.size, minlength=count)
-            found[:, j] = (distinct - 1) / max(one.size - 1, 1)
-    return found
+class Boxes:
+    """A partition of records, sorted by group so that one pass over a column describes all groups."""
+
+    def __init__(self, label: NDArray[np.int64]) -> None:
+        self.label = label
+        self.size = np.bincount(label)
+        self._order = np.argsort(label, kind="stable")
+        self._begin = np.cumsum(self.size) - self.size
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    def ends(self, codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The smallest and the largest code of each group."""
+        inside = codes[self._order]
+        return np.minimum.reduceat(inside, self._begin), np.maximum.reduceat(inside, self._begin)
+
+    def common(self, one: Axis) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The lowest level at which the records of each group share a node, and a leaf below that node."""
+        assert one.levels is not None
+        leaf = one.codes[self._order[self._begin]].astype(np.int64)
+        level = np.full(len(self), len(one.levels) - 1, np.int64)
+        for v in range(len(one.levels) - 2, -1, -1):
+            low, high = self.ends(one.levels[v].astype(np.int32)[one.codes])
+            level = np.where(low == high, v, level)
+        return level, leaf
+
+    def members(self, codes: NDArray[np.int32], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The distinct codes of each group: the group of each entry, ascending, and the code."""
+        owner, code = np.divmod(np.unique(self.label * width + codes), width)
+        return owner, code
+
+    def widths(self, table_axes: Sequence[Axis]) -> NDArray[np.float64]:
+        """The normalised certainty penalty of each group in each column: what share of the column it spans."""
+        found = np.zeros((len(self), len(table_axes)))
+        for j, one in enumerate(table_axes):
+            if one.position is not None:
+                low, high = self.ends(one.codes)
+                found[:, j] = np.minimum(one.position[high] - one.position[low], 1.0)
+            elif one.levels is not None and one.shares is not None:
+                level, leaf = self.common(one)
+                found[:, j] = one.shares[level, leaf]
+            else:
+                distinct = np.bincount(self.members(one.codes, one.size)[0], minlength=len(self))
+                found[:, j] = (distinct - 1) / max(one.size - 1, 1)
+        return found
 
 
-def cells(
-    table: Table, name: str, one: Axis, label: NDArray[np.int64], rows: NDArray[np.bool_], output: Output
-) -> pl.Series:
-    """The published cell of each record in ``rows``: what its group looks like in one column."""
+def cells(table: Table, name: str, one: Axis, boxes: Boxes, output: Output) -> pl.Series:
+    """The published cell of each record: what its group looks like in one column."""
     import polars as pl
 
-    column = table.column(name).filter(pl.Series(rows))
-    frame = pl.DataFrame({"g": label, "v": column})
     if output == "range":
-        count = int(label.max(initial=-1)) + 1
-        shown = _regions(table, name, one, label, rows, count)
-        return shown.gather(label).alias(name)
-    kind = table.schema[name].kind
-    over = pl.col("v")
-    if output == "mean" and kind == Kind.NUMERIC and column.dtype.is_numeric():
-        return frame.select(over.mean().over("g"))["v"].alias(name)
-    if output == "median" and kind == Kind.NUMERIC and column.dtype.is_numeric():
-        return frame.select(over.median().over("g"))["v"].alias(name)
+        return _regions(table, name, one, boxes).gather(boxes.label).alias(name)
+    column = table.column(name)
+    frame = pl.DataFrame({"g": boxes.label, "v": column})
+    if output != "mode" and table.schema[name].kind == Kind.NUMERIC and column.dtype.is_numeric():
+        middle = pl.col("v").mean() if output == "mean" else pl.col("v").median()
+        return frame.select(middle.over("g"))["v"].alias(name)
     # the most frequent value; of several the first in the order of the column
-    return frame.select(over.drop_nulls().mode().sort().first().over("g"))["v"].alias(name)
+    return frame.select(pl.col("v").drop_nulls().mode().sort().first().over("g"))["v"].alias(name)
 
 
-def _regions(
-    table: Table, name: str, one: Axis, label: NDArray[np.int64], rows: NDArray[np.bool_], count: int
-) -> pl.Series:
-    """One cell per group: a range, a node of the hierarchy, a set of labels; a star where missing and other
-    values meet.
+def _regions(table: Table, name: str, one: Axis, boxes: Boxes) -> pl.Series:
+    """One cell per group: a range, a node of the hierarchy or a set of labels.
+
+    A star stands where missing values and others meet.
     """
     import polars as pl
 
     codes, values = table.codes(name)
-    codes = codes[rows]
-    missing = np.bincount(label, weights=codes < 0, minlength=count) > 0
-    empty = np.bincount(label, weights=codes >= 0, minlength=count) == 0
-    text = texts(values)
-    low, high = _ends(np.where(codes < 0, np.int32(2**31 - 1), codes), label, count)
-    _, high = _ends(codes, label, count)
-    low = np.where(empty, 0, low)
-    high = np.where(empty, 0, high)
-    shown: list[str | None]
+    text = pl.Series(name, [*texts(values), None], dtype=pl.String)
+    absent = codes < 0
+    mixed = np.zeros(len(boxes), np.bool_)
+    if absent.any():
+        missing = np.bincount(boxes.label, weights=absent, minlength=len(boxes))
+        mixed = (missing > 0) & (missing < boxes.size)
     if one.levels is not None:
-        level, node = _common(one, label, count)
-        labels = [text, *(table.levels(name).labels(v) for v in range(1, table.levels(name).height + 1))]
-        labels = [[*row, None] for row in labels] + [[STAR] * (len(text) + 1)]
-        shown = [labels[v][c] for v, c in zip(level, node, strict=True)]
-    elif table.schema[name].kind in (Kind.NUMERIC, Kind.DATE) and one.position is not None:
-        pairs, back = np.unique(np.stack([low, high]), axis=1, return_inverse=True)
-        numeric = values.dtype.is_numeric()
-        spoken = [_range(values, text, int(a), int(b), numeric) for a, b in pairs.T]
-        shown = [spoken[i] for i in back.ravel()]
+        shown = _nodes(table, name, one, boxes, text)
+    elif one.position is not None:
+        low, high = boxes.ends(np.where(absent, np.int32(len(values)), codes))
+        spans, back = np.unique(low.astype(np.int64) * (len(values) + 1) + high, return_inverse=True)
+        pairs = [divmod(int(span), len(values) + 1) for span in spans]
+        ordinal = table.schema[name].kind == Kind.ORDINAL
+        shown = pl.Series(name, [_span(values, text, a, b, ordinal) for a, b in pairs], dtype=pl.String).gather(back)
     else:
-        members = np.unique(label * (len(text) + 1) + np.where(codes < 0, len(text), codes))
-        if one.position is not None:  # ordinal: everything between the ends
-            shown = [_set(text, range(a, b + 1)) for a, b in zip(low, high, strict=True)]
-        else:
-            owner, code = np.divmod(members, len(text) + 1)
-            split = np.split(code, np.searchsorted(owner, np.arange(1, count)))
-            shown = [_set(text, part[part < len(text)]) for part in split]
-    stars = [
-        None if nothing else (STAR if some else cell) for cell, some, nothing in zip(shown, missing, empty, strict=True)
-    ]
-    return pl.Series(name, stars, dtype=pl.String)
+        owner, code = boxes.members(np.where(absent, np.int32(len(values)), codes), len(values) + 1)
+        sets = pl.DataFrame({"g": owner, "t": text.gather(code)}).group_by("g", maintain_order=True)
+        joined = sets.agg(pl.col("t").str.join(", ").alias(name), pl.len().alias("n"), pl.col("t").first().alias("one"))
+        many = pl.when(pl.col("n") < len(values)).then("{" + pl.col(name) + "}").otherwise(pl.lit(STAR))
+        shown = joined.select(pl.when(pl.col("n") == 1).then("one").otherwise(many).alias(name))[name]
+    return pl.select(pl.when(pl.Series(mixed)).then(pl.lit(STAR)).otherwise(shown).alias(name))[name]
 
 
-def _range(values: pl.Series, text: list[str | None], low: int, high: int, numeric: bool) -> str | None:
-    if low == high:
-        return text[low]
-    ends = (float(values[low]), float(values[high])) if numeric else (str(text[low]), str(text[high]))
-    return str(Interval(*ends))
+def _nodes(table: Table, name: str, one: Axis, boxes: Boxes, text: pl.Series) -> pl.Series:
+    import polars as pl
+
+    level, leaf = boxes.common(one)
+    levels = table.levels(name)
+    labels = [text, *(pl.Series([*levels.labels(v), None], dtype=pl.String) for v in range(1, levels.height + 1))]
+    labels.append(pl.Series([STAR] * len(text), dtype=pl.String))  # a top that the hierarchy itself lacks
+    return pl.concat(labels).gather(level * len(text) + leaf).alias(name)
 
 
-def _set(text: list[str | None], codes: Sequence[int] | range | NDArray[np.int64]) -> str | None:
-    if len(codes) == 1:
-        return text[int(codes[0])]
-    return STAR if len(codes) == len(text) else "{" + ", ".join(str(text[int(c)]) for c in codes) + "}"
-
-
-def _ends(
-    codes: NDArray[np.int32], label: NDArray[np.int64], count: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The smallest and the largest code of each group."""
-    low = np.full(count, np.iinfo(np.int64).max)
-    high = np.full(count, -1, np.int64)
-    np.minimum.at(low, label, codes)
-    np.maximum.at(high, label, codes)
-    return low, high
-
-
-def _common(one: Axis, label: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The lowest level at which the records of each group share a node, and a leaf below that node."""
-    assert one.levels is not None
-    first = np.full(count, -1, np.int64)
-    first[label[::-1]] = one.codes[::-1]
-    level = np.full(count, len(one.levels) - 1, np.int64)
-    for v in range(len(one.levels) - 2, -1, -1):
-        row = one.levels[v]
-        differ = np.bincount(label, weights=row[one.codes] != row[first[label]], minlength=count) > 0
-        level = np.where(differ, level, v)
-    return level, first
+def _span(values: pl.Series, text: pl.Series, low: int, high: int, ordinal: bool) -> str | None:
+    if low == high or high == len(values):  # one value; or missing ones, which do not mix with others here
+        return cast("str | None", text[low])
+    if ordinal:
+        return STAR if high - low + 1 == len(values) else "{" + ", ".join(text[low : high + 1]) + "}"
+    if values.dtype.is_numeric():
+        return str(Interval(float(values[low]), float(values[high])))
+    return str(Interval(str(text[low]), str(text[high])))

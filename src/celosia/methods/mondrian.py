@@ -73,7 +73,7 @@ class Mondrian(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Partition the records that are not suppressed, and describe each box."""
-        from celosia.regions import axes, cells, groups, widths
+        from celosia.regions import Boxes, axes, cells, groups
         from celosia.search.groups import check_possible, refuse_population
 
         refuse_population(self.name, self.require)
@@ -86,14 +86,18 @@ class Mondrian(Method):
         check_possible(self.name, self.require, counted)
         all_axes = axes(kept, self.weights)
         label = self.partition(all_axes, counted)
-        everyone = np.ones(len(kept), np.bool_)
+        boxes = Boxes(label)
         new: dict[str, Any] = {}
         for name, one in zip(table.schema.quasi, all_axes, strict=True):
-            shown = cells(kept, name, one, label, everyone, self.output)
+            shown = cells(kept, name, one, boxes, self.output)
             new[name] = shown if rows.all() else _spread(table, name, rows, shown)
-        sizes = np.bincount(label)
-        ncp = float((widths(all_axes, label).mean(axis=1) * sizes).sum() / len(label))
-        evidence = {"classes": len(sizes), "smallest": int(sizes.min()), "largest": int(sizes.max()), "ncp": ncp}
+        ncp = float((boxes.widths(all_axes).mean(axis=1) * boxes.size).sum() / len(label))
+        evidence = {
+            "classes": len(boxes),
+            "smallest": int(boxes.size.min()),
+            "largest": int(boxes.size.max()),
+            "ncp": ncp,
+        }
         done = table.replace(new)
         if self.output == "range" and not done.rows.flagged and _any_starred(new):
             done = done.suppress(~rows)  # marks who is suppressed: a class of stars is not

@@ -119,11 +119,12 @@ class TreeGeneralise(Method):
             return found
         if self.extra == 0:
             raise ParameterError("tree-generalise: private names a column, so extra must be at least 1.")
+        import polars as pl
+
         flags = table.column(self.private)
-        if flags.dtype.is_numeric() or flags.dtype == bool:
-            flagged = flags.cast(bool).fill_null(value=False).to_numpy()
-        else:
+        if not (flags.dtype.is_numeric() or flags.dtype == pl.Boolean):
             raise SchemaError(f"tree-generalise: column {self.private!r} must hold true and false, or 1 and 0.")
+        flagged = flags.cast(pl.Boolean).fill_null(value=False).to_numpy()
         return np.maximum(found, np.where(flagged, self.k + self.extra, self.k)).astype(np.int64)
 
     def _tree(

@@ -225,8 +225,11 @@ def gathering_places(task: Task) -> tuple[Places, Ints]:
             holds[:] = task.k  # nothing is observed: it could be anybody
         here = np.zeros(len(holds), np.bool_)
         here[ids[members[task.lacking[members]]]] = True
-        keep = here[ids[members]]
+        # a class that is to move as a whole does not do so by staying
+        keep = here[ids[members]] & ((cost > 0) | (task.counts[members] < task.k))
         members, cost = members[keep], cost[keep]
+        if not len(members):
+            continue
         found, place = np.unique(ids[members], return_inverse=True)
         parts.append((place + places, members, cost, np.full(len(members), number)))
         base.append(holds[found])

@@ -5,7 +5,7 @@ are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -212,7 +212,7 @@ def choose(task: Task, seconds: float | None = None) -> Choice:
         )
         able = np.ones(len(moved), np.bool_)
     if not moved.any():
-        return choose(company(task), seconds)
+        return replace(choose(company(task), seconds), bound=0.0, optimal=False)
     bound, optimal = 0.0, False
     if seconds is not None:
         from celosia.search.suppression_program import solve
