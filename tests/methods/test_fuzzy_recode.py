@@ -144,3 +144,34 @@ def _refused(**parameters):
     with pytest.raises(ParameterError) as raised:
         FuzzyRecode(columns=["age"], **parameters)
     return str(raised.value)
+
+
+def test_a_release_keeps_the_sets_private(tmp_path):
+    DATA.drop_nulls().write_csv(tmp_path / "people.csv")
+    literal = '{ age = { Young = "(-inf;30;36)", Adult = "(30;36;54;60)", Old = "(54;60;inf)" } }'
+    (tmp_path / "policy.toml").write_text(
+        f"""
+        [input]
+        path = "people.csv"
+        [schema]
+        quasi = ["age"]
+        sensitive = ["pay"]
+        [[require]]
+        use = "q-anonymity"
+        q = 3
+        sets = {literal}
+        [[step]]
+        use = "fuzzy-recode"
+        columns = ["age"]
+        sets = {literal}
+        [output]
+        path = "labels.csv"
+        """,
+        encoding="utf-8",
+    )
+    celosia.run(tmp_path / "policy.toml")
+    public = [p for p in tmp_path.iterdir() if "private" not in p.name and p.name != "policy.toml"]
+    assert {"labels.csv", "labels.certificate.json"} <= {p.name for p in public}
+    assert not [p.name for p in public if "30;36" in p.read_text(encoding="utf-8")]
+    assert "30;36" in (tmp_path / "labels.private.json").read_text(encoding="utf-8")
+    assert '"holds": true' in (tmp_path / "labels.certificate.json").read_text(encoding="utf-8")
