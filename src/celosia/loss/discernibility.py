@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from celosia.catalogue import Loss
+from celosia.coverage import lost_records
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.search.classes import ClassCounts, Verdict
+    from celosia.search.objective import ClassObjective, Domain
     from celosia.table import Table
 
 
@@ -32,8 +37,37 @@ class Discernibility(Loss):
         """The discernibility of the protected table."""
         frequency, records = protected.sizes()
         inside = int(np.dot(frequency.astype(np.int64), records))
-        return float(inside + len(original) * protected.suppressed())
+        return float(inside + len(original) * lost_records(original, protected))
 
     def least(self, original: Table) -> float:
         """The discernibility of the table itself."""
         return self.value(original, original)
+
+    def objective(self, domain: Domain) -> ClassObjective:
+        """What a search minimises."""
+        from celosia.search.objective import ClassObjective, ColumnObjective
+
+        n = float(max(1, domain.n))
+
+        def score(classes: ClassCounts, kept: Verdict) -> float:
+            size = classes.size.astype(np.float64)
+            return float((size[kept] ** 2).sum() + n * size[~kept].sum())
+
+        def gap(classes: ClassCounts, certain: Verdict) -> float:
+            lost = classes.size[certain].astype(np.float64)
+            return float((lost * (n - lost)).sum())
+
+        # sum p^2 >= 2^-H by Jensen, and the entropy of the classes is at most the sum of the columns' entropies
+        base = tuple(
+            np.array([-_entropy(domain.frequency(j, level) / n) for level in range(domain.height(j) + 1)])
+            for j in range(len(domain))
+        )
+        columns = ColumnObjective(base, lambda x: np.asarray(n * n * np.exp2(x.sum(axis=-1)) * (1 - 1e-9)))
+        return ClassObjective(
+            score, floor=lambda classes: float((classes.size.astype(np.float64) ** 2).sum()), columns=columns, gap=gap
+        )
+
+
+def _entropy(p: NDArray[np.float64]) -> float:
+    present = p[p > 0]
+    return float(-(present * np.log2(present)).sum())
