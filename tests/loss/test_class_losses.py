@@ -364,6 +364,7 @@ OBJECTIVES = (
         KullbackLeibler(),
         MajorityLoss(target="y"),
     ),
+    Discernibility(),
 )
 
 
