@@ -239,6 +239,12 @@ def test_unnamed_and_blank_column_names(put):
     assert read(put(",a b, c\n1,2,3\n")).columns == ["column_1", "a b", "c"]
 
 
+@pytest.mark.parametrize("name", ["*", "^a.*$"])
+def test_names_that_are_patterns_to_polars(put, name):
+    with pytest.raises(DataError, match="a column cannot be named"):
+        read(put(f"{name},b\n1,2\n"))
+
+
 def test_scan_is_lazy(put):
     path = put("a,b\n1,2\n")
     assert isinstance(cio.scan(path).frame, pl.LazyFrame)

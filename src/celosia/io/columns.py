@@ -122,9 +122,10 @@ def _cell(name: str, strip: bool) -> pl.Expr:
     """Return the text of the cell, without blanks around it when asked; nothing left is missing."""
     import polars as pl
 
+    cell = pl.col(name)
     if not strip:
-        return pl.col(name)
-    stripped = pl.col(name).str.strip_chars()
+        return cell
+    stripped = cell.str.strip_chars()
     return pl.when(stripped != "").then(stripped).alias(name)
 
 

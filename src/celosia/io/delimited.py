@@ -105,6 +105,9 @@ def _names(file: Path, dialect: Dialect, columns: Sequence[str] | None) -> tuple
         raise DataError(f"{file.name}: {len(columns)} column names for {len(dialect.columns)} columns.")
     raw = dialect.columns if columns is None else tuple(columns)
     names = tuple(name.strip() or f"column_{i + 1}" for i, name in enumerate(raw))
+    patterns = [name for name in names if name == "*" or (name.startswith("^") and name.endswith("$"))]
+    if patterns:  # Polars takes them as patterns over all columns, even in operations on one column
+        raise DataError(f"{file.name}: a column cannot be named {patterns[0]!r}. Rename it.")
     twice = [f"{name!r} ({count} times)" for name, count in Counter(names).items() if count > 1]
     if twice:
         raise DataError(f"{file.name}: column names must differ; repeated: {', '.join(twice)}. Rename them.")

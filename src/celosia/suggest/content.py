@@ -91,15 +91,27 @@ def contents_of(frame: pl.DataFrame | pl.LazyFrame) -> dict[str, Content]:
     """
     import polars as pl
 
-    lazy = frame.lazy()
-    names = lazy.collect_schema().names()
+    names = frame.lazy().collect_schema().names()
+    # Names such as "*" or "^x$" are patterns to Polars: inside, the columns are numbered.
+    lazy = numbered(frame, names)
     rows = int(lazy.select(pl.len()).collect(engine="streaming").item())
     if rows == 0:
         raise DataError("the table has no records, so nothing can be suggested from its content.")
-    counted = [lazy.group_by(name).len(name="__n__").select(*_tallies(name)) for name in names]
+    inner = lazy.collect_schema().names()
+    counted = [lazy.group_by(name).len(name="__n__").select(*_tallies(name)) for name in inner]
     tallies = [part.row(0, named=True) for part in pl.collect_all(counted, engine="streaming")]
     sample = lazy.gather_every(max(1, rows // SAMPLE)).collect(engine="streaming")
-    return {name: _content(sample[name], rows, tally) for name, tally in zip(names, tallies, strict=True)}
+    columns = zip(names, sample.get_columns(), tallies, strict=True)
+    return {name: _content(name, column, rows, tally) for name, column, tally in columns}
+
+
+def numbered(frame: pl.DataFrame | pl.LazyFrame, names: list[str]) -> pl.LazyFrame:
+    """Return these columns of a frame, in this order, under the names ``c0``, ``c1``, …."""
+    lazy = frame.lazy()
+    every = lazy.collect_schema().names()
+    place = {name: f"c{names.index(name)}" if name in names else f"rest{i}" for i, name in enumerate(every)}
+    renamed = lazy.rename(place, strict=True)
+    return renamed.select(f"c{i}" for i in range(len(names)))
 
 
 def separation(frame: pl.DataFrame | pl.LazyFrame, columns: list[str]) -> tuple[float, float]:
@@ -116,7 +128,7 @@ def separation(frame: pl.DataFrame | pl.LazyFrame, columns: list[str]) -> tuple[
     """
     import polars as pl
 
-    counted = frame.lazy().group_by(columns).len(name="__n__")
+    counted = numbered(frame, columns).group_by(pl.all()).len(name="__n__")
     n = pl.col("__n__").cast(pl.Float64)
     row = counted.select(pl.len().alias("classes"), n.sum().alias("n"), (n * (n - 1)).sum().alias("pairs"))
     classes, rows, pairs = row.collect(engine="streaming").row(0)
@@ -142,7 +154,7 @@ def _tallies(name: str) -> list[pl.Expr]:
     ]
 
 
-def _content(column: pl.Series, rows: int, tally: dict[str, Any]) -> Content:
+def _content(name: str, column: pl.Series, rows: int, tally: dict[str, Any]) -> Content:
     """Describe one column by its sample and its counts."""
     import polars as pl
 
@@ -159,7 +171,7 @@ def _content(column: pl.Series, rows: int, tally: dict[str, Any]) -> Content:
     elif column.dtype in (pl.String, pl.Categorical) or isinstance(column.dtype, pl.Enum):
         facts = _textual(values.cast(pl.String))
     return Content(
-        name=column.name,
+        name=name,
         rows=rows,
         missing=missing,
         distinct=distinct,

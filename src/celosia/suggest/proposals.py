@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from celosia.schema import Kind, Role, Schema
-from celosia.suggest.content import Content, contents_of
+from celosia.suggest.content import Content, contents_of, numbered
 from celosia.suggest.hierarchies import hierarchy_for
 from celosia.suggest.meanings import Meaning
 from celosia.suggest.patterns import recognised
@@ -241,13 +241,14 @@ def _agreement(frame: pl.DataFrame | pl.LazyFrame, person: str, traits: list[str
     """Return the share of repeated persons for whom all fixed traits stay the same."""
     import polars as pl
 
+    fixed = [f"c{i + 1}" for i in range(len(traits))]
     grouped = (
-        frame.lazy()
-        .drop_nulls(person)
-        .group_by(person)
-        .agg(pl.len().alias("__n__"), *(pl.col(t).drop_nulls().n_unique().alias(t) for t in traits))
+        numbered(frame, [person, *traits])
+        .drop_nulls("c0")
+        .group_by("c0")
+        .agg(pl.len().alias("__n__"), *(pl.col(t).drop_nulls().n_unique().alias(t) for t in fixed))
         .filter(pl.col("__n__") > 1)
-        .select(pl.all_horizontal(pl.col(t) <= 1 for t in traits).mean())
+        .select(pl.all_horizontal(pl.col(t) <= 1 for t in fixed).mean())
     )
     share = grouped.collect(engine="streaming").item()
     return None if share is None else float(share)
