@@ -133,9 +133,11 @@ def bounds(table: Table, name: str) -> tuple[float, float]:
     low, high = table.schema[name].bounds or (-math.inf, math.inf)
     if dtype.is_integer():
         least, most = _extent(dtype)
-        unsigned = least == 0
-        low = max(math.ceil(low), least) if math.isfinite(low) or unsigned else low
-        high = min(math.floor(high), most) if math.isfinite(high) else high
+        low, high = np.ceil(low), np.floor(high)
+        if most < 2**32:  # a small type has ends of its own; reflecting at those of a large one would cost digits
+            low, high = max(low, least), min(high, most)
+        elif least == 0:
+            low = max(low, 0.0)
     return float(low), float(high)
 
 

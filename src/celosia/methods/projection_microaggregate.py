@@ -24,8 +24,8 @@ class ProjectionMicroaggregate(Method):
     .. math:: z_i = (x_i - \bar x)^T v_1, \qquad v_1 \text{ the first eigenvector of the correlation matrix}
 
     Sorting makes it the fastest multivariate microaggregation; it loses much when one component explains little of the
-    data (``explained`` in the evidence). Gives k-anonymity over the columns. With ``optimal`` the runs along the
-    component are those with the least loss of it. Fails with fewer than k records, for text and for infinite values.
+    data (``explained`` in the evidence). Gives k-anonymity over the columns. With ``optimal`` the runs are
+    those with the least loss along the component, which is often more loss over the columns. Fails with fewer than k records, for text and for infinite values.
     Reference: Domingo-Ferrer & Mateo-Sanz (2002).
 
     >>> import polars as pl, celosia
@@ -36,7 +36,7 @@ class ProjectionMicroaggregate(Method):
 
     columns: Columns = Field(min_length=1, description="numeric columns that are grouped together")
     k: int = Field(default=3, ge=2, description="smallest group size")
-    optimal: bool = Field(default=True, description="runs with the least loss instead of runs of exactly k")
+    optimal: bool = Field(default=False, description="runs with the least loss along the component, not of k each")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
 
