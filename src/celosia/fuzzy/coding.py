@@ -186,7 +186,9 @@ class FuzzyCoding(BaseModel):
         """The partition by clustering or recoding; few distinct values are cells of their own."""
         missing = np.asarray(np.isnan(x).any(axis=1))
         known = x[~missing]
-        distinct, codes = np.unique(known, axis=0, return_inverse=True)
+        # a look at the first records spares sorting them all where there are clearly many values
+        few = len(np.unique(known[:1000], axis=0)) <= self.cells
+        distinct, codes = np.unique(known, axis=0, return_inverse=True) if few else (known, np.zeros(0, dtype=np.int64))
         if len(distinct) <= self.cells:
             ranks = np.stack([np.unique(column, return_inverse=True)[1] for column in distinct.T], axis=1)
             return _crisp(names, codes.ravel(), _numbers(len(distinct)), missing, ranks, {"values": distinct.tolist()})
