@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import celosia
+from celosia.errors import ParameterError, RequirementError, SchemaError
+from celosia.methods.tree_generalise import TreeGeneralise
+from celosia.search.tree_merge import merge
+
+PLACE = ["province", "canton", "district"]
+# figure 5.1: province, canton, district, rows, private rows
+FIGURE = [
+    ("Guanacaste", "Nicoya", "Nicoya", 5, 0),
+    ("Guanacaste", "Liberia", "Nacascolo", 2, 0),
+    ("Guanacaste", "Liberia", "Mayorga", 3, 0),
+    ("Heredia", "Flores", "Barrantes", 2, 0),
+    ("Heredia", "Flores", "Llorente", 1, 0),
+    ("Heredia", "Barva", "San Pablo", 3, 1),
+    ("Heredia", "Barva", "San Roque", 2, 1),
+]
+
+
+def figure(engine="polars", **more):
+    rows = [(p, c, d, i < private) for p, c, d, n, private in FIGURE for i in range(n)]
+    data = pl.DataFrame(rows, schema=[*PLACE, "private"], orient="row")
+    return celosia.read(data, celosia.Schema.of(quasi=PLACE, **more), engine=engine)
+
+
+def classes(protected):
+    return {row[:-1]: row[-1] for row in protected.polars().group_by(PLACE).len().rows()}
+
+
+def test_figure(engine):
+    method = TreeGeneralise(columns=PLACE, k=2, private="private", extra=1)
+    protected = celosia.protect(figure(engine), method)
+    assert classes(protected) == {
+        ("Guanacaste", "Nicoya", "Nicoya"): 5,
+        ("Guanacaste", "Liberia", "Nacascolo"): 2,
+        ("Guanacaste", "Liberia", "Mayorga"): 3,
+        ("Heredia", "Flores", "*"): 3,
+        ("Heredia", "Barva", "*"): 5,
+    }
+    evidence = protected.history[-1]
+    assert (evidence["classes"], evidence["raised"], evidence["suppressed"]) == (5, 1, 0)
+    assert evidence["changed"] / 18 == pytest.approx(8 / 18)
+
+
+def test_figure_with_sets_and_with_targets():
+    method = TreeGeneralise(columns=PLACE, k=2, private="private", extra=1, labels="set")
+    assert ("Heredia", "Flores", "{Barrantes, Llorente}") in classes(celosia.protect(figure(), method))
+    wish = [3 if flag else 0 for flag in figure().polars()["private"]]
+    by_target = celosia.protect(figure(), TreeGeneralise(columns=PLACE, k=2, target=wish))
+    by_flag = celosia.protect(figure(), TreeGeneralise(columns=PLACE, k=2, private="private", extra=1))
+    assert by_target.polars().equals(by_flag.polars())
+
+
+def test_one_column_with_a_hierarchy():
+    tree = [[d, c, p, "*"] for p, c, d, *_ in FIGURE]
+    data = figure().polars().select("district", "private")
+    original = celosia.read(data, celosia.Schema.of(quasi=["district"], hierarchies={"district": tree}))
+    protected = celosia.protect(original, TreeGeneralise(columns=["district"], k=2, private="private", extra=1))
+    found = dict(protected.polars()["district"].value_counts().rows())
+    assert found == {"Nicoya": 5, "Nacascolo": 2, "Mayorga": 3, "Flores": 3, "Barva": 5}
+
+
+def test_rest_at_the_root():
+    suppressed = celosia.protect(figure(), TreeGeneralise(columns=PLACE, k=19))
+    assert suppressed.suppressed() == 18
+    with pytest.raises(RequirementError, match="18 records remain at the root, but a class of 19"):
+        celosia.protect(figure(), TreeGeneralise(columns=PLACE, k=19, rest="refuse"))
+    whole = celosia.protect(figure(), TreeGeneralise(columns=PLACE, k=18))
+    assert classes(whole) == {("*", "*", "*"): 18}
+    assert whole.suppressed() == 0  # a class of stars is not a suppressed record
+    assert celosia.models.KAnonymity(k=18).value(whole) == 18
+
+
+def test_missing_and_persons():
+    data = pl.DataFrame({"canton": ["A", "A", "A", "B", "B", None], "district": ["a", "a", "b", "c", "c", None]})
+    original = celosia.read(data, celosia.Schema.of(quasi=["canton", "district"]))
+    protected = celosia.protect(original, TreeGeneralise(columns=["canton", "district"], k=2))
+    assert celosia.models.KAnonymity(k=2).holds(protected)
+    people = celosia.read(
+        data.drop_nulls().with_columns(who=pl.Series(["x", "x", "y", "z", "w"])),
+        celosia.Schema.of(quasi=["canton", "district"], person="who"),
+    )
+    protected = celosia.protect(people, TreeGeneralise(columns=["canton", "district"], k=2))
+    assert protected.polars()["district"].to_list() == ["*", "*", "*", "c", "c"]  # two rows of x are one person
+
+
+def test_refusals():
+    with pytest.raises(ParameterError, match="extra must be at least 1"):
+        celosia.protect(figure(), TreeGeneralise(columns=PLACE, private="private"))
+    with pytest.raises(SchemaError, match="must hold true and false"):
+        celosia.protect(figure(), TreeGeneralise(columns=PLACE, private="canton", extra=1))
+    with pytest.raises(SchemaError, match="has no hierarchy"):
+        celosia.protect(figure(), TreeGeneralise(columns=["district"]))
+
+
+# The merging itself, on random trees.
+
+
+def random_tree(rng):
+    leaves = int(rng.integers(1, 12))
+    canton = np.sort(rng.integers(0, 5, leaves))
+    province = np.sort(rng.integers(0, 3, 5))[canton]
+    return np.stack([np.arange(leaves), canton, province, np.zeros(leaves, int)])
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(0, 4), st.booleans())
+def test_every_class_is_large_enough(seed, k, extra, short_first):
+    rng = np.random.default_rng(seed)
+    nodes = random_tree(rng)
+    count = rng.integers(1, 6, nodes.shape[1])
+    private = rng.random(nodes.shape[1]) < 0.3
+
+    def size(leaves):
+        return int(count[list(leaves)].sum())
+
+    done, left = merge(nodes, size, np.where(private, k + extra, k), short_first=short_first)
+    assert sorted(i for c in [*done, *left] for i in c.leaves) == list(range(nodes.shape[1]))
+    for c in done:
+        leaves = list(c.leaves)
+        assert size(leaves) >= (k + extra if private[leaves].any() else k)
+        assert len(set(nodes[c.level, leaves])) == 1  # one label covers all of it
+    assert len(left) <= 1
+    # nobody private: the raise changes nothing; everybody private: it is a larger k
+    assert merge(nodes, size, np.full(len(count), k)) == merge(nodes, size, np.where(private & False, k + extra, k))
+    everyone = merge(nodes, size, np.full(len(count), k + extra), short_first=short_first)
+    assert merge(nodes, size, np.where(private | True, k + extra, k), short_first=short_first) == everyone
+
+
+def test_short_classes_join_each_other_first():
+    nodes = np.array([[0, 1, 2, 3], [0, 0, 0, 0]])
+    count = [5, 1, 5, 1]
+
+    def run(**more):
+        done, _ = merge(nodes, lambda leaves: sum(count[i] for i in leaves), [2] * 4, **more)
+        return [c.leaves for c in done]
+
+    assert run() == [(0, 1), (2, 3)]
+    assert run(short_first=True) == [(0,), (1, 3), (2,)]
+
+
+def test_first_child_joins_the_next():
+    nodes = np.array([[0, 1, 2], [0, 0, 0]])
+    count = [1, 4, 4]
+    done, left = merge(nodes, lambda leaves: sum(count[i] for i in leaves), [2] * 3)
+    assert [c.leaves for c in done] == [(0, 1), (2,)]
+    assert not left
