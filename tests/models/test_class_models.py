@@ -241,6 +241,13 @@ def test_k_map_through_a_hierarchy_and_overlapping_cells():
     assert dict(found.select("job", "k").rows()) == {"Artist": 3, "Writer": 2, "Lawyer": 1}
 
 
+@pytest.mark.parametrize(("reading", "people"), [("category", 1), ("wildcard", 3)])
+def test_missing_cells_and_the_population(reading, people):
+    population = pl.DataFrame({"age": ["30", "31", None]})
+    safe = table({"age": [None]}, ["age"], missing={"age": reading}, kinds={"age": "nominal"})
+    assert KMap(k=1, population=population).value(safe) == people
+
+
 def test_a_population_must_contain_the_table():
     with pytest.raises(DataError, match="fewer records than the table in 1 of 1 classes"):
         KMap(k=1, population=PEOPLE).value(table({"age": [31, 31], "sex": ["F", "F"]}, ["age", "sex"]))
@@ -265,6 +272,7 @@ def test_several_sensitive_columns():
     data = {"q": ["a"] * 4, "s": ["x", "x", "y", "z"], "r": ["u", "v", "v", "v"]}
     both = table(data, ["q"], ["s", "r"])
     assert LDiversity(l=2).value(both) == 2  # s has 3, r has 2
+    assert LDiversity(l=2).classes(both)["l"].to_list() == [2]
     assert LDiversity(l=2, column="s").value(both) == 3
     # the other column joins the quasi-identifiers: within r = u there is one s
     assert LDiversity(l=2, others="quasi").value(both) == 1
