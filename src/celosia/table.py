@@ -387,6 +387,9 @@ def read(
     reserved = [name for name in names if name.startswith("__")]
     if reserved:
         raise DataError(f"column names that start with two underscores are reserved; rename {reserved[0]!r}.")
+    patterns = [name for name in names if name == "*" or (name.startswith("^") and name.endswith("$"))]
+    if patterns:
+        raise DataError(f"{len(patterns)} column names are read as patterns ('*' or '^…$'); rename them.")
     bound = (schema or Schema()).bind(chosen.kinds(frame))
     return Table(Rows(chosen, frame, bound), origin=origin, facts=facts, ordered=facts is None)
 

@@ -152,7 +152,7 @@ def step(table: Table, method: Method, stream: Stream, start: Any) -> Table:
     """Apply one method and write it into the history."""
     before = len(table.history)
     outcome = method.apply(table, stream)
-    entry = {"step": method.name, "parameters": method.spec(), **outcome.evidence}
+    entry = {"step": method.name, "parameters": method.public_spec(), **outcome.evidence}
     if outcome.others:
         entry["tables"] = list(outcome.others)
     secret = {"step": method.name, **outcome.private, **({"tables": outcome.others} if outcome.others else {})}

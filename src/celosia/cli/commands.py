@@ -178,6 +178,32 @@ def verify(
     end_with(0 if all(c.passed is not False for c in checks) else 3)
 
 
+def apply(
+    record: Annotated[Path, typer.Argument(help="The private record of a release.")],
+    source: Annotated[str, typer.Argument(help="New records of the same schema.")],
+    out: Annotated[Path, typer.Option(help="Where the protected new records go.")],
+    released: Annotated[Path | None, typer.Option(help="The earlier release: requirements are judged on both.")] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace a file that is there already.")] = False,
+    json: Json = False,
+) -> None:
+    """Apply the transformation of a release to new records; tell which of them violate the requirements."""
+    from celosia.cli.protect import apply_file
+
+    end_with(0 if apply_file(record, source, out, released=released, overwrite=overwrite, json=json) else 3)
+
+
+def reproduce(
+    name: Annotated[str | None, typer.Argument(help="The experiment; without a name they are listed.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The data file, where the experiment needs one.")] = None,
+    out: Annotated[Path, typer.Option(help="Directory for the results.")] = Path("reproduced"),
+    json: Json = False,
+) -> None:
+    """Repeat an experiment of the source documents, side by side with the printed numbers."""
+    from celosia.cli.experiments import run_experiment
+
+    run_experiment(name, data, out, json=json)
+
+
 def parts(
     kind: Annotated[str | None, typer.Argument(help="method, model, risk, loss, mechanism or hierarchy.")] = None,
     name: Annotated[str | None, typer.Argument(help="One part: its page with parameters.")] = None,

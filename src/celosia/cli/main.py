@@ -31,7 +31,9 @@ app.command()(commands.assess)
 app.add_typer(commands.protect_app, name="protect")
 app.command()(commands.compare)
 app.command()(commands.run)
+app.command()(commands.apply)
 app.command()(commands.verify)
+app.command()(commands.reproduce)
 app.command()(commands.parts)
 
 

@@ -52,6 +52,28 @@ def protect_file(
     print_json(entry) if json else print_step(entry, len(table), len(released))
 
 
+def apply_file(record: Path, source: str, out: Path, *, released: Path | None, overwrite: bool, json: bool) -> bool:
+    """Apply the transformation of a private record to new records; tells whether the requirements hold for them."""
+    from celosia.cli.show import console
+    from celosia.policy import Policy
+    from celosia.reuse import apply_record, read_record
+    from celosia.run import releasable
+
+    made = apply_record(record, source, released=released)
+    policy = Policy.parse(read_record(record)["policy"], record.parent)
+    table, _ = releasable(made.table, policy)
+    write(table.visible(), out, made.table.facts, originals=[source], overwrite=overwrite)
+    found = {**made.spec(), "out": str(out)}
+    if json:
+        print_json(found)
+        return made.holds
+    shown = console()
+    shown.print(f"{found['rows']} new records written to {out}; {found['unplaced']} had no place and are suppressed.")
+    for requirement in found["requirements"]:
+        shown.print(f"{requirement['part']}: {requirement['violating']} new records violate it", markup=False)
+    return made.holds
+
+
 def _touched(method: Method) -> set[str]:
     from celosia.catalogue import named_columns
 

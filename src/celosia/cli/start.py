@@ -17,7 +17,7 @@ def write_policy(source: str, out: Path, *, query: str | None, preset: bool, ove
     if out.exists() and not overwrite:
         raise OutputError(f"{out.name!r} is there already: choose another path with --out, or add --overwrite.")
     table = read(source, query=query)
-    proposals = suggest(table.polars())
+    proposals = suggest(table.rows.frame if table.engine.name == "polars" else table.polars())
     if preset:
         proposals = safe_harbor(proposals)
     where = source if is_url(source) else _seen_from(Path(source), out.parent)

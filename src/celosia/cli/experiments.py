@@ -1,0 +1,36 @@
+"""``celosia reproduce``: the experiments of the source documents."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from celosia.cli.show import console, print_json, progress
+from celosia.errors import ParameterError
+from celosia.reproduce import experiment, experiments
+
+
+def run_experiment(name: str | None, data: Path | None, out: Path, *, json: bool) -> None:
+    """Run one experiment, or list them."""
+    if name is None:
+        print_json({"experiments": experiments()}) if json else print("\n".join(experiments()))
+        return
+    function = experiment(name)
+    takes = inspect.signature(function).parameters
+    if "data" in takes and takes["data"].default is inspect.Parameter.empty and data is None:
+        raise ParameterError(f"{name} needs its data file: give it with --data.")
+    out.mkdir(parents=True, exist_ok=True)
+    with progress() as tell:
+        offered: dict[str, Any] = {"data": data, "out": out, "progress": tell}
+        given = {key: value for key, value in offered.items() if key in takes and value is not None}
+        result = function(**given)
+    if json:
+        print_json(result)
+        return
+    shown = console()
+    for key, value in result.items():
+        if not isinstance(value, Mapping | list):
+            shown.print(f"{key}: {value}", markup=False)
+    shown.print(f"Written to {out}", markup=False)
