@@ -30,6 +30,10 @@ _STRIPES = 256
 _LOG = logging.getLogger(__name__)
 
 
+class NoAnswer(DataError):
+    """The database failed after the charge; the message is the same whatever happened."""
+
+
 class Gateway:
     """Answers questions about one data set, charged to one ledger.
 
@@ -143,7 +147,7 @@ class Gateway:
         except Exception as problem:  # what went wrong must not reach the analyst: it could depend on the data
             _LOG.error("a charged question got no answer: %s", type(problem).__name__)
             self.ledger.fail(granted)
-            raise DataError(
+            raise NoAnswer(
                 "the database gave no answer. The cost stays charged; the reason is not shown, because it could depend "
                 "on the data. Ask the owner of the data set."
             ) from None

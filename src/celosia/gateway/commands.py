@@ -1,0 +1,127 @@
+"""What the command line does with the gateway, as plain functions: ask, explain, serve, make keys, verify, audit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from celosia.errors import InputError
+from celosia.gateway.answer import Answer
+from celosia.gateway.audit import Finding, audit
+from celosia.gateway.databases import open_database
+from celosia.gateway.explain import Explanation
+from celosia.gateway.gateway import Gateway
+from celosia.gateway.ledger import Ledger, Verification
+from celosia.gateway.metadata import DatasetFacts
+
+LEDGER = "ledger.db"
+KEYS = "keys.json"
+
+
+def query(
+    sql: str,
+    dataset: str | Path,
+    *,
+    ledger: str | Path | None = None,
+    epsilon: float | None = None,
+    rho: float | None = None,
+    delta: float = 0.0,
+    announce: int = 1,
+    analyst: str = "owner",
+    fresh: bool = False,
+    explain: bool = False,
+) -> Answer | Explanation:
+    """Answer one question about the data set that a TOML file declares, or explain it without spending.
+
+    The ledger is ``ledger.db`` beside the declaration unless given (a path, or the URL of a PostgreSQL database).
+    """
+    gateway = Gateway.load(dataset, ledger_of(dataset, ledger))
+    with closing(gateway):
+        price = {"epsilon": epsilon, "rho": rho, "delta": delta, "announce": announce}
+        if explain:
+            return gateway.explain(sql, **price)  # type: ignore[arg-type]
+        return gateway.ask(sql, analyst=analyst, fresh=fresh, **price)  # type: ignore[arg-type]
+
+
+def serve(
+    dataset: str | Path,
+    *,
+    ledger: str | Path | None = None,
+    keys: str | Path | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8350,
+    per_minute: int = 120,
+    grid: float = 0.05,
+    secure: bool = False,
+) -> None:
+    """Serve the gateway over HTTP until it is stopped. Put a TLS proxy in front and set ``secure``."""
+    import uvicorn
+
+    from celosia.gateway.keys import Keys
+    from celosia.gateway.web import create
+
+    known = Keys(keys_of(dataset, keys))
+    if len(known) == 0:
+        raise InputError(f"no analyst has a key yet: make one first (in {keys_of(dataset, keys)}).")
+    gateway = Gateway.load(dataset, ledger_of(dataset, ledger), grid=grid)
+    with closing(gateway):
+        app = create(gateway, known, per_minute=per_minute, secure=secure)
+        uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False, proxy_headers=True)
+
+
+def add_key(dataset: str | Path, analyst: str, keys: str | Path | None = None) -> str:
+    """Make a key for an analyst and return it; only its hash is stored."""
+    from celosia.gateway.keys import Keys
+
+    return Keys(keys_of(dataset, keys)).add(analyst)
+
+
+def verify(dataset: str | Path, ledger: str | Path | None = None, anchor: str = "") -> Verification:
+    """Check the whole ledger of a data set; ``anchor`` is the head of an earlier check."""
+    facts = DatasetFacts.load(dataset)
+    with closing(Ledger(ledger_of(dataset, ledger))) as opened:
+        return opened.verify(facts.name, anchor)
+
+
+def audit_log(log: str | Path, dataset: str | Path) -> Finding:
+    """Examine a log of plain SQL (one statement a line, or separated by semicolons) for differencing."""
+    text = Path(log).read_text(encoding="utf-8")
+    found = [part.strip() for line in text.splitlines() for part in line.split(";") if part.strip()]
+    facts = DatasetFacts.load(dataset)
+    with closing(open_database(facts)) as database:
+        return audit(found, facts, database)
+
+
+def answer_text(answer: Answer) -> str:
+    """An answer for a terminal."""
+    lines = ["  ".join(f"{name} = {cell_text(row[name])}" for name in answer.columns) for row in answer.rows]
+    cost = ", ".join(f"{name} {value:.12g}" for name, value in answer.data()["cost"].items())
+    left = ", ".join(f"{name} {value:.12g}" for name, value in answer.data()["left"].items())
+    lines.append("(answered before: this cost nothing)" if answer.stored else f"(this cost {cost})")
+    lines.append(f"(left: {left})")
+    return "\n".join(lines)
+
+
+def cell_text(cell: Any) -> str:
+    """One value with its interval, or why there is none."""
+    if not isinstance(cell, Mapping):
+        return str(cell)
+    if cell["value"] is None:
+        return f"unanswerable ({cell['reason']})"
+    if "ranks" in cell:
+        return f"{cell['value']:g} (within {cell['ranks']} ranks with 95 %)"
+    if "low" not in cell:
+        return f"{cell['value']:.10g}"
+    return f"{cell['value']:.10g} (95 %: {cell['low']:.8g} to {cell['high']:.8g}, standard error {cell['error']:.4g})"
+
+
+def ledger_of(dataset: str | Path, ledger: str | Path | None) -> str | Path:
+    """Where the ledger is: as given, or beside the declaration."""
+    return ledger if ledger is not None else Path(dataset).parent / LEDGER
+
+
+def keys_of(dataset: str | Path, keys: str | Path | None) -> Path:
+    """Where the keys are: as given, or beside the declaration."""
+    return Path(keys) if keys is not None else Path(dataset).parent / KEYS

@@ -1,0 +1,125 @@
+"""The one page of the gateway: a question box, what it would cost, the answer, the budget and the history."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from celosia.errors import CelosiaError, InputError
+from celosia.gateway.answer import Answer
+from celosia.gateway.gateway import Gateway
+
+SHOWN_ENTRIES = 20
+
+
+class Page:
+    """Renders the page for one gateway."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    def sign_in(self, problem: str = "") -> str:
+        """The form that asks for a key."""
+        return self._render(analyst="", problem=problem)
+
+    def respond(self, analyst: str, token: str, sql: str, cost: str, delta: str, *, spend: bool, fresh: bool) -> str:
+        """Explain or answer a question; a refusal is shown above the form, with the question kept."""
+        try:
+            price = {self.loss_name: _number(cost, self.loss_name), "delta": _number(delta or "0", "delta")}
+            if not spend:
+                text = self._gateway.explain(sql, **price).text()  # type: ignore[arg-type]
+                return self.show(analyst, token, sql, cost, delta, explanation=text)
+            answer = self._gateway.ask(sql, analyst=analyst, fresh=fresh, **price)  # type: ignore[arg-type]
+        except CelosiaError as problem:
+            return self.show(analyst, token, sql, cost, delta, problem=str(problem))
+        return self.show(analyst, token, sql, cost, delta, answer=answer)
+
+    def show(
+        self,
+        analyst: str,
+        token: str,
+        sql: str = "",
+        cost: str = "0.1",
+        delta: str = "",
+        *,
+        problem: str = "",
+        explanation: str = "",
+        answer: Answer | None = None,
+    ) -> str:
+        """The page of a visitor who signed in."""
+        balance = self._gateway.balance(analyst)
+        limits = [
+            {"name": x.name, "total": x.total.loss, "left": x.left.loss, "spent": x.spent.loss}
+            for x in (balance.lifetime, *balance.shares)
+        ]
+        table = [[_shown(row[column]) for column in answer.columns] for row in answer.rows] if answer else []
+        return self._render(
+            analyst=analyst,
+            token=token,
+            sql=sql,
+            cost=cost,
+            delta=delta,
+            problem=problem,
+            explanation=explanation,
+            answer=answer,
+            table=table,
+            limits=limits,
+            history=self._history(analyst),
+            approximate=self._gateway.facts.measure != "pure",
+        )
+
+    @property
+    def loss_name(self) -> str:
+        """Epsilon or rho, as the data set counts."""
+        return "rho" if self._gateway.facts.measure == "zcdp" else "epsilon"
+
+    def _history(self, analyst: str) -> list[dict[str, Any]]:
+        entries = self._gateway.ledger.history(self._gateway.facts.name, analyst, 3 * SHOWN_ENTRIES)
+        words = {"charge": "answered", "repeat": "answered before, free", "refusal": "refused", "failure": "failed"}
+        return [
+            {
+                "at": entry.at[:19].replace("T", " "),
+                "what": words[entry.kind],
+                "sql": json.loads(entry.request)["sql"] if entry.request else "",
+                "loss": entry.loss / 1e12 if entry.kind == "charge" else 0.0,
+            }
+            for entry in entries
+            if entry.kind in words
+        ][:SHOWN_ENTRIES]
+
+    def _render(self, **values: Any) -> str:
+        facts = self._gateway.facts
+        more = {"dataset": facts.name, "tables": facts.tables, "loss": self.loss_name, "neighbours": facts.neighbours}
+        return str(_template().render(**{**more, **values}))
+
+
+@lru_cache(maxsize=1)
+def _template() -> Any:
+    import jinja2
+
+    loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
+    return jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.ChainableUndefined).get_template(
+        "page.html.j2"
+    )
+
+
+def _number(text: str, name: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{name} must be a number, such as 0.1.") from None
+
+
+def _shown(cell: Any) -> str:
+    if not isinstance(cell, Mapping):
+        return str(cell)
+    if cell["value"] is None:
+        return "unanswerable"
+    if "ranks" in cell:
+        return f"{cell['value']:g} (within {cell['ranks']} ranks)"
+    if "low" not in cell:
+        return f"{cell['value']:.6g}"
+    return f"{cell['value']:.10g} ({cell['low']:.6g} to {cell['high']:.6g})"

@@ -1,0 +1,245 @@
+"""The gateway over HTTP: a JSON interface with API keys, and one page that needs no JavaScript.
+
+TLS is left to a proxy in front; see the how-to page on differential privacy.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from celosia.errors import BudgetError, CelosiaError, MissingExtra
+from celosia.gateway.answer import shown_cost
+from celosia.gateway.gateway import Gateway, NoAnswer
+from celosia.gateway.keys import Keys, RateLimit
+from celosia.gateway.page import Page
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+SESSION_SECONDS = 8 * 3600
+MOST_BYTES = 64 * 1024
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+
+class Question(BaseModel):
+    """A question and what it may cost."""
+
+    model_config = ConfigDict(extra="forbid")
+    sql: str = Field(max_length=10_000, description="one SELECT statement")
+    epsilon: float | None = Field(default=None, gt=0, description="cost, where the data set counts in epsilon")
+    rho: float | None = Field(default=None, gt=0, description="cost, where the data set counts in zCDP")
+    delta: float = Field(default=0.0, ge=0, lt=1)
+    announce: int = Field(default=1, ge=1, le=10_000, description="number of questions that share the cost")
+
+
+class Ask(Question):
+    """A question to be answered."""
+
+    fresh: bool = Field(default=False, description="draw new noise (and pay) although an answer is stored")
+
+
+@dataclass
+class Session:
+    """A visitor of the page who gave a key: whose it is, until when, and the token its forms must send back."""
+
+    analyst: str
+    until: float
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(16))
+
+
+class Sessions:
+    """Visitors in memory; they sign in again after a restart."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Session] = {}
+
+    def start(self, analyst: str) -> str:
+        """Remember a visitor; returns the name of the session for the cookie."""
+        now = time.time()
+        self._known = {name: session for name, session in self._known.items() if session.until > now}
+        name = secrets.token_urlsafe(32)
+        self._known[name] = Session(analyst, now + SESSION_SECONDS)
+        return name
+
+    def find(self, name: str | None) -> Session | None:
+        """The visitor of a cookie, unless it has run out."""
+        session = self._known.get(name or "")
+        return session if session is not None and session.until > time.time() else None
+
+    def end(self, name: str | None) -> None:
+        """Forget a visitor."""
+        self._known.pop(name or "", None)
+
+
+def create(gateway: Gateway, keys: Keys, *, per_minute: int = 120, secure: bool = False) -> FastAPI:
+    """Make the application. ``secure`` marks the cookie for HTTPS only: set it behind a TLS proxy."""
+    try:
+        from fastapi import FastAPI
+    except ImportError:  # pragma: no cover - the test environment has it
+        raise MissingExtra.of("the gateway over HTTP", "web") from None
+    app = FastAPI(
+        title="Celosia gateway",
+        description=f"Questions about the data set {gateway.facts.name!r}, answered with differential privacy.",
+        docs_url=None,  # those pages load scripts from elsewhere; the schema itself is at /openapi.json
+        redoc_url=None,
+    )
+    limit = RateLimit(per_minute)
+    _guard(app)
+    _interface(app, gateway, keys, limit)
+    _page(app, gateway, keys, limit, secure)
+    return app
+
+
+def _guard(app: FastAPI) -> None:
+    from fastapi import Request
+    from fastapi.responses import JSONResponse
+
+    @app.middleware("http")
+    async def headers(request: Request, call_next: Any) -> Any:
+        length = request.headers.get("content-length", "0")
+        if request.method == "POST" and (
+            not length.isdigit() or int(length) > MOST_BYTES or "transfer-encoding" in request.headers
+        ):
+            response: Any = JSONResponse({"error": f"send at most {MOST_BYTES} bytes, with their length."}, 413)
+        else:
+            response = await call_next(request)
+        for name, value in HEADERS.items():
+            response.headers[name] = value
+        return response
+
+    @app.exception_handler(CelosiaError)
+    async def refused(request: Request, problem: Exception) -> JSONResponse:  # noqa: ARG001
+        return JSONResponse({"error": str(problem)}, status(problem))
+
+
+def status(problem: Exception) -> int:
+    """The HTTP status of a refusal: 403 for the budget, 503 when the database gave no answer, 400 otherwise."""
+    return 403 if isinstance(problem, BudgetError) else 503 if isinstance(problem, NoAnswer) else 400
+
+
+def _interface(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit) -> None:
+    from fastapi import Depends, Header, HTTPException
+
+    def analyst(authorization: str = Header(default="")) -> str:
+        kind, _, key = authorization.partition(" ")
+        found = keys.analyst(key.strip()) if kind.lower() == "bearer" else None
+        wait = limit.wait(found or "")  # all strangers share one bucket: guessing keys is slow for them together
+        if wait:
+            raise HTTPException(429, "too many requests", headers={"Retry-After": str(math.ceil(wait))})
+        if found is None:
+            raise HTTPException(401, "give your key: Authorization: Bearer …", headers={"WWW-Authenticate": "Bearer"})
+        return found
+
+    @app.post("/api/query", summary="Answer a question and charge it")
+    def query(question: Ask, who: str = Depends(analyst)) -> dict[str, Any]:
+        return gateway.ask(analyst=who, **question.model_dump()).data()
+
+    @app.post(
+        "/api/explain",
+        summary="Sensitivity, noise and expected error; nothing is spent",
+        dependencies=[Depends(analyst)],
+    )
+    def explain(question: Question) -> dict[str, Any]:
+        return gateway.explain(**question.model_dump()).data()
+
+    @app.get("/api/budget", summary="What is left")
+    def budget(who: str = Depends(analyst)) -> dict[str, Any]:
+        balance = gateway.balance(who)
+        limits = [balance.lifetime, *balance.shares]
+        return {
+            "dataset": balance.dataset,
+            "neighbours": balance.neighbours,
+            "left": shown_cost(balance.left),
+            "limits": [
+                {"name": x.name, "total": shown_cost(x.total), "spent": shown_cost(x.spent), "left": shown_cost(x.left)}
+                for x in limits
+            ],
+        }
+
+    @app.get("/api/history", summary="Your questions with their costs, newest first")
+    def history(who: str = Depends(analyst), limit: int = 50) -> list[dict[str, Any]]:
+        entries = gateway.ledger.history(gateway.facts.name, who, min(max(limit, 1), 1000))
+        return [{"at": e.at, "kind": e.kind, "request": e.request, "loss": e.loss / 1e12} for e in entries]
+
+    @app.get("/api/schema", summary="Tables and columns that may be asked about", dependencies=[Depends(analyst)])
+    def schema() -> dict[str, Any]:
+        hidden = {"source"}
+        return {
+            name: table.model_dump(mode="json", exclude=hidden, exclude_defaults=True)
+            for name, table in gateway.facts.tables.items()
+        }
+
+
+def _page(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit, secure: bool) -> None:
+    from fastapi import Cookie, Form
+    from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+
+    sessions, page = Sessions(), Page(gateway)
+    name = "__Host-celosia" if secure else "celosia"
+
+    @app.get("/style.css", include_in_schema=False)
+    def style() -> Any:
+        return FileResponse(Path(__file__).parent / "templates" / "style.css", media_type="text/css")
+
+    @app.get("/", include_in_schema=False)
+    def show(session: str | None = Cookie(default=None, alias=name)) -> Any:
+        visitor = sessions.find(session)
+        return HTMLResponse(page.sign_in() if visitor is None else page.show(visitor.analyst, visitor.token))
+
+    @app.post("/login", include_in_schema=False)
+    def login(key: str = Form(max_length=200)) -> Any:
+        found = keys.analyst(key.strip())
+        if limit.wait(found or "") or found is None:
+            return HTMLResponse(page.sign_in("That key is not known, or there were too many attempts."), 401)
+        response = RedirectResponse("/", 303)
+        response.set_cookie(
+            name,
+            sessions.start(found),
+            max_age=SESSION_SECONDS,
+            httponly=True,
+            samesite="strict",
+            secure=secure,
+            path="/",
+        )
+        return response
+
+    @app.post("/logout", include_in_schema=False)
+    def logout(session: str | None = Cookie(default=None, alias=name)) -> Any:
+        sessions.end(session)
+        response = RedirectResponse("/", 303)
+        response.delete_cookie(name, path="/")
+        return response
+
+    @app.post("/ask", include_in_schema=False)
+    def ask(
+        token: str = Form(max_length=100),
+        sql: str = Form(max_length=10_000),
+        cost: str = Form(max_length=40),
+        delta: str = Form(default="", max_length=40),
+        do: str = Form(default="explain", max_length=10),
+        fresh: str = Form(default="", max_length=5),
+        session: str | None = Cookie(default=None, alias=name),
+    ) -> Any:
+        visitor = sessions.find(session)
+        if visitor is None or not secrets.compare_digest(token.encode(), visitor.token.encode()):
+            return HTMLResponse(page.sign_in("Please sign in again."), 401)
+        wait = limit.wait(visitor.analyst)
+        if wait:
+            problem = f"Too many questions; try again in {math.ceil(wait)} seconds."
+            return HTMLResponse(page.show(visitor.analyst, visitor.token, sql, cost, delta, problem=problem), 429)
+        return HTMLResponse(
+            page.respond(visitor.analyst, visitor.token, sql, cost, delta, spend=do == "ask", fresh=bool(fresh))
+        )

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from celosia.errors import InputError
+from celosia.gateway.gateway import Gateway
+from celosia.gateway.keys import Keys, RateLimit
+from celosia.gateway.ledger import Ledger
+from celosia.gateway.metadata import DatasetFacts
+from celosia.gateway.web import create
+
+testclient = pytest.importorskip("fastapi.testclient")
+
+
+@pytest.fixture
+def small(tmp_path):
+    (tmp_path / "person.csv").write_text("age,sex\n" + "\n".join(f"{20 + i % 50},{'FM'[i % 2]}" for i in range(500)))
+    return DatasetFacts.of(
+        {
+            "name": "small",
+            "epsilon": 1.0,
+            "shares": [{"analyst": "*", "epsilon": 0.5}],
+            "tables": {
+                "person": {
+                    "source": str(tmp_path / "person.csv"),
+                    "columns": {
+                        "age": {"type": "integer", "bounds": [0, 100]},
+                        "sex": {"type": "text", "categories": ["F", "M"]},
+                    },
+                }
+            },
+        }
+    )
+
+
+@pytest.fixture
+def served(small, tmp_path):
+    keys = Keys(tmp_path / "keys.json")
+    key = keys.add("ana")
+    gateway = Gateway(small, Ledger(tmp_path / "ledger.db"))
+    with testclient.TestClient(create(gateway, keys, per_minute=60), follow_redirects=False) as client:
+        yield client, key, gateway
+    gateway.close()
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+def test_json_interface(served):
+    client, key, _ = served
+    asked = {"sql": "SELECT COUNT(*) FROM person", "epsilon": 0.1}
+    answer = client.post("/api/query", json=asked, headers=bearer(key))
+    assert answer.status_code == 200
+    body = answer.json()
+    assert abs(body["rows"][0]["count"]["value"] - 500) < 200
+    assert body["cost"] == {"epsilon": 0.1}
+    assert body["left"] == {"epsilon": 0.4}
+    again = client.post("/api/query", json=asked, headers=bearer(key)).json()
+    assert again["stored"]
+    assert again["rows"] == body["rows"]
+    assert again["cost"] == {"epsilon": 0}
+    explained = client.post("/api/explain", json=asked, headers=bearer(key)).json()
+    assert explained["numbers"][0]["half width"] == 30
+    budget = client.get("/api/budget", headers=bearer(key)).json()
+    assert [limit["left"]["epsilon"] for limit in budget["limits"]] == [0.9, 0.4]
+    history = client.get("/api/history", headers=bearer(key)).json()
+    assert [entry["kind"] for entry in history] == ["repeat", "answer", "charge"]
+    schema = client.get("/api/schema", headers=bearer(key)).json()
+    assert schema["person"]["columns"]["age"]["bounds"] == [0, 100]
+    assert "source" not in schema["person"]
+    paths = client.get("/openapi.json").json()["paths"]
+    assert set(paths) == {"/api/query", "/api/explain", "/api/budget", "/api/history", "/api/schema"}
+
+
+def test_refusals_have_their_status(served):
+    client, key, _ = served
+
+    def status(**more):
+        return client.post(
+            "/api/query", json={"sql": "SELECT COUNT(*) FROM person", "epsilon": 0.1, **more}, headers=bearer(key)
+        )
+
+    assert status(sql="SELECT * FROM person").status_code == 400
+    assert status(epsilon=0.6).status_code == 403
+    assert "share of 'ana'" in status(epsilon=0.6).json()["error"]
+    assert status(epsilon=-1).status_code == 422
+    assert status(sql="x" * 20_000).status_code == 422
+    assert status(nonsense=1).status_code == 422
+    assert client.post("/api/query", content=b"x" * 100_000, headers=bearer(key)).status_code == 413
+
+
+def test_a_key_is_needed(served, tmp_path):
+    client, key, _ = served
+    asked = {"sql": "SELECT COUNT(*) FROM person", "epsilon": 0.1}
+    for headers in ({}, bearer("wrong"), {"Authorization": f"Basic {key}"}, bearer("")):
+        assert client.post("/api/query", json=asked, headers=headers).status_code == 401
+    assert key not in (tmp_path / "keys.json").read_text()
+    assert (tmp_path / "keys.json").stat().st_mode & 0o777 == 0o600
+    keys = Keys(tmp_path / "keys.json")
+    assert keys.analyst(key) == "ana"
+    assert keys.add("ana") != key
+    assert keys.analyst(key) is None
+    with pytest.raises(InputError):
+        keys.add("*")
+
+
+def test_rate_limit(served):
+    client, key, _ = served
+    statuses = [client.get("/api/budget", headers=bearer(key)).status_code for _ in range(65)]
+    assert statuses.count(429) >= 1
+    assert statuses[:60] == [200] * 60
+    limit = RateLimit(60)
+    assert [limit.wait("a") for _ in range(60)] == [0.0] * 60
+    assert 0 < limit.wait("a") <= 1
+    assert limit.wait("b") == 0
+
+
+def sign_in(client, key):
+    client.post("/login", data={"key": key})
+    page = client.get("/").text
+    return page, re.search(r'name="token" value="([^"]+)"', page).group(1)
+
+
+def test_page_without_a_key_shows_only_the_form(served):
+    client, _, _ = served
+    page = client.get("/")
+    assert 'name="key"' in page.text
+    assert "Budget" not in page.text
+    assert client.post("/login", data={"key": "wrong"}).status_code == 401
+    assert client.post("/ask", data={"token": "x", "sql": "SELECT", "cost": "1"}).status_code == 401
+    headers = page.headers
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert headers["cache-control"] == "no-store"
+
+
+def test_page_explains_asks_and_shows_history(served):
+    client, key, gateway = served
+    page, token = sign_in(client, key)
+    assert "<meter" in page
+    assert "0.5 of 0.5 left" in page
+    assert "<script" not in page
+    form = {"token": token, "sql": "SELECT sex, COUNT(*) FROM person GROUP BY sex", "cost": "0.2"}
+    explained = client.post("/ask", data={**form, "do": "explain"}).text
+    assert "This question costs epsilon 0.2" in explained
+    assert gateway.balance("ana").lifetime.spent.loss == 0
+    asked = client.post("/ask", data={**form, "do": "ask"}).text
+    assert '<th scope="col">sex</th>' in asked
+    assert "0.3 of 0.5 left" in asked
+    assert "GROUP BY sex</code>" in asked
+    again = client.post("/ask", data={**form, "do": "ask"}).text
+    assert "Given before: this cost nothing." in again
+    refused = client.post("/ask", data={**form, "sql": "SELECT '<b>' FROM person", "do": "ask"}).text
+    assert 'role="alert"' in refused
+    assert "<b>" not in refused
+    assert client.post("/ask", data={**form, "token": "forged", "do": "ask"}).status_code == 401
+    client.post("/logout")
+    assert 'name="key"' in client.get("/").text
+
+
+def test_cookie_is_strict(served):
+    client, key, _ = served
+    cookie = client.post("/login", data={"key": key}).headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+
+
+def test_every_control_has_a_label(served):
+    client, key, _ = served
+    page, _ = sign_in(client, key)
+    for name in re.findall(r'<(?:input|textarea)(?![^>]*type="hidden")[^>]*id="([^"]+)"', page):
+        assert f'for="{name}"' in page
+    assert '<html lang="en">' in page
+    assert page.count("<h1>") == 1
+    assert page.count("<table>") == page.count("<caption>")
