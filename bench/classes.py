@@ -2,9 +2,9 @@
 
 usage: python bench/classes.py TABLE.csv HIERARCHIES --sensitive occupation [--pycanon PYTHON] [--rows 2000]
 
-TABLE.csv is separated by semicolons; all columns but the sensitive one and those of --leave-out are quasi-identifiers;
-HIERARCHIES is a folder with adult_hierarchy_<column>.csv. pycanon runs in its own environment (PYTHON) in one process per
-size, on the first --rows rows, since its cost grows with rows × classes; ours runs on the same rows.
+TABLE.csv is separated by semicolons; all columns but the sensitive one are quasi-identifiers; HIERARCHIES is a folder of
+adult_hierarchy_<column>.csv. pycanon runs in its own environment (PYTHON), on the first --rows rows, since its cost
+grows with rows × classes; ours runs on the same rows.
 """
 
 import argparse
@@ -95,7 +95,8 @@ if given.pycanon:
         "import pandas, sys, time\nfrom pycanon import anonymity\n"
         "data = pandas.read_csv(sys.argv[1]); sa = [sys.argv[2]]; qi = [c for c in data.columns if c not in sa]\n"
         "start = time.process_time()\n"
-        "found = anonymity.k_anonymity(data, qi), anonymity.l_diversity(data, qi, sa), anonymity.t_closeness(data, qi, sa)\n"
+        "found = [measure(data, qi, *more) for measure, more in ((anonymity.k_anonymity, ()), "
+        "(anonymity.l_diversity, (sa,)), (anonymity.t_closeness, (sa,)))]\n"
         "print(time.process_time() - start, *found)\n"
     )
     said = subprocess.run(
