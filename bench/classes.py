@@ -2,7 +2,7 @@
 
 usage: python bench/classes.py TABLE.csv HIERARCHIES --sensitive occupation [--pycanon PYTHON] [--rows 2000]
 
-TABLE.csv is separated by semicolons; all columns but the sensitive one are quasi-identifiers; HIERARCHIES is a folder of
+TABLE.csv has semicolons between its fields; all columns but the sensitive one are quasi-identifiers; HIERARCHIES holds
 adult_hierarchy_<column>.csv. pycanon runs in its own environment (PYTHON), on the first --rows rows, since its cost
 grows with rows × classes; ours runs on the same rows.
 """
