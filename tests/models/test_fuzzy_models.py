@@ -113,7 +113,9 @@ def test_sigma_counts_by_hand():
 
 
 tables = st.lists(
-    st.tuples(st.sampled_from("abc"), st.sampled_from(["x", "y", None]), st.integers(1, 4)), min_size=1, max_size=25
+    st.tuples(st.sampled_from("abc"), st.sampled_from(["x", "y", None]), st.sampled_from([1, 2, 5, None])),
+    min_size=1,
+    max_size=25,
 )
 
 
@@ -257,3 +259,37 @@ def test_messages():
 def test_text_grammar_round_trip():
     model = celosia.catalogue.build("model", str(QAnonymity(q=3, sets=AGE_SETS, aggregate="min")))
     assert model == QAnonymity(q=3, sets=AGE_SETS, aggregate="min")
+
+
+def test_crisp_sets_of_values_and_dates():
+    from datetime import date
+
+    data = pl.DataFrame(
+        {
+            "zip": ["47677", "47602", "47905", "47909", None],
+            "born": [date(1990, 1, 1), date(1991, 1, 1), date(1950, 1, 1), date(1951, 1, 1), date(1951, 2, 1)],
+            "ill": ["a", "b", "a", "b", "c"],
+        }
+    )
+    sets = {"zip": {"476**": "{47677, 47602}", "479**": "{47905, 47909}"}}
+    cells = QAnonymity(q=1, sets=sets).classes(read(data, quasi=("zip",)))
+    assert cells.select("zip", "size").rows() == [("476**", 2), ("479**", 2), ("missing", 1)]
+    with pytest.raises(ParameterError, match="zip: the sets are no partition: the degrees of 1 of 4 records"):
+        QAnonymity(q=1, sets={"zip": {"476**": "{47677, 47602, 47905}"}}).value(read(data, quasi=("zip",)))
+    dates = QAnonymity(q=1, cells=2).classes(read(data, quasi=("born",)))
+    assert dates["size"].to_list() == [3, 2]
+
+
+def test_infinite_numbers_and_empty_sets_are_refused():
+    table = read(pl.DataFrame({"age": [1.0, math.inf, 2.0], "ill": ["a", "b", "c"]}))
+    with pytest.raises(DataError, match="column 'age' holds infinite values"):
+        QAnonymity(q=1).value(table)
+    with pytest.raises(ParameterError, match="name at least one set"):
+        QAnonymity(q=1, sets={"age": {}})
+
+
+def test_wishes_and_bounds():
+    assert FuzzyLDiversity(l=3).wish() == "l at least 3"
+    assert FuzzyTCloseness(t=0.2).wish() == "t at most 0.2"
+    assert QAnonymity(q=5).wish() == "Q at least 5"
+    assert FuzzyLDiversity(l=3, column="ill").sensitive() == FuzzyTCloseness(t=1, column="ill").sensitive() == ("ill",)
