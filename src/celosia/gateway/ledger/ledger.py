@@ -161,7 +161,7 @@ class Ledger:
 
     def answer(self, granted: Granted, answer: Mapping[str, Any]) -> None:
         """Store the answer that belongs to a charge, before anybody sees it."""
-        text = json.dumps(answer, sort_keys=True, allow_nan=False)
+        text = json.dumps(answer, allow_nan=False)
         at = granted
         self._clerk.book(
             lambda books: books.append(at.dataset, "answer", at.analyst, at.question, charge=at.seq, answer=text)
