@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib.util
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,3 +28,17 @@ def shared() -> Callable[[str], Path]:
 def engine(request: pytest.FixtureRequest) -> str:
     """The name of each engine in turn."""
     return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """The URL of a throwaway PostgreSQL server."""
+    spec = importlib.util.spec_from_file_location("celosia_tests_postgres", Path(__file__).parent / "postgres.py")
+    assert spec is not None
+    assert spec.loader is not None
+    postgres = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(postgres)
+    if postgres.binaries() is None:
+        pytest.skip("needs the binaries of a PostgreSQL server")
+    with postgres.cluster() as url:
+        yield url
