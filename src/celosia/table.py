@@ -16,7 +16,7 @@ import numpy as np
 from celosia import classes
 from celosia.classes import STAR, Rows
 from celosia.engines import engine_for, engine_named
-from celosia.engines.engine import HIDDEN, RECORD, SUPPRESSED, Engine
+from celosia.engines.engine import HIDDEN, RECORD, ROWS, SUPPRESSED, Engine
 from celosia.errors import DataError, SchemaError
 from celosia.representation import Block, Shown, table_blocks
 from celosia.schema import Kind, Missing, Schema
@@ -298,7 +298,7 @@ class Table(Shown):
 
     def with_schema(self, schema: Schema) -> Table:
         """The same rows, described in another way."""
-        bound = schema.bind(self.engine.kinds(self.rows.frame))
+        bound = _settled(self.engine, self.rows.frame, schema.bind(self.engine.kinds(self.rows.frame)))
         return replace(self, rows=Rows(self.engine, self.rows.frame, bound), _cache={})
 
     def stepped(self, entry: Mapping[str, Any], secret: Mapping[str, Any], start: Rows) -> Table:
@@ -391,7 +391,18 @@ def read(
     if patterns:
         raise DataError(f"{len(patterns)} column names are read as patterns ('*' or '^…$'); rename them.")
     bound = (schema or Schema()).bind(chosen.kinds(frame))
-    return Table(Rows(chosen, frame, bound), origin=origin, facts=facts, ordered=facts is None)
+    rows = Rows(chosen, frame, _settled(chosen, frame, bound))
+    return Table(rows, origin=origin, facts=facts, ordered=facts is None)
+
+
+def _settled(engine: Engine, frame: Any, schema: Schema) -> Schema:
+    """Hierarchies that are made from the data, fixed: a protected table keeps the levels of its input."""
+    for name in schema.names:
+        declared = schema.hierarchy(name)
+        if declared is not None and declared.from_data():
+            found = engine.collect(engine.histogram(frame, [name]))
+            schema = schema.change(name, hierarchy=declared.settled(found[name], found[ROWS].to_list()))
+    return schema
 
 
 def _origin(source: Any) -> str:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import celosia
 from celosia import catalogue
 from celosia.errors import DataError, ParameterError, SchemaError, UnknownName
 from celosia.hierarchy import hierarchy, parse
@@ -284,6 +285,30 @@ def test_priority():
     levels = Priority(count=1, order=("z",)).levels(["a", "z", "b", "c"], counts=[5, 1, 9, 2])
     assert levels.labels(1) == ["*", "z", "b", "*"]
     assert levels.labels(2) == ["*"] * 4
+
+
+@pytest.mark.parametrize(
+    "part", ["intervals(quantiles=3, count=2)", "intervals(bins=4)", "balanced", "priority(count=2)"]
+)
+def test_hierarchies_from_data_are_settled_when_a_table_is_read(part):
+    data = pl.DataFrame({"x": [1, 2, 2, 3, 3, 3, 3, 10]})
+    table = celosia.read(data, celosia.Schema.of(quasi=["x"], hierarchies={"x": part}))
+    fixed = table.schema.hierarchy("x")
+    assert not fixed.from_data()
+    counts = data["x"].value_counts().sort("x")
+    assert fixed.levels(counts["x"]).labels(1) == hierarchy(part).levels(counts["x"], counts["count"].to_list()).labels(
+        1
+    )
+    safe = celosia.protect(table, celosia.methods.Recode(column="x", level=1), seed=1)
+    assert safe.schema.hierarchy("x") == fixed
+    assert celosia.loss.Precision().value(table, safe) > 0
+
+
+def test_a_constant_column_and_no_column_settle():
+    assert hierarchy("intervals(quantiles=3)").settled([5], [3]).levels([5]).labels(1) == ["≥5"]
+    with pytest.raises(SchemaError, match="1 of 1 distinct values"):
+        hierarchy("intervals(quantiles=3)").settled(["unknown"], [3])
+    assert hierarchy("balanced").settled([], []).from_data()
 
 
 def test_many_values():

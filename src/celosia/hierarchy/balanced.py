@@ -31,6 +31,10 @@ class Balanced(Hierarchy):
 
     count: int | None = Field(default=None, ge=1, description="number of levels below the top; all when not given")
 
+    def from_data(self) -> bool:
+        """The groups follow the frequencies."""
+        return True
+
     def _domain(self, values: pl.Series, counts: pl.Series) -> Levels:
         import polars as pl
 

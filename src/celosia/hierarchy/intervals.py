@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from celosia.errors import SchemaError
 from celosia.hierarchy.levels import Levels
 from celosia.hierarchy.part import Hierarchy
-from celosia.hierarchy.text import plain
+from celosia.hierarchy.text import plain, texts
 from celosia.hierarchy.values import Interval
 
 if TYPE_CHECKING:
@@ -67,6 +67,22 @@ class Intervals(Hierarchy):
         if self.bottom is not None and self.top is not None and self.bottom >= self.top:
             raise ValueError(f"intervals: bottom must be less than top, got {self.bottom:g} and {self.top:g}.")
         return self
+
+    def from_data(self) -> bool:
+        """Numbers of ranges need the data, widths and breaks do not."""
+        return bool(self.bins or self.quantiles)
+
+    def settled(self, values: Iterable[Any], counts: Sequence[int]) -> Hierarchy:
+        """The same ranges by their breaks."""
+        import polars as pl
+
+        found = pl.DataFrame({"x": texts(values), "count": counts}, schema={"x": pl.String, "count": pl.Int64})
+        found = found.with_columns(pl.col("x").cast(pl.Float64, strict=False)).filter(pl.col("x").is_finite())
+        breaks = self._breaks(found["x"].to_numpy(), found["count"].to_numpy()) if self.from_data() else np.zeros(0)
+        if not len(breaks):
+            return super().settled(values, counts)
+        given = {"bins": None, "quantiles": None, "bottom": None, "top": None, "breaks": tuple(breaks.tolist())}
+        return self.model_copy(update=given)
 
     def _domain(self, values: pl.Series, counts: pl.Series) -> Levels:
         import polars as pl

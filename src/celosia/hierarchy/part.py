@@ -42,6 +42,21 @@ class Hierarchy(catalogue.Part):
         domain = self._domain(distinct["raw"], distinct["count"])
         return domain.restrict(wanted.to_list(), self.fallback, column)
 
+    def from_data(self) -> bool:
+        """Whether the levels depend on the values that are given and their frequencies."""
+        return False
+
+    def settled(self, values: Iterable[Any], counts: Sequence[int]) -> Hierarchy:
+        """The same hierarchy with its levels fixed for these data, so that every later step sees the same ones."""
+        from celosia.hierarchy.level_table import LevelTable
+
+        if not self.from_data():
+            return self
+        built = self.levels(values, counts)
+        columns = [built.labels(level) for level in range(built.height + 1)]
+        rows = tuple(row for row in zip(*columns, strict=True) if row[0] is not None)
+        return LevelTable(rows=rows, fallback=self.fallback) if rows else self
+
     def _domain(self, values: pl.Series, counts: pl.Series) -> Levels:
         """Level table of everything the hierarchy covers, at least of those of the given values that it can."""
         raise NotImplementedError

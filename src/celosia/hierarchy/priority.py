@@ -28,6 +28,10 @@ class Priority(Hierarchy):
     order: tuple[str, ...] = Field(default=(), description="the most important values, first to last")
     count: int = Field(default=4, ge=1, description="number of levels below the top")
 
+    def from_data(self) -> bool:
+        """The groups follow the frequencies."""
+        return True
+
     def _domain(self, values: pl.Series, counts: pl.Series) -> Levels:
         texts = values.to_list()
         place = {value: at for at, value in enumerate(self.order)}
