@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import numpy as np
 from pydantic import BeforeValidator
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from celosia.table import Table
 
+    T = TypeVar("T", bound=np.generic)
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
@@ -43,6 +44,16 @@ class Units:
     """The unit of each record."""
     first: Ints
     """The first record of each unit, which stands for it."""
+    each: bool = False
+    """Whether every record is a unit, in order: then nothing needs to be copied."""
+
+    def pick(self, values: NDArray[T]) -> NDArray[T]:
+        """One entry per unit from one per record."""
+        return values if self.each else values[self.first]
+
+    def spread(self, values: NDArray[T]) -> NDArray[T]:
+        """One entry per record from one per unit."""
+        return values if self.each else values[self.member]
 
     def __len__(self) -> int:
         return len(self.first)
@@ -60,7 +71,7 @@ def units(who: str, table: Table, names: Sequence[str]) -> Units:
     [0, 0, 1]
     """
     n = len(table)
-    each = Units(np.arange(n), np.arange(n))
+    each = Units(np.arange(n), np.arange(n), each=True)
     household = table.schema.household
     if household is None or household in names:
         return each
@@ -150,7 +161,7 @@ def _extent(dtype: Any) -> tuple[float, float]:
 
 def put(table: Table, unit: Units, columns: dict[str, Floats]) -> Table:
     """The table with new numbers per unit: missing cells stay missing, whole-number columns stay whole."""
-    return table.replace({name: as_column(table.column(name), new[unit.member]) for name, new in columns.items()})
+    return table.replace({name: as_column(table.column(name), unit.spread(new)) for name, new in columns.items()})
 
 
 def as_column(old: pl.Series, new: Floats) -> pl.Series:

@@ -51,7 +51,7 @@ class CorrelatedNoise(Method):
         unit = units(self.name, table, self.columns)
         x = numbers(self.name, table, self.columns)[unit.first]
         refuse_constant(self.name, x, self.columns)
-        ids = table.ids()[unit.first]
+        ids = unit.pick(table.ids())
         z = np.column_stack([stream.child(j).normal(ids) for j in range(len(self.columns))])
         sigma = covariance(x)
         new = x + np.sqrt(self.p) * (z @ root(sigma).T)

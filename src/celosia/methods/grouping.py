@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from celosia.errors import DataError
-from celosia.methods.cells import Units, numbers, put, strata, units
+from celosia.methods.cells import Units, as_column, numbers, strata, units
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -89,24 +89,35 @@ def grouped(
 
 def aggregated(table: Table, found: Grouped, how: Literal["mean", "median", "medoid"]) -> Outcome:
     """Put the aggregate of its group in place of each value."""
-    from celosia.statistics.aggregate import loss_share, means, medians, medoids
+    if len(found.values) == 0:
+        return Outcome(table, {"groups": 0})
+    evidence: dict[str, Any] = {**sizes(found.group), "loss": loss(found)}
+    return Outcome(table.replace(columns(table, found, how)), evidence)
+
+
+def columns(table: Table, found: Grouped, how: Literal["mean", "median", "medoid"]) -> dict[str, Any]:
+    """The new columns: for each record what stands for its group."""
+    from celosia.statistics.aggregate import means, medians, medoids
 
     x = found.values
-    if len(x) == 0:
-        return Outcome(table, {"groups": 0})
     if how == "mean":
         rows = means(x, found.group)
     elif how == "median":
         rows = medians(x, found.group)
     else:
-        rows = x[medoids(np.nan_to_num(scaled(np.nan_to_num(x), standardise=True)), found.group)]
-    new = rows[found.group]
-    complete = ~np.isnan(x).any(axis=1)
-    done = put(table, found.unit, {name: new[:, j] for j, name in enumerate(found.names)})
-    evidence: dict[str, Any] = sizes(found.group)
-    if complete.any():
-        evidence["loss"] = loss_share(x[complete], np.unique(found.group[complete], return_inverse=True)[1].reshape(-1))
-    return Outcome(done, evidence)
+        rows = x[medoids(scaled(np.nan_to_num(x), standardise=True), found.group)]
+    new = rows[found.group][found.unit.member]
+    return {name: as_column(table.column(name), new[:, j]) for j, name in enumerate(found.names)}
+
+
+def loss(found: Grouped) -> float:
+    """Share of the sum of squares that is lost, over the records without missing values."""
+    from celosia.statistics.aggregate import loss_share
+
+    complete = ~np.isnan(found.values).any(axis=1)
+    if not complete.any():
+        return 0.0
+    return loss_share(found.values[complete], np.unique(found.group[complete], return_inverse=True)[1].reshape(-1))
 
 
 def sizes(group: Ints) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from celosia.catalogue import Columns, Method
-from celosia.methods.grouping import aggregated, grouped
+from celosia.methods.grouping import columns, grouped, loss
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -46,11 +46,11 @@ class IndividualRanking(Method):
         def groups(x: NDArray[np.float64], _: int) -> NDArray[np.int64]:
             return groups_along(x[:, 0], self.k, optimal=self.optimal)
 
-        done = table
+        new: dict[str, Any] = {}
         losses: dict[str, float] = {}
         for name in self.columns:
             found = grouped(self.name, table, [name], self.k, self.within, groups)
-            made = aggregated(done, found, "mean")
-            done = made.table
-            losses[name] = made.evidence.get("loss", 0.0)
-        return Outcome(done, {"losses": losses})
+            if len(found.values):
+                new |= columns(table, found, "mean")
+                losses[name] = loss(found)
+        return Outcome(table.replace(new) if new else table, {"losses": losses})

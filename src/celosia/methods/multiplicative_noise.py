@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Method
 from celosia.errors import ParameterError
-from celosia.methods.cells import bounds, numbers, put, refuse_constant, units
+from celosia.methods.cells import as_column, bounds, numbers, refuse_constant, units
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -48,13 +48,13 @@ class MultiplicativeNoise(Method):
 
         x = numbers(self.name, table, self.columns)
         refuse_constant(self.name, x, self.columns)
-        done = table
+        columns: dict[str, Any] = {}
         deviations: dict[str, float] = {}
         for j, name in enumerate(self.columns):
             unit = units(self.name, table, [name])
             v = x[unit.first, j]
             variance = self.p * float(np.nanvar(v)) / float(np.nanmean(v * v))
-            ids = table.ids()[unit.first]
+            ids = unit.pick(table.ids())
             if self.shape == "log-normal":
                 factor = log_normal_factors(variance, stream.child(name).normal(ids))
             else:
@@ -63,5 +63,6 @@ class MultiplicativeNoise(Method):
                 except ParameterError as error:
                     raise ParameterError(f"{self.name}: column {name!r}: {error}") from None
             deviations[name] = float(np.sqrt(variance))
-            done = put(done, unit, {name: reflect(v * factor, *bounds(table, name))})
-        return Outcome(done, {"factor_deviation": deviations})
+            new = reflect(v * factor, *bounds(table, name))
+            columns[name] = as_column(table.column(name), unit.spread(new))
+        return Outcome(table.replace(columns), {"factor_deviation": deviations})

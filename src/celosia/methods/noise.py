@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Method
-from celosia.methods.cells import bounds, numbers, put, refuse_constant, units
+from celosia.methods.cells import as_column, bounds, numbers, refuse_constant, units
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -55,15 +55,15 @@ class Noise(Method):
 
             hit = outliers(x, self.share, stream.child("outliers").rng())
             evidence["outliers"] = int(hit.sum())
-        done = table
+        columns: dict[str, Any] = {}
         variances: dict[str, float] = {}
         for j, name in enumerate(self.columns):
             unit = units(self.name, table, [name])
             v = x[unit.first, j]
             variance = self.p * float(np.nanvar(v))
-            new = v + np.sqrt(variance) * stream.child(name).normal(table.ids()[unit.first])
+            new = v + np.sqrt(variance) * stream.child(name).normal(unit.pick(table.ids()))
             stays = ~hit[unit.first] | (self.keep_zeros & (v == 0))
             new = np.where(stays, v, reflect(new, *bounds(table, name)))
             variances[name] = variance
-            done = put(done, unit, {name: new})
-        return Outcome(done, {**evidence, "noise_variance": variances})
+            columns[name] = as_column(table.column(name), unit.spread(new))
+        return Outcome(table.replace(columns), {**evidence, "noise_variance": variances})

@@ -67,37 +67,43 @@ class Pram(Method):
         from celosia.kernels.transition import transit
 
         given = None if self.matrix is None else _given(self.matrix)
-        done = table
+        drawn: dict[str, pl.Series] = {}
+        changed: dict[str, int] = {}
         matrices: dict[str, list[dict[str, Any]]] = {}
         for name in self.columns:
             unit = units(self.name, table, [name])
             coded, values = table.codes(name)
-            codes = np.asarray(coded, dtype=np.int64)[unit.first]
+            codes = unit.pick(np.asarray(coded, dtype=np.int64))
             labels = [str(value) for value in values]
             new = codes.copy()
             matrices[name] = []
             rng = stream.child(name).rng()
             for rows in strata(table, self.within, unit):
-                rows = rows[codes[rows] >= 0]
-                if len(rows) == 0:
+                own = codes[rows] if self.within else codes
+                counts = np.bincount(own[own >= 0], minlength=len(labels))
+                if not counts.any():
                     continue
-                here, local, counts = np.unique(codes[rows], return_inverse=True, return_counts=True)
+                here = np.flatnonzero(counts)
+                local = np.cumsum(counts > 0) - 1  # number of a category among those that occur here
                 here_labels = [labels[c] for c in here]
-                matrix = self._matrix(counts.astype(np.float64), here_labels, given)
-                new[rows] = here[transit(local.reshape(-1).astype(np.int64), matrix, rng)]
+                matrix = self._matrix(counts[here].astype(np.float64), here_labels, given)
+                moved = transit(np.where(own < 0, -1, local[own]), matrix, rng)
+                new[rows] = np.where(own < 0, -1, here[moved])
                 entry: dict[str, Any] = {"categories": here_labels, "matrix": matrix.tolist()}
                 if self.within:
                     entry["stratum"] = {w: str(table.column(w)[int(unit.first[rows[0]])]) for w in self.within}
                 matrices[name].append(entry)
-            done = done.replace({name: _labelled(table.column(name), values, new[unit.member])})
-        evidence: dict[str, Any] = {"matrices": matrices}
+            changed[name] = int(unit.spread(new != codes).sum())
+            drawn[name] = _labelled(table.column(name), values, unit.spread(new))
+        done = table.replace(drawn)
+        evidence: dict[str, Any] = {"matrices": matrices, "changed": changed}
         if self.impossible:
             wrong = created(self.name, table, done, self.impossible)
             evidence["kept"] = int(wrong.sum())
             done = self._restore(table, done, wrong)
-        evidence["changed"] = {
-            name: int(table.column(name).ne_missing(done.column(name)).sum()) for name in self.columns
-        }
+            evidence["changed"] = {
+                name: int(table.column(name).ne_missing(done.column(name)).sum()) for name in self.columns
+            }
         return Outcome(done, evidence)
 
     def _matrix(self, counts: Floats, labels: list[str], given: tuple[list[str], Floats] | None) -> Floats:
@@ -150,7 +156,9 @@ def _labelled(old: pl.Series, values: pl.Series, codes: NDArray[np.int64]) -> pl
     """Codes back to values, in the type of the old column."""
     import polars as pl
 
-    picked = pl.Series(old.name, codes).replace(-1, None).cast(pl.UInt32)
+    picked = pl.Series(old.name, codes.astype(np.int32))
+    if (codes < 0).any():
+        picked = picked.replace(-1, None)
     return values.gather(picked).alias(old.name).cast(old.dtype)
 
 

@@ -25,8 +25,8 @@ class ProjectionMicroaggregate(Method):
 
     Sorting makes it the fastest multivariate microaggregation; it loses much when one component explains little of the
     data (``explained`` in the evidence). Gives k-anonymity over the columns. With ``optimal`` the runs are
-    those with the least loss along the component, which is often more loss over the columns. Fails with fewer than k records, for text and for infinite values.
-    Reference: Domingo-Ferrer & Mateo-Sanz (2002).
+    those with the least loss along the component, which is often more loss over the columns. Fails with fewer than
+    k records, for text and for infinite values. Reference: Domingo-Ferrer & Mateo-Sanz (2002).
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"a": [1.0, 2.0, 9.0, 8.0], "b": [1.0, 3.0, 9.0, 7.0]}))

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from celosia.catalogue import Columns, Method
 from celosia.errors import ParameterError
-from celosia.methods.cells import bounds, numbers, put, strata, units
+from celosia.methods.cells import as_column, bounds, numbers, strata, units
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -46,28 +46,29 @@ class RandomPerturbation(Method):
     def _something(self) -> RandomPerturbation:
         if not self.jitter and not self.shuffle:
             raise ParameterError("random-perturbation: name columns under jitter or shuffle.")
+        both = [name for name in self.jitter if name in self.shuffle]
+        if both:
+            raise ParameterError(f"random-perturbation: column {both[0]!r} is both jittered and shuffled.")
         return self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Jitter and shuffle."""
         from celosia.statistics.noise import reflect
 
-        done = table
+        new: dict[str, Any] = {}
         if self.jitter:
             x = numbers(self.name, table, self.jitter)
             for j, name in enumerate(self.jitter):
                 unit = units(self.name, table, [name])
-                draw = stream.child("jitter", name).uniform(table.ids()[unit.first])
+                draw = stream.child("jitter", name).uniform(unit.pick(table.ids()))
                 step = np.floor(draw * (2 * self.spread + 1)) - self.spread
-                done = put(done, unit, {name: reflect(x[unit.first, j] + step, *bounds(table, name))})
+                moved = reflect(x[unit.first, j] + step, *bounds(table, name))
+                new[name] = as_column(table.column(name), unit.spread(moved))
         if self.shuffle:
             unit = units(self.name, table, self.shuffle)
-            draw = stream.child("shuffle").uniform(table.ids()[unit.first])
+            draw = stream.child("shuffle").uniform(unit.pick(table.ids()))
             source = np.arange(len(unit))
             for rows in strata(table, self.within, unit):
                 source[rows] = rows[np.argsort(draw[rows], kind="stable")]
-            new: dict[str, Any] = {
-                name: table.column(name).gather(unit.first[source][unit.member]) for name in self.shuffle
-            }
-            done = done.replace(new)
-        return Outcome(done, {"guarantee": "none"})
+            new |= {name: table.column(name).gather(unit.first[source][unit.member]) for name in self.shuffle}
+        return Outcome(table.replace(new), {"guarantee": "none"})

@@ -72,7 +72,7 @@ class RankSwap(Method):
         windows: dict[str, float] = {}
         for names in blocks:
             unit = units(self.name, table, names)
-            keys = np.column_stack([self._keys(table, name)[unit.first] for name in names])
+            keys = np.column_stack([unit.pick(self._keys(table, name)) for name in names])
             partner, used = self._partners(table, names, unit, keys, stream.child(*names))
             partners.append((names, unit, partner))
             windows |= dict.fromkeys(names, used)
@@ -127,7 +127,7 @@ class RankSwap(Method):
 
         n = len(keys)
         reach = int(window * n * (1 + 1e-12))
-        order = np.argsort(keys[:, 0], kind="stable")
+        order = _order(keys[:, 0])
         if keys.shape[1] == 1:
             place = (pairs if self.step == "uniform" else pairs_normal)(n, reach, rng)
             partner = np.empty(n, np.int64)
@@ -135,7 +135,7 @@ class RankSwap(Method):
             return partner
         ranks = np.empty(keys.shape, np.int64)
         for j in range(keys.shape[1]):
-            ranks[np.argsort(keys[:, j], kind="stable"), j] = np.arange(n)
+            ranks[_order(keys[:, j]), j] = np.arange(n)
         return np.asarray(pairs_jointly(ranks, order, reach, rng))
 
     def _widest(self, x: Floats, stream: Stream) -> float:
@@ -164,7 +164,7 @@ class RankSwap(Method):
         while True:
             done = table.replace(
                 {
-                    name: table.column(name).gather(unit.first[partner][unit.member])
+                    name: table.column(name).gather(unit.spread(unit.first[partner]))
                     for names, unit, partner in partners
                     for name in names
                 }
@@ -177,3 +177,10 @@ class RankSwap(Method):
                 hit = np.concatenate([hit, partner[hit]])
                 undone += int((partner[hit] != hit).sum()) // 2
                 partner[hit] = hit
+
+
+def _order(x: Floats) -> Ints:
+    """Sorted order, ties by record; without ties the plain sort, which is several times faster than the stable one."""
+    order = np.argsort(x)
+    ordered = x[order]
+    return np.argsort(x, kind="stable") if (ordered[1:] == ordered[:-1]).any() else order
