@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from celosia.encoding import Same
 from celosia.keys import Keys
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def pattern_risks(
     from celosia.statistics.individual_risk import individual_risk
 
     return table.cached(
-        ("individual risk", exact, alpha, id(population)),
+        ("individual risk", exact, alpha, Same(population)),
         lambda: _risks(table, exact, alpha, population, individual_risk),
     )
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,12 +12,22 @@ from scipy.stats import binomtest
 
 import celosia
 from celosia.errors import NotApplicable, ParameterError, UnknownName
+from celosia.risk.disclosure_risk import DisclosureRisk
+from celosia.risk.distance_linkage import DistanceLinkage
+from celosia.risk.household_risk import HouseholdRisk
+from celosia.risk.individual_risk import IndividualRisk
 from celosia.risk.inference_attack import InferenceAttack
+from celosia.risk.interval_disclosure import IntervalDisclosure
 from celosia.risk.join_attack import JoinAttack
 from celosia.risk.k_advice import KAdvice
 from celosia.risk.linkability import Linkability
+from celosia.risk.log_linear_risk import LogLinearRisk
 from celosia.risk.membership import Membership
+from celosia.risk.population_uniques import PopulationUniques
+from celosia.risk.probabilistic_linkage import ProbabilisticLinkage
 from celosia.risk.singling_out import SinglingOut
+from celosia.risk.suda import Suda
+from celosia.risk.unsafe_cells import UnsafeCells
 
 LEARNERS = ["decision-tree", "random-forest", "logistic-regression", "gradient-boosting", "nearest-neighbours"]
 
@@ -306,3 +319,38 @@ def test_advice_on_k():
     assert all(rule["source"] for rule in evidence["thresholds"])
     records = KAdvice().records(celosia.read(data, celosia.Schema.of(quasi=["age"])))
     assert records["meets"].to_list() == [11] * 12 + [3] * 4 + [0]
+
+
+def test_evidence_is_plain_data(people, populations):
+    """Evidence goes into reports and certificates: it must be written as JSON."""
+    original, control, copy, _ = populations
+    risks = [
+        *attacks(control),
+        InferenceAttack(target="age", repeats=1),
+        DistanceLinkage(),
+        ProbabilisticLinkage(false_link=0.01),
+        IntervalDisclosure(),
+        DisclosureRisk(known=(1, 2)),
+        JoinAttack(external=people, on=["job", "city"]),
+    ]
+    for part in risks:
+        json.dumps(part.evidence(original, copy), allow_nan=False)
+    schema = celosia.Schema.of(quasi=["job", "city", "age"], household="age")
+    table = celosia.read(people, schema)
+    for part in (IndividualRisk(wanted=0.1), HouseholdRisk(), Suda(), UnsafeCells(), KAdvice()):
+        json.dumps(part.evidence(table), allow_nan=False)
+    for part in (PopulationUniques(size=10_000), LogLinearRisk(size=10_000)):
+        json.dumps(part.evidence(table), allow_nan=False)
+
+
+def test_a_cache_never_answers_for_another_table(people):
+    """Results are cached on the protected table; a new original must not get those of an old one."""
+    protected = celosia.read(people.with_columns(pay=pl.col("pay") + 1e-5))
+    values = []
+    for shift in range(3):
+        moved = celosia.read(people.with_columns(pay=pl.col("pay").shuffle(seed=shift) if shift else pl.col("pay")))
+        values.append(DistanceLinkage(columns=["pay"]).value(moved, protected))
+        del moved
+        gc.collect()
+    assert values[0] > 0.5
+    assert max(values[1:]) < 0.1

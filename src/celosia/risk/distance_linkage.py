@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Risk
+from celosia.encoding import Same
 
 if TYPE_CHECKING:
     import polars as pl
@@ -156,7 +157,7 @@ class DistanceLinkage(Risk):
                 return nearest_mixed((x, y), (a, b), truth, weights)
             return nearest_mixed((y, x), (b, a), truth, weights)
 
-        return protected.cached((str(self.model_copy(update={"known": ()})), count, id(original)), make)
+        return protected.cached((str(self.model_copy(update={"known": ()})), count, Same(original)), make)
 
     def _assigned(self, original: Table, protected: Table, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         from celosia.encoding import known_columns

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Column, Columns, Risk
+from celosia.encoding import Same
 from celosia.errors import NotApplicable
 
 if TYPE_CHECKING:
@@ -78,7 +80,7 @@ class InferenceAttack(Risk):
         return pl.DataFrame({"risk": np.nan_to_num(right), "baseline": np.nan_to_num(guess)})
 
     def _right(self, original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return protected.cached((str(self), id(original)), lambda: self._run(original, protected))
+        return protected.cached((str(self), Same(original)), lambda: self._run(original, protected))
 
     def _run(self, original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """For each protected record the share of right predictions over the samples that do not hold it."""
@@ -169,7 +171,7 @@ def _judge(right: NDArray[np.float64], guess: NDArray[np.float64]) -> dict[str, 
         return {"value": 0.0, "interval": [0.0, 1.0], "baseline": 0.0, "lift": 1.0, "advantage": 0.0}
     value, baseline = float(right[seen].mean()), float(guess[seen].mean())
     gain = right[seen] - guess[seen]
-    half = Z * float(gain.std(ddof=1)) / np.sqrt(n) if n > 1 else 1.0
+    half = Z * float(gain.std(ddof=1)) / math.sqrt(n) if n > 1 else 1.0
     return {
         "value": value,
         "interval": list(wilson(value * n, n)),

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Column, Columns, Risk
+from celosia.encoding import Same
 from celosia.errors import NotApplicable, UnknownName
 from celosia.source import Source
 
@@ -160,7 +161,7 @@ class JoinAttack(Risk):
     def _joined(self, original: Table, protected: Table) -> pl.DataFrame:
         """Every pair of an external person and a released record that could be hers."""
         return protected.cached(
-            ("join", str(self.on), self.key, id(self.external), id(original)),
+            ("join", str(self.on), self.key, Same(self.external), Same(original)),
             lambda: _compatible_pairs(self._external(), protected, self._on(original, protected)),
         )
 

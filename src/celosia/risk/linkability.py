@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Risk
+from celosia.encoding import Same
 from celosia.errors import NotApplicable
 from celosia.source import Source
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.attack_outcome import AttackOutcome
+    from celosia.statistics.attack_outcome import AttackOutcome
     from celosia.table import Table
 
 
@@ -68,8 +69,8 @@ class Linkability(Risk):
         return pl.DataFrame({"linked": pl.Series(found, dtype=pl.Boolean)})
 
     def _attack(self, original: Table, protected: Table) -> tuple[AttackOutcome, NDArray[np.int64], NDArray[np.bool_]]:
-        from celosia.attack_outcome import AttackOutcome
         from celosia.source import open_source
+        from celosia.statistics.attack_outcome import AttackOutcome
         from celosia.statistics.synthetic_attacks import chance_overlap
 
         def make() -> tuple[AttackOutcome, NDArray[np.int64], NDArray[np.bool_]]:
@@ -87,7 +88,7 @@ class Linkability(Risk):
             )
             return outcome, people, linked
 
-        return protected.cached((str(self), id(self.control), id(original)), make)
+        return protected.cached((str(self), Same(self.control), Same(original)), make)
 
     def _linked(
         self, people: Table, release: Table, rows: NDArray[np.int64], rng: np.random.Generator

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Risk
+from celosia.encoding import Same
 from celosia.errors import NotApplicable
 from celosia.source import Source
 
@@ -103,7 +104,7 @@ class Membership(Risk):
             near = [self._nearest(t, protected, r) for t, r in zip((original, control), rows, strict=True)]
             return near[0], near[1]
 
-        return protected.cached((str(self), id(self.control), id(original)), make)
+        return protected.cached((str(self), Same(self.control), Same(original)), make)
 
     def _nearest(self, people: Table, release: Table, rows: NDArray[Any]) -> NDArray[np.float64]:
         from celosia.encoding import encode, known_columns

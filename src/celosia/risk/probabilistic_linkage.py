@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Risk
+from celosia.encoding import Same
 from celosia.errors import NotApplicable
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ class ProbabilisticLinkage(Risk):
             weights = fellegi_sunter(windows)
             return windows, weights, match(windows, weights, self._truth(original, protected))
 
-        return protected.cached(("prl", self.tolerance, self.direction, tuple(names), id(original)), make)
+        return protected.cached(("prl", self.tolerance, self.direction, tuple(names), Same(original)), make)
 
 
 def _assigned(windows: Windows, weights: Weights, truth: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -8,13 +8,14 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Risk
+from celosia.encoding import Same
 from celosia.source import Source
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from celosia.attack_outcome import AttackOutcome
     from celosia.encoding import Encoded
+    from celosia.statistics.attack_outcome import AttackOutcome
     from celosia.table import Table
 
 
@@ -73,7 +74,7 @@ class SinglingOut(Risk):
         return pl.DataFrame({"singled_out": hit})
 
     def _attack(self, original: Table, protected: Table) -> AttackOutcome:
-        from celosia.attack_outcome import AttackOutcome
+        from celosia.statistics.attack_outcome import AttackOutcome
         from celosia.statistics.synthetic_attacks import random_predicates, selected
 
         def make() -> AttackOutcome:
@@ -98,7 +99,7 @@ class SinglingOut(Risk):
                 singled(predicates, people), len(predicates), baseline, singled(predicates, control), len(predicates)
             )
 
-        return protected.cached((str(self), id(self.control), id(original)), make)
+        return protected.cached((str(self), Same(self.control), Same(original)), make)
 
     def _predicates(self, release: Encoded) -> list[Any]:
         from celosia.statistics.synthetic_attacks import singling_predicates
