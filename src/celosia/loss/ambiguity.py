@@ -52,7 +52,7 @@ class Ambiguity(Loss):
 
     def objective(self, domain: Domain) -> ClassObjective:
         """What a search minimises."""
-        from celosia.search.objective import ClassObjective, ColumnObjective
+        from celosia.search.objective import ClassObjective, ColumnObjective, once
 
         areas = [
             [domain.share(j, at) * domain.size(j) for at in range(domain.height(j) + 1)] for j in range(len(domain))
@@ -60,6 +60,7 @@ class Ambiguity(Loss):
         largest = float(np.prod([float(domain.size(j)) for j in range(len(domain))]))
         n = max(1, domain.n)
 
+        @once
         def cells(classes: ClassCounts) -> NDArray[np.float64]:
             assert classes.codes is not None and classes.levels is not None  # noqa: PT018
             out = np.ones(len(classes))
@@ -71,8 +72,7 @@ class Ambiguity(Loss):
             return float(classes.size @ np.where(kept, cells(classes), largest))
 
         def gap(classes: ClassCounts, certain: Verdict) -> float:
-            lost = classes.take(certain)
-            return float(lost.size @ (largest - cells(lost)))
+            return float(classes.size[certain] @ (largest - cells(classes)[certain]))
 
         # the mean of the areas is at least their geometric mean, which adds up over the columns
         base = tuple(

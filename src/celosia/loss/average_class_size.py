@@ -60,4 +60,4 @@ class AverageClassSize(Loss):
             most = int(large.sum()) + rest // max(1, classes.least) + (1 if rest else 0)
             return float(classes.total / max(1, most) / (self.k or 1))
 
-        return ClassObjective(score, floor=floor)
+        return ClassObjective(score, floor=floor, codes=False)

@@ -64,7 +64,11 @@ class Discernibility(Loss):
         )
         columns = ColumnObjective(base, lambda x: np.asarray(n * n * np.exp2(x.sum(axis=-1)) * (1 - 1e-9)))
         return ClassObjective(
-            score, floor=lambda classes: float((classes.size.astype(np.float64) ** 2).sum()), columns=columns, gap=gap
+            score,
+            floor=lambda classes: float((classes.size.astype(np.float64) ** 2).sum()),
+            columns=columns,
+            gap=gap,
+            codes=False,
         )
 
 

@@ -58,7 +58,7 @@ class KullbackLeibler(Loss):
 
     def objective(self, domain: Domain) -> ClassObjective:
         """What a search minimises: the bits spent, since the entropy of the original is the same for all candidates."""
-        from celosia.search.objective import ClassObjective, ColumnObjective
+        from celosia.search.objective import ClassObjective, ColumnObjective, once
 
         n = max(1, domain.n)
         bits = [
@@ -71,6 +71,7 @@ class KullbackLeibler(Loss):
             for j in range(len(domain))
         )
 
+        @once
         def held(classes: ClassCounts) -> NDArray[np.float64]:
             assert classes.codes is not None and classes.levels is not None  # noqa: PT018
             total = np.zeros(len(classes))
@@ -78,20 +79,25 @@ class KullbackLeibler(Loss):
                 total += bits[j][level][classes.codes[:, j]]
             return total
 
+        @once
+        def rarity(classes: ClassCounts) -> NDArray[np.float64]:
+            return np.asarray(np.log2(n) - np.log2(classes.size), dtype=np.float64)
+
+        @once
+        def spent(classes: ClassCounts) -> NDArray[np.float64]:
+            return np.asarray(classes.size * (held(classes) + rarity(classes)) / n, dtype=np.float64)
+
         def score(classes: ClassCounts, kept: Verdict) -> float:
-            p = classes.size / n
-            inside = float((p * (held(classes) - _log2(p)))[kept].sum())
-            lost = float(p[~kept].sum())
+            inside = float(spent(classes)[kept].sum())
+            lost = int(classes.size[~kept].sum()) / n
             return inside + (lost * (largest - float(np.log2(lost))) if lost else 0.0)
 
         def floor(classes: ClassCounts) -> float:
-            p = classes.size / n
-            return float((p * (held(classes) - _log2(p))).sum())
+            return float(spent(classes).sum())
 
         def gap(classes: ClassCounts, certain: Verdict) -> float:
-            p = classes.size / n
             room = largest - held(classes)
-            return float((p * np.where(certain, room, np.clip(-_log2(p), 0, room))).sum())
+            return float(classes.size @ np.where(certain, room, np.minimum(rarity(classes), room)) / n)
 
         columns = ColumnObjective(base, lambda x: np.asarray(x.sum(axis=-1) - 1e-9, dtype=np.float64))
         return ClassObjective(score, floor=floor, columns=columns, gap=gap, gap_adds=False)

@@ -65,11 +65,18 @@ class MajorityLoss(Loss):
             lost = int(classes.size[~kept].sum())
             return (_minority(classes.take(kept), self.target) + lost) / n
 
+        def gap(classes: ClassCounts, certain: Verdict) -> float:
+            # a suppressed class also loses its majority, and finer classes have no smaller majorities in all
+            lost = classes.take(certain)
+            return (int(lost.size.sum()) - _minority(lost, self.target)) / n
+
         # merging classes never lowers the number of minority records, and a suppressed record costs more than any
         return ClassObjective(
             score,
             floor=lambda classes: _minority(classes, self.target) / n,
             needs=() if self.target is None else (self.target,),
+            gap=gap,
+            codes=False,
         )
 
 

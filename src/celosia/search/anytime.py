@@ -71,7 +71,7 @@ class _Descent:
         self.checks[levels] = check
         if better(check, self.best):
             self.best = check
-        if check.certain or check.gap > 0:
+        if check.certain or check.gap > 0 or check.ceiling > -math.inf:
             self._forcing.append(check)
             if len(self._forcing) > len(self._forcing_levels):
                 more = np.zeros((max(64, len(self._forcing_levels)), len(levels)), dtype=np.int8)

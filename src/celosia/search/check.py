@@ -188,12 +188,12 @@ class Checker:
             if table.sums.shape[1] > 2:  # combinations that only the population has are no classes
                 here = records > 0
                 kept, certain = kept[here], certain[here]
-            counts = self.tables.counts(table, here, codes=True, least=self._least)
+            counts = self.tables.counts(table, here, codes=self.objective.codes, least=self._least)
             score = float(self.objective.score(counts, kept))
             if self.objective.floor is not None:
                 floor = float(self.objective.floor(counts))
-            if self.objective.ceiling is not None and sure:
-                ceiling = float(self.objective.ceiling(sure))
+            if self.objective.ceiling is not None:
+                ceiling = float(self.objective.ceiling(counts, certain))
             if self.objective.gap is not None:
                 gap = float(self.objective.gap(counts, certain))
         holds = suppressed <= self.limit and suppressed < total

@@ -165,7 +165,7 @@ class _Enumerated:
             self.best = check
         if check.certain > self.checker.limit:
             self.open[self._side(check.levels, below=True)] = False
-        elif check.certain or check.gap > 0:
+        elif check.certain or check.gap > 0 or check.ceiling > -np.inf:
             self._raise_finer(self._side(check.levels, below=True), check)
         if check.floor > -np.inf:
             self._raise_coarser(self._side(check.levels, below=False), check)

@@ -138,17 +138,38 @@ class ClassObjective:
       (``classes.least`` is the size that a kept class has at least).
     - ``gap(classes, certain)`` may be added to ``columns`` (and, with ``gap_adds``, to ``floor``) at this node *and at
       every finer one*, given that the classes where ``certain`` is true are suppressed there.
-    - ``ceiling(suppressed)`` bounds the score of every finer node at which at least so many records are suppressed.
+    - ``ceiling(classes, certain)`` bounds the score of this node and of every finer one, given the same.
     """
 
     score: Callable[[ClassCounts, Verdict], float]
     floor: Callable[[ClassCounts], float] | None = None
-    ceiling: Callable[[int], float] | None = None
+    ceiling: Callable[[ClassCounts, Verdict], float] | None = None
     columns: ColumnObjective | None = None
     needs: tuple[str, ...] = ()
     """Further columns to be counted per class (the target of a majority loss)."""
     gap: Callable[[ClassCounts, Verdict], float] | None = None
     gap_adds: bool = True
+    codes: bool = True
+    """Whether it looks at ``classes.codes``, which need not be unpacked otherwise."""
 
 
 Objective: TypeAlias = ColumnObjective | ClassObjective
+
+
+def once(function: Callable[[ClassCounts], Shares]) -> Callable[[ClassCounts], Shares]:
+    """Remember the last result: score, floor and gap of one node often need the same numbers.
+
+    >>> calls = []
+    >>> sizes = once(lambda classes: calls.append(1) or classes.size)
+    >>> one = ClassCounts(np.array([2, 3]))
+    >>> sizes(one).tolist(), sizes(one).tolist(), len(calls)
+    ([2, 3], [2, 3], 1)
+    """
+    last: list[tuple[ClassCounts, Shares]] = []
+
+    def remembered(classes: ClassCounts) -> Shares:
+        if not last or last[0][0] is not classes:
+            last[:] = [(classes, function(classes))]
+        return last[0][1]
+
+    return remembered

@@ -209,7 +209,8 @@ class ClassTables:
         self.base = ClassTable(bottom, keys, sums, peak, self._count_values(group, len(keys)))
         self._tables: dict[Levels, ClassTable] = {bottom: self.base}
         self._small: list[ClassTable] = [self.base]
-        self._lower = np.zeros((1, len(bottom)), dtype=np.int8)
+        self._lower = np.zeros((len(bottom), 64), dtype=np.int8)
+        self._rows = np.full(64, len(keys), dtype=np.int64)
         information = np.array([_entropy(counts) for counts in records.domain.counts])
         self._strong = information >= np.median(information)
 
@@ -283,8 +284,13 @@ class ClassTables:
         return ClassTable(levels, keys, sums, peak, values), group
 
     def _finer(self, levels: Levels) -> ClassTable:
-        fits = np.flatnonzero((self._lower[: len(self._small)] <= np.array(levels, dtype=np.int8)).all(axis=1))
-        return min((self._small[i] for i in fits), key=len)
+        """Give the smallest table known that is finer than a node."""
+        count = len(self._small)
+        fits = self._lower[0, :count] <= levels[0] if levels else np.ones(count, dtype=bool)
+        for j in range(1, len(levels)):
+            fits &= self._lower[j, :count] <= levels[j]
+        index = np.flatnonzero(fits)
+        return self._small[int(index[np.argmin(self._rows[index])])]
 
     def _remember(self, table: ClassTable) -> None:
         """Keep a table, within the memory given."""
@@ -292,9 +298,12 @@ class ClassTables:
             return
         self._kept_rows += len(table)
         self._tables[table.levels] = table
-        if len(self._small) == len(self._lower):
-            self._lower = np.concatenate([self._lower, np.zeros_like(self._lower)])
-        self._lower[len(self._small)] = table.levels
+        count = len(self._small)
+        if count == len(self._rows):
+            self._lower = np.concatenate([self._lower, np.zeros_like(self._lower)], axis=1)
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+        self._lower[:, count] = table.levels
+        self._rows[count] = len(table)
         self._small.append(table)
 
     def size(self, table: ClassTable) -> Counts:
