@@ -251,6 +251,7 @@ def test_the_report_is_written_whole_with_its_plots(census, tmp_path):
     report = json.loads((tmp_path / "new" / "fuzzy-privacy.json").read_text(encoding="utf-8"))
     assert report["results"]["independent"]["corrected"]["1,2"]["gr_l1"] == 63
     assert result["files"]["html"].endswith("fuzzy-privacy.html")
+    assert result["printed numbers"] == result["come out"] + result["differ, each with its reason"]
     assert [share for _, share in told] == sorted(share for _, share in told)
     assert told[-1] == ("done", 1.0)
 

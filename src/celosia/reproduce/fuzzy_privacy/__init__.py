@@ -69,6 +69,11 @@ def reproduce(
     out.mkdir(parents=True, exist_ok=True)
     report = {
         "experiment": NAME,
+        "printed numbers": sum(m.compared for m in found),
+        "come out": sum(m.equal for m in found),
+        "differ, each with its reason": len(wrong),
+        "mean t of joint fuzzy c-means": artefacts["joint"]["fcm"]["largest"],
+        "mean t of joint k-means": artefacts["joint"]["km"]["largest"],
         "matches": comparison.plain(found),
         "mismatches": comparison.plain(wrong),
         "summaries": summaries,
