@@ -217,6 +217,7 @@ SCORES = {
     "adult9_k5_s0.05_loss_arith": DomainLoss(aggregate="arithmetic"),
     "adult9_k5_s0.05_loss_sum": DomainLoss(aggregate="sum"),
     "adult9_k5_s1.0_loss_max": DomainLoss(aggregate="max"),
+    "adult9_k5_s1.0_loss_gs0.25": DomainLoss(gs=0.25),
     "adult9_k5_s0.05_precision": Precision(),
     "adult9_k5_s0.05_aecs": AverageClassSize(),
     "adult9_k5_s0.05_ambiguity": Ambiguity(),
@@ -355,6 +356,7 @@ def search_score(loss, original, levels, kept_classes, target=None):
 TREE = {"A": ["p", "q"], "B": ["r", "s", "t"]}
 NUMBERS = [[str(i), f"{i // 3 * 3}-{i // 3 * 3 + 2}", "*"] for i in range(9)]
 OBJECTIVES = (
+    *(DomainLoss(gs=0.2), DomainLoss(gs=0.8)),
     *(DomainLoss(), DomainLoss(aggregate="max"), DomainLoss(aggregate="sum", weights={"n": 2}), Precision(), Height()),
     *(
         Height(suppressed=False),

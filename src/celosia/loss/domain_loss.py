@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Loss
-from celosia.coverage import Coverage, coverages
+from celosia.coverage import Coverage, column_counts, coverages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,8 @@ class DomainLoss(Loss):
               \text{geometric: } \prod_j (1 + v_j)^{1/m} - 1
 
     A suppressed record covers everything. :math:`D_j` counts all rows of the hierarchy, also those for values that
-    do not occur. ``gs`` shifts the weight: below 0.5 suppression costs less, above it generalisation does.
+    do not occur. ``gs`` shifts the weight: below 0.5 suppression costs less (what a suppressed record
+    would cover at the level of the others, and a part of the rest), above it generalisation does.
     ``rank`` compares the sorted columns, largest first; its value is the largest. One minus the arithmetic form is
     ARX's granularity.
 
@@ -53,14 +54,14 @@ class DomainLoss(Loss):
     def value(self, original: Table, protected: Table) -> float:
         """The combined loss."""
         covers = coverages(original, protected)
-        v = np.array([self._column(cover) for cover in covers])
+        v = np.array([self._column(original, cover) for cover in covers])
         weight = np.array([self.weights.get(cover.name, 1.0) for cover in covers])
         combined = self.combine(v * weight)
         return float(combined[0] if self.aggregate == "rank" else combined)
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The loss of each column."""
-        return {cover.name: self._column(cover) for cover in coverages(original, protected)}
+        return {cover.name: self._column(original, cover) for cover in coverages(original, protected)}
 
     def combine(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
         """Combine the losses of the columns, which lie along the last axis."""
@@ -94,15 +95,23 @@ class DomainLoss(Loss):
             held=tuple(held),
         )
 
-    def _column(self, cover: Coverage) -> float:
+    def _column(self, original: Table, cover: Coverage) -> float:
         g, s = _factors(self.gs)
         low, scale = _scale(g, cover.domain)
-        kept = int(cover.records.sum())
-        # with s < 1 a suppressed record costs what its generalised value covers and the share s of the rest; what it
-        # would have covered is not in the table any more: the mean of the kept records stands for it
-        typical = float(cover.records @ cover.share) / kept if kept else 1.0
-        mean = cover.mean(g * cover.share, suppressed=typical + s * (1 - typical))
+        # with s < 1 a suppressed record costs what its generalised value would cover and the share s of the rest
+        covered = _suppressed_share(original, cover) if s < 1 and cover.suppressed else 1.0
+        mean = cover.mean(g * cover.share, suppressed=covered + s * (1 - covered))
         return float(np.round(max(0.0, (mean - low) / scale), 10))
+
+
+def _suppressed_share(original: Table, cover: Coverage) -> float:
+    """What suppressed records would cover at the level of the others; that of the others when they stand at several."""
+    _, counts = column_counts(original, cover.name)
+    kept = float(cover.records @ cover.share)
+    for level in range(cover.levels.height + 1):
+        if set(cover.cells) <= set(cover.levels.categories(level)):
+            return (float(counts @ cover.levels.shares(level)) - kept) / cover.suppressed
+    return kept / max(1, int(cover.records.sum()))
 
 
 def _factors(gs: float) -> tuple[float, float]:
