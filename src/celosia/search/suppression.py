@@ -157,7 +157,10 @@ def _step(
     cost = np.array([*(weights[j] for j in subset), *([0.0] if fixed is not None else [])])
     task = Task(patterns, counts, short > 0, short, k, masks(inside, cost, here.shape[1]), cost, reading)
     choice = choose(task, seconds)
+    before = int((work < 0).sum())
     _apply(work, list(subset), blocks, ids, counts, choice)
+    if int((work < 0).sum()) == before:
+        raise RuntimeError("local suppression: a round blanked nothing although records lack company.")
     return choice
 
 
