@@ -132,10 +132,22 @@ def strata(table: Table, within: Sequence[str], unit: Units, also: Sequence[Any]
     parts = [np.asarray(table.codes(name)[0])[unit.first] for name in within] + [np.asarray(a) for a in also]
     if not parts or len(unit) == 0:
         return [np.arange(len(unit))] if len(unit) else []
-    _, label = np.unique(np.column_stack(parts), axis=0, return_inverse=True)
-    label = label.reshape(-1)
+    label = combined(parts)
     order = np.argsort(label, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
+
+
+def combined(parts: Sequence[NDArray[Any]]) -> Ints:
+    """One code from 0 per distinct combination of codes (-1 is missing), in their order.
+
+    >>> combined([np.array([1, 0, 1]), np.array([-1, 2, -1])]).tolist()
+    [1, 0, 1]
+    """
+    label = np.zeros(len(parts[0]), np.int64)
+    for codes in parts:
+        label = label * (int(codes.max(initial=-1)) + 2) + codes + 1
+        label = np.unique(label, return_inverse=True)[1].reshape(-1)
+    return label.astype(np.int64)
 
 
 def bounds(table: Table, name: str) -> tuple[float, float]:

@@ -70,8 +70,7 @@ def grouped(
     if len(x) == 0:
         return Grouped(tuple(names), unit, x, np.empty(0, np.int64))
     gone = np.isnan(x)
-    patterns = np.unique(gone, axis=0, return_inverse=True)[1].reshape(-1)
-    parts = strata(table, within, unit, [patterns])
+    parts = strata(table, within, unit, list(gone.T.astype(np.int64)) if gone.any() else [])
     label = np.empty(len(x), np.int64)
     count = 0
     for s, rows in enumerate(parts):
@@ -81,7 +80,7 @@ def grouped(
             count += 1
             continue
         enough(who, len(rows), k, parted=bool(within), missing=bool(gone.any()))
-        found = groups(x[np.ix_(rows, known)], s)
+        found = groups(x if len(parts) == 1 and known.all() else x[np.ix_(rows, known)], s)
         label[rows] = count + found
         count += int(found.max()) + 1
     return Grouped(tuple(names), unit, x, np.unique(label, return_inverse=True)[1].reshape(-1))

@@ -156,10 +156,9 @@ class MixedMicroaggregate(Method):
 
         cells = np.column_stack([axis.cells for axis in axes])
         gone = np.isnan(cells)
-        patterns = np.unique(gone, axis=0, return_inverse=True)[1].reshape(-1)
         label = np.empty(len(unit), np.int64)
         count = 0
-        for rows in strata(table, self.within, unit, [patterns]):
+        for rows in strata(table, self.within, unit, list(gone.T.astype(np.int64))):
             used = [axis for axis, miss in zip(axes, gone[rows[0]], strict=True) if not miss]
             found = np.zeros(len(rows), np.int64)
             if used:

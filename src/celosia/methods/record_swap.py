@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from celosia.catalogue import Columns, Method
 from celosia.errors import DataError, ParameterError
-from celosia.methods.cells import Impossible, Units, created
+from celosia.methods.cells import Impossible, Units, combined, created
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -115,12 +115,12 @@ class RecordSwap(Method):
         """What partners must agree on: everything first, then less and less."""
         size = np.bincount(unit.member, minlength=len(unit))
         stages = [self.similar[:i] for i in range(len(self.similar), -1, -1)] if self.relax else [self.similar]
-        found = [_codes_of([_joined(table, names, unit.first), size]) for names in stages]
+        found = [combined([_joined(table, names, unit.first), size]) for names in stages]
         return [*found, np.zeros(len(unit), np.int64)] if self.relax else found
 
     def _exposed(self, table: Table, unit: Units, area: Ints, risk: Sequence[str]) -> Ints:
         """The households with a member whose combination is rare in its area."""
-        keys = _codes_of([_joined(table, risk, np.arange(len(table))), area[unit.member]])
+        keys = combined([_joined(table, risk, np.arange(len(table))), area[unit.member]])
         rare = np.bincount(keys, minlength=1)[keys] < self.k
         return np.unique(unit.member[rare])
 
@@ -135,7 +135,7 @@ class RecordSwap(Method):
             left = rng.permutation(wanted[partner[wanted] < 0])
             if len(left) == 0:
                 return 0
-            alone = int(match_across(left, _codes_of([upper, profile]), area, partner, rng))
+            alone = int(match_across(left, combined([upper, profile]), area, partner, rng))
         return alone
 
     def _drawn(self, area: Ints, partner: Ints, rng: np.random.Generator) -> Ints:
@@ -164,14 +164,8 @@ class RecordSwap(Method):
             partner[hit] = hit
 
 
-def _codes_of(parts: Sequence[Ints]) -> Ints:
-    """One code per distinct combination."""
-    codes = np.unique(np.column_stack(parts), axis=0, return_inverse=True)[1]
-    return codes.reshape(-1).astype(np.int64)
-
-
 def _joined(table: Table, names: Sequence[str], rows: Ints) -> Ints:
     """One code per distinct combination of columns, a missing value as a value."""
     if not names:
         return np.zeros(len(rows), np.int64)
-    return _codes_of([np.asarray(table.codes(name)[0], dtype=np.int64)[rows] for name in names])
+    return combined([np.asarray(table.codes(name)[0], dtype=np.int64)[rows] for name in names])
