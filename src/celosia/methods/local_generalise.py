@@ -14,7 +14,7 @@ from celosia.methods.quasi_codes import QuasiCodes, QuasiColumn, quasi_codes
 from celosia.search.check import Checker
 from celosia.search.local import LocalResult, LocalSearch
 from celosia.search.objective import ColumnObjective
-from celosia.table import Outcome
+from celosia.table import STAR, Outcome
 from celosia.targets import Target, targets
 
 if TYPE_CHECKING:
@@ -34,8 +34,9 @@ class LocalGeneralise(Method):
     A record that has many like it keeps its detail, a rare one is generalised further: much more detail than with one
     level per column, and as a rule nothing suppressed. The price: one value occurs at several levels of detail, which
     tabulations must allow for. The result is good, not proven best. ``suppress`` is the largest share of records that
-    may be given up where the requirements leave no other way; none by default. Requirements on the file as a whole
-    are refused. A column without a hierarchy is kept or starred.
+    may be given up where the requirements leave no other way; none by default. A class of which nothing but stars is
+    left counts as suppressed. Requirements on the file as a whole are refused. A column without a hierarchy is kept
+    or starred.
 
     References: Prasser, Kohlmayer & Kuhn (2016); LeFevre, DeWitt & Ramakrishnan (2006).
 
@@ -79,13 +80,31 @@ class LocalGeneralise(Method):
         if found.suppressed > limit or found.suppressed == len(coded.records):
             raise RequirementError(_too_many(self.require, checker, upper, found.suppressed))
         done, place = _written(table, coded, checker, found)
+        cells = _cells(coded, checker, found)
         hidden = ~coded.active
-        hidden[coded.active] = place < 0
+        hidden[coded.active] = _starred(cells)[place]
+        if not all(model.monotone_generalisation for model in self.require):
+            hidden |= self._broken(done, hidden)
+            if int(hidden[coded.active].sum()) > max(limit, found.suppressed):
+                raise RequirementError(_too_many(self.require, checker, upper, int(hidden[coded.active].sum())))
         if hidden.any():
             done = done.suppress(hidden, drop=self.drop, blank=table.schema.sensitive if self.blank else ())
-        return Outcome(
-            done, _evidence(coded, checker, found), {"transformation": _transformation(coded, checker, found)}
-        )
+        facts = _evidence(coded, checker, found) | {"suppressed": int(hidden[coded.active].sum())}
+        return Outcome(done, facts, {"transformation": _transformation(coded, found, cells)})
+
+    def _broken(self, done: Table, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Records of classes that fell together because their cells read alike, and fail a requirement so."""
+        import polars as pl
+
+        from celosia.spread import on_records
+
+        broken = np.zeros(len(done), dtype=np.bool_)
+        judged = done.suppress(hidden) if hidden.any() else done
+        for model in self.require:
+            keys, counts = judged.keyed_counts(model.sensitive())
+            fails = on_records(judged, keys, pl.DataFrame({"fails": ~model.judge(counts)}))["fails"]
+            broken |= fails.fill_null(value=False).to_numpy()
+        return broken
 
 
 def _written(table: Table, coded: QuasiCodes, checker: Checker, found: LocalResult) -> tuple[Table, NDArray[np.int64]]:
@@ -99,6 +118,22 @@ def _written(table: Table, coded: QuasiCodes, checker: Checker, found: LocalResu
         if levels.any():
             changed[column.name] = mixed(column, levels, column.codes)
     return (table.replace(changed) if changed else table), place
+
+
+def _starred(cells: list[pl.Series]) -> NDArray[np.bool_]:
+    """Which classes have nothing but stars left: their records count as suppressed. The last entry stands for none."""
+    stars = np.logical_and.reduce([(column == STAR).fill_null(value=False).to_numpy() for column in cells])
+    return np.append(np.asarray(stars, dtype=np.bool_), True)
+
+
+def _cells(coded: QuasiCodes, checker: Checker, found: LocalResult) -> list[pl.Series]:
+    """The cells of each class, column by column."""
+    first = np.full(len(found.levels), -1, dtype=np.int64)
+    placed = np.flatnonzero(found.place >= 0)
+    first[found.place[placed][::-1]] = placed[::-1]
+    codes = _codes_of(checker, first)
+    levels = found.levels.astype(np.int64)
+    return [mixed(column, levels[:, j], codes[:, j]) for j, column in enumerate(coded.columns)]
 
 
 def mixed(column: QuasiColumn, levels: NDArray[np.int64], codes: NDArray[np.int32]) -> pl.Series:
@@ -145,15 +180,10 @@ def _evidence(coded: QuasiCodes, checker: Checker, found: LocalResult) -> dict[s
     }
 
 
-def _transformation(coded: QuasiCodes, checker: Checker, found: LocalResult) -> dict[str, Any]:
+def _transformation(coded: QuasiCodes, found: LocalResult, cells: list[pl.Series]) -> dict[str, Any]:
     """The classes in the order in which a new record should be tried, each with its levels and labels."""
-    first = np.full(len(found.levels), -1, dtype=np.int64)
-    placed = np.flatnonzero(found.place >= 0)
-    first[found.place[placed][::-1]] = placed[::-1]
-    codes = _codes_of(checker, first)
-    levels = found.levels.astype(np.int64)
-    cells = [mixed(column, levels[:, j], codes[:, j]).to_list() for j, column in enumerate(coded.columns)]
-    classes = [list(pair) for pair in zip(levels.tolist(), map(list, zip(*cells, strict=True)), strict=True)]
+    labelled = map(list, zip(*(column.to_list() for column in cells), strict=True))
+    classes = [list(pair) for pair in zip(found.levels.tolist(), labelled, strict=True)]
     heights = np.unique(found.levels, axis=0).max(axis=0) if len(found.levels) else np.zeros(len(coded.columns), int)
     labels = {
         column.name: [column.known(level) for level in range(int(top) + 1)]

@@ -111,10 +111,7 @@ class LocalSearch:
             if len(pool) in tried or time.monotonic() > deadline:
                 continue
             tried.add(len(pool))
-            parts = self._top_down(pool)
-            if parts is None:
-                continue
-            made = self._joined(levels, place, pool, parts, nodes)
+            made = self._joined(levels, place, pool, self._top_down(pool), nodes)
             if (made.suppressed, made.loss) < (best.suppressed, best.loss):
                 best = made
         return best
@@ -196,12 +193,14 @@ class LocalSearch:
 
     # From the top down.
 
-    def _top_down(self, pool: Rows) -> list[tuple[Rows, Levels]] | None:
-        """Split a pool into classes; ``None`` when it does not even hold as one class."""
-        if not self._holds([pool])[0]:
-            return None
+    def _top_down(self, pool: Rows) -> list[tuple[Rows, Levels]]:
+        """Split a pool into classes, from what it is at the highest levels; parts that fail there are left over."""
+        domain = self.checker.records.domain
+        cells = np.stack([domain.maps[j][level][self.codes[pool, j]] for j, level in enumerate(self.upper)], axis=1)
+        group = np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1)
+        holds, _ = self.checker.judge(self._table(pool, group, int(group.max()) + 1))
         done = []
-        stack: list[tuple[Rows, Levels]] = [(pool, self.upper)]
+        stack: list[tuple[Rows, Levels]] = [(pool[group == i], self.upper) for i in np.flatnonzero(holds)]
         while stack:
             rows, levels = stack.pop()
             gain, column, level, parts, rest = self._best_split(rows, levels)
@@ -254,9 +253,6 @@ class LocalSearch:
         rows = np.concatenate(unions)
         group = np.repeat(np.arange(len(unions), dtype=np.int32), [len(union) for union in unions])
         return self.checker.judge(grouped(take_rows(parts, rows), group, len(unions), self.checker.tables.widths))[0]
-
-    def _holds(self, classes: list[Rows]) -> NDArray[np.bool_]:
-        return self._judge_merged(self.base, classes)
 
     def _table(self, rows: Rows, group: NDArray[np.intp], groups: int) -> ClassTable:
         return grouped(take_rows(self.base, rows), group.astype(np.int32), groups, self.checker.tables.widths)
