@@ -360,6 +360,8 @@ def improve(points: Floats, group: Ints, k: int, rounds: int, rng: np.random.Gen
     if value < lowest:
         best = state[1]
         lowest = value
+    if lowest <= np.finfo(np.float64).tiny:  # nothing to gain, and no temperature to start from
+        return renumber(best)
     annealed = _anneal(points, best, near, k, rounds, rng)
     if error(points, annealed) < lowest:
         best = annealed
