@@ -68,7 +68,7 @@ def test_every_method_has_a_command_with_help():
     add_methods(protect_app, [])
     runner = CliRunner()
     for name in parts("method"):
-        result = runner.invoke(protect_app, [name, "--help"])
+        result = runner.invoke(protect_app, [name, "--help"], env={"COLUMNS": "300", "TERMINAL_WIDTH": "300"})
         assert result.exit_code == 0, result.output
         for field in find("method", name).model_fields:
             assert "--" + field.replace("_", "-") in result.output.replace("\n", "")[:100_000]

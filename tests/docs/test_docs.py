@@ -47,7 +47,7 @@ def test_the_examples_of_a_page_run(page, example, tmp_path, monkeypatch, capsys
         elif language == "python":
             _doctest(code, names, page)
         else:
-            for line in code.splitlines():
+            for line in code.replace("\\\n", " ").splitlines():
                 if line.startswith("$ celosia"):
                     _shell(line[2:], capsys)
 
