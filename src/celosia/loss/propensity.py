@@ -31,8 +31,9 @@ class Propensity(Loss):
     cannot be told apart, :math:`c(1-c)`, a quarter for tables of one size, when they can be with certainty. The
     ``ratio`` among the parts divides by what is expected of records drawn from a right model that was fitted to the
     original, :math:`(k-1)(1-c)^2 c / N` with k coefficients: 1 is as good as synthesis can be, and a second sample of
-    the population has about 2. For a tree the mean over shuffled labels is expected. The logistic
-    model uses numbers, categories, and products in pairs if ``interactions``. Records need not be paired. References: Woo et al. (2009); Snoke et al. (2018).
+    the population has about 2. For a tree the mean over shuffled labels is expected. The logistic model uses
+    numbers, categories, and products in pairs if ``interactions``. Records need not be paired.
+    References: Woo et al. (2009); Snoke et al. (2018).
 
     >>> import polars as pl, celosia
     >>> a = celosia.read(pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0]}))
