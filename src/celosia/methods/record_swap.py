@@ -36,15 +36,15 @@ class RecordSwap(Method):
     moved, as far as there are partners. Without a declared household column each record is a household of one.
 
     All other columns stay, so every table without geography is exact, and so are counts by area of households that
-    agree on ``similar``. It protects against certainty, not against a guess: ``rate`` must not be published if an
-    intruder could exclude swaps. Exchanges that create an ``impossible`` combination are undone. Fails when areas
+    agree on ``similar``. It protects by doubt: who knows how many households moved can weigh each one, so ``rate`` and
+    the numbers of swaps go to the private record only. Exchanges that create an ``impossible`` combination are undone. Fails when areas
     differ within a household. References: Shlomo, Tudor & Groom (2010); the method of the European census.
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"area": ["N", "N", "N", "S", "S", "S"], "job": ["x", "x", "y", "x", "y", "y"]})
     >>> method = RecordSwap(geography=["area"], risk=["job"], k=2)
     >>> protected = celosia.protect(celosia.read(data), method, seed=1)
-    >>> protected.history[-1]["swapped"] > 0, sorted(protected.polars()["area"].to_list())
+    >>> protected.secrets[-1]["swapped"] > 0, sorted(protected.polars()["area"].to_list())
     (True, ['N', 'N', 'N', 'S', 'S', 'S'])
     """
 
@@ -58,6 +58,7 @@ class RecordSwap(Method):
     relax: bool = Field(default=True, description="drop columns of similar for households that find no partner")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    secret: ClassVar[tuple[str, ...]] = ("rate",)
 
     @model_validator(mode="after")
     def _apart(self) -> RecordSwap:
@@ -74,12 +75,12 @@ class RecordSwap(Method):
         profiles = self._profiles(table, unit)
         partner = np.full(len(unit), -1, np.int64)
         rng = stream.rng()
-        evidence: dict[str, Any] = {"at_risk": {}, "without_partner": {}}
+        private: dict[str, Any] = {"at_risk": {}, "without_partner": {}}
         for h, name in enumerate(self.geography):
             exposed = self._exposed(table, unit, areas[h], risk)
             upper = areas[h - 1] if h else np.zeros(len(unit), np.int64)
-            evidence["at_risk"][name] = len(exposed)
-            evidence["without_partner"][name] = self._match(exposed, upper, areas[h], profiles, partner, rng)
+            private["at_risk"][name] = len(exposed)
+            private["without_partner"][name] = self._match(exposed, upper, areas[h], profiles, partner, rng)
         if self.rate:
             upper = areas[-2] if len(areas) > 1 else np.zeros(len(unit), np.int64)
             moved = -1
@@ -88,10 +89,8 @@ class RecordSwap(Method):
                 self._match(self._drawn(areas[-1], partner, rng), upper, areas[-1], profiles, partner, rng)
         partner = np.where(partner < 0, np.arange(len(unit)), partner)
         done, undone = self._possible(table, unit, partner)
-        evidence |= {"households": len(unit), "swapped": int((partner != np.arange(len(unit))).sum())}
-        if self.impossible:
-            evidence["undone"] = undone
-        return Outcome(done, evidence)
+        private |= {"swapped": int((partner != np.arange(len(unit))).sum()), "undone": undone}
+        return Outcome(done, {"households": len(unit)}, private)
 
     def _households(self, table: Table) -> Units:
         n = len(table)
