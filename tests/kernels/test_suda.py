@@ -76,6 +76,15 @@ def test_equals_all_subsets(rows, max_size):
     assert pairs == slow(codes, counts, min(max_size or codes.shape[1], codes.shape[1]))
 
 
+def test_equals_all_subsets_on_tables_with_many_sets():
+    # dense small tables: most records have several sets that share their highest column
+    rng = np.random.default_rng(11)
+    for _ in range(25):
+        codes, counts, pairs = found(rng.integers(0, 3, (18, 5)))
+        assert pairs == slow(codes, counts)
+        assert any(np.bincount([p for p, _ in pairs]) > 2)
+
+
 def test_threads_find_the_same():
     rng = np.random.default_rng(3)
     rows = rng.integers(0, [4, 5, 6, 7, 60], (40_000, 5))

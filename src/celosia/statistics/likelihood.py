@@ -70,7 +70,7 @@ class Likelihood:
             start,
             bounds=self.outer,
             method="Nelder-Mead",
-            options={"xatol": 1e-7, "fatol": 1e-9, "maxiter": 2000},
+            options={"xatol": 1e-5, "fatol": 1e-7, "maxiter": 2000},
         )
         return np.asarray(found.x, dtype=np.float64)
 

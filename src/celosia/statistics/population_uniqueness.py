@@ -255,7 +255,7 @@ def _estimate(tally: Sizes, model: str, value: float, draws: Floats, stays: floa
 
 def _pitman_parameters(x: Floats) -> tuple[Floats, Floats]:
     """From the searched scale, alpha and log(theta + alpha): alpha in (0, 1), theta above -alpha."""
-    alpha = np.clip(x[..., 0], 1e-9, 1 - 1e-9)
+    alpha = np.minimum(np.maximum(x[..., 0], 1e-9), 1 - 1e-9)
     return alpha, np.exp(x[..., 1]) - alpha
 
 
@@ -265,10 +265,12 @@ def _pitman_loss(x: Floats, tally: Sizes) -> Floats:
     alpha, theta = _pitman_parameters(x)
     n, u = tally.n, tally.classes
     like = (u - 1) * np.log(alpha) + _log_rising(theta / alpha + 1, u - 1) - _log_rising(theta + 1, n - 1)
-    # the factor of the class sizes depends on alpha only: evaluate it once per distinct alpha
-    distinct, back = np.unique(alpha, return_inverse=True)
-    sizes = (gammaln(tally.size - distinct[:, None]) - gammaln(1 - distinct)[:, None]) @ tally.count
-    return np.asarray(-(like + sizes[back].reshape(alpha.shape)), dtype=np.float64)
+    if alpha.ndim == 0:
+        return np.asarray(-(like + (gammaln(tally.size - alpha) - gammaln(1 - alpha)) @ tally.count), dtype=np.float64)
+    # the factor of the class sizes depends on alpha only, which is the first axis of the grid
+    each = alpha[:, 0]
+    sizes = (gammaln(tally.size - each[:, None]) - gammaln(1 - each)[:, None]) @ tally.count
+    return np.asarray(-(like + sizes[:, None]), dtype=np.float64)
 
 
 def _log_rising(x: Floats, m: float) -> Floats:
