@@ -107,6 +107,10 @@ class Method(Part):
     """Whether the method needs all rows in memory; False when it runs on any engine row by row."""
     formal: ClassVar[bool] = False
     """Whether the output carries a formal guarantee (differential privacy) that exact evidence would void."""
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+    """Values of its parameters that an exploration tries by itself; empty when it is tried only where it is listed."""
+    suits: ClassVar[tuple[str, ...]] = ()
+    """Kinds of columns that an exploration gives it; ``"hierarchy"``: every quasi-identifier needs a hierarchy."""
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Apply the method; random choices come from ``stream`` only."""
