@@ -162,7 +162,7 @@ def brute(nodes, models, objective, limit):
     return best
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3])
+@pytest.fixture(scope="module", params=[1, 2])
 def case(request):
     records = instance(request.param)
     return records, [grouped(records, levels) for levels in every_node(records)]

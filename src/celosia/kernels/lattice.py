@@ -17,7 +17,12 @@ Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: multiplicative hashing (Knuth, 6.4)
+# Multiplicative hashing (Knuth, 6.4) of 32-bit halves: the products fit into 64 bits, so nothing wraps round.
+LOW = np.uint64(0xFFFFFFFF)
+GOLDEN = np.uint64(0x9E3779B1)  # 2^32 / golden ratio, a prime near it
+PRIME = np.uint64(0x85EBCA77)
+HALF = np.uint64(32)
+QUARTER = np.uint64(16)
 
 
 @compiled()
@@ -79,7 +84,7 @@ def roll_up(
     while (1 << bits) < 2 * rows:
         bits += 1
     last = np.int64((1 << bits) - 1)
-    down = np.uint64(64 - bits)
+    down = np.uint64(32 - bits)
     for i in range(1 << bits):
         slots[i] = -1
     with_peak = len(peak) > 0
@@ -93,7 +98,7 @@ def roll_up(
                 s = shift[j]
                 code = np.int64((x >> s) & mask[j])
                 x = (x & ~(mask[j] << s)) | (np.uint64(steps[offset[j] + code]) << s)
-            h = x * GOLDEN
+            h = ((x & LOW) * GOLDEN ^ (x >> HALF) * PRIME) & LOW
         else:
             for w in range(words):
                 key[w] = keys[r, w]
@@ -104,10 +109,11 @@ def roll_up(
                 code = np.int64((x >> s) & mask[j])
                 key[word[j]] = (x & ~(mask[j] << s)) | (np.uint64(steps[offset[j] + code]) << s)
             x = key[0]
-            h = x * GOLDEN
+            h = ((x & LOW) * GOLDEN ^ (x >> HALF) * PRIME) & LOW
             for w in range(1, words):
-                h = ((h ^ (h >> np.uint64(29))) + key[w]) * GOLDEN
-        slot = np.int64(((h ^ (h >> np.uint64(32))) * GOLDEN) >> down)
+                h = (h ^ (h >> QUARTER)) * PRIME & LOW
+                h = (h ^ (key[w] & LOW) * GOLDEN ^ (key[w] >> HALF) * PRIME) & LOW
+        slot = np.int64((((h ^ (h >> QUARTER)) * GOLDEN) & LOW) >> down)
         while True:
             g = slots[slot]
             if g < 0:
