@@ -5,6 +5,8 @@ evidence down. ``import celosia`` is light: everything is loaded when it is firs
 """
 
 import importlib
+import sys
+from types import ModuleType
 from typing import Any
 
 __version__ = "0.1.0"
@@ -39,3 +41,14 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*_HOMES, *_PACKAGES, "__version__"])
+
+
+class _Package(ModuleType):
+    """Keeps ``celosia.run`` and ``celosia.explore`` the verbs: importing a module of that name would hide them."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
