@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Model
@@ -56,6 +55,5 @@ class PopulationUniqueness(Model):
             )
         if not len(classes) or not (classes.size == 1).any():
             return 0.0
-        # the point estimate does not depend on the draws of the interval
-        found = ESTIMATORS[self.model](classes.size, self.size, np.random.default_rng(0))
+        found = ESTIMATORS[self.model](classes.size, self.size, None)
         return found.share if found.known else math.nan

@@ -34,22 +34,6 @@ class Likelihood:
         self.box = self.outer.copy()
         self._look(self.CELLS)
         self.best = self._descend(self._lowest())
-        # grow a box around the maximum until all of its rim is unlikely; a narrow ridge would hide from a coarse grid
-        half = 1e-3 * (self.outer[:, 1] - self.outer[:, 0])
-        for _ in range(30):
-            self.box = np.clip(np.stack([self.best - half, self.best + half], axis=1), *self.outer.T[:, :, None])
-            self._look(self.COARSE)
-            near = self.values <= self.values.min() + self.REACH
-            reached = [
-                (near[0].any() and self.box[0, 0] > self.outer[0, 0])
-                or (near[-1].any() and self.box[0, 1] < self.outer[0, 1]),
-                (near[:, 0].any() and self.box[1, 0] > self.outer[1, 0])
-                or (near[:, -1].any() and self.box[1, 1] < self.outer[1, 1]),
-            ]
-            if not any(reached):
-                break
-            half = np.where(reached, 2.0 * half, half)
-        self._look(self.CELLS)
 
     def _look(self, cells: int) -> None:
         """Evaluate at the middles of the cells."""
@@ -82,8 +66,28 @@ class Likelihood:
             return None
         return self.best
 
+    def _cover(self) -> None:
+        """Put the grid over all parameters that are not negligible."""
+        # grow a box around the maximum until all of its rim is unlikely; a narrow ridge would hide from a coarse grid
+        half = 1e-3 * (self.outer[:, 1] - self.outer[:, 0])
+        for _ in range(30):
+            self.box = np.clip(np.stack([self.best - half, self.best + half], axis=1), *self.outer.T[:, :, None])
+            self._look(self.COARSE)
+            near = self.values <= self.values.min() + self.REACH
+            reached = [
+                (near[0].any() and self.box[0, 0] > self.outer[0, 0])
+                or (near[-1].any() and self.box[0, 1] < self.outer[0, 1]),
+                (near[:, 0].any() and self.box[1, 0] > self.outer[1, 0])
+                or (near[:, -1].any() and self.box[1, 1] < self.outer[1, 1]),
+            ]
+            if not any(reached):
+                break
+            half = np.where(reached, 2.0 * half, half)
+        self._look(self.CELLS)
+
     def draws(self, count: int, rng: np.random.Generator) -> Floats:
         """Parameters in proportion to their likelihood, uniform within a cell."""
+        self._cover()
         weight = np.exp(self.values.min() - self.values).ravel()
         cell = rng.choice(weight.size, count, p=weight / weight.sum())
         i, j = np.unravel_index(cell, self.values.shape)

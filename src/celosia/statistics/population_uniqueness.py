@@ -1,8 +1,8 @@
 r"""How many records are unique in the population, estimated from the class sizes of a sample.
 
-Each estimator takes the sizes of the sample's classes and the population size N, and returns an
-:class:`Estimate` of :math:`S_1`, the number of population uniques, with a predictive interval for it. An estimator
-that has no solution says so: its number is not a number (NaN) with the reason, never 0.
+Each estimator takes the sizes of the sample's classes and the population size N, and returns an :class:`Estimate`
+of :math:`S_1`, the number of population uniques, with a predictive interval for it (none without a random
+generator). An estimator that has no solution says so: its number is not a number (NaN) with the reason, never 0.
 
 The interval holds if the model holds: it covers sampling and what the model leaves to chance, not a wrong model. The
 models disagree widely on real data, so report more than one.
@@ -97,7 +97,7 @@ class Sizes:
         return self.n / self.population
 
 
-def pitman(sizes: NDArray[np.int64], population: int, rng: np.random.Generator) -> Estimate:
+def pitman(sizes: NDArray[np.int64], population: int, rng: np.random.Generator | None) -> Estimate:
     r"""Pitman's sampling formula with parameters by maximum likelihood.
 
     .. math:: P(s) \propto \frac{\prod_{i=1}^{u-1} (\theta + i\alpha)}{\prod_{i=1}^{n-1} (\theta + i)}
@@ -129,12 +129,12 @@ def pitman(sizes: NDArray[np.int64], population: int, rng: np.random.Generator) 
     best = likely.maximum()
     if best is None:
         return _none(tally, "pitman", "the likelihood has no maximum inside its range")
-    draws = _pitman_draws(likely.draws(DRAWS, rng), tally, rng)
+    draws = None if rng is None else _pitman_draws(likely.draws(DRAWS, rng), tally, rng)
     stay, new = _pitman_parts(*_pitman_parameters(best), tally)
     return _estimate(tally, "pitman", float(tally.uniques * stay + new), draws, float(stay))
 
 
-def zayatz(sizes: NDArray[np.int64], population: int, rng: np.random.Generator) -> Estimate:
+def zayatz(sizes: NDArray[np.int64], population: int, rng: np.random.Generator | None) -> Estimate:
     r"""Zayatz' estimator: the population's class sizes are taken to be distributed as the sample's.
 
     .. math:: \hat P(F = 1 \mid f = 1) = \frac{s_1 h(1)}{\sum_j s_j h(j)}, \qquad
@@ -155,14 +155,11 @@ def zayatz(sizes: NDArray[np.int64], population: int, rng: np.random.Generator) 
     pi = tally.fraction
     h = _one_sampled(tally)
     stays = tally.uniques * h[0] / (tally.count * h).sum()
-    classes = rng.multinomial(tally.classes, tally.count / tally.classes, DRAWS).astype(float)
-    shares = classes[:, 0] * h[0] / (classes @ h)
-    inside = rng.binomial(classes[:, 0].astype(np.int64), shares)
-    draws = (inside + rng.negative_binomial(np.maximum(inside, 1), pi) * (inside > 0)).astype(np.float64)
+    draws = None if rng is None else _zayatz_draws(tally, h, rng)
     return _estimate(tally, "zayatz", float(tally.uniques * stays / pi), draws, float(stays))
 
 
-def negative_binomial(sizes: NDArray[np.int64], population: int, rng: np.random.Generator) -> Estimate:
+def negative_binomial(sizes: NDArray[np.int64], population: int, rng: np.random.Generator | None) -> Estimate:
     r"""The slide negative binomial model (SNB): a population class has 1 + X records, X negative binomial.
 
     A Bernoulli sample of a class then has :math:`f = B + X'` records with B Bernoulli of π and X' again negative
@@ -192,14 +189,14 @@ def negative_binomial(sizes: NDArray[np.int64], population: int, rng: np.random.
     best = likely.maximum()
     if best is None:
         return _none(tally, "snb", "the likelihood has no maximum inside its range")
-    draws = _snb_draws(likely.draws(DRAWS, rng), tally, rng)
+    draws = None if rng is None else _snb_draws(likely.draws(DRAWS, rng), tally, rng)
     (log_p0, log_p1), log_alone = _snb(best, np.array([0.0, 1.0]), tally.fraction)
     classes = tally.classes / -math.expm1(log_p0)
     stays = math.exp(min(math.log(tally.fraction) + log_alone - log_p1, 0.0))
     return _estimate(tally, "snb", classes * math.exp(log_alone), draws, stays)
 
 
-def dankar(sizes: NDArray[np.int64], population: int, rng: np.random.Generator) -> Estimate:
+def dankar(sizes: NDArray[np.int64], population: int, rng: np.random.Generator | None) -> Estimate:
     """Dankar's rule: Pitman up to a sampling fraction of 10 %, above it the smaller of Zayatz and SNB.
 
     Where the chosen model has no estimate Zayatz' stands in; the estimate names the model used.
@@ -218,7 +215,7 @@ def dankar(sizes: NDArray[np.int64], population: int, rng: np.random.Generator) 
     return snb if snb.known and snb.uniques <= simple.uniques else simple
 
 
-ESTIMATORS: dict[str, Callable[[NDArray[np.int64], int, np.random.Generator], Estimate]] = {
+ESTIMATORS: dict[str, Callable[[NDArray[np.int64], int, np.random.Generator | None], Estimate]] = {
     "dankar": dankar,
     "pitman": pitman,
     "zayatz": zayatz,
@@ -242,14 +239,15 @@ def _none(tally: Sizes, model: str, reason: str) -> Estimate:
     return Estimate(math.nan, math.nan, math.nan, model, tally.population, reason=reason)
 
 
-def _estimate(tally: Sizes, model: str, value: float, draws: Floats, stays: float) -> Estimate:
+def _estimate(tally: Sizes, model: str, value: float, draws: Floats | None, stays: float) -> Estimate:
     """Point estimate with the central 95 % of the predictive draws, kept within what is possible."""
     if not math.isfinite(value):
         return _none(tally, model, "the estimate is not finite")
-    draws = draws[np.isfinite(draws)]
     N = float(tally.population)
-    low, high = np.quantile(draws, [0.025, 0.975])
     value = min(value, N)
+    if draws is None:
+        return Estimate(value, math.nan, math.nan, model, tally.population, stays)
+    low, high = np.quantile(draws[np.isfinite(draws)], [0.025, 0.975])
     return Estimate(value, float(min(low, value)), float(min(max(high, value), N)), model, tally.population, stays)
 
 
@@ -317,6 +315,17 @@ def _poisson(rate: Floats, rng: np.random.Generator) -> Floats:
     huge = rate > 1e9
     normal = rate + np.sqrt(rate) * rng.standard_normal(rate.shape)
     return np.asarray(np.where(huge, normal, rng.poisson(np.where(huge, 0.0, rate))), dtype=np.float64)
+
+
+def _zayatz_draws(tally: Sizes, h: Floats, rng: np.random.Generator) -> Floats:
+    """Draws of S_1: the classes resampled, and the population uniques that the sample missed."""
+    classes = rng.multinomial(tally.classes, tally.count / tally.classes, DRAWS).astype(float)
+    shares = classes[:, 0] * h[0] / (classes @ h)
+    inside = rng.binomial(classes[:, 0].astype(np.int64), shares)
+    draws: Floats = (inside + rng.negative_binomial(np.maximum(inside, 1), tally.fraction) * (inside > 0)).astype(
+        np.float64
+    )
+    return draws
 
 
 def _one_sampled(tally: Sizes) -> Floats:
