@@ -151,6 +151,8 @@ def test_pram_with_a_given_matrix_and_households():
     bad = pl.DataFrame({"from": ["tile", "tin"], "tile": [0.6, 0.2], "tin": [0.6, 0.8]})
     with pytest.raises(ParameterError, match=r"row 1 sums to 1\.2"):
         celosia.protect(table, Pram(columns=["roof"], matrix=bad))
+    with pytest.raises(DataError, match="'n' has 2001 categories; at most 2000"):
+        celosia.protect(celosia.read(pl.DataFrame({"n": np.arange(2001)})), Pram(columns=["n"]))
     with pytest.raises(ParameterError, match="a matrix is for one column, got 2"):
         Pram(columns=["roof", "home"], matrix=given)
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+MANY = 2000  # categories whose transition matrix fits into memory and into a certificate
+
+
 class Pram(Method):
     r"""Replace categories at random by others, by a transition matrix that keeps the expected counts.
 
@@ -74,6 +77,10 @@ class Pram(Method):
             unit = units(self.name, table, [name])
             coded, values = table.codes(name)
             codes = unit.pick(np.asarray(coded, dtype=np.int64))
+            if len(values) > MANY:
+                raise DataError(
+                    f"pram: column {name!r} has {len(values)} categories; at most {MANY} can be used. Recode it first."
+                )
             labels = [str(value) for value in values]
             new = codes.copy()
             matrices[name] = []

@@ -37,8 +37,9 @@ class RecordSwap(Method):
 
     All other columns stay, so every table without geography is exact, and so are counts by area of households that
     agree on ``similar``. It protects by doubt: who knows how many households moved can weigh each one, so ``rate`` and
-    the numbers of swaps go to the private record only. Exchanges that create an ``impossible`` combination are undone. Fails when areas
-    differ within a household. References: Shlomo, Tudor & Groom (2010); the method of the European census.
+    the numbers of swaps go to the private record only. Exchanges that create an ``impossible`` combination are undone.
+    Fails when areas differ within a household. References: Shlomo, Tudor & Groom (2010); the method of the European
+    census.
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"area": ["N", "N", "N", "S", "S", "S"], "job": ["x", "x", "y", "x", "y", "y"]})
