@@ -27,11 +27,12 @@ class Microaggregate(Method):
     .. math:: \tilde x_i = |G_i|^{-1} \sum_{j \in G_i} x_j, \qquad |G_i| \ge k
 
     Groups are those of MDAV, exactly, on columns divided by their standard deviation (or raw). ``quality`` goes on
-    from there by simulated annealing over moves, exchanges, dissolved and new groups: never above the error of MDAV,
-    8 to 19 % below on the reference files Census and Tarragona. ``scale`` cuts large files into blocks first:
-    near-linear time, for millions of records. Applied to all quasi-identifiers together it gives k-anonymity. Means
-    are kept, variances shrink. A file with fewer than 2k records is one group. Records with missing values are grouped with those that miss the same columns. With a
-    declared household column, columns that are equal within households are grouped by household.
+    from there by simulated annealing over moves, exchanges, dissolved and new groups: never above the error of
+    MDAV, 8 to 19 % below on the reference files Census and Tarragona. ``scale`` cuts large files into blocks
+    first: near-linear time, for millions of records. Applied to all quasi-identifiers together it gives
+    k-anonymity. Means are kept, variances shrink. A file with fewer than 2k records is one group. Records with
+    missing values are grouped with those that miss the same columns. With a declared household column, columns
+    that are equal within households are grouped by household.
 
     Fails with fewer than k records, for text and for infinite values. ``distance = "cosine"`` compares directions
     only. References: Domingo-Ferrer & Torra (2005); Thaeter & Reischuk (2021).
