@@ -7,10 +7,10 @@ each total once, under its lock, and writes all its lines at once.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -20,10 +20,11 @@ from celosia.errors import UnknownName
 from celosia.gateway.ledger.chain import Entry, Kind
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine, TextClause
+    from sqlalchemy import Connection, Engine
 
 T = TypeVar("T")
 _BATCH = 64
+_BALANCE = ("loss_spent", "delta_spent", "length", "head", "dataset")
 
 _STATEMENTS = {
     "budget": "SELECT * FROM celosia_budgets WHERE dataset = :dataset",
@@ -53,38 +54,49 @@ _STATEMENTS = {
 
 
 @lru_cache(maxsize=64)
-def statement(name: str, suffix: str = "") -> TextClause:
-    """Build one of the statements once: building them anew would cost more than running them."""
-    import sqlalchemy as sa
+def statement(name: str, dialect: str, suffix: str = "") -> str:
+    """One of the statements as the driver writes its parameters: ``:name`` in SQLite, ``%(name)s`` in PostgreSQL.
 
-    return sa.text(_STATEMENTS[name] + suffix)
+    The drivers are called directly: SQLAlchemy's compiler would cost more time than all the rest of a question.
+    """
+    text = _STATEMENTS[name] + suffix
+    return re.sub(r":(\w+)", r"%(\1)s", text) if dialect == "postgresql" else text
 
 
 class Books:
     """One transaction on the ledger; ``close`` writes what was added."""
 
     def __init__(self, connection: Connection, *, reading: bool = False) -> None:
-        self.connection = connection
-        self._lock = " FOR UPDATE" if connection.dialect.name == "postgresql" and not reading else ""
+        self._dialect = connection.dialect.name
+        driver = connection.connection.driver_connection
+        assert driver is not None
+        self._cursor = driver.cursor()
+        self._lock = " FOR UPDATE" if self._dialect == "postgresql" and not reading else ""
         self._rows: dict[str, dict[str, Any]] = {}
         self._entries: list[Entry] = []
         self._spent: dict[tuple[str, str, str], list[int]] = {}
 
-    def rows(self, name: str, **values: Any) -> list[Mapping[str, Any]]:
+    def rows(self, name: str, suffix: str = "", /, **values: Any) -> list[dict[str, Any]]:
         """Rows of a statement, as mappings."""
-        return [dict(row) for row in self.connection.execute(statement(name), values).mappings()]
+        self._cursor.execute(statement(name, self._dialect, suffix), values)
+        names = [column[0] for column in self._cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in self._cursor.fetchall()]
 
-    def run(self, name: str, **values: Any) -> None:
+    def run(self, name: str, /, **values: Any) -> None:
         """Execute a statement that returns nothing."""
-        self.connection.execute(statement(name), values)
+        self._cursor.execute(statement(name, self._dialect), values)
+
+    def run_many(self, name: str, values: list[dict[str, Any]]) -> None:
+        """Execute a statement once for each set of values."""
+        self._cursor.executemany(statement(name, self._dialect), values)
 
     def find(self, dataset: str) -> dict[str, Any] | None:
         """The data set's total and balance, locked until the transaction ends."""
         if dataset not in self._rows:
-            found = self.connection.execute(statement("budget", self._lock), {"dataset": dataset}).mappings().first()
-            if found is None:
+            found = self.rows("budget", self._lock, dataset=dataset)
+            if not found:
                 return None
-            self._rows[dataset] = dict(found)
+            self._rows[dataset] = found[0]
         return self._rows[dataset]
 
     def budget(self, dataset: str) -> dict[str, Any]:
@@ -146,15 +158,15 @@ class Books:
         """Write the lines, the sums per analyst and the balances."""
         if not self._entries:
             return
-        self.connection.execute(statement("append"), [asdict(entry) for entry in self._entries])
+        self.run_many("append", [vars(entry) for entry in self._entries])
         sums = [
             {"dataset": dataset, "analyst": analyst, "label": label, "loss": loss, "delta": delta}
             for (dataset, analyst, label), (loss, delta) in self._spent.items()
         ]
         if sums:
-            self.connection.execute(statement("spend"), sums)
+            self.run_many("spend", sums)
         for dataset in sorted({entry.dataset for entry in self._entries}):
-            self.run("balance", **self._rows[dataset])
+            self.run("balance", **{name: value for name, value in self._rows[dataset].items() if name in _BALANCE})
 
 
 class _Waiting(Generic[T]):

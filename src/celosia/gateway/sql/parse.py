@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from celosia.errors import InputError
 
@@ -31,18 +31,17 @@ def parse(text: str) -> exp.Select:
         raise Refused(f"the question has {len(text)} characters; at most {LONGEST} are read. Ask a shorter one.")
     if any((ord(c) < 32 and c not in "\t\n\r") or 0xD800 <= ord(c) <= 0xDFFF for c in text):
         raise Refused("the question holds a control character or half a character. Write plain text.")
-    _limits(text)
-    return _select(text)
+    return _select(text, _tokens(text))
 
 
-def _limits(text: str) -> None:
-    """Refuse what would make the parser recurse too deep, before it sees it."""
+def _tokens(text: str) -> list[Any]:
+    """Cut the text into words and signs; refuse what would make the parser recurse too deep, before it sees it."""
+    from sqlglot import Dialect
     from sqlglot.errors import TokenError
     from sqlglot.tokenizer_core import TokenType
-    from sqlglot.tokens import Tokenizer
 
     try:
-        tokens = Tokenizer(dialect="postgres").tokenize(text)
+        tokens = Dialect.get_or_raise("postgres").tokenize(text)
     except (TokenError, ValueError):
         raise Refused("the question cannot be read: a quotation mark or comment is not closed.") from None
     if not tokens or tokens[0].token_type != TokenType.SELECT:
@@ -58,15 +57,15 @@ def _limits(text: str) -> None:
         run = run + 1 if token.token_type in (TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE) else 0
         if depth > DEEPEST or run > DEEPEST:
             raise Refused(f"the question is nested deeper than {DEEPEST} levels. Ask a flatter one.")
+    return list(tokens)
 
 
-def _select(text: str) -> exp.Select:
-    import sqlglot
-    from sqlglot import exp
+def _select(text: str, tokens: list[Any]) -> exp.Select:
+    from sqlglot import Dialect, exp
     from sqlglot.errors import SqlglotError
 
     try:
-        statements = sqlglot.parse(text, read="postgres")
+        statements = Dialect.get_or_raise("postgres").parser().parse(tokens, text)
     except (SqlglotError, ValueError, RecursionError):
         # the parser's own message repeats the text, literals included
         raise Refused("the question is not a SELECT statement that can be read. Check the spelling.") from None
