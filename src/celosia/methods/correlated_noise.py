@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -43,6 +44,8 @@ class CorrelatedNoise(Method):
     keep_variance: bool = Field(default=False, description="shrink the result so that variances stay (Kim)")
     keep_zeros: bool = Field(default=False, description="leave zeros as they are (semicontinuous columns)")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.01, 0.05, 0.1, 0.2, 0.5)}
+    suits: ClassVar[tuple[str, ...]] = ("numeric",)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Add the noise."""

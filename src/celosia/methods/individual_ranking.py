@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -38,6 +39,8 @@ class IndividualRanking(Method):
     optimal: bool = Field(default=True, description="runs with the least loss instead of runs of exactly k")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 5, 10, 20)}
+    suits: ClassVar[tuple[str, ...]] = ("numeric",)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Group and take the means, column by column."""

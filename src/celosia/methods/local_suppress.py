@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -73,6 +74,8 @@ class LocalSuppress(Method):
         default=None, gt=0, description="time for an integer program that proves how few cells are possible"
     )
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (2, 3, 5)}
+    suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
 
     @model_validator(mode="after")
     def _one_goal(self) -> LocalSuppress:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -78,6 +78,8 @@ class MixedMicroaggregate(Method):
     within: Columns = Field(default=(), description="group only records that agree on these columns")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 5, 10)}
+    suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "nominal")
 
     @model_validator(mode="after")
     def _known(self) -> MixedMicroaggregate:

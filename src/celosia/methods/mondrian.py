@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -62,6 +63,10 @@ class Mondrian(Method):
     weights: dict[str, float] = Field(default={}, description="columns with a weight above 1 are cut more often")
     target: Target = Field(default=None, description="class size that each record asks for: a column or an array")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "require": tuple((f"k-anonymity(k={k})",) for k in (2, 3, 5, 10, 20))
+    }
+    suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
 
     @model_validator(mode="after")
     def _something(self) -> Mondrian:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -41,6 +42,8 @@ class MultiplicativeNoise(Method):
         default="log-normal", description="distribution of the factor"
     )
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.01, 0.05, 0.1, 0.2)}
+    suits: ClassVar[tuple[str, ...]] = ("numeric",)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Multiply."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -41,6 +42,8 @@ class Noise(Method):
     share: float = Field(default=0.01, gt=0, lt=1, description="share of a normal cloud that counts as outliers")
     keep_zeros: bool = Field(default=False, description="leave zeros as they are (semicontinuous columns)")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)}
+    suits: ClassVar[tuple[str, ...]] = ("numeric",)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Add the noise."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -40,6 +41,8 @@ class OrthogonalMask(Method):
     block: int = Field(default=9, ge=4, le=64, description="records that are mixed with each other")
     within: Columns = Field(default=(), description="mix only records that agree on these columns")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.05, 0.1, 0.2, 0.5)}
+    suits: ClassVar[tuple[str, ...]] = ("numeric",)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Rotate."""

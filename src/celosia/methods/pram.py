@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -58,6 +59,8 @@ class Pram(Method):
     within: Columns = Field(default=(), description="randomise only among categories of records that agree on these")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"diagonal": (0.9, 0.8, 0.7, 0.6, 0.5)}
+    suits: ClassVar[tuple[str, ...]] = ("nominal", "ordinal")
 
     @model_validator(mode="after")
     def _one_column(self) -> Pram:

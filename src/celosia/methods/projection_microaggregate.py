@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -39,6 +40,8 @@ class ProjectionMicroaggregate(Method):
     optimal: bool = Field(default=False, description="runs with the least loss along the component, not of k each")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 5, 10)}
+    suits: ClassVar[tuple[str, ...]] = ("numeric",)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Project, group and take the means."""

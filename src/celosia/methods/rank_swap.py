@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -58,6 +59,8 @@ class RankSwap(Method):
     within: Columns = Field(default=(), description="exchange only between records that agree on these columns")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"window": (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)}
+    suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "date")
 
     @model_validator(mode="after")
     def _fits(self) -> RankSwap:

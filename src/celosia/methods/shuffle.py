@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -44,6 +45,8 @@ class Shuffle(Method):
     columns: Columns = Field(min_length=1, description="numeric columns whose values are dealt out again")
     given: Columns = Field(default=(), description="columns whose relation to the shuffled ones is kept")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"given": ((),)}
+    suits: ClassVar[tuple[str, ...]] = ("numeric",)
 
     @model_validator(mode="after")
     def _apart(self) -> Shuffle:

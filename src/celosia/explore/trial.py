@@ -1,0 +1,63 @@
+"""One evaluation: protect with one candidate and one seed, measure risk and loss."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from celosia.catalogue import Loss, Risk
+from celosia.errors import CelosiaError
+from celosia.explore.candidates import Candidate
+from celosia.streams import Stream
+from celosia.table import Table, read
+from celosia.verbs import protect
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.schema import Schema
+
+
+@dataclass(frozen=True)
+class Task:
+    """Everything an evaluation needs but the candidate and the seed; a worker gets it once."""
+
+    frame: pl.DataFrame
+    schema: Schema
+    risk: Risk
+    loss: Loss
+
+    def table(self) -> Table:
+        """The table to protect."""
+        return read(self.frame, self.schema)
+
+
+def trial_seed(seed: int, candidate_key: str, i: int) -> int:
+    """The seed of the i-th evaluation of a candidate: it does not depend on which other candidates there are."""
+    return int.from_bytes(Stream(seed).child("explore", candidate_key, i).key()[:16], "little")
+
+
+def measure(risk: Risk, loss: Loss, original: Table, protected: Table) -> tuple[float, float]:
+    """Risk and loss of a protected table."""
+    threat = risk.value(original, protected) if risk.attack else risk.value(protected)
+    return float(threat), float(loss.value(original, protected))
+
+
+def evaluate(task: Task, table: Table, candidate: Candidate, seed: int) -> dict[str, Any]:
+    """Risk and loss, or why there are none.
+
+    An internal error names its type only, since it may hold cell values; it is tried ``again`` in a later run.
+    """
+    start = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            protected = protect(table, *candidate.methods, seed=seed)
+            risk, loss = measure(task.risk, task.loss, table, protected)
+    except CelosiaError as error:
+        return {"reason": str(error)}
+    except Exception as error:
+        return {"reason": f"internal error ({type(error).__name__})", "again": True}
+    return {"risk": risk, "loss": loss, "seconds": round(time.perf_counter() - start, 4)}
