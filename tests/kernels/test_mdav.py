@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from celosia.kernels import regroup
 from celosia.kernels.blocks import in_blocks
 from celosia.kernels.mdav import mdav, v_mdav
 from celosia.kernels.regroup import error, improve, neighbours, settle
@@ -219,3 +220,20 @@ def test_variable_groups_as_defined(gamma):
     for seed in range(6):
         x = np.random.default_rng(seed).normal(size=(60, 2))
         assert v_mdav(x, 3, gamma).tolist() == v_mdav_by_definition(x, 3, gamma).tolist()
+
+
+def test_the_gain_of_a_move_or_exchange_is_the_change_of_the_error():
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(30, 3))
+    group = np.arange(30) % 6
+    state = regroup._state(x, group.copy(), 3)
+    start = error(x, group)
+    for a, b in rng.integers(0, 30, (40, 2)):
+        if group[a] == group[b]:
+            continue
+        moved = group.copy()
+        moved[a] = group[b]
+        gain = regroup._leave(state, a) + regroup._enter(state, a, group[b])
+        assert gain == pytest.approx(error(x, moved) - start)
+        moved[b] = group[a]
+        assert regroup._exchange(state, a, b) == pytest.approx(error(x, moved) - start)
