@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from celosia import grammar
 from celosia.catalogue import Loss, Method, Model, build
 from celosia.errors import ParameterError, RequirementError, UnknownName
 from celosia.methods.quasi_codes import QuasiCodes, quasi_codes
@@ -64,6 +65,16 @@ class Generalise(Method):
     drop: bool = Field(default=False, description="remove suppressed rows instead of keeping them with stars")
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "require": tuple((f"k-anonymity(k={k})",) for k in (2, 3, 5, 10, 20)),
+        "suppress": (0.0, 0.05),
+    }
+    suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
+
+    @field_validator("require", mode="before")
+    @classmethod
+    def _one_or_more(cls, value: Any) -> Any:
+        return listed(value)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Search, generalise, suppress."""
@@ -100,6 +111,13 @@ class Generalise(Method):
                 raise ParameterError("generalise: give either an objective or costs per level, not both.")
             return level_costs(self.name, domain, self.costs)
         return objective_of(self.name, self.objective, domain, self.weights)
+
+
+def listed(value: Any) -> Any:
+    """A single requirement as a list of one, so that ``--require 'k-anonymity(k=5)'`` reads as it looks."""
+    if isinstance(value, str) and value.strip().startswith("["):
+        return tuple(grammar.parse(value))
+    return (value,) if isinstance(value, str | Model | Mapping) else value
 
 
 def objective_of(who: str, loss: Loss | None, domain: Domain, weights: Mapping[str, float] | None = None) -> Objective:
@@ -179,7 +197,7 @@ def impossible(who: str, require: Sequence[Model], checker: Checker, found: Foun
         names = " and ".join(model.name for model in require)
         together = " with the targets of the records" if targeted else ""
         reasons.append(f"{names}{together} cannot be met at the allowed levels")
-    advice = f" At the highest levels {len(counts)} classes remain."
+    advice = f" At the highest levels {len(counts)} classes remain." if len(counts) > 1 else ""
     if least < n:
         advice += f" It can be met when {least / n:.4g} of the records may be suppressed (suppress ≥ {least / n:.4g})."
     return f"{who}: {'; '.join(reasons)}.{advice}"

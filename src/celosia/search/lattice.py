@@ -4,7 +4,8 @@ Every node has a lower bound. It rises while the search learns: a node :math:`u`
 :math:`S` forces every finer node to suppress them too, so their penalty counts there; a loss of classes that grows
 with coarsening (its *floor*) bounds every coarser node. A node whose bound reaches the best score is closed without
 being looked at. The search takes the open node with the least bound, walks a chain of open nodes up from it and
-checks the middle of the chain: whatever the answer, it closes nodes on one side. When no node is open, the best is
+checks one above the middle of the chain (coarse nodes are cheaper to check and close more): whatever the answer, it
+closes nodes on one side. When no node is open, the best is
 proven optimal.
 
 References: the chains follow Kohlmayer et al. (2012), *Flash: efficient, stable and optimal k-anonymity*; the
@@ -116,7 +117,7 @@ class _Enumerated:
             while chain:
                 if late(len(self.checks)):
                     return self._result(False)
-                self._look(chain[len(chain) // 2])
+                self._look(chain[len(chain) * 7 // 10])
                 chain = [step for step in chain if self.open[step]]
 
     def _settle(self, late: Callable[[int], bool]) -> None:
