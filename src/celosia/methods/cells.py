@@ -117,7 +117,7 @@ def refuse_constant(who: str, x: Floats, names: Sequence[str]) -> None:
         if len(known) == 0:
             raise DataError(f"{who}: column {name!r} has no values.")
         if known.min() == known.max():
-            raise DataError(f"{who}: column {name!r} is constant, so noise by a share of its variance does nothing.")
+            raise DataError(f"{who}: column {name!r} is constant: a share of no variance is nothing. Leave it out.")
 
 
 def refuse_missing(who: str, x: Floats, why: str) -> None:

@@ -49,7 +49,8 @@ def enough(who: str, size: int, k: int, *, parted: bool, missing: bool) -> None:
     where += " with the same missing values" if missing else ""
     raise DataError(
         f"{who}: k is {k}, but there are only {size} records{where}. "
-        + ("Fill in or suppress missing values first, or lower k." if missing else "Lower k, or join strata.")
+        + ("Fill in or suppress missing values first, or lower k." if missing else "")
+        + ("" if missing else "Lower k, or join strata." if parted else "Lower k.")
     )
 
 
