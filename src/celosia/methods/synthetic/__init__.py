@@ -1,1 +1,1 @@
-"""methods/synthetic."""
+"""Methods that draw new values from a model of the data."""

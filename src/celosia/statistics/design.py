@@ -1,0 +1,120 @@
+"""Least squares on designs that may be singular: an orthonormal basis of the columns, found with a tolerance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+TOLERANCE = 1e-10
+"""A direction whose share of the standardised design is smaller counts as a linear relation between columns."""
+
+
+@dataclass(frozen=True)
+class Design:
+    r"""The space of the independent columns: ``basis`` is orthonormal, :math:`Q^T Q = I`, and spans it.
+
+    The projection :math:`Q Q^T Y` is the fit of least squares whatever generalised inverse of :math:`X^T X` is taken,
+    so singular designs need no care.
+    """
+
+    basis: Floats
+    """n × rank; the first column is constant when there is an intercept."""
+    back: Floats
+    """(1 + columns) × rank: coefficients on the basis become intercept and slopes of the original columns."""
+    columns: int
+
+    @property
+    def rank(self) -> int:
+        """Number of independent directions, the intercept among them."""
+        return int(self.basis.shape[1])
+
+    def fitted(self, y: Floats) -> Floats:
+        """Fitted values of least squares.
+
+        >>> d = design(np.array([[0.0, 0], [1, 1], [2, 2]]))
+        >>> d.fitted(np.array([[1.0], [3], [5]])).round(12).ravel().tolist(), d.rank
+        ([1.0, 3.0, 5.0], 2)
+        """
+        fitted: Floats = self.basis @ (self.basis.T @ y)
+        return fitted
+
+    def residuals(self, y: Floats) -> Floats:
+        """What least squares leaves; projected twice, so that it is orthogonal to the last digit."""
+        once = y - self.fitted(y)
+        again: Floats = once - self.fitted(once)
+        return again
+
+    def coefficients(self, y: Floats) -> Floats:
+        """Intercept and slopes, (1 + columns) × t: the smallest ones on standardised columns when many fit.
+
+        >>> design(np.array([[0.0], [1], [2]])).coefficients(np.array([[1.0], [3], [5]])).round(12).ravel().tolist()
+        [1.0, 2.0]
+        """
+        found: Floats = self.back @ (self.basis.T @ y)
+        return found
+
+
+def design(x: Floats, *, intercept: bool = True, tolerance: float = TOLERANCE) -> Design:
+    """The design of independent columns; constant and linearly dependent ones add nothing to it."""
+    n, s = x.shape
+    centre = x.mean(axis=0) if intercept else np.zeros(s)
+    z = x - centre
+    scale = np.sqrt((z * z).sum(axis=0))
+    # a constant column leaves rounding noise of its size when its mean is taken off
+    alive = scale > tolerance * np.sqrt(n) * np.maximum(np.abs(x).max(axis=0, initial=0.0), np.finfo(float).tiny)
+    z = np.divide(z, scale, out=np.zeros_like(z), where=alive)
+    u, d, vt = np.linalg.svd(z, full_matrices=False)
+    keep = d > tolerance * max(float(d[0]) if len(d) else 0.0, 1.0)
+    slopes = np.divide(vt[keep].T / d[keep], scale[:, None], out=np.zeros((s, int(keep.sum()))), where=alive[:, None])
+    if not intercept:
+        return Design(np.ascontiguousarray(u[:, keep]), np.vstack([np.zeros((1, int(keep.sum()))), slopes]), s)
+    one = np.full((n, 1), 1 / np.sqrt(n))
+    basis = u[:, keep] - one @ (one.T @ u[:, keep])
+    first = np.concatenate([[1 / np.sqrt(n)], -(centre @ slopes)])
+    back = np.vstack([first, np.hstack([np.zeros((s, 1)), slopes])])
+    return Design(np.ascontiguousarray(np.hstack([one, basis])), back, s)
+
+
+@dataclass(frozen=True)
+class WeakInverse:
+    """A generalised inverse with the largest nonsingular part that was found."""
+
+    inverse: Floats
+    rank: int
+    rows: Ints
+    columns: Ints
+
+
+def weak_inverse(a: Floats, tolerance: float = 1e-12) -> WeakInverse:
+    r"""A matrix with :math:`A A^- A = A`, by the pivots of the columns; it always exists and is not unique.
+
+    A pivot counts when it exceeds ``tolerance`` times the largest entry: with an exact comparison rounding noise is
+    taken for a pivot and regressions explode. References: Cano Franco (2009), section 3.
+
+    >>> a = np.array([[1.0, 2.0], [2.0, 4.0]])
+    >>> found = weak_inverse(a)
+    >>> found.rank, bool(np.allclose(a @ found.inverse @ a, a))
+    (1, True)
+    """
+    m, n = a.shape
+    w, used = np.eye(n), np.full(n, -1, dtype=np.int64)
+    least = tolerance * float(np.abs(a).max(initial=0.0))
+    for i in range(m):
+        t = a[i] @ w
+        free = np.flatnonzero((np.abs(t) > least) & (used < 0))
+        if len(free) == 0:
+            continue
+        p = free[0]
+        used[p] = i
+        w[:, p] /= t[p]
+        t[p] = 0.0
+        w -= np.outer(w[:, p], t)
+    columns = np.flatnonzero(used >= 0)
+    inverse = np.zeros((n, m))
+    inverse[np.ix_(columns, used[columns])] = w[np.ix_(columns, columns)]
+    return WeakInverse(inverse, len(columns), used[columns], columns)

@@ -1,0 +1,228 @@
+"""Linear equations and inequalities between columns: read from text, and kept by moving records as little as needed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from celosia.errors import ParameterError, RequirementError, UnknownName
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_SWEEPS = 5000
+_TOLERANCE = 1e-11
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """``sum of coefficient × column + constant`` is zero (an equation) or at most zero."""
+
+    text: str
+    coefficients: Mapping[str, float]
+    constant: float
+    equation: bool
+
+    def residual(self, columns: Mapping[str, Floats]) -> Floats | float:
+        """The left side; what must be zero or at most zero."""
+        total: Floats | float = self.constant
+        for name, factor in self.coefficients.items():
+            total = total + factor * columns[name]
+        return total
+
+
+def parse_constraint(text: str, names: Sequence[str]) -> Constraint:
+    """Read ``total = a + 2 * b``, ``a <= b`` or ``a >= 0``; names with spaces or signs need no quotes.
+
+    >>> parse_constraint("2 * a - b >= 3", ["a", "b"])
+    Constraint(text='2 * a - b >= 3', coefficients={'a': -2.0, 'b': 1.0}, constant=3.0, equation=False)
+    """
+    parts = re.split(r"(<=|>=|==|=|≤|≥)", text)
+    if len(parts) != 3:
+        raise ParameterError(f"constraint {text!r} needs one of =, <= and >=, as in: total = wage + other.")
+    left, sign, right = parts
+    factors: dict[str, float] = {}
+    constant = 0.0
+    flip = -1.0 if sign in (">=", "≥") else 1.0
+    for side, way in ((left, flip), (right, -flip)):
+        for name, value in _terms(side, text, names):
+            if name is None:
+                constant += way * value
+            else:
+                factors[name] = factors.get(name, 0.0) + way * value
+    factors = {name: value for name, value in factors.items() if value != 0.0}
+    if not factors:
+        raise ParameterError(f"constraint {text!r} names no column.")
+    return Constraint(text, factors, constant, sign in ("=", "=="))
+
+
+def _terms(side: str, text: str, names: Sequence[str]) -> list[tuple[str | None, float]]:
+    """The terms of one side: (column or None, factor)."""
+    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)) or r"(?!)"
+    number = r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+"
+    term = re.compile(
+        rf"\s*(?P<sign>[+-]?)\s*(?:(?P<factor>{number})\s*\*\s*(?P<a>{known})|(?P<b>{known})|(?P<constant>{number}))\s*"
+    )
+    found: list[tuple[str | None, float]] = []
+    at = 0
+    while at < len(side):
+        match = term.match(side, at)
+        if match is None or (found and not match["sign"]):
+            word = re.match(r"[\s+-]*([^\s+*=<>-]*)", side[at:])
+            raise UnknownName.of("column", word[1] if word else side, names, f"(in the constraint {text!r})")
+        value = -1.0 if match["sign"] == "-" else 1.0
+        name = match["a"] or match["b"]
+        value *= float(match["factor"] or match["constant"] or 1.0)
+        found.append((name, value))
+        at = match.end()
+    if not found:
+        raise ParameterError(f"constraint {text!r} has an empty side; write 0.")
+    return found
+
+
+@dataclass(frozen=True)
+class System:
+    """Constraints on the columns that may move: ``a y = b`` and ``g y <= h`` for each record."""
+
+    a: Floats
+    b: Floats
+    g: Floats
+    h: Floats
+    pivots: Ints
+    """The column that each equation is solved for; none of them occurs in another equation."""
+
+
+def system(constraints: Sequence[Constraint], free: Sequence[str], columns: Mapping[str, Floats]) -> System:
+    """Bring constraints into matrices; what the fixed columns contribute goes to the right side.
+
+    An equation is solved for a column with a coefficient of one where there is one, if it stands alone first.
+    """
+    n = len(next(iter(columns.values())))
+    rows: list[tuple[Floats, Floats, bool]] = []
+    for one in constraints:
+        left = np.array([one.coefficients.get(name, 0.0) for name in free])
+        right = np.full(n, -one.constant)
+        for name, factor in one.coefficients.items():
+            if name not in free:
+                right = right - factor * columns[name]
+        size = np.abs(right).max(initial=1.0)
+        if not left.any():
+            broken = np.abs(right) > _TOLERANCE * size if one.equation else right < -_TOLERANCE * size
+            if broken.any():
+                raise RequirementError(
+                    f"constraint {one.text!r} has no column that may change, and {int(broken.sum())} records break it."
+                )
+            continue
+        rows.append((left, right, one.equation))
+    t = len(free)
+    a = np.array([left for left, _, equation in rows if equation]).reshape(-1, t)
+    b = np.array([right for _, right, equation in rows if equation]).reshape(-1, n).T
+    g = np.array([left for left, _, equation in rows if not equation]).reshape(-1, t)
+    h = np.array([right for _, right, equation in rows if not equation]).reshape(-1, n).T
+    a, b, pivots = _reduced(a.copy(), b.copy())
+    return System(a, b, g, h, pivots)
+
+
+def _reduced(a: Floats, b: Floats) -> tuple[Floats, Floats, Ints]:
+    """Gauss–Jordan: each equation gets a column of its own with coefficient 1."""
+    pivots: list[int] = []
+    keep: list[int] = []
+    for i in range(len(a)):
+        open_columns = [j for j in np.flatnonzero(np.abs(a[i]) > 1e-12) if j not in pivots]
+        if not open_columns:
+            if (np.abs(b[:, i]) > 1e-9 * np.abs(b).max(initial=1.0)).any():
+                raise RequirementError("the equations among the constraints contradict each other.")
+            continue
+        ones = [j for j in open_columns if abs(a[i, j]) == 1.0] or open_columns
+        # the column that stands alone on its side has the sign that no other has
+        alone = [j for j in ones if (np.sign(a[i]) == np.sign(a[i, j])).sum() == 1]
+        p = (alone or ones)[0]
+        factor = a[i, p]
+        a[i], b[:, i] = a[i] / factor, b[:, i] / factor
+        for k in range(len(a)):
+            if k != i and a[k, p] != 0:
+                b[:, k] -= a[k, p] * b[:, i]
+                a[k] -= a[k, p] * a[i]
+        pivots.append(int(p))
+        keep.append(i)
+    return a[keep], b[:, keep], np.array(pivots, dtype=np.int64)
+
+
+def nearest_feasible(y: Floats, limits: System, scale: Floats, step: Floats) -> Floats:
+    r"""The nearest points, :math:`\min \sum_j ((y_j - y^0_j) / s_j)^2`, where all constraints hold.
+
+    Dykstra's alternating projections find them; then all columns but the pivots are rounded to whole multiples of
+    ``step`` (a power of two, or 1), and the equations are solved for the pivots, so that they hold to the last digit.
+
+    >>> c = [parse_constraint(s, ["a", "b", "t"]) for s in ("t = a + b", "a >= 0", "b >= 0")]
+    >>> limits = system(c, ["a", "b", "t"], {"a": np.zeros(1)})
+    >>> nearest_feasible(np.array([[-1.0, 2.0, 2.0]]), limits, np.ones(3), np.full(3, 2.0**-30)).round(6).tolist()
+    [[0.0, 2.0, 2.0]]
+    """
+    single = (limits.g != 0).sum(axis=1) == 1
+    on_pivot = np.isin(np.abs(limits.g).argmax(axis=1) if len(limits.g) else np.zeros(0), limits.pivots)
+    # a bound of a free column survives rounding; where several columns meet, rounding needs a little room
+    room = np.where(single & ~on_pivot, 0.0, 2 * (np.abs(limits.g) @ step) * (1 + len(limits.a)))
+    made = y.copy()
+    open_rows = np.arange(len(y))
+    for factor in (0.0, 1.0, 4.0):
+        part = System(limits.a, limits.b[open_rows], limits.g, limits.h[open_rows], limits.pivots)
+        moved = _dykstra(y[open_rows], part, part.h - factor * room, scale)
+        made[open_rows] = _finished(moved, part, step, single)
+        open_rows = open_rows[broken(made[open_rows], part, scale).any(axis=1)]
+        if not len(open_rows):
+            return made
+    count = len(open_rows)
+    raise RequirementError(
+        f"the constraints cannot be met in {count} of {len(y)} records by changing the dependent columns: "
+        "they contradict each other or the columns that stay."
+    )
+
+
+def broken(y: Floats, limits: System, scale: Floats) -> npt.NDArray[np.bool_]:
+    """Which equations and inequalities do not hold, record by record."""
+    size = 1e-9 * float(scale.max(initial=1.0))
+    equations = np.abs(y @ limits.a.T - limits.b) > size
+    return np.hstack([equations, y @ limits.g.T - limits.h > 1e-3 * size])
+
+
+def _dykstra(y: Floats, limits: System, h: Floats, scale: Floats) -> Floats:
+    weight = scale**2
+    a, b = limits.a, limits.b
+    lift = (weight[:, None] * a.T) @ np.linalg.pinv(a @ (weight[:, None] * a.T)) if len(a) else None
+    current = y.copy()
+    corrections = [np.zeros_like(y) for _ in range(len(limits.g))]
+    for _ in range(_SWEEPS):
+        before = current.copy()
+        if lift is not None:
+            current = current - (current @ a.T - b) @ lift.T
+        for j, row in enumerate(limits.g):
+            moved = current + corrections[j]
+            over = np.maximum(moved @ row - h[:, j], 0.0) / float(row @ (weight * row))
+            current = moved - over[:, None] * (weight * row)
+            corrections[j] = moved - current
+        if np.abs((current - before) / scale).max(initial=0.0) < _TOLERANCE:
+            break
+    return current
+
+
+def _finished(y: Floats, limits: System, step: Floats, single: npt.NDArray[np.bool_]) -> Floats:
+    """Round all but the pivots, clip them to their own bounds, and solve the equations for the pivots."""
+    made = np.rint(y / step) * step
+    for j in np.flatnonzero(single):
+        column = int(np.flatnonzero(limits.g[j])[0])
+        bound = limits.h[:, j] / limits.g[j, column]
+        # the next multiple of the step on the right side of the bound
+        if limits.g[j, column] > 0:
+            made[:, column] = np.minimum(made[:, column], np.floor(bound / step[column]) * step[column])
+        else:
+            made[:, column] = np.maximum(made[:, column], np.ceil(bound / step[column]) * step[column])
+    for i, p in enumerate(limits.pivots):
+        others = limits.a[i].copy()
+        others[p] = 0.0
+        made[:, p] = limits.b[:, i] - made @ others
+    return made
