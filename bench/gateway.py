@@ -19,7 +19,10 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-NAMES = "age workclass fnlwgt education education_num marital occupation relationship race sex gain loss hours country target"
+NAMES = (
+    "age workclass fnlwgt education education_num marital occupation relationship race sex gain loss hours country "
+    "target"
+)
 EPSILON = 0.5
 WORKLOAD = {
     "count": "SELECT COUNT(*) AS n FROM person WHERE age >= 40",
@@ -98,9 +101,8 @@ def speed(opened, path: Path) -> None:
     asked = questions(500)
     opened.ask("SELECT COUNT(*) FROM person", epsilon=0.1)
     wall, used = timed(lambda sql: opened.ask(sql, epsilon=0.001), asked)
-    print(
-        f"one client     {1000 * len(asked) / sum(wall):6.0f} questions/s, {1000 * len(asked) / sum(used):6.0f} per CPU second"
-    )
+    rate, per_cpu = 1000 * len(asked) / sum(wall), 1000 * len(asked) / sum(used)
+    print(f"one client     {rate:6.0f} questions/s, {per_cpu:6.0f} per CPU second (at least 200)")
     start, cpu = time.perf_counter(), time.process_time()
     parts = [asked[i::8] for i in range(8)]
     threads = [

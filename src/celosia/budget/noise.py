@@ -146,6 +146,7 @@ class GaussianNoise:
 Noise = LaplaceNoise | GaussianNoise
 
 
+@lru_cache(maxsize=512)
 def laplace_for(sensitivity: float, epsilon: float, *, discrete: bool = True) -> LaplaceNoise:
     """Laplace noise whose cost by OpenDP's own map does not exceed ``epsilon``.
 
@@ -162,6 +163,7 @@ def laplace_for(sensitivity: float, epsilon: float, *, discrete: bool = True) ->
     raise ParameterError(f"no Laplace noise found for sensitivity {sensitivity} and epsilon {epsilon}.")
 
 
+@lru_cache(maxsize=512)
 def gaussian_for_zcdp(sensitivity: float, rho: float, *, discrete: bool = True) -> GaussianNoise:
     """Gaussian noise whose zCDP cost by OpenDP's own map does not exceed ``rho``.
 

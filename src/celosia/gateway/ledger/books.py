@@ -184,6 +184,7 @@ class Clerk:
         self._engine = engine
         self._turn = threading.Lock()  # threads queue here: SQLite's busy handler would let them sleep and starve
         self._queue: deque[_Waiting[Any]] = deque()
+        self._connection: Connection | None = None  # used under the lock only
 
     def book(self, work: Callable[[Books], T]) -> T:
         """Do ``work`` in a transaction and return when it is on disk."""
@@ -213,11 +214,23 @@ class Clerk:
             waiting.result, waiting.done = result, True
 
     def _commit(self, batch: list[_Waiting[Any]]) -> list[Any]:
-        with self._engine.begin() as connection:
-            books = Books(connection)
-            results = [waiting.work(books) for waiting in batch]
-            books.close()
+        if self._connection is None:
+            self._connection = self._engine.connect()
+        try:
+            with self._connection.begin():
+                books = Books(self._connection)
+                results = [waiting.work(books) for waiting in batch]
+                books.close()
+        except BaseException:
+            self.close()  # it may be broken: the next transaction takes a new connection
+            raise
         return results
+
+    def close(self) -> None:
+        """Give the connection back."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
 
 def labels(now: str) -> dict[str, str]:

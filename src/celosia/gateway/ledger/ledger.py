@@ -94,6 +94,7 @@ class Ledger:
 
     def close(self) -> None:
         """Give the connections back."""
+        self._clerk.close()
         self._engine.dispose()
 
     def open(self, dataset: str, budget: Cost, neighbours: str = "add-remove") -> None:
