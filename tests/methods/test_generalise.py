@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import celosia
-from celosia.errors import ParameterError, RequirementError, UnknownName
+from celosia.errors import DataError, ParameterError, RequirementError, UnknownName
 from celosia.methods.generalise import Generalise
 from celosia.models.k_anonymity import KAnonymity
 from celosia.search.drawing import lattice_svg
@@ -169,6 +169,40 @@ def test_majority_loss_counts_its_target():
     safe = generalised(objective="majority-loss(target=ill)")
     assert safe.history[-1]["optimal"]
     assert generalised(objective="majority-loss()").history[-1]["score"] == safe.history[-1]["score"]
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ("mean", [31.0, 31.0, 45.0, 45.0]),
+        ("geometric-mean", None),
+        ("median", [31.0, 31.0, 45.0, 45.0]),
+        ("mode", [30, 30, 40, 40]),
+        ("interval", ["[30-32]", "[30-32]", "[40-50]", "[40-50]"]),
+        ("set", ["{30, 32}", "{30, 32}", "{40, 50}", "{40, 50}"]),
+    ],
+)
+def test_a_column_can_be_aggregated_within_classes(how, expected):
+    frame = pl.DataFrame({"city": ["A", "A", "C", "C"], "age": [30, 32, 40, 50]})
+    source = celosia.read(frame, celosia.Schema.of(quasi=["city", "age"], hierarchies={"city": HIERARCHIES["city"]}))
+    safe = generalised(source, aggregate={"age": how})
+    assert safe.history[-1]["levels"]["city"] == 0
+    if how == "geometric-mean":
+        # sqrt(31 * 33) - 1 and sqrt(41 * 51) - 1
+        assert safe.polars()["age"].to_list()[::2] == pytest.approx([(31 * 33) ** 0.5 - 1, (41 * 51) ** 0.5 - 1])
+    else:
+        assert safe.polars()["age"].to_list() == expected
+    # two of four values in each class: the column loses one half; sqrt(1.5) - 1
+    assert safe.history[-1]["score"] == pytest.approx(1.5**0.5 - 1)
+    assert KAnonymity(k=2).holds(safe)
+
+
+def test_aggregates_need_fitting_columns():
+    with pytest.raises(DataError, match="not numeric"):
+        generalised(aggregate={"sex": "mean"})
+    with pytest.raises(UnknownName, match="agee"):
+        generalised(aggregate={"agee": "mean"})
+    assert set(generalised(aggregate={"sex": "set"}).polars()["sex"].to_list()) == {"{f, m}"}
 
 
 def test_impossible_requirements_name_the_nearest_value():

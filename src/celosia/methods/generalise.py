@@ -12,7 +12,9 @@ from pydantic import Field, field_validator
 from celosia import grammar
 from celosia.catalogue import Loss, Method, Model, build
 from celosia.errors import ParameterError, RequirementError, UnknownName
+from celosia.methods.class_aggregates import Aggregate, aggregated
 from celosia.methods.quasi_codes import QuasiCodes, quasi_codes
+from celosia.search.aggregates import with_aggregates
 from celosia.search.check import Checker
 from celosia.search.lattice import ENUMERATED, Found, search
 from celosia.search.objective import ColumnObjective, Domain, Objective
@@ -37,7 +39,9 @@ class Generalise(Method):
     The search closes most of the lattice by bounds; ``optimal`` in the evidence says whether the result is proven
     best, ``bound`` that nothing scores less. A lattice of more than 300 000 nodes is searched for ``budget_seconds``
     (60 unless given). A column without a hierarchy is kept or starred as a whole; a missing value is a value of its
-    own. Where no levels meet the requirements within the limit it fails and says which one cannot be met.
+    own. A column under ``aggregate`` does not form classes; each class gets its mean (median, mode, range, set) of it,
+    which counts as the share of the column's values that the class holds. Where no levels meet the requirements within
+    the limit it fails and says which one cannot be met.
 
     References: Samarati (2001); Kohlmayer et al. (2012), *Flash*; Prasser & Kohlmayer (2015), *ARX*.
 
@@ -60,6 +64,10 @@ class Generalise(Method):
         default_factory=dict, description="column → loss of each of its levels, to be summed, instead of an objective"
     )
     target: Target = Field(default=None, description="smallest class size per record: a column, or an array")
+    aggregate: dict[str, Aggregate] = Field(
+        default_factory=dict,
+        description="column → mean, geometric-mean, median, mode, interval or set of its class, instead of a level",
+    )
     budget_seconds: float | None = Field(default=None, gt=0, description="stop unfinished after so many seconds")
     budget_nodes: int | None = Field(default=None, ge=1, description="stop unfinished after so many nodes")
     drop: bool = Field(default=False, description="remove suppressed rows instead of keeping them with stars")
@@ -79,12 +87,17 @@ class Generalise(Method):
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Search, generalise, suppress."""
         wanted = targets(self.name, table, self.target)
-        counted = counted_columns(table, self.objective)
-        coded = quasi_codes(table, self.require, counted=counted, weights=self.weights, target=wanted)
+        for name in self.aggregate:
+            if name not in table.schema.need_quasi():
+                raise UnknownName.of("quasi-identifier", name, table.schema.quasi, "(aggregate)")
+        counted = (*counted_columns(table, self.objective), *self.aggregate)
+        coded = quasi_codes(
+            table, self.require, counted=counted, weights=self.weights, target=wanted, flat=tuple(self.aggregate)
+        )
         objective = self._objective(coded.domain)
         limit = int(self.suppress * len(coded.records) * (1 + 1e-12))
         checker = Checker(coded.records, self.require, objective, limit, counted)
-        lower, upper = level_range(self.name, coded, self.levels)
+        lower, upper = level_range(self.name, coded, {**self.levels, **dict.fromkeys(self.aggregate, 1)})
         seconds = self.budget_seconds
         nodes = int(np.prod([float(b - a + 1) for a, b in zip(lower, upper, strict=True)]).clip(max=2.0**62))
         if seconds is None and self.budget_nodes is None and nodes > ENUMERATED:
@@ -92,25 +105,36 @@ class Generalise(Method):
         found = search(checker, lower, upper, seconds=seconds, most=self.budget_nodes)
         if found.best is None:
             raise RequirementError(impossible(self.name, self.require, checker, found, wanted is not None))
-        kept, _ = checker.kept_records(found.best.levels)
+        kept, label = checker.kept_records(found.best.levels)
         hidden = ~coded.active
         hidden[coded.active] = ~kept
         changed = {
             column.name: column.label(level)
             for column, level in zip(coded.columns, found.best.levels, strict=True)
-            if level > 0
+            if level > 0 and column.name not in self.aggregate
         }
+        if self.aggregate:
+            labels = np.zeros(len(table), dtype=np.int64)
+            labels[coded.active] = label
+            for name, how in self.aggregate.items():
+                changed[name] = aggregated(self.name, table, name, how, labels, ~hidden)
         done = table.replace(changed) if changed else table
         if hidden.any():
             done = done.suppress(hidden, drop=self.drop, blank=table.schema.sensitive if self.blank else ())
-        return Outcome(done, _evidence(coded, objective, found), _private(coded, found))
+        private = _private(coded, found)
+        if self.aggregate:
+            private.pop("transformation")  # the value of a class belongs to its records, not to new ones
+        return Outcome(done, _evidence(coded, objective, found), private)
 
     def _objective(self, domain: Domain) -> Objective:
         if self.costs:
             if self.objective is not None:
                 raise ParameterError("generalise: give either an objective or costs per level, not both.")
             return level_costs(self.name, domain, self.costs)
-        return objective_of(self.name, self.objective, domain, self.weights)
+        made = objective_of(self.name, self.objective, domain, self.weights)
+        if self.aggregate and isinstance(made, ColumnObjective) and not made.ranked:
+            return with_aggregates(made, domain, {domain.names.index(name): name for name in self.aggregate})
+        return made
 
 
 def listed(value: Any) -> Any:

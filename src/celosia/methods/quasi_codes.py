@@ -87,8 +87,12 @@ def quasi_codes(
     counted: Sequence[str] = (),
     weights: Mapping[str, float] | None = None,
     target: NDArray[np.int64] | None = None,
+    flat: Sequence[str] = (),
 ) -> QuasiCodes:
-    """Code the quasi-identifiers and the columns that requirements count; earlier suppressed records are left out."""
+    """Code the quasi-identifiers and the columns that requirements count; earlier suppressed records are left out.
+
+    Columns named ``flat`` have no levels between "as it is" and ``*``, whatever their hierarchy.
+    """
     quasi = table.schema.need_quasi()
     for name in weights or {}:
         if name not in quasi:
@@ -97,7 +101,7 @@ def quasi_codes(
     active = ~table.suppressed_mask()
     if not active.any():
         raise DataError("every record is suppressed already: nothing is left to generalise.")
-    columns = tuple(quasi_column(table, name, population, active) for name in quasi)
+    columns = tuple(quasi_column(table, name, population, active, flat=name in flat) for name in quasi)
     matrix = np.column_stack([column.codes for column in columns])[active]
     people = None
     if population is not None:
@@ -125,7 +129,12 @@ def quasi_codes(
 
 
 def quasi_column(
-    table: Table, name: str, population: Table | None = None, active: NDArray[np.bool_] | None = None
+    table: Table,
+    name: str,
+    population: Table | None = None,
+    active: NDArray[np.bool_] | None = None,
+    *,
+    flat: bool = False,
 ) -> QuasiColumn:
     """Code one quasi-identifier with its hierarchy; without one it has the levels "as it is" and ``*``.
 
@@ -154,7 +163,7 @@ def quasi_column(
     gone = bool((own < 0).any()) or (people is not None and bool((people < 0).any()))
     if gone:
         values = pl.concat([values, pl.Series(values.name, [None], dtype=values.dtype)])
-    hierarchy = table.schema.hierarchy(name)
+    hierarchy = None if flat else table.schema.hierarchy(name)
     last = np.int32(len(values) - 1)
     filled = np.where(own < 0, last, own).astype(np.int32)
     if people is not None:
