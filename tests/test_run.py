@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -215,7 +216,7 @@ def test_nothing_is_half_written_when_a_part_of_the_release_fails(place, monkeyp
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr("celosia.run._pretty", fail)
+    monkeypatch.setattr(sys.modules[run.__module__], "_pretty", fail)
     with pytest.raises((OSError, OutputError)):
         run(policy(place))
     assert sorted(p.name for p in place.iterdir()) == ["people.csv", "policy.toml"]

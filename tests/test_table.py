@@ -83,6 +83,14 @@ def test_a_table_that_is_all_stars_is_one_class(engine):
     assert table.sizes()[1].tolist() == [2]
 
 
+def test_a_record_of_missing_values_is_not_suppressed(engine):
+    frame = pl.DataFrame({"a": ["x", None, "*"], "b": ["y", None, "*"]})
+    table = celosia.read(frame, Schema.of(quasi=["a", "b"]), engine=engine)
+    assert table.suppressed() == 1
+    assert table.sizes()[1].tolist() == [1, 1]
+    assert table.frequencies().tolist() == [1, 1, 0]
+
+
 def test_changes_make_new_tables(engine):
     table = celosia.read(FRAME, SCHEMA, engine=engine)
     changed = table.replace({"age": np.arange(5.0)}).map("zip", ["a", "b"], ["A", "B"]).drop(["who"])

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def positions(original: Table, protected: Table) -> NDArray[np.int64]:
     """For each protected record the position of its original record."""
     if original.lineage is protected.lineage:
-        found = np.searchsorted(original.ids(), protected.ids())
-        return found.astype(np.int64)
+        key = ("positions", original.rows)
+        return protected.cached(key, lambda: np.searchsorted(original.ids(), protected.ids()).astype(np.int64))
     if original.ordered and protected.ordered and len(original) == len(protected):
         return np.arange(len(original), dtype=np.int64)
     raise NotApplicable(

@@ -23,6 +23,7 @@ from celosia.schema import Kind, Missing, Schema
 from celosia.search.classes import ClassCounts, ValueCounts
 
 if TYPE_CHECKING:
+    import narwhals as nw
     import polars as pl
     from numpy.typing import NDArray
 
@@ -159,7 +160,7 @@ def suppressed(rows: Rows) -> int:
     types = rows.engine.types(rows.frame)
     if not quasi or any(types[name] != nw.String for name in quasi):
         return 0
-    stars = nw.all_horizontal(*(nw.col(name) == STAR for name in quasi), ignore_nulls=True)
+    stars = _all_stars(quasi)
     found = rows.engine.rows(rows.engine.filter(rows.frame, stars))
     return 0 if found == rows.engine.rows(rows.frame) else found
 
@@ -193,12 +194,19 @@ def _class_sizes(rows: Rows, keys: Sequence[str]) -> NDArray[np.int64]:
     grouped = rows.engine.histogram(rows.kept(), keys, person=rows.schema.person)
     types = rows.engine.types(rows.frame)
     if not rows.flagged and all(types[name] == nw.String for name in keys):
-        starred = nw.all_horizontal(*(nw.col(name) == STAR for name in keys), ignore_nulls=True)
+        starred = _all_stars(keys)
         counts = nw.from_native(grouped).select(nw.col(counted), starred.alias("__starred__")).to_native()
         found = rows.engine.collect(counts)
         kept = found if len(found) == 1 else found.filter(~found["__starred__"])
         return kept[counted].to_numpy().astype(np.int64)
     return rows.engine.collect(rows.engine.select(grouped, [counted]))[counted].to_numpy().astype(np.int64)
+
+
+def _all_stars(names: Sequence[str]) -> nw.Expr:
+    """Whether a row has stars in all these columns; a missing value is no star."""
+    import narwhals as nw
+
+    return nw.all_horizontal(*((nw.col(name) == STAR).fill_null(value=False) for name in names), ignore_nulls=False)
 
 
 def _starred(found: pl.DataFrame, keys: Sequence[str]) -> pl.Series | None:

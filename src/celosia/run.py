@@ -46,9 +46,8 @@ def run(
     tell = progress or (lambda *_: None)
     seed = _seed(policy)
     tell("read", 0.0)
-    original = read(
-        policy.source, policy.schema, engine=policy.engine, query=policy.query, **dict(policy.options)
-    ).identified()
+    original = read(policy.source, policy.schema, engine=policy.engine, query=policy.query, **dict(policy.options))
+    original = original.identified().computed()
     check_input(original)
     check_columns(original, [*policy.require, *policy.risks, *(s.method for s in policy.steps[:1])])
     protected = apply_steps(original, policy.steps, Stream(seed), tell)
@@ -78,9 +77,12 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
     attacks = tuple(risk for risk in policy.risks if risk.attack)
     comparison = compare(original, protected, policy.losses, attacks)
     stream = Stream(seed).child("output")
-    frame = released.engine.shuffle(released.rows.frame, stream) if policy.output.order == "shuffled" else None
-    order = np.asarray(released.engine.ids(frame)) if frame is not None else released.ids()
-    shuffled = replace(released, rows=replace(released.rows, frame=frame)) if frame is not None else released
+    engine = released.engine
+    frame = (
+        engine.materialised(engine.shuffle(released.rows.frame, stream)) if policy.output.order == "shuffled" else None
+    )
+    order = np.asarray(engine.ids(frame)) if frame is not None else released.ids()
+    shuffled = replace(released, rows=replace(released.rows, frame=frame), _cache={}) if frame is not None else released
     certificate = _certificate(shuffled, left_out, policy, after, comparison)
     record = _record(original, shuffled, policy, seed, order, before, after, comparison)
     return Release(shuffled, original, after, before, comparison, certificate, record)

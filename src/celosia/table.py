@@ -296,6 +296,12 @@ class Table(Shown):
         bound = self.schema.keep(frame.columns).bind(self.engine.kinds(new))
         return replace(self, rows=Rows(self.engine, new, bound), lineage=object(), ordered=False, _cache={})
 
+    def computed(self) -> Table:
+        """The same table with what was asked of it done once, so that no measure has to do it again."""
+        done = self._with(self.engine.materialised(self.rows.frame))
+        done._cache.update({key: value for key, value in self._cache.items() if key != "polars"})
+        return done
+
     def with_schema(self, schema: Schema) -> Table:
         """The same rows, described in another way."""
         bound = _settled(self.engine, self.rows.frame, schema.bind(self.engine.kinds(self.rows.frame)))

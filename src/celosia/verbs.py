@@ -156,7 +156,7 @@ def step(table: Table, method: Method, stream: Stream, start: Any) -> Table:
     if outcome.others:
         entry["tables"] = list(outcome.others)
     secret = {"step": method.name, **outcome.private, **({"tables": outcome.others} if outcome.others else {})}
-    done = outcome.table
+    done = outcome.table.computed()
     return done if len(done.history) > before else done.stepped(entry, secret, start)
 
 

@@ -79,8 +79,8 @@ class DuckDB(Engine):
         return frame.query(view, f"SELECT big.*{added} FROM {view} AS big {how} JOIN small ON {same}")  # noqa: S608
 
     def collect(self, frame: duckdb.DuckDBPyRelation) -> pl.DataFrame:
-        """Run the query; rows come in the order of their ids where there are ids."""
-        return pl.DataFrame(self.ordered(frame) if RECORD in frame.columns else frame)
+        """Run the query."""
+        return pl.DataFrame(frame)
 
     def quantiles(self, frame: duckdb.DuckDBPyRelation, column: str, shares: Sequence[float]) -> list[float]:
         """Quantiles of one column in one pass."""

@@ -154,6 +154,11 @@ class Engine(ABC):
         """The rows in the order of their record ids."""
         return nw.from_native(frame).sort(RECORD).to_native()
 
+    def materialised(self, frame: Any) -> Any:
+        """The frame with its rows computed once and kept in memory, when they are below the stated bound."""
+        cells = self.rows(frame) * len(self.types(frame))
+        return self.accept(self.collect(frame)) if cells <= COLLECT_LIMIT else frame
+
     def bounded(self, frame: Any) -> pl.DataFrame:
         """Collect, or refuse when the result is larger than the stated bound."""
         self.check_bound(self.rows(frame) * len(self.types(frame)))

@@ -47,7 +47,10 @@ class AlteredRecords(Loss):
 
 
 def _changed(original: Table, protected: Table, name: str) -> NDArray[np.bool_]:
+    return protected.cached(("changed", original.rows, name), lambda: _compared(original, protected, name))
 
+
+def _compared(original: Table, protected: Table, name: str) -> NDArray[np.bool_]:
     before: pl.Series = original.column(name)[positions(original, protected)]
     after = protected.column(name)
     if before.dtype != after.dtype:

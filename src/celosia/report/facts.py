@@ -89,7 +89,7 @@ def columns_of(release: Release, *, internal: bool) -> list[ColumnFacts]:
     for name in release.table.names:
         role = next((str(r) for r in ("quasi", "sensitive", "weight", "stratum") if r in schema[name].roles), "")
         shown = role in {"quasi", "sensitive"}
-        after = value_counts(release.table, name)
+        after = value_counts(release.comparison.protected, name)
         known = name in release.original.schema
         before = value_counts(release.original, name) if known and shown else None
         found.append(
@@ -120,7 +120,7 @@ def internal_of(release: Release, limit: int = 25) -> InternalFacts:
     """The smallest classes, those that disclose a sensitive value, and the records at highest risk."""
     import polars as pl
 
-    table = release.table
+    table = release.comparison.protected
     if str(table.schema.reading()) != "category":
         return InternalFacts()
     keys, counts = table.keyed_counts()

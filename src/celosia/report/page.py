@@ -51,7 +51,7 @@ def render(release: Release, *, edition: Edition, language: str = "en") -> str:
     formal = "formal" in release.certificate and not internal
     columns = columns_of(release, internal=internal)
     before = None if formal else classes_of(release.original)
-    after = classes_of(release.table if release.certificate["counted"] == "records" else release.comparison.protected)
+    after = classes_of(release.comparison.protected)
     verdict, style = _verdict(release, w)
     inside = internal_of(release) if internal else None
     return (
