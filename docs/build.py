@@ -181,8 +181,14 @@ def command_line() -> str:
     runner = CliRunner()
     blocks = ["# The command line\n\nPrinted by the commands themselves."]
     names = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
-    names += [group.name for group in app.registered_groups if group.name]
-    for words in [[], *([name.replace("_", "-")] for name in sorted(names))]:
+    calls = [[], *([name.replace("_", "-")] for name in names)]
+    for group in app.registered_groups:
+        inner = group.typer_instance.registered_commands if group.name != "protect" and group.typer_instance else []
+        calls += [
+            [str(group.name)],
+            *([str(group.name), str(c.name or c.callback.__name__)] for c in inner if c.callback),
+        ]
+    for words in sorted(calls):
         shown = runner.invoke(app, [*words, "--help"], prog_name="celosia").output
         text = "\n".join(line.rstrip() for line in shown.strip().splitlines())
         blocks.append(f"## celosia {' '.join(words)}\n\n```text\n{text}\n```")

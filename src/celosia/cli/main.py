@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from celosia.cli import commands
+from celosia.cli import commands, gateway
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,8 @@ app.command()(commands.compare)
 app.command()(commands.run)
 app.command()(commands.apply)
 app.command()(commands.verify)
+app.command()(gateway.query)
+app.add_typer(gateway.gateway_app, name="gateway")
 app.command()(commands.reproduce)
 app.command()(commands.parts)
 

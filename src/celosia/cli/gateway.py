@@ -1,0 +1,123 @@
+"""``celosia query`` and ``celosia gateway``: questions to a database, answered with noise from a finite budget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from celosia.cli.commands import Json, end_with
+
+Dataset = Annotated[Path, typer.Option(help="TOML file that declares the data set: tables, bounds, person, budget.")]
+LedgerPlace = Annotated[
+    str | None, typer.Option(help="The ledger: a file or a database URL; beside the data set unless given.")
+]
+KeysPlace = Annotated[Path | None, typer.Option(help="File of the analysts' keys; beside the data set unless given.")]
+
+gateway_app = typer.Typer(help="The differential-privacy gateway over a database: serve it, its keys, its ledger.")
+
+
+def query(
+    sql: Annotated[str, typer.Argument(help="The question, in SQL.")],
+    dataset: Dataset = Path("dataset.toml"),
+    epsilon: Annotated[float | None, typer.Option(help="Privacy loss to spend (pure differential privacy).")] = None,
+    rho: Annotated[float | None, typer.Option(help="Privacy loss to spend (zero-concentrated).")] = None,
+    delta: Annotated[float, typer.Option(help="Privacy loss to spend: the delta of (epsilon, delta).")] = 0.0,
+    announce: Annotated[int, typer.Option(min=1, help="Split the price over so many announced questions.")] = 1,
+    analyst: Annotated[str, typer.Option(help="Who asks.")] = "owner",
+    fresh: Annotated[bool, typer.Option(help="Draw a new answer, charged again, instead of the stored one.")] = False,
+    explain: Annotated[bool, typer.Option(help="Show sensitivity, noise and expected error; spend nothing.")] = False,
+    ledger: LedgerPlace = None,
+    json: Json = False,
+) -> None:
+    """Ask a database one question under differential privacy."""
+    from celosia.cli.show import console, print_json
+    from celosia.gateway.answer import Answer
+    from celosia.gateway.commands import answer_text
+    from celosia.gateway.commands import query as ask
+
+    found = ask(
+        sql,
+        dataset,
+        ledger=ledger,
+        epsilon=epsilon,
+        rho=rho,
+        delta=delta,
+        announce=announce,
+        analyst=analyst,
+        fresh=fresh,
+        explain=explain,
+    )
+    if json or not isinstance(found, Answer):
+        print_json(found.data())
+    else:
+        console().print(answer_text(found), markup=False)
+
+
+@gateway_app.command()
+def serve(
+    dataset: Dataset = Path("dataset.toml"),
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8350,
+    per_minute: Annotated[int, typer.Option(min=1, help="Requests that an analyst may make in a minute.")] = 120,
+    secure: Annotated[bool, typer.Option(help="Behind a TLS proxy: cookies over https only.")] = False,
+    ledger: LedgerPlace = None,
+    keys: KeysPlace = None,
+) -> None:
+    """Serve questions over HTTP, with a page for people."""
+    from celosia.gateway.commands import serve as run
+
+    run(dataset, ledger=ledger, keys=keys, host=host, port=port, per_minute=per_minute, secure=secure)
+
+
+@gateway_app.command()
+def key(
+    analyst: Annotated[str, typer.Argument(help="Who gets the key.")],
+    dataset: Dataset = Path("dataset.toml"),
+    keys: KeysPlace = None,
+) -> None:
+    """Make a key for an analyst; it is shown once, only its hash is stored."""
+    from celosia.gateway.commands import add_key
+
+    print(add_key(dataset, analyst, keys))
+
+
+@gateway_app.command()
+def verify(
+    dataset: Dataset = Path("dataset.toml"),
+    anchor: Annotated[str, typer.Option(help="The head of an earlier check.")] = "",
+    ledger: LedgerPlace = None,
+    json: Json = False,
+) -> None:
+    """Check the chain and the sums of the ledger."""
+    from dataclasses import asdict
+
+    from celosia.gateway.commands import verify as check
+
+    found = check(dataset, ledger, anchor)
+    _print(asdict(found), json=json)
+    end_with(0 if found.holds else 3)
+
+
+@gateway_app.command()
+def audit(
+    log: Annotated[Path, typer.Argument(help="A log of plain SQL statements.")],
+    dataset: Dataset = Path("dataset.toml"),
+    json: Json = False,
+) -> None:
+    """Find pairs of logged queries whose row sets differ by one person."""
+    from dataclasses import asdict
+
+    from celosia.gateway.commands import audit_log
+
+    _print(asdict(audit_log(log, dataset)), json=json)
+
+
+def _print(found: dict[str, Any], *, json: bool) -> None:
+    from celosia.cli.show import print_json
+
+    if json:
+        print_json(found)
+    else:
+        print("\n".join(f"{name}: {value}" for name, value in found.items()))
