@@ -30,7 +30,7 @@ WORKLOAD = {
     "histogram": "SELECT education, sex, COUNT(*) AS n FROM person GROUP BY education, sex",
 }
 DRAWS = {"count": 2000, "sum": 2000, "histogram": 100}
-PEER_DRAWS = {"count": 600, "sum": 600, "histogram": 40}
+PEER_DRAWS = {"count": 300, "sum": 300, "histogram": 30}
 
 PEER = r"""
 import json, sys, time

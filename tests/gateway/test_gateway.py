@@ -182,6 +182,8 @@ def test_hidden_groups_need_delta(adult_csv, tmp_path, adult):
         assert "United-States" in shown
         assert "Holand-Netherlands" not in shown  # one person
         assert answer.left.delta == pytest.approx(1e-3 - 1e-6)
+        unneeded = gateway.ask("SELECT COUNT(*) FROM person", epsilon=1.0, delta=1e-6)
+        assert unneeded.cost.delta == 0  # nothing needs it here, so it is not charged
 
 
 def test_gaussian_and_zcdp(adult_csv, tmp_path):

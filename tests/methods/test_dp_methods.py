@@ -248,3 +248,21 @@ def test_refusals(people):
         celosia.methods.DpHistogram(columns="sex", epsilon=0)
     with pytest.raises(ParameterError, match="not all declared"):
         celosia.protect(people, celosia.methods.DpMarginals(marginals=[["age"]], epsilon=1.0))
+
+
+def test_parts_survive_the_text_grammar():
+    from celosia.catalogue import build
+
+    for kind, part in [
+        ("method", histogram(epsilon=1.0, neighbours="change-one")),
+        (
+            "method",
+            celosia.methods.DpMarginals(marginals=[["sex"], ["sex", "age"]], epsilon=1.0, values={"sex": ["F"]}),
+        ),
+        ("method", celosia.methods.DpGeneralise(epsilon=1.0, delta=1e-6, levels={"age": 1})),
+        ("mechanism", celosia.mechanisms.Gaussian(epsilon=1.0, delta=1e-6)),
+        ("mechanism", celosia.mechanisms.Quantile(epsilon=1.0, lower=0, upper=9)),
+        ("mechanism", celosia.mechanisms.NoisyHistogram(epsilon=1.0, delta=1e-6)),
+    ]:
+        assert build(kind, str(part)) == part
+        assert build(kind, part.spec()) == part

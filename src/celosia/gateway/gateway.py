@@ -20,7 +20,7 @@ from celosia.gateway.databases import open_database, plain
 from celosia.gateway.explain import Explanation, explain
 from celosia.gateway.ledger import Balance, Granted, Ledger, Share, Stored
 from celosia.gateway.metadata import DatasetFacts
-from celosia.gateway.noising import Noising, Shape, noising
+from celosia.gateway.noising import Noising, Shape, needed, noising
 from celosia.gateway.sql import emit
 from celosia.gateway.sql.build import MOST_CELLS, build
 from celosia.gateway.sql.parse import Refused, parse
@@ -88,8 +88,8 @@ class Gateway:
         same question was answered before.
         """
         start = time.monotonic()
-        cost = self.facts.cost(epsilon, rho, delta, announce)
         plan = self.plan(sql)
+        cost = needed(plan, self.facts.cost(epsilon, rho, delta, announce), noise)
         shares = noising(plan, cost, self._cell_count(plan), noise)
         question = plan.question(self.facts.name, cost.measure, cost.loss_units, cost.delta_units, shares.shape)
         with self._asking[int(question[:8], 16) % _STRIPES]:
@@ -112,8 +112,8 @@ class Gateway:
         noise: Shape | None = None,
     ) -> Explanation:
         """Tell sensitivity, noise and expected error; the data are not read and nothing is spent."""
-        cost = self.facts.cost(epsilon, rho, delta, announce)
         plan = self.plan(sql)
+        cost = needed(plan, self.facts.cost(epsilon, rho, delta, announce), noise)
         cells = self._cell_count(plan)
         return explain(plan, noising(plan, cost, cells, noise), cost, cells, tuple(self._queries(plan)))
 

@@ -88,6 +88,13 @@ class Noising:
     shape: Shape = "laplace"
 
 
+def needed(plan: Plan, cost: Cost, shape: Shape | None = None) -> Cost:
+    """The cost without its delta where nothing needs one: public groups and Laplace noise, or zCDP."""
+    if not plan.public_keys or (shape == "gaussian" and cost.measure == "approximate"):
+        return cost
+    return Cost(cost.measure, cost.loss_units, 0)
+
+
 def noising(plan: Plan, cost: Cost, cells: int | None, shape: Shape | None = None) -> Noising:
     """Share a cost evenly over the numbers of a plan (sequential composition) and find the noise each one needs."""
     shape = shape or ("gaussian" if cost.measure == "zcdp" else "laplace")

@@ -281,6 +281,9 @@ JOINS = [
     "SELECT COUNT(*) FROM patient SEMI JOIN visit ON patient.id = visit.patient",
     "SELECT COUNT(*) FROM area LEFT JOIN patient ON area.code = patient.region",
     "SELECT COUNT(*) FROM area",
+    "SELECT COUNT(*) FROM patient JOIN area ON patient.region = area.code JOIN visit ON area.code = visit.region",
+    "SELECT COUNT(*) FROM area JOIN patient ON area.code = patient.region JOIN visit ON area.code = visit.region",
+    "SELECT SUM(v.cost) FROM patient p JOIN area a ON p.region = a.code LEFT JOIN visit v ON v.region = a.code",
     "SELECT COUNT(*) FROM information_schema.tables",
     "SELECT COUNT(*) FROM pg_catalog.pg_tables",
     "SELECT COUNT(*) FROM sqlite_master",
@@ -425,6 +428,15 @@ def test_hostile_questions(pair, caplog):
         assert all(secret not in record.getMessage() for record in caplog.records for secret in SECRETS), sql[:100]
     assert answered > 40  # the harmless ones among them are answered
     assert present.ledger.verify("clinic").holds
+
+
+def test_persons_are_not_paired_through_a_public_table(pair):
+    """A join of two personal tables by region would let one person's rows move another person's."""
+    for sql in JOINS:
+        if "visit.region" in sql or "v.region" in sql:
+            kind, text = outcome(pair[0], sql)
+            assert kind == "refused", sql
+            assert "person columns only" in text or "not declared" in text, sql
 
 
 def test_unanswerable_is_not_zero(pair):

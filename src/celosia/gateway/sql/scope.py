@@ -143,8 +143,9 @@ class Scope:
     def _own(self, left: tuple[_Table, str], right: tuple[_Table, str], outer: bool) -> None:
         """Stability: every row of the join must belong to one person, and how many a person gets must be known."""
         (old, old_column), (new, new_column) = left, right
-        if not old.facts.public and not new.facts.public:
-            if old.facts.person != old_column or new.facts.person != new_column:
+        # Also when the new table hangs on a public one: a region would pair one person's rows with another's.
+        if not new.facts.public and len(self._private()) > 1:
+            if old.facts.public or old.facts.person != old_column or new.facts.person != new_column:
                 raise Refused(
                     "two tables with personal data are joined by their person columns only: otherwise a row would "
                     "belong to two people, and what one of them may spend could not be told."
