@@ -1,6 +1,6 @@
 """k-anonymity and prosecutor risk against the bare group-by of the same engine, in one run.
 
-usage: python bench/assess.py TABLE [--large TABLE.parquet]   (a CSV or Parquet file; all its columns are quasi-identifiers)
+usage: python bench/assess.py TABLE   (a CSV or Parquet file; all its columns are quasi-identifiers)
 """
 
 import argparse

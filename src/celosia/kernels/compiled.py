@@ -20,8 +20,8 @@ def compiled(*, parallel: bool = False, fastmath: bool = False) -> Callable[[F],
     def decorate(function: F) -> F:
         options = {"nogil": True, "parallel": parallel, "fastmath": fastmath, "error_model": "numpy"}
         try:
-            return cast(F, numba.njit(cache=True, **options)(function))
+            return cast("F", numba.njit(cache=True, **options)(function))
         except RuntimeError:  # "cannot cache function …: no locator available"
-            return cast(F, numba.njit(cache=False, **options)(function))
+            return cast("F", numba.njit(cache=False, **options)(function))
 
     return decorate
