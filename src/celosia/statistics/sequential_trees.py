@@ -85,11 +85,7 @@ def lend(leaves: Ints, y: Floats, wanted: Ints, rng: np.random.Generator, *, smo
     order = np.lexsort((y, leaves))
     names, start, count = np.unique(leaves[order], return_index=True, return_counts=True)
     place = np.searchsorted(names, wanted)
-    shuffled = np.lexsort((rng.random(len(wanted)), place))
-    _, first, many = np.unique(place[shuffled], return_index=True, return_counts=True)
-    rank = np.arange(len(wanted)) - np.repeat(first, many)
-    u = np.empty(len(wanted))
-    u[shuffled] = (rank + rng.random(len(wanted))) / np.repeat(many, many)
+    u = evenly(place, rng)
     s, n = start[place], count[place]
     at = np.minimum((u * n).astype(np.int64), n - 1)
     sorted_values = y[order]
@@ -102,6 +98,21 @@ def lend(leaves: Ints, y: Floats, wanted: Ints, rng: np.random.Generator, *, smo
     moved = drawn + np.abs(shift) * (beside - drawn)
     moved = np.where(np.isnan(moved), drawn, moved)
     return np.rint(moved) if whole else np.asarray(moved)
+
+
+def evenly(groups: Ints, rng: np.random.Generator) -> Floats:
+    """Numbers in [0, 1), one per record, that are spread evenly within each group, in random order.
+
+    >>> u = evenly(np.array([0, 0, 1, 1]), np.random.default_rng(0))
+    >>> sorted((u[:2] * 2).astype(int).tolist()), sorted((u[2:] * 2).astype(int).tolist())
+    ([0, 1], [0, 1])
+    """
+    order = np.lexsort((rng.random(len(groups)), groups))
+    _, first, many = np.unique(groups[order], return_index=True, return_counts=True)
+    rank = np.arange(len(groups)) - np.repeat(first, many)
+    u = np.empty(len(groups))
+    u[order] = (rank + rng.random(len(groups))) / np.repeat(many, many)
+    return u
 
 
 def _tree(x: Floats, y: Floats, feature: Feature, leaf: int, rng: np.random.Generator) -> Any:
