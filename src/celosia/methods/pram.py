@@ -94,11 +94,15 @@ class Pram(Method):
                 if not counts.any():
                     continue
                 here = np.flatnonzero(counts)
-                local = np.cumsum(counts > 0) - 1  # number of a category among those that occur here
+                # number of a category among those that occur here; the last entry serves -1, which is missing
+                local = np.append(np.cumsum(counts > 0) - 1, -1)
                 here_labels = [labels[c] for c in here]
                 matrix = self._matrix(counts[here].astype(np.float64), here_labels, given)
-                moved = transit(np.where(own < 0, -1, local[own]), matrix, rng)
-                new[rows] = np.where(own < 0, -1, here[moved])
+                moved = np.append(here, -1)[transit(local[own], matrix, rng)]
+                if self.within:
+                    new[rows] = moved
+                else:
+                    new = moved
                 entry: dict[str, Any] = {"categories": here_labels, "matrix": matrix.tolist()}
                 if self.within:
                     entry["stratum"] = {w: str(table.column(w)[int(unit.first[rows[0]])]) for w in self.within}
