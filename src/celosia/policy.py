@@ -42,7 +42,7 @@ from celosia.schema import Schema
 
 MEASURED_RISKS = ("prosecutor",)
 MEASURED_LOSSES = ("altered-records", "discernibility")
-_SECTIONS = ("input", "schema", "require", "step", "measure", "output", "run")
+_SECTIONS = ("input", "schema", "require", "step", "measure", "explore", "output", "run")
 _SCHEMA_KEYS = [
     "identifiers",
     "quasi",
@@ -84,6 +84,22 @@ class Output:
 
 
 @dataclass(frozen=True)
+class Exploration:
+    """What ``celosia explore`` tries and which limits it keeps."""
+
+    candidates: tuple[Any, ...] | None = None
+    """Entries as :func:`celosia.explore` takes them; None: what the catalogue proposes."""
+    risk: Risk | None = None
+    loss: Loss | None = None
+    seeds: int = 5
+    max_risk: float | None = None
+    max_loss: float | None = None
+    budget_seconds: float | None = None
+    workers: int | None = None
+    store: Path | None = None
+
+
+@dataclass(frozen=True)
 class Policy:
     """What to read, what must hold, what is done, what is measured, where it goes."""
 
@@ -94,6 +110,7 @@ class Policy:
     risks: tuple[Risk, ...] = ()
     losses: tuple[Loss, ...] = ()
     output: Output = Output()
+    explore: Exploration = Exploration()
     query: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options of the reader: separator, encoding, …"""
@@ -162,6 +179,7 @@ class _Reader:
             risks=self._parts("measure.risks", "risk", measure.get("risks", MEASURED_RISKS)),
             losses=self._parts("measure.losses", "loss", measure.get("losses", MEASURED_LOSSES)),
             output=self._output(),
+            explore=self._explore(),
             query=given.get("query"),
             options=options,
             engine=given.get("engine"),
@@ -210,6 +228,24 @@ class _Reader:
     def _parts(self, key: str, kind: str, entries: Any) -> Any:
         return tuple(
             self._made(f"{key} {i + 1}", build, kind, entry) for i, entry in enumerate(self._list(key, entries))
+        )
+
+    def _explore(self) -> Exploration:
+        numbers = ("seeds", "max_risk", "max_loss", "budget_seconds", "workers")
+        table = self._table("explore", ("candidate", "risk", "loss", "store", *numbers))
+        for name in numbers:
+            whole = name in ("seeds", "workers")
+            value = table.get(name, 1)
+            if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or value < whole:
+                kind = "a whole number of at least 1" if whole else "a number of at least 0"
+                raise PolicyError(f"{self.name}: explore.{name} must be {kind}, got {value!r}.")
+        listed = self._list("explore.candidate", table["candidate"]) if "candidate" in table else None
+        return Exploration(
+            candidates=None if listed is None else tuple(listed),
+            risk=self._made("explore.risk", build, "risk", table["risk"]) if "risk" in table else None,
+            loss=self._made("explore.loss", build, "loss", table["loss"]) if "loss" in table else None,
+            store=self.directory / str(table["store"]) if "store" in table else None,
+            **{name: table[name] for name in numbers if name in table},
         )
 
     def _output(self) -> Output:
