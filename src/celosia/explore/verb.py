@@ -17,7 +17,7 @@ from celosia.errors import ParameterError
 from celosia.explore.candidates import Candidate, listed
 from celosia.explore.frontier import Estimate, Frontier, Point, layered
 from celosia.explore.store import Store, fingerprint, key
-from celosia.explore.trial import Task, evaluate, measure, trial_seed
+from celosia.explore.trial import Measured, Task, evaluate, measure, trial_seed
 from celosia.explore.workers import Job, results
 from celosia.streams import fresh_seed
 from celosia.table import Table
@@ -124,6 +124,7 @@ class _Search:
     evaluated: int = 0
     known: int = 0
     _own: Table | None = None
+    _measured: Measured = field(default_factory=Measured)
 
     def run(self, seeds: int) -> None:
         """All candidates with all seeds; or under a budget rung by rung, half of the candidates on each."""
@@ -188,7 +189,7 @@ class _Search:
                 yield from results(self.task, left, cores, self._expired)
                 return
             number, candidate, seed = left.pop(0)
-            yield number, evaluate(self.task, self._table(), candidate, seed)
+            yield number, evaluate(self.task, self._table(), candidate, seed, self._measured)
 
     def _better_half(self, alive: Sequence[Candidate]) -> list[Candidate]:
         """The half in the outer layers; inside a layer by the sum of the places in risk and loss."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO
 
 from celosia.explore.candidates import Candidate
-from celosia.explore.trial import Task, evaluate
+from celosia.explore.trial import Measured, Task, evaluate
 
 POLL = 0.2  # seconds between looks at the clock
 
@@ -115,10 +115,10 @@ def _serve() -> None:
     questions = sys.stdin.buffer
     try:
         task: Task = _receive(questions)
-        table = task.table()
+        table, known = task.table(), Measured()
         while True:
             candidate, seed = _receive(questions)
-            _send(answers, evaluate(task, table, candidate, seed))
+            _send(answers, evaluate(task, table, candidate, seed, known))
     except (EOFError, BrokenPipeError):
         return
 
