@@ -237,14 +237,20 @@ def _evidence(coded: QuasiCodes, objective: Objective, found: Found) -> dict[str
         "score": best.score,
         "suppressed": best.suppressed,
         "optimal": found.optimal,
-        "bound": found.bound,
+        "bound": found.bound if isinstance(found.bound, tuple) or np.isfinite(found.bound) else None,
         "checked": len(found.checks),
         "lattice": found.nodes,
         "classes": best.classes,
+        "covered": {name: _covered(coded.domain, j, best.levels[j]) for j, name in enumerate(coded.domain.names)},
     }
     if isinstance(objective, ColumnObjective) and best.sums is not None:
         facts["costs"] = dict(zip(coded.domain.names, best.sums, strict=True))
     return facts
+
+
+def _covered(domain: Domain, j: int, level: int) -> float:
+    """The mean share of the domain that a cell of the column covers at the level: 1/size as it is, 1 at the top."""
+    return float(domain.share(j, level) @ domain.frequency(j, level) / max(1, domain.n))
 
 
 def _private(coded: QuasiCodes, found: Found) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.search.check import Check, Checker
 from celosia.search.objective import ColumnObjective, Score
@@ -40,8 +39,14 @@ class _Descent:
         self.monotone = self.columns is not None and self.columns.monotone
         self.best: Check | None = None
         self.checks: dict[Levels, Check] = {}
-        self._forcing: list[Check] = []
-        self._forcing_levels = np.zeros((0, len(lower)), dtype=np.int8)
+        domain = checker.records.domain
+        deepest = max((len(maps) for maps in domain.maps), default=1)
+        self._forcing = 0
+        self._levels = np.zeros((0, len(lower)), dtype=np.int8)
+        self._certain = np.zeros(0, dtype=np.int64)
+        self._gap = np.zeros(0)
+        self._ceiling = np.zeros(0)
+        self._penalty = np.zeros((0, len(lower), deepest))
 
     def run(self) -> Found:
         """Descend from the top, then open nodes by their bound until none is left or time is up."""
@@ -50,6 +55,7 @@ class _Descent:
         top = self._look(self.upper)
         if top.holds:
             self._walk_down(top)
+        self._exchange()
         bound = self._prove()
         finished = bound is None
         least: Score = math.inf if self.best is None else self.best.score
@@ -72,12 +78,24 @@ class _Descent:
         if better(check, self.best):
             self.best = check
         if check.certain or check.gap > 0 or check.ceiling > -math.inf:
-            self._forcing.append(check)
-            if len(self._forcing) > len(self._forcing_levels):
-                more = np.zeros((max(64, len(self._forcing_levels)), len(levels)), dtype=np.int8)
-                self._forcing_levels = np.concatenate([self._forcing_levels, more])
-            self._forcing_levels[len(self._forcing) - 1] = levels
+            self._remember(check)
         return check
+
+    def _remember(self, check: Check) -> None:
+        """Keep what a node forces on finer ones, as arrays."""
+        count = self._forcing
+        if count == len(self._certain):
+            grow = max(64, count)
+            self._levels = np.concatenate([self._levels, np.zeros((grow, self._levels.shape[1]), dtype=np.int8)])
+            self._certain = np.concatenate([self._certain, np.zeros(grow, dtype=np.int64)])
+            self._gap = np.concatenate([self._gap, np.zeros(grow)])
+            self._ceiling = np.concatenate([self._ceiling, np.full(grow, -math.inf)])
+            self._penalty = np.concatenate([self._penalty, np.zeros((grow, *self._penalty.shape[1:]))])
+        self._levels[count] = check.levels
+        self._certain[count], self._gap[count], self._ceiling[count] = check.certain, check.gap, check.ceiling
+        if check.penalty is not None:
+            self._penalty[count] = check.penalty
+        self._forcing = count + 1
 
     def _walk_down(self, start: Check) -> None:
         """Go to the best neighbour one level finer while one is better: greedy, from the coarsest node."""
@@ -93,6 +111,33 @@ class _Descent:
             if found is here:
                 return
             here = found
+
+    def _exchange(self) -> None:
+        """Trade levels between columns: one or two finer for one coarser, while that helps."""
+        tried: Check | None = None
+        while self.best is not None and self.best is not tried and not self._late():
+            tried = self.best
+            for levels in self._neighbours(tried.levels):
+                if self._late() or self.best is not tried:
+                    break
+                if levels not in self.checks and self._bound(levels) < self._key(tried.score):
+                    self._look(levels)
+
+    def _neighbours(self, levels: Levels) -> list[Levels]:
+        m = len(levels)
+        finer = [[], *([j] for j in range(m)), *([i, j] for i in range(m) for j in range(i, m))]
+        out = []
+        for up in range(-1, m):
+            for down in finer:
+                node = list(levels)
+                if up >= 0:
+                    node[up] += 1
+                for j in down:
+                    node[j] -= 1
+                inside = all(a <= x <= b for a, x, b in zip(self.lower, node, self.upper, strict=True))
+                if inside and tuple(node) != levels:
+                    out.append(tuple(node))
+        return out
 
     def _prove(self) -> Key | None:
         """Open nodes by their bound; give the least bound still open when time is up, ``None`` when all is proven.
@@ -158,25 +203,21 @@ class _Descent:
         """
         if not forced and not self.monotone:
             return (-math.inf,)
-        below: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
-        if forced and self._forcing:
-            known = self._forcing_levels[: len(self._forcing)]
-            below = np.flatnonzero((known >= np.array(levels, dtype=np.int8)).all(axis=1))
         gap, ceiling = 0.0, -math.inf
-        sums = None
-        if self.columns is not None:
-            sums = np.array([base[level] for base, level in zip(self.columns.base, levels, strict=True)])
-            penalty = np.zeros(len(levels))
-        for i in below:
-            check = self._forcing[i]
-            if check.certain > self.checker.limit:
-                return (math.inf,)
-            gap, ceiling = max(gap, check.gap), max(ceiling, check.ceiling)
-            if sums is not None and check.penalty is not None:
-                penalty = np.maximum(penalty, check.penalty[np.arange(len(levels)), list(levels)])
-        if self.columns is None or sums is None:
+        penalty = None
+        if forced and self._forcing:
+            known = self._levels[: self._forcing]
+            below = np.flatnonzero((known >= np.array(levels, dtype=np.int8)).all(axis=1))
+            if len(below):
+                if self._certain[below].max() > self.checker.limit:
+                    return (math.inf,)
+                gap, ceiling = float(self._gap[below].max()), float(self._ceiling[below].max())
+                columns = np.arange(len(levels))
+                penalty = self._penalty[below[:, None], columns, list(levels)].max(axis=0)
+        if self.columns is None:
             return (ceiling,)
-        value = self.columns.value(sums + penalty)
+        sums = np.array([base[level] for base, level in zip(self.columns.base, levels, strict=True)])
+        value = self.columns.value(sums if penalty is None else sums + penalty)
         if len(value) > 1:
             return tuple(value.tolist())
         return (max(float(value[0]) + gap, ceiling),)
