@@ -318,7 +318,8 @@ def test_commands(tmp_path):
     )
     answer = commands.query("SELECT COUNT(*) AS n, MEDIAN(age) AS m FROM person", declaration, epsilon=0.5)
     text = commands.answer_text(answer)
-    assert "ranks with 95 %" in text
+    assert " ranks)" in text
+    assert "In brackets: 95 % interval." in text
     assert "(left: epsilon 0.5)" in text
     told = commands.query("SELECT COUNT(*) FROM person", declaration, epsilon=0.1, explain=True)
     assert "±30" in told.text()

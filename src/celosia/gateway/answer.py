@@ -47,6 +47,27 @@ class Answer:
         return cls(tuple(body["columns"]), tuple(body["rows"]), nothing, left, True, tuple(body["notes"]))
 
 
+def cell_text(cell: Any) -> str:
+    """One value with its interval for people, with as many digits as its error deserves.
+
+    >>> cell_text({"value": 48.29087262, "error": 1.2, "low": 44.6688, "high": 51.5342})
+    '48.29 (44.67 to 51.53)'
+    """
+    if not isinstance(cell, Mapping):
+        return str(cell)
+    if cell["value"] is None:
+        return "unanswerable"
+    if "ranks" in cell:
+        return f"{cell['value']:g} (within {cell['ranks']} ranks)"
+    if "low" not in cell:
+        return f"{cell['value']:.6g}"
+    error = cell.get("error") or 0.0
+    places = min(max(0, 2 - math.floor(math.log10(error))), 12) if 0 < error < 100 else 0
+    if isinstance(cell["value"], int):
+        places = 0
+    return f"{cell['value']:.{places}f} ({cell['low']:.{places}f} to {cell['high']:.{places}f})"
+
+
 def shown_cost(cost: Cost) -> dict[str, float]:
     """A cost as plain data, by the names of its measure."""
     name = "rho" if cost.measure == "zcdp" else "epsilon"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 from celosia.errors import InputError
-from celosia.gateway.answer import Answer
+from celosia.gateway.answer import Answer, cell_text
 from celosia.gateway.audit import Finding, audit
 from celosia.gateway.databases import open_database
 from celosia.gateway.explain import Explanation
@@ -96,25 +94,13 @@ def audit_log(log: str | Path, dataset: str | Path) -> Finding:
 
 def answer_text(answer: Answer) -> str:
     """An answer for a terminal."""
-    lines = ["  ".join(f"{name} = {cell_text(row[name])}" for name in answer.columns) for row in answer.rows]
+    lines = ["In brackets: 95 % interval.", ""]
+    lines += ["  ".join(f"{name} = {cell_text(row[name])}" for name in answer.columns) for row in answer.rows]
     cost = ", ".join(f"{name} {value:.12g}" for name, value in answer.data()["cost"].items())
     left = ", ".join(f"{name} {value:.12g}" for name, value in answer.data()["left"].items())
     lines.append("(answered before: this cost nothing)" if answer.stored else f"(this cost {cost})")
     lines.append(f"(left: {left})")
     return "\n".join(lines)
-
-
-def cell_text(cell: Any) -> str:
-    """One value with its interval, or why there is none."""
-    if not isinstance(cell, Mapping):
-        return str(cell)
-    if cell["value"] is None:
-        return f"unanswerable ({cell['reason']})"
-    if "ranks" in cell:
-        return f"{cell['value']:g} (within {cell['ranks']} ranks with 95 %)"
-    if "low" not in cell:
-        return f"{cell['value']:.10g}"
-    return f"{cell['value']:.10g} (95 %: {cell['low']:.8g} to {cell['high']:.8g}, standard error {cell['error']:.4g})"
 
 
 def ledger_of(dataset: str | Path, ledger: str | Path | None) -> str | Path:

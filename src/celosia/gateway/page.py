@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from celosia.errors import CelosiaError, InputError
-from celosia.gateway.answer import Answer
+from celosia.gateway.answer import Answer, cell_text
 from celosia.gateway.gateway import Gateway
 
 SHOWN_ENTRIES = 20
@@ -55,7 +54,7 @@ class Page:
             {"name": x.name, "total": x.total.loss, "left": x.left.loss, "spent": x.spent.loss}
             for x in (balance.lifetime, *balance.shares)
         ]
-        table = [[_shown(row[column]) for column in answer.columns] for row in answer.rows] if answer else []
+        table = [[cell_text(row[column]) for column in answer.columns] for row in answer.rows] if answer else []
         return self._render(
             analyst=analyst,
             token=token,
@@ -111,15 +110,3 @@ def _number(text: str, name: str) -> float:
         return float(text)
     except ValueError:
         raise InputError(f"{name} must be a number, such as 0.1.") from None
-
-
-def _shown(cell: Any) -> str:
-    if not isinstance(cell, Mapping):
-        return str(cell)
-    if cell["value"] is None:
-        return "unanswerable"
-    if "ranks" in cell:
-        return f"{cell['value']:g} (within {cell['ranks']} ranks)"
-    if "low" not in cell:
-        return f"{cell['value']:.6g}"
-    return f"{cell['value']:.10g} ({cell['low']:.6g} to {cell['high']:.6g})"

@@ -11,6 +11,7 @@ import traceback
 from pathlib import Path
 
 from celosia.budget.cost import Cost
+from celosia.errors import BudgetError
 from celosia.gateway.ledger import Granted, Ledger
 
 BUDGET = Cost.pure(1000.0)
@@ -70,3 +71,48 @@ def test_killed_fifty_times(ledger_url: str, tmp_path: Path):
             anchor, spent = report.head, report.loss_units
             ledger.close()
     assert len([step for step in told if step.startswith("answer")]) > 50
+
+
+def spend_until_refused(where: str, run: int, out: int) -> None:
+    ledger = Ledger(where)
+    granted = 0
+    while True:
+        try:
+            ledger.charge("d", f"process {run}", f"{run}-{granted}", "", Cost.pure(0.01))
+        except BudgetError:
+            break
+        granted += 1
+    ledger.close()
+    os.write(out, f"{granted}\n".encode())
+
+
+def test_processes_that_race_cannot_overspend(ledger_url: str):
+    """Four gateways on one ledger: together they are granted exactly the budget."""
+    setup = Ledger(ledger_url)
+    setup.open("d", Cost.pure(1.0))
+    setup.close()
+    reading, writing = os.pipe()
+    children = []
+    for run in range(4):
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                spend_until_refused(ledger_url, run, writing)
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(code)
+        children.append(child)
+    os.close(writing)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
+    with os.fdopen(reading) as pipe:
+        granted = [int(line) for line in pipe]
+    assert sum(granted) == 100
+    ledger = Ledger(ledger_url)
+    report = ledger.verify("d")
+    assert report.holds, report.problem
+    assert report.charges == 100
+    assert ledger.balance("d").left == Cost.pure(0)
+    ledger.close()
