@@ -144,6 +144,49 @@ def compare(
     )
 
 
+def explore(
+    source: Annotated[str, typer.Argument(help="A policy (.toml) or a file.")],
+    quasi: Quasi = None,
+    candidate: Annotated[
+        list[str] | None, typer.Option(help="A method to try, such as 'noise(columns=[age], p=0.1)'.")
+    ] = None,
+    risk: Annotated[str | None, typer.Option(help="The risk to measure.")] = None,
+    loss: Annotated[str | None, typer.Option(help="The loss to measure.")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="How often each candidate is tried; 5 if not given.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Makes the exploration repeatable.")] = None,
+    max_risk: Annotated[float | None, typer.Option(help="Largest risk that is allowed.")] = None,
+    max_loss: Annotated[float | None, typer.Option(help="Largest loss that is allowed.")] = None,
+    budget_seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; one per core if not given.")] = None,
+    store: Annotated[Path | None, typer.Option(help="Keep results in this file; a later run only adds.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the map of risk and utility as a page.")] = None,
+    json: Json = False,
+) -> None:
+    """Try many methods and parameters; show the balance of risk and loss, and the best under limits."""
+    from celosia.cli.exploring import explore_source
+
+    settings = {
+        "risk": risk,
+        "loss": loss,
+        "seeds": seeds,
+        "max_risk": max_risk,
+        "max_loss": max_loss,
+        "budget_seconds": budget_seconds,
+        "workers": workers,
+        "store": store,
+    }
+    met = explore_source(
+        source,
+        roles={"quasi": _names(quasi)},
+        candidates=candidate or [],
+        settings=settings,
+        seed=seed,
+        html=html,
+        json=json,
+    )
+    end_with(0 if met else 3)
+
+
 def run(
     policy: Annotated[Path, typer.Argument(help="The policy file.")],
     until: Annotated[str | None, typer.Option(help="Run the steps up to this one.")] = None,

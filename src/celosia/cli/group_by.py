@@ -1,4 +1,4 @@
-"""``celosia assess --sql``: the GROUP BY tests of k-anonymity and distinct l-diversity, shown and run in the database."""
+"""``celosia assess --sql``: the GROUP BY tests of k-anonymity and distinct l-diversity, run in the database."""
 
 from __future__ import annotations
 
