@@ -1,0 +1,81 @@
+"""``celosia explore``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.cli.measure import guessed_schema, open_source
+from celosia.cli.show import console, print_json, progress
+from celosia.errors import RequirementError
+from celosia.policy import Exploration
+
+if TYPE_CHECKING:
+    from celosia.explore import Frontier, Point
+
+
+def explore_source(
+    source: str,
+    *,
+    roles: Mapping[str, Any],
+    candidates: Sequence[str],
+    settings: Mapping[str, Any],
+    seed: int | None,
+    html: Path | None,
+    json: bool,
+) -> bool:
+    """Explore a file or a policy and print the frontier; tells whether a candidate keeps the limits."""
+    from celosia.explore import explore
+
+    table, policy = open_source(source, roles)
+    if policy is None and not roles.get("quasi"):
+        table = table.with_schema(guessed_schema(table))
+    plan = policy.explore if policy else Exploration()
+    given = {name: value for name, value in settings.items() if value is not None}
+    chosen = {**{name: getattr(plan, name) for name in settings}, **given}
+    chosen_seed = seed if seed is not None else (policy.seed if policy else None)
+    with progress() as tell:
+        found = explore(table, list(candidates) or plan.candidates, seed=chosen_seed, progress=tell, **chosen)
+    if html is not None:
+        from celosia.report.ru_map import exploration_page
+
+        exploration_page(found, html, language=policy.output.language if policy else "en")
+    best = best_of(found)
+    if json:
+        print_json({**found.spec(), "best": best.spec() if best else None})
+    else:
+        out = console()
+        out.print(found)
+        if best is not None:
+            out.print("\nThe best as steps of a policy:\n")
+            out.print(steps_text(best), markup=False)
+    return best is not None
+
+
+def best_of(found: Frontier) -> Point | None:
+    """The best point under the limits, or None."""
+    try:
+        return found.best()
+    except RequirementError:
+        return None
+
+
+def steps_text(point: Point) -> str:
+    """A candidate as the steps of a policy."""
+    blocks = []
+    for spec in point.candidate.spec():
+        lines = ["[[step]]", *(f"{name} = {_toml(value)}" for name, value in spec.items())]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def _toml(value: Any) -> str:
+    """A plain value as TOML writes it."""
+    import json
+
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(str(k))} = {_toml(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
