@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -58,6 +59,8 @@ class Ipso(Method):
     whole: bool = Field(default=False, description="round whole-number columns and keep declared bounds")
     copies: int = Field(default=1, ge=1, description="number of synthetic tables")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"variant": ("A", "C")}
+    suits: ClassVar[tuple[str, ...]] = ("numeric",)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Regress and draw new residuals."""
