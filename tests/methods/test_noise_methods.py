@@ -166,6 +166,25 @@ def test_bad_input_is_answered_exactly(method):
         celosia.protect(table, method(columns=["good", "good"]))
 
 
+def test_types_of_numbers_are_kept():
+    data = pl.DataFrame(
+        {
+            "single": pl.Series(np.linspace(0, 9, 30), dtype=pl.Float32),
+            "money": pl.Series(np.linspace(1, 99, 30).round(2)).cast(pl.Decimal(10, 2)),
+            "big": pl.Series(np.arange(30) * 10**12),
+            "flag": pl.Series([True, False] * 15),
+        }
+    )
+    done = celosia.protect(celosia.read(data), Noise(columns=["single", "money", "big"], p=0.5), seed=1).polars()
+    assert done.schema == data.schema
+    assert not done["money"].equals(data["money"])
+    with pytest.raises(DataError, match="'flag' holds true and false"):
+        celosia.protect(celosia.read(data), Noise(columns=["flag"]))
+    holes = pl.DataFrame({"a": [1.0, 2.0, None], "b": [None, 1.0, 2.0]})
+    with pytest.raises(DataError, match="fewer than 2 records have all values"):
+        celosia.protect(celosia.read(holes), CorrelatedNoise(columns=["a", "b"]))
+
+
 def test_orthogonal_mask_refuses_missing_values():
     table = celosia.read(pl.DataFrame({"a": [None, *range(20)]}))
     with pytest.raises(DataError, match="orthogonal-mask: 1 records have missing values"):

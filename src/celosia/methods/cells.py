@@ -104,6 +104,9 @@ def numbers(who: str, table: Table, names: Sequence[str]) -> Floats:
     repeated = [name for i, name in enumerate(names) if name in names[:i]]
     if repeated:
         raise ParameterError(f"{who}: column {repeated[0]!r} is named twice.")
+    for name in names:
+        if str(table.column(name).dtype) == "Boolean":
+            raise DataError(f"{who}: column {name!r} holds true and false, but numbers are needed; use pram.")
     try:
         return table.numeric(names)
     except DataError as error:
@@ -181,12 +184,8 @@ def as_column(old: pl.Series, new: Floats) -> pl.Series:
     import polars as pl
 
     if old.dtype.is_integer():
-        new = np.rint(new)
-    fresh = pl.Series(old.name, new, nan_to_null=True)
-    if old.dtype.is_integer():
-        fresh = fresh.clip(*_extent(old.dtype)).cast(old.dtype)
-    elif old.dtype.is_float():
-        fresh = fresh.cast(old.dtype)
+        new = np.clip(np.rint(new), *_extent(old.dtype))
+    fresh = pl.Series(old.name, new, nan_to_null=True).cast(old.dtype)
     kept = pl.Series(np.isnan(new))
     return pl.select(pl.when(kept).then(pl.lit(old)).otherwise(pl.lit(fresh)).alias(old.name)).to_series()
 

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Method
+from celosia.errors import DataError
 from celosia.methods.cells import bounds, numbers, put, refuse_constant, units
 from celosia.table import Outcome
 
@@ -54,6 +55,8 @@ class CorrelatedNoise(Method):
         unit = units(self.name, table, self.columns)
         x = numbers(self.name, table, self.columns)[unit.first]
         refuse_constant(self.name, x, self.columns)
+        if np.isnan(x).any(axis=1).sum() > len(x) - 2:
+            raise DataError(f"{self.name}: fewer than 2 records have all values, so there is no covariance to follow.")
         ids = unit.pick(table.ids())
         z = np.column_stack([stream.child(j).normal(ids) for j in range(len(self.columns))])
         sigma = covariance(x)
