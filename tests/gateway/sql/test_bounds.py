@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import duckdb
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from celosia.gateway.metadata import ColumnFacts, DatasetFacts
 from celosia.gateway.sql import after as a
 from celosia.gateway.sql.build import build
+from celosia.gateway.sql.emit import aggregate
 from celosia.gateway.sql.parse import Refused
 from celosia.gateway.sql.plan import quantile_of, square_of, sum_of
 from celosia.gateway.sql.values import Value
@@ -139,3 +141,14 @@ def test_means_and_spreads_after_the_noise():
     assert a.After("/", (a.number(0), a.constant(0))).value(cell) is None
     assert a.After("and", (a.constant(None), a.constant(False))).value(cell) is False
     assert a.After("or", (a.constant(None), a.constant(True))).value(cell) is True
+
+
+def test_the_last_clamp_holds_whatever_came_before(rows):
+    """The stated sensitivity rests on one clamp in the aggregate itself, even if the tracked bounds were wrong."""
+    plan = build("SELECT SUM(z) FROM t WHERE z IS NOT NULL", FACTS, "duckdb", {"t": "t"})
+    wrong = replace(plan, numbers=(replace(plan.numbers[0], low=2, high=3),))
+    count = rows.execute("SELECT COUNT(*) FROM t WHERE z IS NOT NULL").fetchone()[0]
+    (total,) = rows.execute(aggregate(wrong, "duckdb")).fetchone()
+    assert 2 * count <= total <= 3 * count
+    (honest,) = rows.execute(aggregate(plan, "duckdb")).fetchone()
+    assert honest > 3 * count
