@@ -1,0 +1,272 @@
+"""Rules of protection: worked example, independent second way, properties, and the honest degeneration."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import celosia
+from celosia.consent.measures import losses, re_identification, singletons
+from celosia.consent.protection import Design, honour
+from celosia.consent.tree import Tree
+from celosia.errors import ParameterError, RequirementError
+from celosia.streams import Stream
+
+TREE = ("province", "canton", "district")
+
+
+def table_of(rows, extra_columns=None, **roles):
+    frame = pl.DataFrame(rows, schema=list(TREE), orient="row").with_columns(**(extra_columns or {}))
+    return celosia.read(frame, celosia.Schema.of(quasi=list(TREE), **roles)).identified()
+
+
+def figure_5_1():
+    """Leaves with 5, 2, 3, 2, 1, 3 (one private), 2 (one private) rows; k = 2, X = 1."""
+    places = [
+        ("Guanacaste", "Nicoya", "Nicoya", 5, 0),
+        ("Guanacaste", "Liberia", "Nacascolo", 2, 0),
+        ("Guanacaste", "Liberia", "Mayorga", 3, 0),
+        ("Heredia", "Flores", "Barrantes", 2, 0),
+        ("Heredia", "Flores", "Llorente", 1, 0),
+        ("Heredia", "Barva", "San Pablo", 3, 1),
+        ("Heredia", "Barva", "San Roque", 2, 1),
+    ]
+    rows = [(p, c, d) for p, c, d, n, _ in places for _ in range(n)]
+    extra = np.array([1 if i < b else 0 for *_, n, b in places for i in range(n)])
+    return table_of(rows), extra
+
+
+def test_figure_5_1():
+    table, extra = figure_5_1()
+    made = honour(table, extra, Design(k=2, rule="class", tree=TREE), Stream(1))
+    shown = made.table.polars().group_by(list(TREE)).len().sort(TREE)
+    assert shown.rows() == [
+        ("Guanacaste", "Liberia", "Mayorga", 3),
+        ("Guanacaste", "Liberia", "Nacascolo", 2),
+        ("Guanacaste", "Nicoya", "Nicoya", 5),
+        ("Heredia", "Barva", "*", 5),
+        ("Heredia", "Flores", "*", 3),
+    ]
+    assert made.holds
+    assert made.evidence["classes"] == 5
+    # 8 of 18 rows were changed: Flores 3, Barva 5
+    assert losses(table, made, extra > 0, TREE)["all"]["altered"] == pytest.approx(8 / 18)
+
+
+def test_figure_5_1_coarser():
+    """Only the two blocking rows of Barva are raised; San Pablo's other two stay and could still be all five."""
+    table, extra = figure_5_1()
+    made = honour(table, extra, Design(k=2, rule="coarser", tree=TREE), Stream(1))
+    shown = dict(made.table.polars().filter(pl.col("province") == "Heredia").group_by("district").len().rows())
+    # standard(2) keeps San Pablo (3) and San Roque (2); standard(3) joins them
+    assert shown == {"San Pablo": 2, "San Roque": 1, "*": 5}
+    assert made.holds
+    assert made.evidence["smallest class"] == 1
+    assert made.evidence["smallest number of candidates"] >= 2
+
+
+def _slow_candidates(tree, level, i):
+    """Everybody whose shown node is above, below or equal to the node of record i."""
+
+    def below(a, b):  # the node of b lies within the node of a
+        return level[b] <= level[a] and tree.nodes[level[a], tree.leaf[b]] == tree.nodes[level[a], tree.leaf[a]]
+
+    return sum(below(i, j) or below(j, i) for j in range(len(level)))
+
+
+@st.composite
+def tables(draw):
+    n = draw(st.integers(8, 60))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    p, c, d = rng.integers(0, 2, n), rng.integers(0, 3, n), rng.integers(0, 3, n)
+    rows = [(f"p{a}", f"c{a}{b}", f"d{a}{b}{e}") for a, b, e in zip(p, c, d, strict=True)]
+    extra = np.where(rng.random(n) < draw(st.sampled_from([0.0, 0.1, 0.5, 1.0])), draw(st.integers(1, 3)), 0)
+    return table_of(rows), extra
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(), st.integers(2, 4))
+def test_candidates_by_an_obvious_second_way(made, k):
+    table, extra = made
+    got = honour(table, extra, Design(k=k, rule="coarser", tree=TREE), Stream(1))
+    could, _ = got.tree.candidates(got.level)
+    for i in range(len(table)):
+        assert could[i] == _slow_candidates(got.tree, got.level, i)
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(), st.integers(2, 4))
+def test_properties_of_the_rules(made, k):
+    table, extra = made
+    design = Design(k=k, rule="class", tree=TREE)
+    standard = honour(table, extra, Design(k=k, rule="standard", tree=TREE), Stream(1))
+    nobody = honour(table, np.zeros_like(extra), design, Stream(1))
+    assert nobody.table.polars().equals(standard.table.polars()), "no block: standard(k)"
+    everybody = honour(table, np.full_like(extra, 2), design, Stream(1))
+    control = honour(table, np.full_like(extra, 2), Design(k=k, rule="control", tree=TREE), Stream(1))
+    assert everybody.table.polars().equals(control.table.polars()), "all block: standard(k + X)"
+    for rule in ("class", "coarser", "exchange"):
+        got = honour(table, extra, Design(k=k, rule=rule, tree=TREE), Stream(1))
+        assert got.holds, rule
+        others = extra == 0
+        if rule == "coarser":
+            assert (got.level[others] == standard.level[others]).all(), "nobody else is touched"
+
+
+def test_an_exchange_keeps_the_counts_and_hides_who_asked():
+    table, extra = _big()
+    made = honour(table, extra, Design(k=20, rule="exchange", tree=TREE), Stream(3))
+    standard = honour(table, extra, Design(k=20, rule="standard", tree=TREE), Stream(3))
+
+    def count(t):
+        return t.table.polars().group_by(list(TREE)).len().sort(TREE)
+
+    assert count(made).equals(count(standard))
+    assert made.evidence["untrue rows"] > 0
+    again = honour(table, extra, Design(k=20, rule="exchange", tree=TREE), Stream(3))
+    assert again.table.polars().equals(made.table.polars())
+    other = honour(table, extra, Design(k=20, rule="exchange", tree=TREE), Stream(4))
+    assert not other.table.polars().equals(made.table.polars())
+
+
+def test_a_single_blocking_owner_exchanges_with_others():
+    table, _ = _big()
+    extra = np.zeros(len(table), np.int64)
+    extra[0] = 10
+    made = honour(table, extra, Design(k=20, rule="exchange", tree=TREE), Stream(3))
+    assert made.evidence["exchanged"] == 5
+
+
+def _big(n=4000, share=0.26, seed=1):
+    rng = np.random.default_rng(seed)
+    p, c = rng.integers(0, 3, n), rng.integers(0, 4, n)
+    d = np.minimum(rng.geometric(0.35, n), 8)
+    rows = [(f"p{a}", f"c{a}{b}", f"d{a}{b}{e}") for a, b, e in zip(p, c, d, strict=True)]
+    extra = np.where(rng.random(n) < share, 10, 0)
+    school = pl.Series([f"s{a}{b}{rng.integers(0, 3)}" for a, b in zip(p, c, strict=True)])
+    return table_of(rows, {"school": school, "score": pl.Series(rng.integers(0, 5, n))}, sensitive=["score"]), extra
+
+
+def test_the_degeneration_of_the_class_rule():
+    """With a quarter of blocking rows every class has one: the rule is standard(k + X) for everybody."""
+    table, extra = _big()
+    made = honour(table, extra, Design(k=40, rule="class", tree=TREE), Stream(1))
+    control = honour(table, extra, Design(k=40, rule="control", tree=TREE), Stream(1))
+    assert made.evidence["classes with a block"] == made.evidence["classes"]
+    assert made.table.polars().equals(control.table.polars())
+
+
+def test_coarser_spares_the_others():
+    table, extra = _big()
+    blocked = extra > 0
+    cost = {}
+    for rule in ("standard", "coarser", "control"):
+        made = honour(table, extra, Design(k=20, rule=rule, tree=TREE), Stream(1))
+        cost[rule] = losses(table, made, blocked, TREE)
+    assert cost["coarser"]["others"]["gcp"] == pytest.approx(cost["standard"]["others"]["gcp"])
+    assert cost["control"]["others"]["gcp"] > cost["standard"]["others"]["gcp"]
+    assert cost["coarser"]["blocking"]["gcp"] == pytest.approx(cost["control"]["blocking"]["gcp"])
+
+
+def test_camouflage_makes_a_coarse_place_less_telling():
+    table, extra = _big(share=0.1)
+    open_ = honour(table, extra, Design(k=20, tree=TREE), Stream(1)).evidence
+    hidden = honour(table, extra, Design(k=20, tree=TREE, camouflage=0.5), Stream(1)).evidence
+    assert hidden["of them blocked"] < open_["of them blocked"]
+    assert hidden["raised"] > open_["raised"]
+
+
+def test_strengthenings():
+    table, extra = _big()
+    blocked = extra > 0
+    l_diverse = honour(
+        table, extra, Design(k=5, rule="class", tree=TREE, strengthen=("l-diversity(l=5, column=score)",)), Stream(1)
+    )
+    found = celosia.models.LDiversity(l=5, column="score").classes(l_diverse.table)
+    keys = l_diverse.table.polars().with_columns(blocked=blocked).filter("blocked").select(TREE).unique()
+    assert found.join(keys, on=list(TREE))["l"].min() >= 5
+    gone = honour(table, extra, Design(k=5, tree=TREE, strengthen=("exclude",)), Stream(1))
+    assert len(gone.table) == int((~blocked).sum())
+    assert gone.evidence["left out"] == int(blocked.sum())
+    blank = honour(
+        table,
+        extra,
+        Design(k=5, tree=TREE, strengthen=("suppress",)),
+        Stream(1),
+        {"canton": blocked, "school": blocked},
+    )
+    shown = blank.table.polars().filter(pl.Series(blocked))
+    for column in ("canton", "district", "school"):
+        assert set(shown[column]) == {"*"}
+    assert set(blank.table.polars().filter(pl.Series(~blocked))["school"]) != {"*"}
+    assert blank.holds
+    with pytest.raises(RequirementError):
+        honour(
+            table,
+            extra,
+            Design(k=5, rule="class", tree=TREE, strengthen=("l-diversity(l=6, column=score)",)),
+            Stream(1),
+        )
+
+
+def test_without_a_tree_mondrian_takes_the_targets():
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame({"age": rng.integers(18, 80, 600), "height": rng.integers(150, 200, 600)})
+    table = celosia.read(frame, celosia.Schema.of(quasi=["age", "height"])).identified()
+    extra = np.where(rng.random(600) < 0.2, 7, 0)
+    for rule in ("class", "exchange", "control", "standard"):
+        made = honour(table, extra, Design(k=5, rule=rule), Stream(1))
+        assert made.holds
+        size = made.table.frequencies()
+        assert size.min() >= 5
+        if rule == "class":
+            assert size[extra > 0].min() >= 12
+    assert losses(table, made, extra > 0, ["age", "height"])["all"]["gcp"] > 0
+
+
+def test_persons_are_counted_not_rows():
+    rows = [("p", "c", "d1")] * 6 + [("p", "c", "d2")] * 6
+    table = table_of(rows, {"owner": pl.Series(["x"] * 6 + list("abcdef"))}, person="owner")
+    made = honour(table, np.zeros(12, np.int64), Design(k=3, rule="standard", tree=TREE), Stream(1))
+    assert set(made.table.polars()["district"]) == {"*"}, "six rows of one person are no crowd"
+
+
+def test_the_attack_reports_three_groups_with_a_baseline():
+    table, extra = _big()
+    blocked = extra > 0
+    made = honour(table, extra, Design(k=20, tree=TREE), Stream(1))
+    found = re_identification(table, made.table, TREE, blocked, external=0.1)
+    assert set(found) == {"all", "blocking", "others"}
+    for one in found.values():
+        assert one["low"] <= one["value"] <= one["high"]
+        assert 0 < one["baseline"] < one["value"]
+    mean = (found["blocking"]["value"] * blocked.sum() + found["others"]["value"] * (~blocked).sum()) / len(blocked)
+    assert found["all"]["value"] == pytest.approx(mean)
+    assert singletons(made.table) == 0
+
+
+def test_bad_designs_are_refused():
+    for bad in (
+        {"k": 0},
+        {"k": 2, "rule": "both"},
+        {"k": 2, "rule": "coarser"},
+        {"k": 2, "rule": "class", "camouflage": 2},
+    ):
+        with pytest.raises(ParameterError):
+            Design(**bad)
+
+
+def test_a_single_column_with_a_hierarchy():
+    hierarchy = {"north": ["a", "b"], "south": ["c", "d"]}
+    frame = pl.DataFrame({"place": ["a"] * 5 + ["b"] * 5 + ["c"] * 5 + ["d"] * 2})
+    table = celosia.read(frame, celosia.Schema.of(quasi=["place"], hierarchies={"place": hierarchy})).identified()
+    extra = np.zeros(17, np.int64)
+    extra[0] = 2
+    made = honour(table, extra, Design(k=4, rule="coarser", tree=("place",)), Stream(1))
+    assert made.table.polars()["place"].to_list() == ["north"] + ["a"] * 4 + ["b"] * 5 + ["south"] * 7
+    assert made.holds
+    tree = Tree.of(table, ("place",))
+    assert tree.penalties(made.level)[0] == 0.5
