@@ -105,31 +105,17 @@ def fellegi_sunter(windows: Windows, limit: int = 1000, tolerance: float = 1e-9)
     True
     """
     from celosia.kernels.agreement import count_patterns
+    from celosia.kernels.mixture import EDGE, two_kinds
 
     k, n_other = windows.orders.shape
     n = windows.starts.shape[1]
     if n == 0 or n_other == 0:
         raise DataError("probabilistic linkage: a file without records cannot be linked.")
     counts = count_patterns(windows.orders, windows.starts, windows.stops, 16).sum(axis=0)
-    bits = _bits(k)
-    total = float(counts.sum())
-    u = np.clip(counts @ bits / total, 1e-9, 1 - 1e-9)
-    m = np.full(k, 0.9)
-    p = 1.0 / max(n, n_other)
-    steps = 0
-    while steps < limit:
-        steps += 1
-        like_m = p * np.exp(bits @ np.log(m) + (1 - bits) @ np.log1p(-m))
-        like_u = (1 - p) * np.exp(bits @ np.log(u) + (1 - bits) @ np.log1p(-u))
-        g = counts * like_m / (like_m + like_u)
-        matches = max(float(g.sum()), 1e-300)
-        new_m = np.clip(g @ bits / matches, 1e-9, 1 - 1e-9)
-        new_u = np.clip((counts - g) @ bits / max(total - matches, 1e-300), 1e-9, 1 - 1e-9)
-        new_p = float(np.clip(matches / total, 1e-12, 1 - 1e-12))
-        moved = max(float(np.abs(new_m - m).max()), float(np.abs(new_u - u).max()), abs(new_p - p))
-        m, u, p = new_m, new_u, new_p
-        if moved < tolerance:
-            break
+    seen = counts > 0
+    bits, often = _bits(k)[seen], counts[seen].astype(np.float64)
+    start = np.clip(often @ bits / often.sum(), EDGE, 1 - EDGE)
+    m, u, p, steps = two_kinds(bits, often, np.full(k, 0.9), start, 1.0 / max(n, n_other), limit, tolerance)
     return Weights(m, u, p, steps, counts)
 
 
