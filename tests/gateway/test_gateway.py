@@ -88,6 +88,8 @@ def test_count_of_the_lecture(adult):
     sql = "SELECT COUNT(*) FROM person WHERE age >= 40"
     told = adult.explain(sql, epsilon=0.1).numbers[0]
     assert (told["sensitivity"], told["scale"], told["half width"]) == (1, 10, 30)
+    chances = adult.explain(sql, epsilon=0.1).within(1)
+    assert chances["1. number of rows"] == pytest.approx(1 - 2 * math.exp(-0.2) / (1 + math.exp(-0.1)))
     assert value(adult.ask(sql, epsilon=500.0)) == 14237
     noisy = [value(adult.ask(sql, epsilon=0.1, fresh=True)) - 14237 for _ in range(400)]
     expected = 2 * math.exp(-0.1) / (1 - math.exp(-0.2))

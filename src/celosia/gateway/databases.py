@@ -11,6 +11,8 @@ from typing import Any, Protocol
 from celosia.errors import DataError, InputError, MissingExtra
 from celosia.gateway.metadata import ColumnFacts, DatasetFacts, TableFacts
 
+SMALL = 500_000
+
 _PHYSICAL = {
     "integer": ("INT", "DECIMAL", "NUMERIC", "DOUBLE", "FLOAT", "REAL"),
     "number": ("INT", "DECIMAL", "NUMERIC", "DOUBLE", "FLOAT", "REAL"),
@@ -61,7 +63,9 @@ class DuckDB:
                     self._load(name, Path(table.source or f"{name}.csv"))
                 # after loading nothing else may be read from or written to the disk
                 self._root.execute("SET enable_external_access = false")
-            self._root.execute("SET threads = 1")
+            size = self._root.execute("SELECT COALESCE(SUM(estimated_size), 0) FROM duckdb_tables()").fetchone()
+            if size is None or size[0] < SMALL:  # there starting threads would take longer than the query
+                self._root.execute("SET threads = 1")
             self._root.execute("SET lock_configuration = true")
         except duckdb.Error as problem:
             raise DataError(f"DuckDB cannot open the data set {facts.name!r} ({type(problem).__name__}).") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from celosia.budget.cost import Cost
@@ -33,6 +33,7 @@ class Explanation:
     threshold: int | None
     numbers: tuple[dict[str, Any], ...]
     sql: tuple[str, ...]
+    noising: Noising = field(repr=False)
 
     def data(self) -> dict[str, Any]:
         """The explanation as plain data."""
@@ -44,6 +45,14 @@ class Explanation:
             "threshold": self.threshold,
             "numbers": [dict(number) for number in self.numbers],
             "sql": list(self.sql),
+        }
+
+    def within(self, t: float) -> dict[str, float]:
+        """Probability that each number is off by at most ``t``, in its own unit; quantiles are left out."""
+        return {
+            f"{i + 1}. {_NAMES[share.number.kind]}": share.noise.within(t / share.number.unit) if share.noise else 1.0
+            for i, share in enumerate(self.noising.shares)
+            if share.number.kind != "quantile"
         }
 
     def text(self) -> str:
@@ -65,7 +74,7 @@ class Explanation:
 def explain(plan: Plan, noising: Noising, cost: Cost, cells: int | None, sql: tuple[str, ...]) -> Explanation:
     """Describe each number of a plan."""
     numbers = tuple(_number(share, noising, plan, cells) for share in noising.shares)
-    return Explanation(cost, plan.neighbours, plan.rows, cells, noising.threshold, numbers, sql)
+    return Explanation(cost, plan.neighbours, plan.rows, cells, noising.threshold, numbers, sql, noising)
 
 
 def _number(share: Share, noising: Noising, plan: Plan, cells: int | None) -> dict[str, Any]:

@@ -220,3 +220,26 @@ def test_64_clients_with_50_questions_each_never_overspend(ledger: Ledger, ledge
     report = ledger.verify("d")
     assert report.holds, report.problem
     assert report.charges == report.answers == clients * each // 2
+
+
+def test_two_gateways_may_open_the_same_budget_at_once(ledger_url: str):
+    ledgers = [Ledger(ledger_url) for _ in range(6)]
+    problems: list[BaseException] = []
+
+    def start(ledger: Ledger) -> None:
+        try:
+            ledger.open("d", Cost.pure(1.0))
+        except BaseException as problem:
+            problems.append(problem)
+
+    threads = [threading.Thread(target=start, args=(ledger,)) for ledger in ledgers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not problems
+    report = ledgers[0].verify("d")
+    assert report.holds
+    assert report.entries == 1
+    for ledger in ledgers:
+        ledger.close()

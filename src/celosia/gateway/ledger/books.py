@@ -31,7 +31,7 @@ _STATEMENTS = {
     "datasets": "SELECT dataset FROM celosia_budgets ORDER BY dataset",
     "new budget": """INSERT INTO celosia_budgets (dataset, measure, neighbours, loss_total, delta_total, loss_spent,
         delta_spent, length, head) VALUES (:dataset, :measure, :neighbours, :loss_total, :delta_total, 0, 0, 0,
-        :head)""",
+        :head) ON CONFLICT (dataset) DO NOTHING""",
     "shares": "SELECT * FROM celosia_shares WHERE dataset = :dataset AND analyst IN (:analyst, '*') ORDER BY analyst",
     "drop share": """DELETE FROM celosia_shares WHERE dataset = :dataset AND analyst = :analyst AND period = :period""",
     "new share": """INSERT INTO celosia_shares (dataset, analyst, period, loss, delta)

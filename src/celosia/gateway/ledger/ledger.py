@@ -103,9 +103,10 @@ class Ledger:
         row |= {"loss_total": budget.loss_units, "delta_total": budget.delta_units}
 
         def work(books: Books) -> None:
-            known = books.find(dataset)
-            if known is None:
+            if books.find(dataset) is None:  # another gateway may do the same now: the second one finds the first's row
                 books.run("new budget", dataset=dataset, head=GENESIS, **row)
+            known = books.budget(dataset)
+            if known["length"] == 0:
                 books.append(dataset, "open", request=json.dumps(row, sort_keys=True))
             elif any(known[key] != value for key, value in row.items()):
                 raise BudgetError(
