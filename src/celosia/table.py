@@ -67,7 +67,9 @@ class Table(Shown):
     @property
     def names(self) -> tuple[str, ...]:
         """Visible column names in order."""
-        return tuple(name for name in self.engine.types(self.rows.frame) if name not in HIDDEN)
+        return self.cached(
+            "names", lambda: tuple(name for name in self.engine.types(self.rows.frame) if name not in HIDDEN)
+        )
 
     def __len__(self) -> int:
         return self.cached("rows", lambda: self.engine.rows(self.rows.frame))
