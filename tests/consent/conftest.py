@@ -23,6 +23,11 @@ def thesis() -> ModuleType:
     return _load("thesis")
 
 
+@pytest.fixture(scope="session")
+def students() -> ModuleType:
+    return _load("students")
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "statement" in metafunc.fixturenames:
         found = _load("statements").ALL
