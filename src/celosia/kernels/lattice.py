@@ -148,6 +148,26 @@ def merge_values(
 ) -> tuple[Ints, Small, Ints]:
     """Add up value counts (compressed rows) of the rows of each group; values ascend within a group."""
     rows = len(group)
+    if groups * width <= 8 * len(value) + 4096:  # few values: a full table is quicker than sorting rows by group
+        full = np.zeros((groups, width), dtype=np.int64)
+        for r in range(rows):
+            g = group[r]
+            for e in range(start[r], start[r + 1]):
+                full[g, value[e]] += count[e]
+        room = min(len(value), groups * width)
+        begins = np.zeros(groups + 1, dtype=np.int64)
+        values = np.empty(room, dtype=np.int32)
+        counts = np.empty(room, dtype=np.int64)
+        filled = 0
+        for g in range(groups):
+            for v in range(width):
+                c = full[g, v]
+                if c > 0:
+                    values[filled] = v
+                    counts[filled] = c
+                    filled += 1
+            begins[g + 1] = filled
+        return begins, values[:filled].copy(), counts[:filled].copy()
     begin = np.zeros(groups + 1, dtype=np.int64)
     for r in range(rows):
         begin[group[r] + 1] += 1

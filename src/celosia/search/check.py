@@ -117,30 +117,33 @@ class Checker:
         return kept, certain
 
     def _judge_classes(self, table: ClassTable, candidates: Verdict) -> tuple[Verdict, Verdict]:
-        counts = self.tables.counts(table, candidates)
-        index = np.flatnonzero(candidates)
-        holds = np.ones(len(index), dtype=bool)
+        # judging a few classes in vain costs less than copying the others
+        most = 2 * np.count_nonzero(candidates) > len(candidates) and table.sums.shape[1] == 2
+        index = np.arange(len(candidates)) if most else np.flatnonzero(candidates)
+        counts = self.tables.counts(table, None if most else candidates)
+        holds = candidates[index]
         failed = np.zeros(len(candidates), dtype=bool)
         for requirement in self._by_class:
             verdict = requirement.judge(counts)
-            holds &= verdict
             if requirement.monotone_suppression or (self.limit == 0 and requirement.monotone_generalisation):
                 failed[index[~verdict]] = True
+            holds = holds & verdict
         kept = np.zeros(len(candidates), dtype=bool)
         kept[index[holds]] = True
-        return kept, failed
+        return kept, failed & candidates
 
     def _judge_file(self, table: ClassTable, kept: Verdict) -> tuple[Verdict, bool]:
         """Suppress the cheapest classes while a requirement on the file refuses; say whether none may go."""
-        counts = self.tables.counts(table, codes=isinstance(self.objective, ColumnObjective))
+        counts = self.tables.counts(table)
         index = np.flatnonzero(kept)
         if all(requirement.accepts(counts.take(index)) for requirement in self._by_file):
             return kept, False
         if self.limit == 0:
             refused = any(r.monotone_generalisation and not r.accepts(counts.take(index)) for r in self._by_file)
             return np.zeros_like(kept), refused
+        costs = self._cost(self.tables.counts(table, codes=isinstance(self.objective, ColumnObjective)))
         # ties go by key, so that the result does not depend on the way to the node
-        order = index[np.lexsort((*table.keys[index].T, self._cost(counts)[index]))]
+        order = index[np.lexsort((*table.keys[index].T, costs[index]))]
         low, high = 1, len(order)  # classes to suppress: ``low - 1`` are too few, all are enough
         while low < high:
             middle = (low + high) // 2

@@ -284,7 +284,15 @@ class ClassTables:
         return ClassTable(levels, keys, sums, peak, values), group
 
     def _finer(self, levels: Levels) -> ClassTable:
-        """Give the smallest table known that is finer than a node."""
+        """Give the smallest table known that is finer than a node, or a neighbour that is small enough."""
+        near: ClassTable | None = None
+        for j, level in enumerate(levels):
+            if level:
+                table = self._tables.get((*levels[:j], level - 1, *levels[j + 1 :]))
+                if table is not None and (near is None or len(table) < len(near)):
+                    near = table
+        if near is not None and 8 * len(near) < len(self.base):
+            return near
         count = len(self._small)
         fits = self._lower[0, :count] <= levels[0] if levels else np.ones(count, dtype=bool)
         for j in range(1, len(levels)):
