@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.errors import ParameterError
+from celosia.errors import DataError, ParameterError
 from celosia.kernels.suda import minimal_uniques
 
 
@@ -62,6 +62,13 @@ def test_one_record_is_unique_in_every_column():
 def test_too_many_columns():
     with pytest.raises(ParameterError, match="at most 62 columns, got 63"):
         minimal_uniques(np.zeros((1, 63), np.int32), np.ones(1, np.int64))
+
+
+def test_too_many_sets_are_refused_with_advice():
+    rows = np.random.default_rng(1).integers(0, 2, (300, 22))
+    with pytest.raises(DataError, match=r"more than 1024 minimal sample uniques over 22 columns.* Give max_size"):
+        found(rows)
+    assert found(rows, max_size=4)[2] is not None
 
 
 @settings(max_examples=80, deadline=None)

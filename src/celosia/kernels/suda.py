@@ -1,10 +1,11 @@
 """Minimal sample uniques: the smallest sets of columns on which a record is alone (SUDA).
 
 Column sets are visited in the order of their bit masks, so that every subset comes before its supersets; the
-parent of a set is the set without its lowest bit. On the way down a partition of the rows is refined. Three
-things keep it small: a class without a candidate is dropped, a record that is alone needs no larger set, and a
-record with a known minimal set inside the current one is no candidate below it. The classes of the highest
-column of a set share no record, so they are searched in parallel.
+parent of a set is the set without its lowest bit. On the way down a partition of the rows is refined. Two things
+keep it small: a record that is alone leaves the partition, since it needs no larger set, and a class without a
+candidate (a record that is unique on all columns) is dropped. A set on which a record becomes alone is minimal
+unless one found before lies inside it. The classes of the highest column of a set share no record, so they are
+searched in parallel.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import ParameterError
+from celosia.errors import DataError, ParameterError
 from celosia.kernels.compiled import compiled
 
 LARGEST_M = 62  # column sets are bit masks in one signed 64-bit number
+MOST_SETS = 1024  # of one record: beyond it the search is exponential and the score says nothing new
+MOST_STEPS = 2_000_000_000  # comparisons of sets in one part of the search, some seconds
 
 
 def minimal_uniques(
@@ -33,7 +36,8 @@ def minimal_uniques(
     A missing value (``-1``) matches nothing and belongs to no MSU. The patterns must be distinct and ``counts``
     says how many records have each. ``max_size`` bounds the number of columns of a set.
 
-    Fails with ParameterError when there are more than 62 columns.
+    Fails with ParameterError when there are more than 62 columns, and with DataError when records have more than 1024
+    sets (many columns and no ``max_size``): their number grows exponentially with the columns.
 
     References: Manning, Haglin & Keane (2008), A recursive search algorithm for statistical disclosure assessment.
 
@@ -69,7 +73,12 @@ def minimal_uniques(
                 ),
                 blocks,
             )
-            for row, mask in results:
+            for row, mask, complete in results:
+                if not complete:
+                    raise DataError(
+                        f"suda: records have more than {MOST_SETS} minimal sample uniques over {m} columns, or too "
+                        "many records have hundreds. Give max_size, such as 3, or use fewer quasi-identifiers."
+                    )
                 found_row.append(row)
                 found_set.append(mask)
             known_start, known_set = _by_row(found_row, found_set, n)
@@ -117,7 +126,7 @@ def _search(
     depth: int,
     known_start: NDArray[np.int64],
     known_set: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
     """Minimal uniques whose highest column is ``top`` among rows sorted by that column (whole classes)."""
     n = rows.shape[0]
     levels = min(depth, top + 1)
@@ -127,9 +136,8 @@ def _search(
             widest = max(widest, columns[b, rows[i]] + 1)
     bucket = np.zeros(widest, dtype=np.int64)
     touched = np.empty(widest, dtype=np.int64)
-    # one buffer of rows, candidates and class starts per level of the path
+    # one buffer of rows and class starts per level of the path
     at_rows = np.empty((levels, n), dtype=np.int64)
-    at_open = np.empty((levels, n), dtype=np.bool_)
     at_start = np.empty((levels, n + 1), dtype=np.int64)
     n_classes = np.zeros(levels, dtype=np.int64)
     masks = np.zeros(levels, dtype=np.int64)
@@ -140,7 +148,9 @@ def _search(
     found_row = np.empty(1024, dtype=np.int64)
     found_set = np.empty(1024, dtype=np.int64)
     older = np.empty(1024, dtype=np.int64)
+    sets_of = np.zeros(alone.shape[0] if n else 0, dtype=np.int32)
     n_found = 0
+    steps = 0
 
     # level 0: the classes of the top column itself
     mask = np.int64(1) << top
@@ -167,7 +177,6 @@ def _search(
             any_open = False
             for k in range(i, j):
                 at_rows[0, n_out + k - i] = rows[k]
-                at_open[0, n_out + k - i] = alone[rows[k]]
                 any_open = any_open or alone[rows[k]]
             if any_open:
                 at_start[0, out] = n_out
@@ -207,14 +216,12 @@ def _search(
                 v = touched[t]
                 size = bucket[v]
                 bucket[v] = base
-                touched[t] = v
                 base += size
             for k in range(first, last):
                 r = at_rows[level, k]
                 v = columns[b, r]
                 if v >= 0:
                     at_rows[child, bucket[v]] = r
-                    at_open[child, bucket[v]] = at_open[level, k]
                     bucket[v] += 1
             # bucket[v] is now the end of the class of v; keep classes that still hold a candidate
             begin = n_out
@@ -224,14 +231,17 @@ def _search(
                 bucket[v] = 0
                 if end - begin == 1:
                     r = at_rows[child, begin]
-                    if at_open[child, begin] and not _covered(
-                        r, mask, known_start, known_set, newest, found_set, older
-                    ):
+                    steps += sets_of[r] + known_start[r + 1] - known_start[r]
+                    if alone[r] and not _covered(r, mask, known_start, known_set, newest, found_set, older):
                         found_row[n_found] = r
                         found_set[n_found] = mask
                         older[n_found] = newest[r]
                         newest[r] = n_found
                         n_found += 1
+                        sets_of[r] += 1
+                        many = sets_of[r] + known_start[r + 1] - known_start[r] > MOST_SETS
+                        if many or steps > MOST_STEPS:
+                            return found_row[:0].copy(), found_set[:0].copy(), False
                         if n_found == found_row.shape[0]:
                             found_row = _doubled(found_row)
                             found_set = _doubled(found_set)
@@ -239,17 +249,14 @@ def _search(
                 else:
                     any_open = False
                     for k in range(begin, end):
-                        if at_open[child, k]:
-                            if _covered(at_rows[child, k], mask, known_start, known_set, newest, found_set, older):
-                                at_open[child, k] = False
-                            else:
-                                any_open = True
+                        if alone[at_rows[child, k]]:
+                            any_open = True
+                            break
                     if any_open:
                         at_start[child, out] = n_out
                         if n_out != begin:
                             for k in range(begin, end):
                                 at_rows[child, n_out + k - begin] = at_rows[child, k]
-                                at_open[child, n_out + k - begin] = at_open[child, k]
                         out += 1
                         n_out += end - begin
                 begin = end
@@ -260,7 +267,7 @@ def _search(
             nexts[child] = 0
             limit[child] = b
             level = child
-    return found_row[:n_found].copy(), found_set[:n_found].copy()
+    return found_row[:n_found].copy(), found_set[:n_found].copy(), True
 
 
 @compiled()
