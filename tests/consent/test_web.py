@@ -1,0 +1,323 @@
+"""The consent pages: over HTTP, and as a browser shows them, with and without JavaScript."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import threading
+import time
+
+import polars as pl
+import pytest
+
+from celosia.consent.pages import preferred, same_words
+from celosia.consent.protection import Design
+from celosia.consent.request import OWNER, Request, publish
+from celosia.consent.rules import read_toml
+from celosia.consent.signin import ADMIN, Sessions, issue, redeem
+from celosia.consent.store import Preferences
+from celosia.consent.web import create
+from celosia.errors import ParameterError
+
+testclient = pytest.importorskip("starlette.testclient")
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+TREE = ("province", "canton", "district")
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Preferences(tmp_path / "choices.db")
+    opened.add_owners(["B00001", "B00002"])
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def catalogue(students):
+    return read_toml(students.CATALOGUE)
+
+
+@pytest.fixture
+def client(catalogue, store):
+    return testclient.TestClient(create(catalogue, store), follow_redirects=False, base_url="http://testserver")
+
+
+def sign_in(client, store, owner="B00001"):
+    answer = client.post("/in", data={"token": issue(store, owner)})
+    assert answer.status_code == 303
+    return re.search(r'name="form" value="([^"]+)"', client.get("/", follow_redirects=True).text).group(1)
+
+
+def test_a_link_works_once(client, store):
+    token = issue(store, "B00001")
+    shown = client.get(f"/in/{token}")
+    assert shown.status_code == 200
+    assert client.get(f"/in/{token}").status_code == 200, "looking at a link does not use it up"
+    assert client.post("/in", data={"token": token}).status_code == 303
+    client.cookies.clear()
+    again = client.post("/in", data={"token": token})
+    assert again.status_code == 403
+    assert "was used before" in again.text
+    assert not client.cookies
+
+
+def test_an_expired_or_unknown_link_is_refused(client, store):
+    token = issue(store, "B00001", hours=1e-9)
+    time.sleep(0.01)
+    assert client.post("/in", data={"token": token}).status_code == 403
+    assert client.post("/in", data={"token": "x" * 43}).status_code == 403
+    assert redeem(store, "\udcff") is None
+    for hours in (0, -1, 1e6):
+        with pytest.raises(ParameterError):
+            issue(store, "B00001", hours=hours)
+
+
+def test_two_at_the_same_time_and_one_wins(store):
+    token, won = issue(store, "B00001"), []
+    threads = [threading.Thread(target=lambda: won.append(redeem(store, token))) for _ in range(8)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert sorted(w or "" for w in won) == [""] * 7 + ["B00001"]
+
+
+def test_choices_are_saved_and_confirmed(client, store):
+    form = sign_in(client, store)
+    answer = client.post("/choices", data={"form": form, "choice:residence": "block", "choice:grant": "allow"})
+    assert answer.headers["location"] == "/?saved=1#saved"
+    page = client.get("/?saved=1").text
+    assert 'role="status"' in page
+    assert [c.block for c in store.choices("B00001", ["residence", "grant", "timetable"])] == [True, False, False]
+    assert store.choices("B00001", ["timetable"])[0].at == "", "what was not answered stays open"
+    assert store.history("B00002") == []
+    assert client.get("/mine.json").json()["choices"]["residence"]["block"] is True
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"form": "forged"},
+        {"form": ""},
+        {"choice:nonsense": "block"},
+        {"choice:residence": "perhaps"},
+        {"headers": {"origin": "http://evil.example"}},
+        {"headers": {"sec-fetch-site": "cross-site"}},
+    ],
+)
+def test_a_forged_form_changes_nothing(client, store, change):
+    form = sign_in(client, store)
+    headers = change.pop("headers", {}) if "headers" in change else {}
+    answer = client.post("/choices", data={"form": form, "choice:grant": "block", **change}, headers=headers)
+    assert answer.status_code == 403
+    assert store.history("B00001") == []
+
+
+def test_the_form_of_another_owner_is_refused(client, store, catalogue):
+    theirs = sign_in(client, store, "B00002")
+    client.cookies.clear()
+    sign_in(client, store, "B00001")
+    assert client.post("/choices", data={"form": theirs, "choice:residence": "block"}).status_code == 403
+    assert store.history("B00001") == store.history("B00002") == []
+
+
+def test_without_a_session_nothing_is_shown_or_changed(client, store):
+    for path in ("/mine.json", "/admin"):
+        assert client.get(path).status_code == 403
+    for path in ("/choices", "/forget", "/out"):
+        assert client.post(path, data={"form": "x", "sure": "yes"}).status_code == 403
+    assert store.has("B00001")
+
+
+def test_a_session_ends(catalogue, store):
+    client = testclient.TestClient(create(catalogue, store, sessions=Sessions(0.2)), follow_redirects=False)
+    form = sign_in(client, store)
+    time.sleep(0.3)
+    assert client.post("/choices", data={"form": form, "choice:residence": "block"}).status_code == 403
+    assert "B00001" not in client.get("/").text
+    assert store.history("B00001") == []
+
+
+def test_deletion_needs_a_yes(client, store):
+    form = sign_in(client, store)
+    client.post("/choices", data={"form": form, "choice:residence": "block"})
+    assert client.post("/forget", data={"form": form}).status_code == 403
+    assert store.has("B00001")
+    assert client.post("/forget", data={"form": form, "sure": "yes"}).status_code == 303
+    assert not store.has("B00001")
+    assert client.get("/mine.json").status_code == 403
+
+
+def test_the_administrator_sees_counts_only(client, store):
+    store.load(
+        pl.DataFrame({"owner": [f"X{i}" for i in range(7)], "inference": "residence", "block": [True] * 6 + [False]})
+    )
+    sign_in(client, store, ADMIN)
+    page = client.get("/admin").text
+    assert "<td>6</td>" in page
+    assert "&lt; 5" in page
+    assert "X1" not in page
+    form = re.search(r'name="form" value="([^"]+)"', page).group(1)
+    assert client.post("/choices", data={"form": form, "choice:residence": "block"}).status_code == 403
+
+
+def test_headers_and_sizes(client):
+    answer = client.get("/")
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert answer.headers["cache-control"] == "no-store"
+    assert client.post("/in", data={"token": "x" * 70_000}).status_code == 413
+
+
+def test_the_cookie_is_for_https_when_asked(catalogue, store):
+    client = testclient.TestClient(
+        create(catalogue, store, secure=True), follow_redirects=False, base_url="https://testserver"
+    )
+    cookie = client.post("/in", data={"token": issue(store, "B00001")}).headers["set-cookie"]
+    assert cookie.startswith("__Host-")
+    assert "Secure" in cookie
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+
+
+def test_the_languages_say_the_same_things(client):
+    keys = same_words()
+    assert keys["en"] == keys["es"] == keys["ca"]
+    assert '<html lang="ca">' in client.get("/", headers={"accept-language": "ca"}).text
+    assert '<html lang="es">' in client.get("/?lang=es").text
+    assert preferred("xx", None, "") == "en"
+
+
+def test_text_of_the_catalogue_is_escaped(store):
+    evil = read_toml('[[inference]]\nid = "x"\ndescription = "<script>alert(1)</script>"')
+    client = testclient.TestClient(create(evil, store), follow_redirects=False)
+    sign_in(client, store)
+    assert "<script>" not in client.get("/").text
+
+
+# In a browser.
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("needs Debian's chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def site(catalogue, store):
+    import uvicorn
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(create(catalogue, store), host="127.0.0.1", port=port, log_level="critical"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()
+
+
+def _accessible(page):
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"]
+    assert [violation["id"] for violation in found] == []
+
+
+def _published(students, catalogue, store):
+    frame = students.frames(400)
+    result = frame["student"].join(frame["personal"], on="card").join(frame["enrolment"], on="card")
+    result = result.select("name", *TREE, "school", "score", OWNER_="card").rename({"OWNER_": OWNER})
+    wanted = Request(
+        sql=students.SQL,
+        owner="student.card",
+        design=Design(k=10, tree=TREE),
+        quasi=TREE,
+        identifiers=("name",),
+        measure=False,
+    )
+    return publish(wanted, result, catalogue, store, seed=1)
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_an_owner_blocks_and_the_next_publication_honours_it(browser, site, store, students, catalogue, scripts):
+    assert not _published(students, catalogue, store).marks.blocked.any()
+    context = browser.new_context(java_script_enabled=scripts, viewport={"width": 375, "height": 700}, locale="es-ES")
+    page = context.new_page()
+    page.goto(f"{site}/in/{issue(store, 'B00001')}")
+    page.get_by_role("button", name="Continuar").click()
+    assert page.locator("h1").inner_text() == "Lo que otros pueden deducir de mí"
+    group = page.get_by_role("group", name="Deducir dónde vivo")
+    if scripts:  # by keyboard alone
+        group.get_by_role("radio", name="Bloquear").focus()
+        page.keyboard.press("Space")
+        page.keyboard.press("Enter")
+    else:
+        group.get_by_role("radio", name="Bloquear").check()
+        page.get_by_role("button", name="Guardar mis elecciones").click()
+    page.wait_for_url("**/?saved=1#saved")
+    assert "Deducir dónde vivo" in page.get_by_role("status").inner_text()
+    found = _published(students, catalogue, store)
+    assert found.marks.blocked.sum() == 1
+    assert found.report["blocks"][0]["owners"] == 1
+    # she changes her mind
+    page.get_by_role("group", name="Deducir dónde vivo").get_by_role("radio", name="Permitir").check()
+    page.get_by_role("button", name="Guardar mis elecciones").click()
+    page.wait_for_url("**/?saved=1#saved")
+    assert not _published(students, catalogue, store).marks.blocked.any()
+    assert [h["block"] for h in store.history("B00001")] == [True, False]
+    context.close()
+
+
+def test_used_and_expired_links_in_a_browser(browser, site, store):
+    used, old = issue(store, "B00001"), issue(store, "B00001", hours=1e-9)
+    redeem(store, used)
+    page = browser.new_page(locale="en-GB")
+    for token in (used, old, "nonsense"):
+        page.goto(f"{site}/in/{token}")
+        page.get_by_role("button", name="Continue").click()
+        assert "Nothing was changed" in page.get_by_role("alert").inner_text()
+        page.goto(f"{site}/mine.json")
+        assert "B00001" not in page.content()
+    page.close()
+
+
+@pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "es"), ("dark", "ca")])
+def test_accessible_on_a_phone(browser, site, store, scheme, language):
+    store.choose("B00001", {"residence": True, "timetable": False})
+    context = browser.new_context(color_scheme=scheme, viewport={"width": 360, "height": 700})
+    page = context.new_page()
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    for place in ("/", f"/in/{issue(store, 'B00001')}"):
+        page.goto(f"{site}{place}?lang={language}")
+        _accessible(page)
+    page.locator("main button").first.click()
+    for place in ("/", "/?saved=1"):
+        page.goto(site + place)
+        assert page.locator("html").get_attribute("lang") == language
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        _accessible(page)
+    page.goto(f"{site}/in/{issue(store, ADMIN)}")
+    page.locator("main button").first.click()
+    _accessible(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert {url.split("/")[2] for url in requests} == {site.split("/")[2]}
+    context.close()
