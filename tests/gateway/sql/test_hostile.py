@@ -19,6 +19,8 @@ from celosia.gateway.gateway import Gateway
 from celosia.gateway.ledger import Ledger
 
 SECRETS = ("Zuleika", "Canary", "7731", "secret", "9001", "773.1", "61.77")
+WORDS = ("Zuleika", "Canary", "secret")
+EXACT = {61.7731, 7731.7731, 773.1}
 WHERE = "SELECT COUNT(*) FROM patient WHERE "
 
 
@@ -422,9 +424,11 @@ def test_hostile_questions(pair, caplog):
             again, third = outcome(present, sql)[1], outcome(present, sql)[1]
             if numbers(text):
                 assert not numbers(text) == numbers(again) == numbers(third), sql[:100]
-        for secret in SECRETS:
-            if secret not in sql:
-                assert secret not in text.replace('"left": {"epsilon"', "")[: text.find('"left"')], sql[:100]
+        # digits of noise can spell anything: in an answer words and exact numbers count, in a refusal every trace does
+        for secret in WORDS if kind == "answered" else SECRETS:
+            assert secret in sql or secret not in text, sql[:100]
+        if kind == "answered":
+            assert not EXACT & set(numbers(text)), sql[:100]
         assert all(secret not in record.getMessage() for record in caplog.records for secret in SECRETS), sql[:100]
     assert answered > 40  # the harmless ones among them are answered
     assert present.ledger.verify("clinic").holds
