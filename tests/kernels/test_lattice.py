@@ -80,7 +80,7 @@ def test_what_suppressed_records_add():
     count = np.zeros((1, 4), dtype=np.int64)
     one = np.zeros(1, dtype=np.int32)
     place, mask = np.zeros(1, dtype=np.uint64), np.array([7], dtype=np.uint64)
-    suppressed_counts(keys, np.array([3, 5, 9]), np.array([False, False, True]), one, place, mask, count)
+    suppressed_counts(keys, np.array([3, 5, 0]), one, place, mask, count)
     assert count.tolist() == [[0, 3, 5, 0]]
     out = np.zeros((1, 1))
     extra = np.array([9.0, 0.5, 0.25, 9.0])

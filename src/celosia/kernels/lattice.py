@@ -215,20 +215,19 @@ def merge_values(
 @compiled()
 def suppressed_counts(
     keys: Keys,
-    records: Ints,
-    kept: NDArray[np.bool_],
+    lost: Ints,
     word: Small,
     shift: NDArray[np.uint64],
     mask: NDArray[np.uint64],
     count: Ints,
 ) -> None:
-    """Count the records of the classes that are not kept, by column and generalised code, into ``count``."""
+    """Count the lost records of the classes, by column and generalised code, into ``count``."""
     m = len(word)
     count[:] = 0
-    for r in range(len(records)):
-        if not kept[r]:
+    for r in range(len(lost)):
+        if lost[r] > 0:
             for j in range(m):
-                count[j, np.int64((keys[r, word[j]] >> shift[j]) & mask[j])] += records[r]
+                count[j, np.int64((keys[r, word[j]] >> shift[j]) & mask[j])] += lost[r]
 
 
 @compiled()

@@ -124,6 +124,7 @@ def quasi_codes(
         target=None if target is None else target[active],
         population=people,
         population_total=None if population is None else len(population),
+        judged=tuple(dict.fromkeys(_counted(table, require))),
     )
     return QuasiCodes(table, columns, records, active)
 

@@ -12,7 +12,7 @@ from celosia.models.sensitive_model import _SensitiveModel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.search.classes import ValueCounts
+    from celosia.search.classes import ClassCounts, ValueCounts
 
 
 class BetaLikeness(_SensitiveModel):
@@ -52,3 +52,17 @@ class BetaLikeness(_SensitiveModel):
             if self.enhanced:
                 gain = np.where(gain > -np.log(q) + 1e-12, np.inf, gain)
         return np.maximum(np.maximum.reduceat(gain, counts.start[:-1]), 0.0)
+
+    def least_removed(self, classes: ClassCounts) -> NDArray[np.int64]:
+        """Records that must leave each class at least, here and at every finer level, for its gains to be small."""
+        from celosia.kernels.removal import removed_for_caps
+
+        out = np.zeros(len(classes), dtype=np.int64)
+        for counts in self.counted(classes):
+            gain = np.full(len(counts.baseline), self.beta)
+            if self.enhanced:
+                with np.errstate(divide="ignore"):
+                    gain = np.minimum(gain, -np.log(counts.baseline))
+            cap = np.minimum(1.0, counts.baseline * (1 + gain))
+            out = np.maximum(out, removed_for_caps(counts.start, counts.value, counts.count, cap))
+        return out

@@ -88,6 +88,17 @@ class TCloseness(_SensitiveModel):
             found = np.array([float(own(p, counts.baseline)) for p in shares])
         return np.round(found, 12)  # 3/8 must be at most 0.375 whatever the last bit
 
+    def least_removed(self, classes: ClassCounts) -> NDArray[np.int64]:
+        """Records that must leave each class at least, here and at every finer level, so that the rest is close."""
+        from celosia.kernels.removal import removed_for_distance
+
+        out = np.zeros(len(classes), dtype=np.int64)
+        if self.distance == "equal" and self.aggregate == "max":
+            for counts in self.counted(classes):
+                entries = (counts.start, counts.value, counts.count, counts.baseline)
+                out = np.maximum(out, removed_for_distance(*entries, self.t))
+        return out
+
 
 def _gaps(counts: ValueCounts) -> NDArray[np.float64]:
     """Step from each value to the next as a share of the range."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -57,8 +58,10 @@ class Checker:
         self._by_class = [r for r in requirements if r.scope == "class" and not r.size_only()]
         self._by_file = [r for r in requirements if r.scope == "file"]
         needs = objective.needs if isinstance(objective, ClassObjective) else ()
-        columns = _counted(records, requirements, (*needs, *counted))
+        self._judged = _counted(records, requirements)
+        columns = tuple(dict.fromkeys((*self._judged, *needs, *counted)))
         self.tables = ClassTables(records, columns, keep_rows)
+        self._convex = [r.least_removed for r in requirements if r.monotone_generalisation and isinstance(r, _Convex)]
         totals = self.tables.counts(self.tables.base, np.zeros(len(self.tables.base), dtype=bool))
         self._least = max(
             (r.least_size(totals) for r in requirements if r.scope == "class" or r.monotone_suppression), default=1
@@ -120,7 +123,7 @@ class Checker:
         # judging a few classes in vain costs less than copying the others
         most = 2 * np.count_nonzero(candidates) > len(candidates) and table.sums.shape[1] == 2
         index = np.arange(len(candidates)) if most else np.flatnonzero(candidates)
-        counts = self.tables.counts(table, None if most else candidates)
+        counts = self.tables.counts(table, None if most else candidates, columns=self._judged)
         holds = candidates[index]
         failed = np.zeros(len(candidates), dtype=bool)
         for requirement in self._by_class:
@@ -134,14 +137,15 @@ class Checker:
 
     def _judge_file(self, table: ClassTable, kept: Verdict) -> tuple[Verdict, bool]:
         """Suppress the cheapest classes while a requirement on the file refuses; say whether none may go."""
-        counts = self.tables.counts(table)
+        counts = self.tables.counts(table, columns=self._judged)
         index = np.flatnonzero(kept)
         if all(requirement.accepts(counts.take(index)) for requirement in self._by_file):
             return kept, False
         if self.limit == 0:
             refused = any(r.monotone_generalisation and not r.accepts(counts.take(index)) for r in self._by_file)
             return np.zeros_like(kept), refused
-        costs = self._cost(self.tables.counts(table, codes=isinstance(self.objective, ColumnObjective)))
+        codes = isinstance(self.objective, ColumnObjective)
+        costs = self._cost(self.tables.counts(table, codes=codes, columns=()))
         # ties go by key, so that the result does not depend on the way to the node
         order = index[np.lexsort((*table.keys[index].T, costs[index]))]
         low, high = 1, len(order)  # classes to suppress: ``low - 1`` are too few, all are enough
@@ -175,14 +179,15 @@ class Checker:
         records = table.sums[:, 0]
         total = len(self.records)
         suppressed = total - int(records[kept].sum())
-        sure = int(records[certain].sum())
-        penalty = self._penalty(table, ~certain) if sure and self._columns is not None else None
+        forced = self._forced(table, kept, certain)
+        sure = int(forced.sum())
+        penalty = self._penalty(table, forced) if sure and self._columns is not None else None
         floor = ceiling = -np.inf
         gap = 0.0
         score: Score
         sums: Shares | None = None
         if isinstance(self.objective, ColumnObjective):
-            added = penalty if sure == suppressed else self._penalty(table, kept)
+            added = penalty if sure == suppressed else self._penalty(table, np.where(kept, 0, records))
             sums = column_sums(self.objective, levels, added)
             combined = self.objective.value(sums)
             score = tuple(combined.tolist()) if self.objective.ranked else float(combined[0])
@@ -202,13 +207,24 @@ class Checker:
         holds = suppressed <= self.limit and suppressed < total
         return Check(levels, suppressed, sure, holds, score, int(kept.sum()), penalty, floor, ceiling, gap, sums)
 
-    def _penalty(self, table: ClassTable, kept: Verdict) -> Shares:
-        """Give what the classes that are not kept add to each column, at each level up to the node's (m × levels)."""
+    def _forced(self, table: ClassTable, kept: Verdict, certain: Verdict) -> Counts:
+        """Give how many records of each class this and every finer node must suppress at least."""
+        forced = np.where(certain, table.sums[:, 0], 0)
+        if not self._convex or self.records.repeated:
+            return forced
+        open_classes = np.flatnonzero(~kept & ~certain & (table.sums[:, 0] > 0))
+        if len(open_classes):
+            counts = self.tables.counts(table, columns=self._judged).take(open_classes)
+            for removed in self._convex:
+                forced[open_classes] = np.maximum(forced[open_classes], removed(counts))
+        return forced
+
+    def _penalty(self, table: ClassTable, lost: Counts) -> Shares:
+        """Give what so many lost records of each class add to each column, at each level up to the node's."""
         from celosia.kernels.lattice import suppressed_cost, suppressed_counts
 
         lay = self.tables.layout
-        records = table.sums[:, 0]
-        suppressed_counts(table.keys, records, kept, lay.word, lay.shift, lay.mask, self._count)
+        suppressed_counts(table.keys, lost, lay.word, lay.shift, lay.mask, self._count)
         levels = np.array(table.levels, dtype=np.int32)
         suppressed_cost(self._count, levels, self._extra, self._offset, self._spread, self._cost_at)
         return self._cost_at.copy()
@@ -229,12 +245,22 @@ def column_sums(objective: ColumnObjective, levels: Levels, added: Shares | None
     return x
 
 
-def _counted(records: Records, requirements: Sequence[Requirement], needs: tuple[str, ...]) -> tuple[str, ...]:
+@runtime_checkable
+class _Convex(Protocol):
+    """A requirement that knows how many records must leave a class at least."""
+
+    def least_removed(self, classes: ClassCounts) -> Counts:
+        """Give the number for each class."""
+        ...
+
+
+def _counted(records: Records, requirements: Sequence[Requirement]) -> tuple[str, ...]:
     """Name the columns whose values must be counted per class."""
-    names: list[str] = list(needs)
+    names: list[str] = []
     for requirement in requirements:
         if requirement.size_only():
             continue
         for name in requirement.sensitive():
-            names.extend([name] if name is not None else list(records.sensitive))
+            meant = records.sensitive if records.judged is None else records.judged
+            names.extend([name] if name is not None else list(meant))
     return tuple(dict.fromkeys(names))

@@ -173,6 +173,9 @@ class Requirement(Protocol):
     the search is then slower and still right.
 
     - ``monotone_generalisation``: when every class holds, every class of a coarser table holds too.
+    A convex model (the union of classes that hold holds) may also have a method ``least_removed(classes)``: so many
+    records must leave each class at least for the rest to hold. It is looked for by name.
+
     - ``monotone_suppression``: a class that holds keeps holding when any other records join it (so what is
       suppressed at a node is also suppressed at every finer node). It implies the first.
     """

@@ -51,6 +51,8 @@ class Records:
     population: Codes | None = None
     """N × m: the quasi-identifiers of a population table, coded alike."""
     population_total: int | None = None
+    judged: tuple[str, ...] | None = None
+    """The counted columns that a requirement means when it names none; all unless given."""
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -321,7 +323,13 @@ class ClassTables:
         return table.sums[:, 0]
 
     def counts(
-        self, table: ClassTable, chosen: Verdict | None = None, *, codes: bool = False, least: int = 1
+        self,
+        table: ClassTable,
+        chosen: Verdict | None = None,
+        *,
+        codes: bool = False,
+        least: int = 1,
+        columns: tuple[str, ...] | None = None,
     ) -> ClassCounts:
         """Give the classes of a table (or the chosen ones) as requirements and losses see them."""
         from celosia.kernels.lattice import merge_values, unpack
@@ -331,7 +339,7 @@ class ClassTables:
         if records.repeated:
             total = self.widths[PERSON]
         values = {}
-        for name in self._columns:
+        for name in self._columns if columns is None else columns:
             column = records.sensitive[name]
             start, value, count = table.values[name]
             if name in self._pair_value:
