@@ -165,7 +165,7 @@ def test_standard_errors_hold(adult):
     sql = "SELECT AVG(age) FROM person WHERE education_num > 14"
     rows = [adult.ask(sql, epsilon=0.5, fresh=True).rows[0]["avg"] for _ in range(200)]
     told = np.median([cell["error"] for cell in rows])
-    assert np.std([cell["value"] for cell in rows]) == pytest.approx(told, rel=0.3)
+    assert np.std([cell["value"] for cell in rows]) == pytest.approx(told, rel=0.35)
 
 
 def test_hidden_groups_need_delta(adult_csv, tmp_path, adult):
