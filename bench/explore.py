@@ -2,8 +2,9 @@
 
     python bench/explore.py [census.csv]
 
-The file has 1080 records × 13 numeric columns and is looked for beside the project when it is not given. Nine columns are protected, the four that IPSO and FCRM predict from stay (split S1 of Cano
-Franco 2009); risk and loss are measured on the nine.
+The file has 1080 records × 13 numeric columns and is looked for beside the project when it is not given. Nine columns
+are protected, the four that IPSO and FCRM predict from stay (split S1 of Cano Franco 2009); risk and loss are measured
+on the nine.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from celosia import grammar
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -66,11 +68,60 @@ def assessment_blocks(assessment: Assessment) -> list[Block]:
 
 
 def comparison_blocks(comparison: Comparison) -> list[Block]:
-    """A comparison: losses and attacks."""
-    blocks = [Block("What was lost", ("measure", "value", "what it means"), [_row(f) for f in comparison.losses])]
-    if comparison.risks:
-        blocks.append(Block("Attacks", ("measure", "value", "what it means"), [_row(f) for f in comparison.risks]))
+    """A comparison: losses beside what an unchanged table has, attacks beside guessing, and what does not apply."""
+    lost = [f for f in comparison.losses if f.value is not None]
+    attacks = [f for f in comparison.risks if f.value is not None]
+    silent = [f for f in (*comparison.losses, *comparison.risks) if f.value is None]
+    blocks = []
+    if lost:
+        head = ("loss", "value", "unchanged", "", "what it means")
+        blocks.append(Block("What was lost (lower is better)", head, [_loss_row(f, comparison) for f in lost]))
+    if attacks:
+        head = ("attack or risk", "value", "guessing", "", "what it means")
+        blocks.append(Block("What an intruder can do (lower is better)", head, [_attack_row(f) for f in attacks]))
+    if silent:
+        reasons = dict.fromkeys(f.reason for f in silent)
+        rows = [(", ".join(_named(f) for f in silent if f.reason == reason), reason) for reason in reasons]
+        blocks.append(Block("Not measured", ("measure", "why"), rows))
     return blocks
+
+
+def _loss_row(finding: Finding, comparison: Comparison) -> tuple[str, ...]:
+    """A loss with an arrow up when it is above that of an unchanged table, down when it is below."""
+    from celosia.errors import CelosiaError
+
+    try:
+        least: float | None = finding.part.least(comparison.original)
+    except CelosiaError:
+        least = None
+    shown = [value_of(finding, value) for value in (finding.value, least)]
+    return _named(finding), *shown, _arrow(finding.value, least), finding.part.summary().replace("``", "")
+
+
+def _attack_row(finding: Finding) -> tuple[str, ...]:
+    """A risk with an arrow up when it is above what guessing reaches."""
+    guess = finding.evidence.get("baseline")
+    guess = guess if isinstance(guess, int | float) else None
+    shown = [value_of(finding, value) for value in (finding.value, guess)]
+    return _named(finding), *shown, _arrow(finding.value, guess), finding.part.summary().replace("``", "")
+
+
+def _named(finding: Finding) -> str:
+    """The measure with the parameters that differ from its defaults."""
+    written = grammar.show(finding.part.public_spec())
+    return written if len(written) <= 60 else str(finding.part.name)
+
+
+def value_of(finding: Finding, value: Any) -> str:
+    """A value of a measure: a share as a percentage, all else in its unit."""
+    share = getattr(finding.part, "bounded", isinstance(value, int | float) and 0 <= value <= 1)
+    return f"{100 * value:.4g} %" if share and isinstance(value, int | float) else number(value)
+
+
+def _arrow(value: float | None, base: float | None) -> str:
+    if value is None or base is None:
+        return ""
+    return "=" if math.isclose(value, base, abs_tol=1e-12) else ("↑" if value > base else "↓")
 
 
 def release_blocks(release: Release) -> list[Block]:
@@ -119,7 +170,9 @@ def to_rich(blocks: Sequence[Block]) -> RenderableType:
             continue
         page = Table(title=block.title, title_justify="left", title_style="bold")
         for heading in block.headings:
-            page.add_column(heading, justify="right" if heading in {"value", "measured"} else "left")
+            page.add_column(
+                heading, justify="right" if heading in {"value", "measured", "unchanged", "guessing"} else "left"
+            )
         for row in block.rows:
             page.add_row(*(Text(cell, style="bold red" if cell == "NO" else "") for cell in row))
         shown.append(page)

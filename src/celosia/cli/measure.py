@@ -86,10 +86,18 @@ def compare_files(
         before = before.with_schema(guessed_schema(before))
     after = read(protected)
     after = after.with_schema(before.schema.keep(after.names).loose())
-    chosen = losses or (policy.losses if policy else MEASURED_LOSSES)
+    chosen = losses or (policy.losses if policy else usual_losses(before, after))
     comparison = compare(before, after, chosen, risks or (policy.risks if policy else ()), key=key)
     if html is not None:
         from celosia.report import comparison_page
 
         comparison_page(comparison, html)
     print_json(comparison.spec()) if json else print_comparison(comparison)
+
+
+def usual_losses(before: Table, after: Table) -> list[str]:
+    """The losses that are measured when none is named: those of classes, and those that suit the columns."""
+    from celosia.alignment import shared_numbers
+
+    numbers = ["scaled-error", "probabilistic-loss", "absolute-error(on=correlation)"]
+    return [*MEASURED_LOSSES, "hellinger", "entropy-loss", *(numbers if shared_numbers(before, after) else [])]

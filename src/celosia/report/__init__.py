@@ -15,20 +15,8 @@ __all__ = ["LANGUAGES", "certificate_page", "comparison_page", "render", "tables
 
 
 def comparison_page(comparison: Comparison, path: Path) -> None:
-    """Write a comparison as a page."""
-    rows = [
-        [f.part.name, "—" if f.value is None else f"{f.value:.6g}", f.reason or f.part.summary()]
-        for f in comparison.losses
-    ]
-    attacks = [
-        [f.part.name, "—" if f.value is None else f"{f.value:.6g}", f.reason or f.part.summary()]
-        for f in comparison.risks
-    ]
-    tables: list[dict[str, Any]] = [
-        {"title": "What was lost", "headings": ["measure", "value", "meaning"], "rows": rows}
-    ]
-    if attacks:
-        tables.append({"title": "Risks", "headings": ["measure", "value", "meaning"], "rows": attacks})
+    """Write a comparison as a page: the same tables as on a terminal."""
+    tables = [{"title": b.title, "headings": b.headings, "rows": b.rows} for b in comparison.blocks()]
     _write(path, tables_page("Comparison", tables))
 
 
