@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.catalogue import build
+from celosia.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,7 @@ def re_identification(
     *,
     external: float = 0.1,
     learner: str = "decision-tree",
-    repeats: int = 1,
+    repeats: int = 2,
     seed: int = 0,
 ) -> dict[str, dict[str, float]]:
     r"""The share of records whose original value an intruder predicts from the release, for three groups.
@@ -39,6 +40,8 @@ def re_identification(
     """
     from celosia.statistics.intervals import wilson
 
+    if repeats < 2:
+        raise ParameterError("repeats must be at least 2, so that every record is predicted by somebody who lacks it.")
     part = {"use": "inference-attack", "target": list(target), "external": external, "learner": learner}
     attack: Any = build("risk", {**part, "repeats": repeats, "seed": seed})
     found = attack.records(original, protected)
