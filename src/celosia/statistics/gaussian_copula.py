@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from celosia.statistics.sequential_trees import Feature
+from celosia.statistics.sequential_trees import Feature, between
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -119,10 +119,8 @@ def _inverse(margin: Margin, u: Floats, feature: Feature) -> Floats:
     drawn = margin.sorted[at]
     if not feature.smooth:
         return np.asarray(drawn)
-    shift = u * n - at - 0.5
-    beside = margin.sorted[np.clip(at + np.sign(shift).astype(np.int64), 0, n - 1)]
-    moved = drawn + np.abs(shift) * (beside - drawn)
-    return np.where(np.isnan(moved), drawn, moved)
+    zero = np.zeros_like(at)
+    return between(margin.sorted, zero, zero + n, at, u * n - at - 0.5)
 
 
 def _category_places(features: Sequence[Feature]) -> list[Floats | None]:

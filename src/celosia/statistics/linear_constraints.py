@@ -67,6 +67,8 @@ def _terms(side: str, text: str, names: Sequence[str]) -> list[tuple[str | None,
     term = re.compile(
         rf"\s*(?P<sign>[+-]?)\s*(?:(?P<factor>{number})\s*\*\s*(?P<a>{known})|(?P<b>{known})|(?P<constant>{number}))\s*"
     )
+    if not side.strip():
+        raise ParameterError(f"constraint {text!r} has an empty side; write 0.")
     found: list[tuple[str | None, float]] = []
     at = 0
     while at < len(side):
@@ -79,8 +81,6 @@ def _terms(side: str, text: str, names: Sequence[str]) -> list[tuple[str | None,
         value *= float(match["factor"] or match["constant"] or 1.0)
         found.append((name, value))
         at = match.end()
-    if not found:
-        raise ParameterError(f"constraint {text!r} has an empty side; write 0.")
     return found
 
 
@@ -169,11 +169,12 @@ def nearest_feasible(y: Floats, limits: System, scale: Floats, step: Floats) -> 
     room = np.where(single & ~on_pivot, 0.0, 2 * (np.abs(limits.g) @ step) * (1 + len(limits.a)))
     made = y.copy()
     open_rows = np.arange(len(y))
-    for factor in (0.0, 1.0, 4.0):
+    # first without room; at last without room again, and inequalities up to rounding
+    for factor, slack in ((0.0, 0.0), (1.0, 0.0), (4.0, 0.0), (0.0, _TOLERANCE)):
         part = System(limits.a, limits.b[open_rows], limits.g, limits.h[open_rows], limits.pivots)
         moved = _dykstra(y[open_rows], part, part.h - factor * room, scale)
         made[open_rows] = _finished(moved, part, step, single)
-        open_rows = open_rows[broken(made[open_rows], part, scale).any(axis=1)]
+        open_rows = open_rows[broken(made[open_rows], part, scale, slack).any(axis=1)]
         if not len(open_rows):
             return made
     count = len(open_rows)
@@ -183,11 +184,11 @@ def nearest_feasible(y: Floats, limits: System, scale: Floats, step: Floats) -> 
     )
 
 
-def broken(y: Floats, limits: System, scale: Floats) -> npt.NDArray[np.bool_]:
-    """Which equations and inequalities do not hold, record by record."""
-    size = 1e-9 * float(scale.max(initial=1.0))
-    equations = np.abs(y @ limits.a.T - limits.b) > size
-    return np.hstack([equations, y @ limits.g.T - limits.h > 1e-3 * size])
+def broken(y: Floats, limits: System, scale: Floats, slack: float = 0.0) -> npt.NDArray[np.bool_]:
+    """Which equations (up to rounding) and inequalities (up to ``slack``) do not hold, record by record."""
+    size = float(scale.max(initial=1.0))
+    equations = np.abs(y @ limits.a.T - limits.b) > 1e-9 * size
+    return np.hstack([equations, y @ limits.g.T - limits.h > slack * size])
 
 
 def _dykstra(y: Floats, limits: System, h: Floats, scale: Floats) -> Floats:

@@ -92,12 +92,31 @@ def lend(leaves: Ints, y: Floats, wanted: Ints, rng: np.random.Generator, *, smo
     drawn = sorted_values[s + at]
     if not smooth:
         return np.asarray(drawn)
-    # towards the neighbour below or above by up to half the gap
-    shift = u * n - at - 0.5
-    beside = sorted_values[s + np.clip(at + np.sign(shift).astype(np.int64), 0, n - 1)]
-    moved = drawn + np.abs(shift) * (beside - drawn)
-    moved = np.where(np.isnan(moved), drawn, moved)
-    return np.rint(moved) if whole else np.asarray(moved)
+    moved = between(sorted_values, s, n, at, u * n - at - 0.5)
+    return np.rint(moved) if whole else moved
+
+
+def between(values: Floats, start: Ints, count: Ints, at: Ints, shift: Floats) -> Floats:
+    """Values moved towards a neighbour in their run of sorted values by the share ``shift`` (-½ … ½) of the gap.
+
+    Where there is no neighbour on that side (the ends, or a missing one) the one on the other side is taken, so that
+    the smallest and the largest value are not repeated either.
+
+    >>> one = np.array([1])
+    >>> between(np.array([1.0, 2.0]), 0 * one, 2 * one, 0 * one, np.array([-0.25])).tolist()
+    [1.25]
+    """
+    drawn = values[start + at]
+
+    def towards(way: Ints) -> Floats:
+        there = (at + way >= 0) & (at + way < count)
+        beside = np.where(there, values[start + np.clip(at + way, 0, count - 1)], np.nan)
+        return np.asarray(drawn + np.abs(shift) * (beside - drawn))
+
+    side = np.where(shift < 0, -1, 1)
+    moved = towards(side)
+    moved = np.where(np.isnan(moved), towards(-side), moved)
+    return np.where(np.isnan(moved), drawn, moved)
 
 
 def evenly(groups: Ints, rng: np.random.Generator) -> Floats:

@@ -31,15 +31,16 @@ def curves(title: str, series: Sequence[tuple[str, Mapping[float, float], bool]]
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         marks.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>')
         marks.append(
-            f'<text x="{WIDTH - EDGE}" y="{EDGE + 14 * i}" text-anchor="end" class="axis" style="fill:{colour}">'
-            f"{escape(name)}{' (dashed)' if dashed else ''}</text>"
+            f'<text x="{EDGE + 105 * i}" y="{EDGE - 8}" class="axis" style="fill:{colour}">'
+            f"{escape(name)}{' - - -' if dashed else ' ——'}</text>"
         )
     marks += [
         f'<text x="{EDGE - 6}" y="{_up(level, 100.0) + 4:.0f}" text-anchor="end" class="axis">{level}</text>'
         for level in (0, 25, 50, 75, 100)
     ]
     marks += [
-        f'<text x="{_across(end, low, high):.0f}" y="{HEIGHT - EDGE + 16}" text-anchor="middle" class="axis">{end:g}</text>'
+        f'<text x="{_across(end, low, high):.0f}" y="{HEIGHT - EDGE + 16}" text-anchor="middle" class="axis">'
+        f"{end:g}</text>"
         for end in (low, high)
     ]
     return _framed("".join(marks), title, axis, "per cent")

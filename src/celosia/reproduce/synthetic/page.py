@@ -33,13 +33,13 @@ READINGS = (
 MISSING = (
     ("Table 5, the example", ("The points are not given: another set of five groups stands in, so that only the shape "
      "can be compared.")),
-    ("Tables 6 and 7, every DR", ("No reading gives the printed risk and the printed loss together. Ours is about three "
-     "times as high: choosing the nearest of c regressions by the true value must disclose more than one regression, "
-     "yet the source prints less for c = 2 than for IPSO-A.")),
+    ("Tables 6 and 7, every DR", ("No reading gives the printed risk and the printed loss together. Ours is about "
+     "three times as high: choosing the nearest of c regressions by the true value must disclose more than one "
+     "regression, yet the source prints less for c = 2 than for IPSO-A.")),
     ("Table 7, all rows of fuzzy c-regression", ("A loss of 94 % at c = 2 arises when rounding noise is taken for a "
      "pivot of a singular matrix; with sound least squares it is 21 %, and below 1 % at c = 81.")),
-    ("Table 7, IPSO-C", ("IPSO-C keeps means, variances and covariances exactly, so that its loss is a fifth of that of "
-     "the quantiles. 17.0 would need quantiles worse than those of IPSO-A: the singular covariance was "
+    ("Table 7, IPSO-C", ("IPSO-C keeps means, variances and covariances exactly, so that its loss is a fifth of that "
+     "of the quantiles. 17.0 would need quantiles worse than those of IPSO-A: the singular covariance was "
      "probably inverted.")),
     ("Tables 6 and 7, IPSO-A to two decimals", ("Ours are 61.9 and 53.3 (kernel density). Judged column by column "
      "the second is 44.7, near the printed 44.4; the first is not.")),

@@ -104,7 +104,7 @@ def surface_section(
     ]
     text = (
         "Each column in turn is dependent and the next N (from the start again after the last) are independent. The "
-        "risk is the half that interval disclosure contributes; more regressions and columns lose less and disclose more."
+        "risk is the half that interval disclosure contributes; more regressions or columns lose less, disclose more."
     )
     return section(
         "S3 (Table 8)",
