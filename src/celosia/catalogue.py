@@ -273,9 +273,9 @@ def parts(kind: str) -> dict[str, type[Part]]:
 def find(kind: str, name: str) -> type[Part]:
     """The part of that kind and name.
 
-    >>> find("model", "k-anonimity")
+    >>> find("model", "l-divercity")
     Traceback (most recent call last):
-    celosia.errors.UnknownName: no model named 'k-anonimity'. Did you mean 'k-anonymity'?
+    celosia.errors.UnknownName: no model named 'l-divercity'. Did you mean 'l-diversity'...
     """
     if name not in _registry(kind):
         _import_if_there(f"{_KINDS[kind].home}.{name.replace('-', '_')}")

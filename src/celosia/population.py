@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.classes import patterns
+from celosia.encoding import Same
 from celosia.engines.engine import ROWS
 from celosia.errors import DataError, NotApplicable, ParameterError
 from celosia.hierarchy.matching import matches
@@ -52,7 +53,7 @@ def population_counts(table: Table, source: Any) -> tuple[NDArray[np.int64], int
 def with_population(table: Table, source: Any) -> tuple[pl.DataFrame, ClassCounts, int]:
     """Keys and counts of the classes with the population in each, and the population records in no class."""
     keys, counts = table.keyed_counts()
-    inside, outside, total = table.cached(("population", id(source)), lambda: population_counts(table, source))
+    inside, outside, total = table.cached(("population", Same(source)), lambda: population_counts(table, source))
     missing = int((inside < counts.size).sum())
     if missing:
         raise DataError(

@@ -49,10 +49,10 @@ def query(
         fresh=fresh,
         explain=explain,
     )
-    if json or not isinstance(found, Answer):
+    if json:
         print_json(found.data())
     else:
-        console().print(answer_text(found), markup=False)
+        console().print(answer_text(found) if isinstance(found, Answer) else found.text(), markup=False)
 
 
 @gateway_app.command()
