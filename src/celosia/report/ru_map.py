@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from celosia.explore.frontier import Estimate
 
 WIDTH, HEIGHT = 560, 400
-LEFT, RIGHT, TOP, BOTTOM = 58, 16, 16, 48
+LEFT, RIGHT, TOP, BOTTOM = 74, 16, 16, 48
 SIZE = 4.5  # half of the width of a mark
 # Hues far apart, of a lightness that reads on white and on black; shapes tell the methods apart without colour.
-HUES = (172, 28, 215, 340, 95, 265, 50, 195, 0, 130, 300, 240)
+HUES = (172, 28, 215, 340, 95, 265, 0, 240, 50, 130, 300, 195)
 SHAPES = ("circle", "square", "diamond", "triangle", "cross", "down")
 
 
@@ -214,8 +214,9 @@ def _style(families: int) -> str:
         "<style>.ru .axis,.ru .grid,.ru .front,.ru .bar,.ru .limit{fill:none}.ru .axis{stroke:var(--soft,#555)}"
         ".ru .grid{stroke:var(--line,#ddd);stroke-width:.6}.ru .front{stroke:var(--ink,#222);stroke-width:1.4}"
         ".ru .limit{stroke:var(--bad,#a22);stroke-width:1.4;stroke-dasharray:6 4}.ru .bar{stroke-width:.8;opacity:.6}"
-        ".ru .off{opacity:.55}.ru .original{fill:none;stroke:var(--ink,#222);stroke-width:2}"
-        f".ru.mark{{width:1em;height:1em;display:inline-block;vertical-align:-.12em;margin-right:.3em}}{colours}</style>"
+        "svg.ru{max-width:44rem}.legend .key{white-space:nowrap;display:inline-block}.ru .off{opacity:.55}"
+        ".ru .original{fill:none;stroke:var(--ink,#222);stroke-width:2}"
+        f"svg.ru.mark{{width:1em;height:1em;display:inline-block;vertical-align:-.12em;margin-right:.3em}}{colours}</style>"
     )
 
 
