@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEBIAN := chromium postgresql default-jre-headless fonts-dejavu-core
 PYTEST_WORKERS ?= 2
 
-.PHONY: demo test lint types imports unit docs serve bench system clean constraints
+.PHONY: demo test lint types imports unit docs serve bench system clean constraints stubs picture
 
 $(BIN)/celosia: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -56,6 +56,14 @@ bench: $(VENV)/.dev
 
 constraints: $(VENV)/.dev
 	$(BIN)/python tools/constraints.py > constraints.txt
+
+# The type stubs of the lazy packages, and the picture in the README.
+stubs: $(VENV)/.dev
+	$(BIN)/python tools/stubs.py
+
+picture: $(VENV)/.dev
+	$(BIN)/celosia demo --out build/picture
+	$(BIN)/python tools/screenshot.py build/picture/release.report.html docs/assets/report.png --height 1500
 
 clean:
 	rm -rf $(VENV) site build dist demo .mypy_cache .ruff_cache .pytest_cache

@@ -1,5 +1,8 @@
 from celosia.methods.anatomise import Anatomise as Anatomise
 from celosia.methods.correlated_noise import CorrelatedNoise as CorrelatedNoise
+from celosia.methods.dp_generalise import DpGeneralise as DpGeneralise
+from celosia.methods.dp_histogram import DpHistogram as DpHistogram
+from celosia.methods.dp_marginals import DpMarginals as DpMarginals
 from celosia.methods.drop import Drop as Drop
 from celosia.methods.fuzzy_recode import FuzzyRecode as FuzzyRecode
 from celosia.methods.generalise import Generalise as Generalise
@@ -31,6 +34,11 @@ from celosia.methods.shuffle import Shuffle as Shuffle
 from celosia.methods.subset import Subset as Subset
 from celosia.methods.suppress_cells import SuppressCells as SuppressCells
 from celosia.methods.suppress_records import SuppressRecords as SuppressRecords
+from celosia.methods.synthetic.dp_synthesis import DpSynthesis as DpSynthesis
+from celosia.methods.synthetic.fcrm import Fcrm as Fcrm
+from celosia.methods.synthetic.gaussian_copula import GaussianCopula as GaussianCopula
+from celosia.methods.synthetic.ipso import Ipso as Ipso
+from celosia.methods.synthetic.sequential_trees import SequentialTrees as SequentialTrees
 from celosia.methods.top_code import BottomCode as BottomCode
 from celosia.methods.top_code import TopCode as TopCode
 from celosia.methods.tree_generalise import TreeGeneralise as TreeGeneralise
