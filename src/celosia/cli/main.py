@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from celosia.cli import commands, gateway
+from celosia.cli.consent import consent_app
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +37,7 @@ app.command()(commands.apply)
 app.command()(commands.verify)
 app.command()(gateway.query)
 app.add_typer(gateway.gateway_app, name="gateway")
+app.add_typer(consent_app, name="consent")
 app.command()(commands.reproduce)
 app.command()(commands.parts)
 

@@ -95,6 +95,27 @@ class Pages:
         owners = self._store.count()
         return self._draw("admin", language, rows=rows, trail=trail, form=form, owners=owners, default=default)
 
+    def questions(self, language: str, group: str = "", *, done: bool = False) -> str:
+        """The questionnaire on how private things are."""
+        from celosia.consent import questionnaire as q
+
+        known = q.keys()
+        classes = [
+            (self._catalogue.taxonomy.get(c, c), [(f"item:{c}:{i}", t) for i, t in enumerate(texts)])
+            for c, texts in q.ITEMS.items()
+        ]
+        trust = [(key, text) for key, (text, _, _) in known.items() if key.startswith("trust")]
+        return self._draw(
+            "questions",
+            language,
+            group=group,
+            done=done,
+            classes=classes,
+            trust=trust,
+            trust_words=q.TRUST,
+            private_words=q.PRIVATE,
+        )
+
     def _draw(self, name: str, language: str, **values: Any) -> str:
         return (
             _environment()

@@ -42,6 +42,7 @@ def create(
     _guard(app, pages)
     _signing_in(app, store, pages, visit)
     _owner(app, catalogue, store, visit)
+    _questions(app, store, pages)
     return app
 
 
@@ -58,10 +59,7 @@ class _Visits:
     def checked(self, request: Request, form: str) -> Session:
         """The session of a form; refuses when the form's token or its origin is not ours."""
         session = self.of(request)
-        origin = request.headers.get("origin")
-        foreign = origin not in (None, "null") and urlsplit(str(origin)).netloc != request.headers.get("host")
-        fetched = request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
-        if session is None or foreign or fetched or not hmac.compare_digest(session.form.encode(), form.encode()):
+        if session is None or foreign(request) or not hmac.compare_digest(session.form.encode(), form.encode()):
             raise Refusal("refused_form")
         return session
 
@@ -72,6 +70,13 @@ class _Visits:
     def end(self, request: Request, response: Response) -> None:
         self.sessions.end(request.cookies.get(self.cookie))
         response.delete_cookie(self.cookie, path="/", secure=self.secure, httponly=True, samesite="strict")
+
+
+def foreign(request: Request) -> bool:
+    """Whether a form was sent from another site."""
+    origin = request.headers.get("origin")
+    other = origin not in (None, "null") and urlsplit(str(origin)).netloc != request.headers.get("host")
+    return other or request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
 
 
 def _language(request: Request) -> str:
@@ -184,3 +189,27 @@ def _owner(app: FastAPI, catalogue: Catalogue, store: Preferences, visit: _Visit
         response = RedirectResponse("/?forgotten=1", 303)
         visit.end(request, response)
         return response
+
+
+def _questions(app: FastAPI, store: Preferences, pages: Pages) -> None:
+    """The questionnaire: anybody may answer, nobody is named."""
+    from celosia.consent.questionnaire import answer
+
+    @app.get("/questions")
+    def ask(request: Request, group: str = "") -> HTMLResponse:
+        done = "done" in request.query_params
+        return HTMLResponse(pages.questions(_language(request), group[:100], done=done))
+
+    @app.post("/questions")
+    async def answered(request: Request) -> RedirectResponse:
+        if foreign(request):
+            raise Refusal("refused_form")
+        sent = {key: str(value) for key, value in (await request.form()).items()}
+        text, group = sent.pop("text", ""), sent.pop("group", "")
+        if not all(value.isascii() and value.isdigit() and len(value) == 1 for value in sent.values()):
+            raise Refusal("refused_choice")
+        try:
+            answer(store, {key: int(value) for key, value in sent.items()}, group, text)
+        except CelosiaError:
+            raise Refusal("refused_choice") from None
+        return RedirectResponse("/questions?done=1", 303)

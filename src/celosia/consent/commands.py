@@ -1,0 +1,202 @@
+"""What the command line does: plain functions over files and databases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from celosia.consent.protection import Design, Rule
+from celosia.consent.request import Publication, Request, analyse, publish, write
+from celosia.consent.rules import Catalogue, Inference, derived, load, write_toml
+from celosia.consent.signin import ADMIN, issue
+from celosia.consent.store import Preferences
+from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
+
+STORE = "consent.db"
+
+
+def elements_of(sql: str, dialect: str = "postgres") -> dict[str, Any]:
+    """Tables, fields and constants of a query; constants by field, with their values since they are in the query."""
+    from celosia.consent.elements import elements
+
+    found = elements(sql, dialect)
+    return {
+        "tables": sorted(found.tables),
+        "fields": sorted(f"{t}.{f}" for t, f in found.fields),
+        "constants": sorted(f"{c.table}.{c.field} = {c.literal}" for c in found.constants),
+        "outputs": {o.name: sorted(f"{t}.{f}" for t, f in o.direct | o.linked) for o in found.outputs},
+    }
+
+
+def derive(
+    name: str, sentence: str, queries: Sequence[str], dialect: str = "postgres", threshold: float | None = None
+) -> Catalogue:
+    """A catalogue with one inference whose rule has the elements of the queries."""
+    rule = derived(queries, dialect).model_copy(update={"threshold": threshold})
+    realisations = [{"sql": sql, "dialect": dialect} for sql in queries]
+    one = Inference.model_validate(
+        {"id": name, "description": sentence, "rules": [rule.model_dump()], "realisations": realisations}
+    )
+    return Catalogue(inferences=(one,))
+
+
+def convert(source: str | Path, target: str | Path, *, overwrite: bool = False) -> Catalogue:
+    """Read a catalogue (TOML or XML, also the thesis's) and write it in the form that the target's name asks for."""
+    from celosia.consent.exchange import write_xml
+    from celosia.io.atomic import replaced
+
+    catalogue, target = load(source), Path(target)
+    if target.exists() and not overwrite:
+        raise OutputError(f"{target.name} exists already. Give another name, or overwrite.")
+    text = write_xml(catalogue) if target.suffix.lower() == ".xml" else write_toml(catalogue)
+    with replaced(target) as draft:
+        draft.write_text(text, encoding="utf-8")
+    return catalogue
+
+
+def match_query(catalogue: str | Path, sql: str, dialect: str = "postgres") -> list[dict[str, Any]]:
+    """Every rule with what fired; nothing is run."""
+    _, found = analyse(sql, load(catalogue), dialect)
+    return [one.data() | {"sentence": one.sentence()} for one in found]
+
+
+def request(
+    database: str,
+    sql: str,
+    *,
+    catalogue: str | Path,
+    store: str | Path = STORE,
+    owner: str,
+    quasi: Sequence[str],
+    k: int,
+    rule: str = "coarser",
+    tree: Sequence[str] = (),
+    identifiers: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    dialect: str | None = None,
+    key: str | None = None,
+    camouflage: float = 0.0,
+    strengthen: Sequence[str] = (),
+    out: str | Path = "publication",
+    overwrite: bool = False,
+    seed: int | None = None,
+    measure: bool = True,
+    progress: Callable[[str, float], None] | None = None,
+) -> tuple[Publication, Mapping[str, Path]]:
+    """Carry out a request to publish and write data and report."""
+    chosen: Rule = rule  # type: ignore[assignment]  # checked by Design
+    design = Design(k=k, rule=chosen, tree=tuple(tree), camouflage=camouflage, strengthen=tuple(strengthen))
+    wanted = Request(
+        sql=sql,
+        owner=owner,
+        design=design,
+        quasi=tuple(quasi),
+        identifiers=tuple(identifiers),
+        sensitive=tuple(sensitive),
+        dialect=dialect,
+        key=key,
+        measure=measure,
+    )
+    with opened(store) as choices:
+        made = publish(wanted, database, load(catalogue), choices, seed=seed, progress=progress)
+    return made, write(made, out, overwrite=overwrite)
+
+
+def load_choices(source: str | Path, store: str | Path = STORE) -> int:
+    """Store choices from a file with the columns owner, inference, block."""
+    import polars as pl
+
+    try:
+        frame = pl.read_csv(source, infer_schema=False)
+    except (OSError, pl.exceptions.PolarsError):
+        raise DataError(f"{str(source)!r} cannot be read as a CSV file of choices.") from None
+    words = {
+        "true": True,
+        "1": True,
+        "yes": True,
+        "block": True,
+        "false": False,
+        "0": False,
+        "no": False,
+        "allow": False,
+    }
+    if "block" in frame.columns:
+        shown = frame["block"].str.to_lowercase()
+        if not shown.is_in(list(words)).all():
+            raise DataError("the column block holds true or false (also 1 and 0, yes and no, block and allow).")
+        frame = frame.with_columns(block=shown.replace_strict(words, return_dtype=pl.Boolean))
+    with opened(store) as choices:
+        return choices.load(frame)
+
+
+def link(
+    owner: str | None, store: str | Path = STORE, *, base: str = "http://127.0.0.1:8100", hours: float = 72
+) -> str:
+    """A one-time sign-in link for an owner, or for the administrator when no owner is given."""
+    with opened(store) as choices:
+        if owner is not None and not choices.has(owner):
+            choices.add_owners([owner])
+        return f"{base.rstrip('/')}/in/{issue(choices, ADMIN if owner is None else owner, hours=hours)}"
+
+
+def serve(
+    catalogue: str | Path, store: str | Path = STORE, *, host: str = "127.0.0.1", port: int = 8100, secure: bool = False
+) -> None:
+    """Serve the consent pages until interrupted."""
+    try:
+        import uvicorn
+
+        from celosia.consent.web import create
+    except ImportError:
+        raise MissingExtra.of("the consent pages", "web") from None
+    with opened(store) as choices:
+        uvicorn.run(create(load(catalogue), choices, secure=secure), host=host, port=port, log_level="warning")
+
+
+def record(owner: str, store: str | Path = STORE, *, forget: bool = False) -> dict[str, Any]:
+    """Everything that is stored about an owner; with ``forget`` it is deleted afterwards."""
+    with opened(store) as choices:
+        found = choices.export(owner)
+        if forget:
+            choices.forget(owner, by="publisher")
+        return found
+
+
+def set_default(meaning: str, store: str | Path = STORE) -> None:
+    """State what an unanswered question means: ``allow`` or ``block``."""
+    if meaning not in ("allow", "block"):
+        raise ParameterError(f"the default is 'allow' or 'block', got {meaning!r}.")
+    with opened(store) as choices:
+        choices.set_default(block=meaning == "block")
+
+
+def log_statistics(log: str | Path, dialect: str = "postgres") -> dict[str, Any]:
+    """Tables and fields of a log of queries."""
+    from celosia.consent.query_log import log_facts, split_log
+
+    try:
+        text = Path(log).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise DataError(f"cannot read the log {str(log)!r}.") from None
+    return log_facts(split_log(text), dialect).data()
+
+
+def suggest(source: str, query: str | None = None, *, least: float = 0.3, most: int = 30) -> list[dict[str, Any]]:
+    """Columns that tell others: where inferences may hide."""
+    import celosia
+    from celosia.consent.association import associations
+
+    found = associations(celosia.read(source, query=query).polars())
+    shown = [a for a in found if a.strength >= least][:most]
+    return [
+        {"known": list(a.known), "target": a.target, "strength": a.strength, "determines": a.determines} for a in shown
+    ]
+
+
+@contextmanager
+def opened(store: str | Path) -> Iterator[Preferences]:
+    """The store, closed afterwards."""
+    with closing(Preferences(store)) as choices:
+        yield choices
