@@ -83,15 +83,21 @@ def columns_for(table: Table, cls: type[Method]) -> list[str]:
     return [name for name in pool if str(schema[name].kind) in cls.suits]
 
 
+def graded(table: Table) -> bool:
+    """Whether every quasi-identifier has a hierarchy, so that generalisation is the way to protect the table."""
+    quasi = table.schema.quasi
+    return bool(quasi) and all(table.schema[name].hierarchy is not None for name in quasi)
+
+
 def _proposed(table: Table) -> Iterator[Candidate]:
+    """Methods that generalise where every quasi-identifier has a hierarchy, else those that suit the columns."""
+    by_hierarchy = graded(table)
     for cls in parts("method").values():
         assert issubclass(cls, Method)
-        if not cls.explored:
+        # Noise and generalisation are not mixed: no one measure sees the loss of both.
+        if not cls.explored or ("hierarchy" in cls.suits) != by_hierarchy:
             continue
-        if "hierarchy" in cls.suits:
-            if not table.schema.quasi or any(table.schema[name].hierarchy is None for name in table.schema.quasi):
-                continue
-        elif not columns_for(table, cls):
+        if not by_hierarchy and not columns_for(table, cls):
             continue
         names = list(cls.explored)
         for values in itertools.product(*(cls.explored[name] for name in names)):

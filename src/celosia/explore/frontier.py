@@ -172,6 +172,12 @@ class Frontier(Shown):
             blocks.append(Block("Not measured", ("candidate", "why"), list(self.failed.items())))
         return blocks
 
+    def _repr_html_(self) -> str:
+        """The map and the tables, for a notebook."""
+        from celosia.report.ru_map import ru_map
+
+        return ru_map(self) + super()._repr_html_()
+
     def _limits(self) -> str:
         parts = [
             f"{what} at most {number(limit)}"

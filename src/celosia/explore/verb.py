@@ -14,7 +14,7 @@ import numpy as np
 
 from celosia.catalogue import Loss, Risk, build
 from celosia.errors import ParameterError
-from celosia.explore.candidates import Candidate, listed
+from celosia.explore.candidates import Candidate, graded, listed
 from celosia.explore.frontier import Estimate, Frontier, Point, layered
 from celosia.explore.store import Store, fingerprint, key
 from celosia.explore.trial import Measured, Task, evaluate, measure, trial_seed
@@ -95,8 +95,7 @@ def measures(table: Table, risk: Any, loss: Any) -> tuple[Risk, Loss]:
     special = {*schema.identifiers, schema.weight, schema.household, schema.person, schema.stratum}
     names = list(schema.quasi) or [name for name in table.names if name not in special]
     numbers = all(str(schema[name].kind) == "numeric" for name in names)
-    graded = bool(schema.quasi) and all(schema[name].hierarchy is not None for name in names)
-    if graded:
+    if graded(table):
         default: tuple[Any, Any] = ("marketer", "domain-loss")
     elif numbers:
         default = {"use": "disclosure-risk", "columns": names}, {"use": "probabilistic-loss", "columns": names}
