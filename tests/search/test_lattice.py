@@ -255,6 +255,16 @@ def test_persons_count_once():
     assert low.total == 3
 
 
+def test_a_loss_counts_records_where_persons_repeat():
+    domain = Domain(("a",), ((np.array([0, 1], np.int32), np.array([0, 0], np.int32)),), (np.array([3, 2]),))
+    codes = np.array([[0], [0], [0], [1], [1]], dtype=np.int32)
+    records = Records(domain, codes, person=np.array([7, 7, 8, 8, 9], dtype=np.int32))
+    objective = build("loss", "discernibility()").objective(domain)
+    check = Checker(records, [build("model", "k-anonymity(k=2)")], objective, 0).check((0,))
+    assert check.holds  # two persons in each class
+    assert check.score == 9 + 4  # three and two records
+
+
 def test_targets_are_those_of_the_most_demanding_member():
     domain = Domain(("a",), ((np.array([0, 1], np.int32), np.array([0, 0], np.int32)),), (np.array([3, 2]),))
     codes = np.array([[0], [0], [0], [1], [1]], dtype=np.int32)

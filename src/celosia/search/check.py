@@ -196,7 +196,7 @@ class Checker:
             if table.sums.shape[1] > 2:  # combinations that only the population has are no classes
                 here = records > 0
                 kept, certain = kept[here], certain[here]
-            counts = self.tables.counts(table, here, codes=self.objective.codes, least=self._least)
+            counts = self.tables.counts(table, here, codes=self.objective.codes, least=self._least, by_record=True)
             score = float(self.objective.score(counts, kept))
             if self.objective.floor is not None:
                 floor = float(self.objective.floor(counts))

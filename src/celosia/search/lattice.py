@@ -5,8 +5,7 @@ Every node has a lower bound. It rises while the search learns: a node :math:`u`
 with coarsening (its *floor*) bounds every coarser node. A node whose bound reaches the best score is closed without
 being looked at. The search takes the open node with the least bound, walks a chain of open nodes up from it and
 checks one above the middle of the chain (coarse nodes are cheaper to check and close more): whatever the answer, it
-closes nodes on one side. When no node is open, the best is
-proven optimal.
+closes nodes on one side. When no node is open, the best is proven optimal.
 
 References: the chains follow Kohlmayer et al. (2012), *Flash: efficient, stable and optimal k-anonymity*; the
 bounds by what must be suppressed are our own.

@@ -330,13 +330,17 @@ class ClassTables:
         codes: bool = False,
         least: int = 1,
         columns: tuple[str, ...] | None = None,
+        by_record: bool = False,
     ) -> ClassCounts:
-        """Give the classes of a table (or the chosen ones) as requirements and losses see them."""
+        """Give the classes of a table (or the chosen ones) as requirements and losses see them.
+
+        Requirements count persons where they repeat; a loss is about records (``by_record``).
+        """
         from celosia.kernels.lattice import merge_values, unpack
 
         records = self.records
         total = len(records)
-        if records.repeated:
+        if records.repeated and not by_record:
             total = self.widths[PERSON]
         values = {}
         for name in self._columns if columns is None else columns:
@@ -349,7 +353,7 @@ class ClassTables:
             values[name] = ValueCounts(start, value, count, column.share(), column.ancestors, column.numbers)
         lay = self.layout
         all_classes = ClassCounts(
-            size=self.size(table),
+            size=table.sums[:, 0] if by_record else self.size(table),
             values=values,
             total=total,
             target=table.peak if len(table.peak) else None,
