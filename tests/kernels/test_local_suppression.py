@@ -4,7 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.kernels.local_suppression import cover, gather
+from celosia.kernels.gathering import gather
+from celosia.kernels.local_suppression import cover
+from celosia.kernels.row_groups import group_rows
 from celosia.search.blank_places import Places
 
 
@@ -66,3 +68,15 @@ def test_one_move_helps_its_whole_place():
         places.of_pattern, places.place_at,
     )  # fmt: skip
     assert moved.sum() == 1
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10**6))
+def test_rows_are_grouped_on_some_columns(seed):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(-1, 3, (int(rng.integers(0, 30)), 3)).astype(np.int32)
+    columns = np.flatnonzero(rng.random(3) < 0.6)
+    ids, groups = group_rows(codes, columns)
+    rows = [tuple(row[columns]) for row in codes]
+    assert groups == len(set(rows))
+    assert ids.tolist() == [list(dict.fromkeys(rows)).index(row) for row in rows]

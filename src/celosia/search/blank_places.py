@@ -26,6 +26,14 @@ from numpy.typing import NDArray
 Reading = Literal["category", "wildcard", "conservative"]
 Ints = NDArray[np.int64]
 
+SLACK = 2.0
+"""Cells more than its least cost that a pattern is offered, where records must meet (a wider choice saves
+little).
+"""
+
+WAYS = 64
+"""Cheapest sets of columns that are kept for each pattern, where one record can help many."""
+
 MASKS = 4096
 """Sets of blanked columns that are looked at: all of them up to twelve columns, then the small ones and the
 full one.
@@ -149,7 +157,7 @@ def meet(task: Task, mask: NDArray[np.bool_], among: Ints) -> tuple[Ints, NDArra
     blank = task.codes[among] < 0
     more = mask & ~blank
     fits = (blank <= mask).all(axis=1)
-    if (blank & ~mask).any() or blank.any():  # the rest must be a set of columns that may be blanked together
+    if blank.any():  # the rest must be a set of columns that may be blanked together
         allowed = {row.tobytes() for row in task.masks} | {np.zeros(len(mask), np.bool_).tobytes()}
         fits &= np.array([row.tobytes() in allowed for row in more], np.bool_)
     return among[fits], (more[fits] @ task.weights).astype(np.float64)
@@ -160,79 +168,114 @@ def wildcard_places(task: Task) -> tuple[Places, NDArray[np.bool_]]:
     a match there.
     """
     from celosia.kernels.missing_frequencies import frequencies as compatible
+    from celosia.kernels.row_groups import group_rows
 
     lacking = np.flatnonzero(task.lacking)
     need = np.full(len(task.codes), np.inf)
-    blank = row_ids((task.codes < 0).astype(np.int32))
-    parts: list[tuple[Ints, Ints, NDArray[np.float64], Ints, NDArray[np.bool_]]] = []
-    places = 0
+    ways = np.zeros(len(task.codes), np.int64)
     full = task.masks.any(axis=0)
+    seen = (task.codes[:, full] >= 0).any(axis=1)
+    with_blank = np.column_stack([task.codes, row_ids((task.codes < 0).astype(np.int32))]).astype(np.int32)
+    parts: list[Entries] = []
+    places = 0
     for number, mask in enumerate(targets(task)):
         members, cost = meet(task, mask, lacking)
-        open_ = (cost > 0) & (cost <= need[members] + 1e-9)
+        open_ = (cost > 0) & (cost <= need[members] + 1e-9) & (ways[members] < WAYS)
         if not open_.any():
-            if np.isfinite(need[lacking]).all():
+            if np.isfinite(need[lacking]).all() and (cost > need[members] + 1e-9).all():
                 break
             continue
+        ids, groups = group_rows(task.codes, np.flatnonzero(~mask))
         if (mask >= full).all():
             enough = np.ones(len(members), np.bool_)
         else:
-            projected = task.codes[:, ~mask]
-            ids = row_ids(projected)
-            first = np.unique(ids, return_index=True)[1]
-            seen = (task.codes[:, full] >= 0).any(axis=1)
-            total = np.bincount(ids, weights=task.counts * seen).astype(np.float64)
-            enough = compatible(projected[first], total, "wildcard")[ids[members]] >= task.k
+            total = np.bincount(ids, weights=task.counts * seen, minlength=groups).astype(np.float64)
+            first = np.full(groups, -1, np.int64)
+            first[ids[::-1]] = np.arange(len(ids))[::-1]
+            projected = task.codes[first][:, ~mask]
+            enough = compatible(projected, total, "wildcard")[ids[members]] >= task.k
         able = open_ & enough
         if not able.any():
             continue
         need[members[able]] = np.minimum(need[members[able]], cost[able])
+        ways[members[able]] += 1
         # equal on the rest and blank in the same columns: such patterns did not match before and do afterwards
-        ids = row_ids(np.column_stack([task.codes[members][:, ~mask], blank[members]]))
-        parts.append((ids + places, members, cost, np.full(len(members), number), able))
-        places += int(ids.max()) + 1
-    place, members, cost, mask_of, able = (np.concatenate(column) for column in zip(*parts, strict=True))
-    able &= cost <= need[members] + 1e-9
-    used = np.bincount(place, weights=able) > 0
-    keep = used[place]
-    place = np.unique(place[keep], return_inverse=True)[1].astype(np.int64)
-    members, cost = members[keep], cost[keep]
-    order = np.lexsort((members, cost, place))
-    return Places.of(place, members, cost, mask_of[keep], len(task.codes)), able[keep][order]
+        alike, groups = group_rows(with_blank[members], np.flatnonzero(np.append(~mask, True)))
+        used = np.zeros(groups, np.bool_)
+        used[alike[able]] = True
+        keep = used[alike]
+        parts.append(Entries(alike[keep] + places, members[keep], cost[keep], number, able[keep]))
+        places += groups
+    return _places(parts, len(task.codes), need)
 
 
 def gathering_places(task: Task) -> tuple[Places, Ints]:
-    """Places where lacking patterns can meet, with those who can be lent, and what each place already
-    holds.
+    """Places where lacking patterns can meet, with those who can be lent, and what each place already holds.
+
+    A pattern is offered the places that can be filled at its least cost, and those that cost a little more.
     """
+    from celosia.kernels.row_groups import group_rows
+
     among = np.flatnonzero(task.lacking | (task.spare > 0))
     blank = task.codes < 0
     complete = ~blank.any(axis=1) & ~task.lacking
     full = task.masks.any(axis=0)
-    parts: list[tuple[Ints, Ints, NDArray[np.float64], Ints]] = []
+    need = np.full(len(task.codes), np.inf)
+    slack = SLACK * float(np.median(task.weights[full]))
+    offer = np.where(task.lacking, task.counts, task.spare)
+    already = float((blank[task.lacking] @ task.weights).max(initial=0.0))
+    parts: list[Entries] = []
     base: list[Ints] = []
     places = 0
     for number, mask in enumerate(targets(task)):
+        if float(mask @ task.weights) - already > need[task.lacking].max() + slack:
+            break
         members, cost = meet(task, mask, among)
-        if not task.lacking[members].any():
+        lacks = task.lacking[members] & (cost <= need[members] + slack)
+        if not lacks.any():
             continue
-        ids = row_ids(task.codes[:, ~mask])
+        ids, groups = group_rows(task.codes, np.flatnonzero(~mask))
         held = (blank == mask).all(axis=1) & ~task.lacking  # already published like this, and staying
         if task.reading == "conservative":
             held |= complete
-        holds = np.bincount(ids, weights=task.counts * held).astype(np.int64)
+        holds = np.bincount(ids, weights=task.counts * held, minlength=groups).astype(np.int64)
         if task.reading == "conservative" and (mask >= full).all():
             holds[:] = task.k  # nothing is observed: it could be anybody
-        here = np.zeros(len(holds), np.bool_)
-        here[ids[members[task.lacking[members]]]] = True
         # a class that is to move as a whole does not do so by staying
-        keep = here[ids[members]] & ((cost > 0) | (task.counts[members] < task.k))
-        members, cost = members[keep], cost[keep]
-        if not len(members):
+        moves = (cost > 0) | (task.counts[members] < task.k)
+        reach = holds + np.bincount(ids[members], weights=offer[members] * moves, minlength=groups)
+        lacks &= moves & (reach[ids[members]] >= task.k)
+        if not lacks.any():
             continue
-        found, place = np.unique(ids[members], return_inverse=True)
-        parts.append((place + places, members, cost, np.full(len(members), number)))
+        need[members[lacks]] = np.minimum(need[members[lacks]], cost[lacks])
+        here = np.bincount(ids[members[lacks]], weights=task.counts[members[lacks]], minlength=groups)
+        lent = ~task.lacking[members] & moves & (here > 0)[ids[members]] & (holds + here < task.k)[ids[members]]
+        keep = lacks | lent
+        found, place = np.unique(ids[members[keep]], return_inverse=True)
+        parts.append(Entries(place + places, members[keep], cost[keep], number, np.ones(len(place), np.bool_)))
         base.append(holds[found])
         places += len(found)
-    place, members, cost, mask_of = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Places.of(place.astype(np.int64), members, cost, mask_of, len(task.codes)), np.concatenate(base)
+    return _places(parts, len(task.codes), need)[0], np.concatenate([np.zeros(0, np.int64), *base])
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Patterns that may move to the places of one mask."""
+
+    place: Ints
+    pattern: Ints
+    cost: NDArray[np.float64]
+    mask: int
+    able: NDArray[np.bool_]
+
+
+def _places(parts: Sequence[Entries], patterns: int, need: NDArray[np.float64]) -> tuple[Places, NDArray[np.bool_]]:
+    """Put the entries of all masks together; only the cheapest ways of a pattern count as its own."""
+    place = np.concatenate([np.zeros(0, np.int64), *(part.place for part in parts)])
+    pattern = np.concatenate([np.zeros(0, np.int64), *(part.pattern for part in parts)])
+    cost = np.concatenate([np.zeros(0), *(part.cost for part in parts)])
+    mask = np.concatenate([np.zeros(0, np.int64), *(np.full(len(part.place), part.mask) for part in parts)])
+    able = np.concatenate([np.zeros(0, np.bool_), *(part.able for part in parts)]) & (cost <= need[pattern] + 1e-9)
+    place = np.unique(place, return_inverse=True)[1].astype(np.int64)
+    order = np.lexsort((pattern, cost, place))
+    return Places.of(place, pattern, cost, mask, patterns), able[order]

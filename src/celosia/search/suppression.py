@@ -191,7 +191,8 @@ def choose(task: Task, seconds: float | None = None) -> Choice:
     """Choose moves greedily; with a time limit, solve the integer program and keep its answer when it is
     proven.
     """
-    from celosia.kernels.local_suppression import cover, gather
+    from celosia.kernels.gathering import gather
+    from celosia.kernels.local_suppression import cover
 
     if task.reading == "wildcard":
         places, able = wildcard_places(task)
