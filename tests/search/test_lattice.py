@@ -13,7 +13,7 @@ from celosia.search import lattice
 from celosia.search.anytime import descend
 from celosia.search.check import Checker
 from celosia.search.classes import ClassCounts, ValueCounts
-from celosia.search.lattice import search
+from celosia.search.lattice import _Enumerated, search
 from celosia.search.objective import ClassObjective, ColumnObjective, Domain
 from celosia.search.tables import ClassTables, Records, Sensitive
 
@@ -190,6 +190,31 @@ def test_search_equals_brute_force(case, name):
             got = None if found.best is None else found.best.score
             assert found.optimal
             assert same(got, expected), (name, loss, share, got, expected)
+
+
+@pytest.mark.parametrize("name", ["k", "distinct l", "t equal", "beta", "entropy l"])
+def test_no_bound_exceeds_what_it_bounds(case, name):
+    records, _ = case
+    models = [build("model", text) for text in MODELS[name]]
+    top = tuple(records.domain.height(j) for j in range(len(records.domain)))
+    makers = {text: build("loss", text).objective for text in LOSSES} | REFERENCE
+    for loss, make in makers.items():
+        for share in (0.1, 1.0):
+            checker = Checker(records, models, make(records.domain), int(share * len(records)), ("s",))
+            every = [checker.check(levels) for levels in every_node(records)]
+            done = _Enumerated(checker, (0,) * len(top), top, len(every))
+            for node in range(len(every)):  # tell it everything there is to know
+                done._look(node)
+                done.open[:] = True
+            for node, check in enumerate(every):
+                score = np.atleast_1d(check.score)
+                slack = 1e-9 * max(1.0, abs(score[0]))
+                bound = done.bound[node]
+                assert bound[0] <= score[0] + slack, (loss, share, check.levels)
+                assert tuple(bound.round(9)) <= tuple((score + slack).round(9)) or len(bound) == 1
+            for fine, coarse in itertools.product(every, every):
+                if np.all(np.array(fine.levels) <= coarse.levels):
+                    assert coarse.certain <= fine.suppressed
 
 
 @pytest.mark.parametrize("loss", ["domain-loss()", "domain-loss(aggregate=rank)", "ambiguity()", "kullback-leibler()"])
