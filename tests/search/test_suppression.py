@@ -203,3 +203,13 @@ def test_another_test_than_a_frequency():
     done = after(codes, result)
     fits = ((done[:, None] == done[None]) | (done[:, None] < 0) | (done[None] < 0)).all(axis=2)
     assert (fits @ weights >= 10).all()
+
+
+def test_no_proof_without_all_sets_of_columns(monkeypatch):
+    codes = table(5, 30, 3, 4)
+    assert blank(codes, 3, "category", seconds=10.0).optimal
+    monkeypatch.setattr("celosia.search.blank_places.MASKS", 4)  # seven sets of three columns do not fit
+    partial = blank(codes, 3, "category", seconds=10.0)
+    assert not partial.optimal
+    assert partial.bound == 0
+    assert slow_frequencies(after(codes, partial), "category").min() >= 3

@@ -34,6 +34,9 @@ little).
 WAYS = 64
 """Cheapest sets of columns that are kept for each pattern, where one record can help many."""
 
+PAIRS = 2_000_000
+"""Lacking patterns times masks up to which a proof of the fewest cells is tried."""
+
 MASKS = 4096
 """Sets of blanked columns that are looked at: all of them up to twelve columns, then the small ones and the
 full one.
@@ -131,6 +134,8 @@ class Task:
     masks: NDArray[np.bool_]
     weights: NDArray[np.float64]
     reading: Reading
+    every: bool = True
+    """Whether the masks are all sets of columns, not only the small ones."""
 
     @property
     def spare(self) -> Ints:
@@ -163,7 +168,7 @@ def meet(task: Task, mask: NDArray[np.bool_], among: Ints) -> tuple[Ints, NDArra
     return among[fits], (more[fits] @ task.weights).astype(np.float64)
 
 
-def wildcard_places(task: Task) -> tuple[Places, NDArray[np.bool_]]:
+def wildcard_places(task: Task, ways: float = WAYS) -> tuple[Places, NDArray[np.bool_]]:
     """Places where a lacking pattern would find company by itself at the least cost; with who else would gain
     a match there.
     """
@@ -172,7 +177,7 @@ def wildcard_places(task: Task) -> tuple[Places, NDArray[np.bool_]]:
 
     lacking = np.flatnonzero(task.lacking)
     need = np.full(len(task.codes), np.inf)
-    ways = np.zeros(len(task.codes), np.int64)
+    known = np.zeros(len(task.codes), np.int64)
     full = task.masks.any(axis=0)
     seen = (task.codes[:, full] >= 0).any(axis=1)
     with_blank = np.column_stack([task.codes, row_ids((task.codes < 0).astype(np.int32))]).astype(np.int32)
@@ -180,7 +185,7 @@ def wildcard_places(task: Task) -> tuple[Places, NDArray[np.bool_]]:
     places = 0
     for number, mask in enumerate(targets(task)):
         members, cost = meet(task, mask, lacking)
-        open_ = (cost > 0) & (cost <= need[members] + 1e-9) & (ways[members] < WAYS)
+        open_ = (cost > 0) & (cost <= need[members] + 1e-9) & (known[members] < ways)
         if not open_.any():
             if np.isfinite(need[lacking]).all() and (cost > need[members] + 1e-9).all():
                 break
@@ -198,7 +203,7 @@ def wildcard_places(task: Task) -> tuple[Places, NDArray[np.bool_]]:
         if not able.any():
             continue
         need[members[able]] = np.minimum(need[members[able]], cost[able])
-        ways[members[able]] += 1
+        known[members[able]] += 1
         # equal on the rest and blank in the same columns: such patterns did not match before and do afterwards
         alike, groups = group_rows(with_blank[members], np.flatnonzero(np.append(~mask, True)))
         used = np.zeros(groups, np.bool_)
@@ -209,10 +214,11 @@ def wildcard_places(task: Task) -> tuple[Places, NDArray[np.bool_]]:
     return _places(parts, len(task.codes), need)
 
 
-def gathering_places(task: Task) -> tuple[Places, Ints]:
+def gathering_places(task: Task, slack: float = SLACK) -> tuple[Places, Ints]:
     """Places where lacking patterns can meet, with those who can be lent, and what each place already holds.
 
-    A pattern is offered the places that can be filled at its least cost, and those that cost a little more.
+    A pattern is offered the places that can be filled at its least cost, and those that cost up to ``slack``
+    cells more.
     """
     from celosia.kernels.row_groups import group_rows
 
@@ -221,7 +227,7 @@ def gathering_places(task: Task) -> tuple[Places, Ints]:
     complete = ~blank.any(axis=1) & ~task.lacking
     full = task.masks.any(axis=0)
     need = np.full(len(task.codes), np.inf)
-    slack = SLACK * float(np.median(task.weights[full]))
+    slack = slack * float(np.median(task.weights[full]))
     offer = np.where(task.lacking, task.counts, task.spare)
     already = float((blank[task.lacking] @ task.weights).max(initial=0.0))
     parts: list[Entries] = []

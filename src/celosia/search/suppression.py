@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.search.blank_places import (
+    PAIRS,
     Ints,
     Reading,
     Task,
@@ -113,8 +114,8 @@ def _visit(
                 choice := _step(work, subset, k, reading, weights, blocks, fixed, lack, sampling, seconds)
             ) is not None:
                 again = len(todo) > 1
+                bound = choice.bound if rounds == 0 else bound  # later rounds start from changed records
                 rounds += 1
-                bound = max(bound, choice.bound)
                 optimal = optimal and choice.optimal
     cells = (work < 0) & (codes >= 0)
     proven = rounds == 0 or (rounds == 1 and optimal)
@@ -155,7 +156,9 @@ def _step(
     inside = [[subset.index(j) for j in block if j in subset] for block in blocks]
     inside = [block for block in inside if block]
     cost = np.array([*(weights[j] for j in subset), *([0.0] if fixed is not None else [])])
-    task = Task(patterns, counts, short > 0, short, k, masks(inside, cost, here.shape[1]), cost, reading)
+    sets = masks(inside, cost, here.shape[1])
+    every = len(sets) == 2 ** len(inside) - 1
+    task = Task(patterns, counts, short > 0, short, k, sets, cost, reading, every)
     choice = choose(task, seconds)
     before = int((work < 0).sum())
     _apply(work, list(subset), blocks, ids, counts, choice)
@@ -190,35 +193,28 @@ def _apply(
 def choose(task: Task, seconds: float | None = None) -> Choice:
     """Choose moves greedily; with a time limit, solve the integer program and keep its answer when it is
     proven.
+
+    A proof is about all sets of columns, so it is tried only where all of them can be looked at.
     """
     from celosia.kernels.gathering import gather
     from celosia.kernels.local_suppression import cover
 
+    exact = seconds is not None and task.every and len(task.masks) * int(task.lacking.sum()) <= PAIRS
+    base = np.zeros(0, np.int64)
     if task.reading == "wildcard":
-        places, able = wildcard_places(task)
-        moved = cover(
-            places.start, places.pattern, places.cost, able, task.counts, task.lack, places.of_pattern, places.place_at
-        )
-        base = np.zeros(0, np.int64)
+        places, able = wildcard_places(task, np.inf) if exact else wildcard_places(task)
+        index = (places.start, places.pattern, places.cost)
+        moved = cover(*index, able, task.counts, task.lack, places.of_pattern, places.place_at)
     else:
-        places, base = gathering_places(task)
+        places, base = gathering_places(task, np.inf) if exact else gathering_places(task)
+        index = (places.start, places.pattern, places.cost)
         must = np.where(task.lacking, task.counts, 0)
-        moved = gather(
-            places.start,
-            places.pattern,
-            places.cost,
-            base,
-            must,
-            task.spare,
-            task.k,
-            places.of_pattern,
-            places.place_at,
-        )
+        moved = gather(*index, base, must, task.spare, task.k, places.of_pattern, places.place_at)
         able = np.ones(len(moved), np.bool_)
     if not moved.any():
         return replace(choose(company(task), seconds), bound=0.0, optimal=False)
     bound, optimal = 0.0, False
-    if seconds is not None:
+    if exact and seconds is not None:
         from celosia.search.suppression_program import solve
 
         best, bound, optimal = solve(task, places, able, base, moved, seconds)
@@ -240,4 +236,4 @@ def company(task: Task) -> Task:
         raise AssertionError(
             "no records left to share a place with; the caller must check k against the number of records"
         )
-    return Task(task.codes, task.counts, lacking, task.lack, task.k, task.masks, task.weights, task.reading)
+    return replace(task, lacking=lacking)
