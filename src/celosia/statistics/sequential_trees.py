@@ -8,6 +8,7 @@ References: Reiter (2005), *Using CART to generate partially synthetic public us
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -141,7 +142,10 @@ def _tree(x: Floats, y: Floats, feature: Feature, leaf: int, rng: np.random.Gene
         raise MissingExtra.of("sequential-trees", "learn") from None
     options = {"min_samples_leaf": leaf, "random_state": int(rng.integers(2**31))}
     if feature.nominal:
-        return DecisionTreeClassifier(**options).fit(x, y.astype(np.int64))
+        with warnings.catch_warnings():
+            # that a stratum has nearly as many classes as records is no mistake
+            warnings.filterwarnings("ignore", message="The number of unique classes", category=UserWarning)
+            return DecisionTreeClassifier(**options).fit(x, y.astype(np.int64))
     missing = np.isnan(y)
     if not missing.any():
         return DecisionTreeRegressor(**options).fit(x, y)

@@ -116,6 +116,9 @@ def test_extremes():
         new = celosia.protect(nothing, method, seed=1).polars()
         assert new["a"].null_count() == 3
         assert new["c"].to_list() == [2, 2, 2]
+    names = celosia.read(pl.DataFrame({"a": [f"w{i}" for i in range(90)]}))
+    with pytest.raises(DataError, match="has 90 categories in 90 records: its values would be repeated as they are"):
+        celosia.protect(names, GaussianCopula(), seed=1)
     words = celosia.read(pl.DataFrame({"a": [f"w{i}" for i in range(3000)]}))
     with pytest.raises(DataError, match="column 'a' has 3000 categories, at most 2000 can be modelled"):
         celosia.protect(words, SequentialTrees(), seed=1)

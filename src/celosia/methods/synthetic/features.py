@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Smoothing = Literal["auto", "all", "none"]
 MOST_CATEGORIES = 2000
+FEW = 20  # a small file may have as many categories as records
 
 
 def publishable(who: str, table: Table) -> list[str]:
@@ -64,6 +65,11 @@ def feature(who: str, table: Table, name: str, smoothing: Smoothing) -> Feature:
         raise DataError(
             f"{who}: column {name!r} has {len(labels)} categories, at most {MOST_CATEGORIES} can be modelled. "
             "Declare it as an identifier, generalise it or drop it."
+        )
+    if len(labels) > FEW and len(labels) > 0.5 * len(codes):
+        raise DataError(
+            f"{who}: column {name!r} has {len(labels)} categories in {len(codes)} records: its values would be "
+            "repeated as they are. Declare it as an identifier, generalise it or drop it."
         )
     return Feature(np.where(codes < 0, len(labels), codes).astype(np.float64), nominal=True)
 
