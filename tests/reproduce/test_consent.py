@@ -65,8 +65,8 @@ def test_paired_differences_equal_scipys():
 
 
 def test_a_quick_run(tmp_path):
-    """Four blocks: the class rule is the control, coarser protects blocking owners and costs others nothing."""
-    found = reproduce(tmp_path, blocks=4, rows=6000, k=(60,), external=(0.1,), extra=30)
+    """Five blocks: the class rule is the control, coarser protects blocking owners and costs others nothing."""
+    found = reproduce(tmp_path, blocks=5, k=(60,), external=(0.1,), extra=30)
     assert found["labels equal to the control (class rule)"] >= 0.99
     assert found["coarser: lowers P_reid of blocking owners significantly"] == "1 of 1"
     assert found["exchange: lowers P_reid of blocking owners significantly"] == "1 of 1"

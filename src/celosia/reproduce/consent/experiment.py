@@ -46,6 +46,10 @@ class Results:
     """Share of labels that the class rule and the control have in common: block, k."""
     told: NDArray[np.float64]
     """Under coarser: share of blocking owners among those who show a coarse place among finer ones; block, k."""
+    strict: NDArray[np.float64]
+    """Under coarser: the smallest class when only equal places count; block, k."""
+    untrue: NDArray[np.float64]
+    """Under exchange: share of rows whose values are not true; block, k."""
     alpha: NDArray[np.float64]
     order: NDArray[np.int64]
     holds: bool
@@ -68,6 +72,7 @@ def run(
         np.zeros((plan.blocks, len(plan.k), len(RULES), 3)),
     )
     equal, told = np.zeros((plan.blocks, len(plan.k))), np.zeros((plan.blocks, len(plan.k)))
+    strict, untrue = np.zeros((plan.blocks, len(plan.k))), np.zeros((plan.blocks, len(plan.k)))
     alpha = np.zeros((plan.blocks, len(plan.k), len(RULES)))
     tables = {b: table(people[rows]) for b, rows in enumerate(chosen)}
     made: dict[tuple[int, int, int], Protected] = {}
@@ -89,7 +94,9 @@ def run(
             altered[b, i, j] = [lost[g]["altered"] for g in GROUPS]
             alpha[b, i, j] = singletons(one.table)
             if RULES[j] == "coarser":
-                told[b, i] = one.evidence["of them blocked"]
+                told[b, i], strict[b, i] = one.evidence["of them blocked"], one.evidence["smallest class"]
+            if RULES[j] == "exchange":
+                untrue[b, i] = one.evidence["untrue rows"] / plan.rows
         found = re_identification(
             tables[b], made[b, i, j].table, PLACE, mine, external=plan.external[e], seed=int(b * 10 + e)
         )
@@ -105,7 +112,7 @@ def run(
             shown = [made[b, i, RULES.index(rule)].table.polars().select(PLACE) for rule in ("class", "control")]
             same = [(shown[0][c] == shown[1][c]).to_numpy() for c in PLACE]
             equal[b, i] = float(np.all(same, axis=0).mean())
-    return Results(plan, p, base, gcp, altered, equal, told, alpha, order.reshape(shape), holds)
+    return Results(plan, p, base, gcp, altered, equal, told, strict, untrue, alpha, order.reshape(shape), holds)
 
 
 def paired(first: NDArray[np.float64], second: NDArray[np.float64], level: float = 0.99) -> dict[str, float]:

@@ -46,8 +46,8 @@ def answers(found: Results) -> list[dict[str, str]]:
     blocking = {rule: significant(rule, "blocking") for rule in ("class", "coarser", "exchange", "control")}
     here = [
         (
-            f"class rule: {significant('class', 'all')}; but {same:.1%} of its labels are those of standard(k + X): it is "
-            "the larger k, not the preferences"
+            f"class rule: {significant('class', 'all')}; but {same:.1%} of its labels are those of standard(k + X): "
+            "it is the larger k, not the preferences"
         ),
         f"class rule: {blocking['class']}; coarser: {blocking['coarser']}; exchange: {blocking['exchange']}",
         f"at least {min(least.values()):.1%}, against at most {1 / min(k):.2%} promised",
@@ -55,8 +55,8 @@ def answers(found: Results) -> list[dict[str, str]]:
         knows,
         f"class rule: {blocking['class']}; control, without any preference: {blocking['control']}",
         (
-            f"altered rows {_list(altered)}; GCP of the others rises under coarser by {shares} of what the control costs "
-            "them (by k)"
+            f"altered rows {_list(altered)}; GCP of the others rises under coarser by {shares} of what the control "
+            "costs them (by k)"
         ),
     ]
     return [{"question": q, "thesis": t, "here": h} for (q, t), h in zip(PRINTED, here, strict=True)]
@@ -73,6 +73,8 @@ def summary(found: Results) -> dict[str, Any]:
         )
         most = max(c[f"{rule} share"] for c in others_cost(found))
         out[f"{rule}: rise of the others' GCP, of the control's, at most"] = most
+    out["coarser: smallest class when only equal places count"] = int(found.strict.min())
+    out["exchange: share of rows that are not true"] = float(found.untrue.mean())
     out["post-condition holds in every run"] = found.holds
     return out
 
