@@ -21,6 +21,7 @@ from celosia.errors import OutputError, ParameterError, RequirementError, Schema
 from celosia.explore import Estimate, Frontier, Point, explore
 from celosia.explore.candidates import Candidate, listed
 from celosia.explore.frontier import layered
+from celosia.explore.trial import trial_seed
 from celosia.explore.verb import measures
 
 
@@ -191,6 +192,21 @@ def test_another_file_is_not_taken_for_a_store(tmp_path):
     with pytest.raises(OutputError, match="does not hold the results"):
         explore(numbers(), FEW, store=path, workers=1, **QUICK)
     assert path.read_text() == "a,b\n1,2\n"
+
+
+def test_an_empty_file_becomes_a_store(tmp_path):
+    path = tmp_path / "tried.jsonl"
+    path.touch()
+    quick = {k: v for k, v in QUICK.items() if k != "seed"}
+    explore(numbers(), FEW[:1], store=path, workers=1, **quick)
+    assert explore(numbers(), FEW[:1], store=path, workers=1, **quick).evaluated == 0
+    assert json.loads(path.read_text().split("\n")[0])["format"].startswith("celosia exploration")
+
+
+def test_every_evaluation_has_a_seed_of_its_own():
+    seeds = {trial_seed(7, text, i) for text in ("noise(p=0.1)", "noise(p=0.2)") for i in range(3)}
+    assert len(seeds) == 6
+    assert trial_seed(7, "noise(p=0.1)", 0) == trial_seed(7, "noise(p=0.1)", 0)
 
 
 SCRIPT = """

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.catalogue import find, parts
+from celosia.catalogue import build, find, parts
 from celosia.verbs import lost
 
 LOSSES = list(parts("loss"))
@@ -125,6 +125,12 @@ def test_more_noise_loses_more_on_average(name):
         # beyond twice the sampling error of the difference
         assert high >= low - 2 * math.hypot(error, error2), means
     assert means[-1][0] > means[0][0]
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_loss_is_written_and_read_back(name):
+    loss = made(name)
+    assert build("loss", str(loss)) == loss == build("loss", loss.spec())
 
 
 def test_losses_do_not_change_the_tables():

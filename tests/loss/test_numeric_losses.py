@@ -251,6 +251,8 @@ def test_probabilistic_loss_is_the_definition_on_random_data():
     assert parts["correlation"] == pytest.approx(np.mean(correlations), rel=1e-10)
     means = [pil(x[:, j].mean(), y[:, j].mean(), x[:, j].var() / n) for j in range(3)]
     assert parts["mean"] == pytest.approx(np.mean(means), rel=1e-10)
+    variances = [pil(x[:, j].var(), y[:, j].var(), (mu(4, 0, j, j) - mu(2, 0, j, j) ** 2) / n) for j in range(3)]
+    assert parts["variance"] == pytest.approx(np.mean(variances), rel=1e-10)
 
 
 def test_probabilistic_loss_at_the_edges():

@@ -51,13 +51,14 @@ class Store:
                 self.seed = int(entry["seed"], 16)
             elif "key" in entry:
                 self.results[entry["key"]] = entry["result"]
-        if text and not self.results and self.seed is None:
+        if text.strip() and self.seed is None:
             raise OutputError(f"{str(path)!r} does not hold the results of an exploration; give another path.")
 
     def begin(self, seed: int) -> None:
         """Write the first line of a new file."""
+        new = self.seed is None
         self.seed = seed
-        if self.path is not None and not self.path.exists():
+        if self.path is not None and new:
             self._append({"format": FORMAT, "seed": f"{seed:x}"})
 
     def add(self, key: str, result: dict[str, Any], label: str) -> None:
@@ -69,8 +70,9 @@ class Store:
     def _append(self, entry: dict[str, Any]) -> None:
         # One write per line on a descriptor that appends: a kill can cut a line off, never mix two. The new line comes
         # first, so that a line that was cut off before does not swallow this one.
-        line = "\n" + json.dumps(entry, ensure_ascii=False) if self.path and self.path.exists() else json.dumps(entry)
         assert self.path is not None
+        begun = self.path.exists() and self.path.stat().st_size > 0
+        line = ("\n" if begun else "") + json.dumps(entry, ensure_ascii=False)
         try:
             descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
