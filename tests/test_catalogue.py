@@ -103,6 +103,12 @@ def test_nested_parts_and_columns_are_found():
     assert list(named_columns(recode)) == [("column", "age")]
 
 
+def test_one_part_where_several_are_wanted_is_a_list_of_one():
+    wanted = (KAnonymity(k=3),)
+    for given in ("k-anonymity(k=3)", "[k-anonymity(k=3)]", {"use": "k-anonymity", "k": 3}, KAnonymity(k=3)):
+        assert find("method", "suppress-records")(require=given).require == wanted
+
+
 def test_a_part_of_another_kind_is_refused():
     with pytest.raises(ParameterError, match="is a model, but a loss is needed"):
         build("loss", KAnonymity(k=2))

@@ -16,7 +16,7 @@ import math
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, cast, get_args, get_origin
 
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, GetCoreSchemaHandler, ValidationError
@@ -52,7 +52,7 @@ class Part(BaseModel):
 
     def __init__(self, /, **data: Any) -> None:
         try:
-            super().__init__(**data)
+            super().__init__(**{name: _listed(type(self), name, value) for name, value in data.items()})
         except ValidationError as error:
             raise ParameterError(_explain(type(self), error)) from None
 
@@ -403,6 +403,16 @@ def _elsewhere(kind: str, name: str) -> str:
         if other != kind and name in parts(other):
             return f"({name!r} is a {other}.)"
     return ""
+
+
+def _listed(cls: type[Part], name: str, value: Any) -> Any:
+    """One part where several are wanted is a list of one: ``require="k-anonymity(k=5)"``."""
+    info = cls.model_fields.get(name)
+    inner = get_args(info.annotation)[:1] if info is not None and get_origin(info.annotation) is tuple else ()
+    several = inner and isinstance(inner[0], type) and issubclass(inner[0], Part)
+    if not several or not isinstance(value, str | Mapping | Part):
+        return value
+    return grammar.parse(value) if isinstance(value, str) and value.lstrip().startswith("[") else [value]
 
 
 def _default(info: FieldInfo) -> Any:
