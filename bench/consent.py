@@ -19,6 +19,7 @@ import polars as pl
 
 from celosia.consent.protection import Design
 from celosia.consent.request import Request, publish
+from celosia.consent.request import write as write_publication
 from celosia.consent.rules import read_toml
 from celosia.consent.store import Preferences
 from celosia.io.database import write
@@ -70,6 +71,7 @@ def main() -> None:
             before = job()
             start = time.process_time()
             made = publish(wanted, urls[name], catalogue, store, seed=1)
+            write_publication(made, Path(place) / "out", overwrite=True)
             spent = time.process_time() - start
             unit = (before + job()) / 2
             most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

@@ -230,3 +230,14 @@ def test_the_same_seed_gives_the_same_release(students, catalogue, store):
     other = publish(request_of(students, design=design), _result(students), catalogue, store, seed=5)
     assert not other.table.polars().equals(one.table.polars())
     assert not np.array_equal(_result(students)["score"], one.table.polars()["score"]), "the order is shuffled"
+
+
+def test_a_large_result_is_attacked_in_a_sample(students, catalogue, store, monkeypatch):
+    from celosia.consent import request as module
+
+    monkeypatch.setattr(module, "ATTACKED", 300)
+    store.load(pl.DataFrame({"owner": [f"B{i:05d}" for i in range(300)], "inference": "residence", "block": True}))
+    found = publish(request_of(students, measure=True), _result(students), catalogue, store, seed=1)
+    for one in found.report["measured"].values():
+        assert one["p_reid"]["all"]["records"] == 300
+        assert one["p_reid"]["blocking"]["records"] + one["p_reid"]["others"]["records"] == 300

@@ -195,6 +195,21 @@ def test_the_languages_say_the_same_things(client):
     assert preferred("xx", None, "") == "en"
 
 
+def test_the_questionnaire_is_answered_without_a_name(client, store):
+    from celosia.consent.questionnaire import tabulate
+
+    page = client.get("/questions?group=A").text
+    assert page.count('type="radio"') == 44 * 5 + 5 * 4
+    sent = {"item:grades:3": "4", "trust:0": "2", "group": "A", "text": "a study"}
+    assert client.post("/questions", data=sent).headers["location"] == "/questions?done=1"
+    assert 'role="status"' in client.get("/questions?done=1").text
+    assert tabulate(store).respondents == {"A": 1}
+    for bad in ({"item:grades:3": "9"}, {"item:no:0": "1"}, {"trust:0": "x"}, {}):
+        assert client.post("/questions", data=bad).status_code in (403, 422)
+    assert client.post("/questions", data=sent, headers={"origin": "http://evil.example"}).status_code == 403
+    assert tabulate(store).respondents == {"A": 1}
+
+
 def test_text_of_the_catalogue_is_escaped(store):
     evil = read_toml('[[inference]]\nid = "x"\ndescription = "<script>alert(1)</script>"')
     client = testclient.TestClient(create(evil, store), follow_redirects=False)
@@ -241,7 +256,7 @@ def _accessible(page):
     assert [violation["id"] for violation in found] == []
 
 
-def _published(students, catalogue, store):
+def _published(students, catalogue, store, measure=False):
     frame = students.frames(400)
     result = frame["student"].join(frame["personal"], on="card").join(frame["enrolment"], on="card")
     result = result.select("name", *TREE, "school", "score", OWNER_="card").rename({"OWNER_": OWNER})
@@ -251,7 +266,7 @@ def _published(students, catalogue, store):
         design=Design(k=10, tree=TREE),
         quasi=TREE,
         identifiers=("name",),
-        measure=False,
+        measure=measure,
     )
     return publish(wanted, result, catalogue, store, seed=1)
 
@@ -306,8 +321,9 @@ def test_accessible_on_a_phone(browser, site, store, scheme, language):
     page = context.new_page()
     requests = []
     page.on("request", lambda request: requests.append(request.url))
-    for place in ("/", f"/in/{issue(store, 'B00001')}"):
+    for place in ("/", "/questions", f"/in/{issue(store, 'B00001')}"):
         page.goto(f"{site}{place}?lang={language}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
         _accessible(page)
     page.locator("main button").first.click()
     for place in ("/", "/?saved=1"):
@@ -321,3 +337,16 @@ def test_accessible_on_a_phone(browser, site, store, scheme, language):
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert {url.split("/")[2] for url in requests} == {site.split("/")[2]}
     context.close()
+
+
+def test_the_report_of_a_publication_is_accessible(browser, students, catalogue, store, tmp_path):
+    from celosia.consent.request import write
+
+    store.load(pl.DataFrame({"owner": [f"B{i:05d}" for i in range(90)], "inference": "residence", "block": True}))
+    made = _published(students, catalogue, store, measure=True)
+    paths = write(made, tmp_path / "out")
+    page = browser.new_page(viewport={"width": 375, "height": 700}, color_scheme="dark")
+    page.goto(paths["page"].as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    _accessible(page)
+    page.close()

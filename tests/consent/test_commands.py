@@ -1,0 +1,88 @@
+"""The commands of consent, through the command line."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+from celosia.cli.main import run
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch, students):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "inferences.toml").write_text(students.CATALOGUE)
+    (tmp_path / "query.sql").write_text(students.SQL)
+    students.fill(f"sqlite:///{tmp_path / 'u.db'}", 500)
+    return tmp_path
+
+
+def test_a_request_from_start_to_end(place, capsys):
+    pl.DataFrame({"owner": ["B00001", "B00002"], "inference": "residence", "block": ["yes", "no"]}).write_csv(
+        "choices.csv"
+    )
+    assert run(["consent", "load", "choices.csv"]) == 0
+    assert run(["consent", "default", "allow"]) == 0
+    assert run(["consent", "match", "--sql", "@query.sql", "--catalogue", "inferences.toml"]) == 0
+    assert "residence, rule 1: 6 of 7 elements (active)" in capsys.readouterr().out
+    command = [
+        "consent",
+        "request",
+        "sqlite:///u.db",
+        "--sql",
+        "@query.sql",
+        "--catalogue",
+        "inferences.toml",
+        "--k",
+        "10",
+    ]
+    places = "province,canton,district"
+    command += ["--owner", "student.card", "--quasi", places, "--tree", places, "--identifiers", "name", "--json"]
+    assert run(command) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["rows marked"] == 1
+    assert (place / "publication" / "report.html").exists()
+    assert run(command) == 2, "nothing is overwritten"
+    assert "exist already" in capsys.readouterr().err
+    assert run([*command, "--overwrite", "--rule", "nonsense"]) == 2
+    assert run(["consent", "record", "B00001"]) == 0
+    assert json.loads(capsys.readouterr().out)["choices"]["residence"]["block"] is True
+    assert run(["consent", "record", "B00001", "--forget"]) == 0
+    capsys.readouterr()
+    assert run(["consent", "record", "B00001"]) == 2
+
+
+def test_small_commands(place, capsys, thesis):
+    (place / "rule.xml").write_text(thesis.TIMETABLE_XML)
+    assert run(["consent", "convert", "rule.xml", "rule.toml"]) == 0
+    assert run(["consent", "convert", "rule.toml", "again.xml"]) == 0
+    assert run(["consent", "convert", "rule.toml", "again.xml"]) == 2
+    assert run(["consent", "elements", "--sql", thesis.ENROLMENT, "--dialect", "oracle", "--json"]) == 0
+    text = capsys.readouterr().out
+    assert "ma_matricula.sigla" in text
+    assert (
+        run(["consent", "derive", "x", "--sentence", "y", "--sql", "SELECT a FROM t", "--sql", "SELECT b FROM t"]) == 0
+    )
+    assert 't = ["a", "b"]' in capsys.readouterr().out
+    (place / "log.sql").write_text("SELECT a FROM t;\nSELECT b FROM t;\n")
+    assert run(["consent", "log", "log.sql", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["tables"] == [{"table": "t", "queries": 2}]
+    assert (
+        run(["consent", "suggest", "sqlite:///u.db", "--query", "SELECT province, canton, district FROM personal"]) == 0
+    )
+    assert "district → canton: 100%" in capsys.readouterr().out
+    assert run(["consent", "link", "B00009", "--hours", "1"]) == 0
+    assert capsys.readouterr().out.startswith("http://127.0.0.1:8100/in/")
+    assert run(["consent", "link"]) == 0
+    assert run(["consent", "default", "maybe"]) == 2
+    assert run(["consent", "elements", "--sql", "@nowhere.sql"]) == 2
+    assert run(["consent", "elements", "--sql", "DROP TABLE t"]) == 2
+
+
+def test_choices_that_cannot_be_read(place, capsys):
+    (place / "bad.csv").write_text("owner,inference,block\nB1,residence,perhaps\n")
+    assert run(["consent", "load", "bad.csv"]) == 2
+    assert "perhaps" not in capsys.readouterr().err
+    assert run(["consent", "load", "nowhere.csv"]) == 2
