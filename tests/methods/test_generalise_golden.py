@@ -15,6 +15,7 @@ from celosia.methods.generalise import Generalise
 from celosia.methods.quasi_codes import quasi_codes
 from celosia.search.check import Checker
 from celosia.search.lattice import search
+from celosia.search.tables import ClassTables
 
 QUASI = (
     *("sex", "age", "race", "marital-status", "education"),
@@ -98,18 +99,12 @@ def require(row):
     return tuple(MODELS[name](*rest) for name, *rest in words)
 
 
-# The tool corrects entropies in a form of its own: none of the published forms of the estimator (with ln N, G(N) or
-# psi(N); of 1988 or 2003; in bits or nats; with or without l distinct values) suppresses the records that it does.
-OWN_FORM = {"adult8_k5_lentG3_s0.05", "adult8_k5_lentG3_s1.0"}
+# Here the tool stops adding up n G(n) as soon as the sum exceeds its limit, although G(1) is negative and later single
+# values would bring it down again: depending on the order in a hash table it suppresses classes that are diverse enough.
+STOPS_EARLY = {"adult8_k5_lentG3_s0.05", "adult8_k5_lentG3_s1.0"}
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        pytest.param(row, id=row["name"], marks=[pytest.mark.xfail(strict=True)] if row["name"] in OWN_FORM else [])
-        for row in scenarios()
-    ],
-)
+@pytest.mark.parametrize("row", scenarios(), ids=lambda row: row["name"])
 def test_optimum_is_the_reference_tools(adult, row):
     table = adult["age"] if row["name"].startswith("adultAge") else adult[int(row["name"][5])]
     objective, unit = LOSSES[row["metric"]]
@@ -126,6 +121,9 @@ def test_optimum_is_the_reference_tools(adult, row):
         score, found, suppressed = done["score"], done["levels"], done["suppressed"]
         assert done["optimal"]
         assert safe.suppressed() == suppressed
+    if row["name"] in STOPS_EARLY:
+        assert wanted - 0.02 < score < wanted
+        return
     if isinstance(wanted, list):
         np.testing.assert_allclose(score, wanted, atol=1e-6)
     else:
@@ -187,3 +185,26 @@ def test_a_million_rows(million, share, shared):
     assert done["score"] == pytest.approx(float(row["score"]), abs=1e-6)
     assert done["levels"] == row["levels"]
     assert done["suppressed"] == row["suppressed"]
+
+
+@pytest.mark.parametrize(("name", "right"), [("adult8_k5_lentG3_s0.05", 1374), ("adult8_k5_lentG3_s1.0", 2742)])
+def test_where_the_reference_tool_stops_early(adult, name, right):
+    """At its own node it suppresses between what the formula asks for and what the worst order would."""
+    from scipy.special import digamma
+
+    row = next(row for row in scenarios() if row["name"] == name)
+    coded = quasi_codes(adult[8], [celosia.models.LDiversity(l=3, column="occupation")])
+    tables = ClassTables(coded.records, ("occupation",))
+    counts = tables.counts(tables.at(tuple(row["levels"][column] for column in coded.domain.names)))
+    values, size = counts.of("occupation"), counts.size.astype(float)
+
+    def g(n):
+        return digamma(n) + 0.5 * np.where(n % 2, -1.0, 1.0) * (digamma((n + 1) / 2) - digamma(n / 2))
+
+    terms = values.count * g(values.count.astype(float))
+    limit = size * (g(size) - np.log(3))
+    possible = (size >= 5) & (values.distinct >= 3)
+    whole = np.bincount(values.owner, terms, len(size)) <= limit
+    worst = np.bincount(values.owner, np.maximum(terms, 0), len(size)) <= limit
+    assert counts.size[~(possible & whole)].sum() == right
+    assert right < row["suppressed"] <= counts.size[~(possible & worst)].sum()
