@@ -89,14 +89,15 @@ def measures(table: Table, risk: Any, loss: Any) -> tuple[Risk, Loss]:
     """The measures that are given, or those that suit the quasi-identifiers (all columns when none is declared).
 
     Numbers: combined disclosure risk and probabilistic loss. Columns with hierarchies: the mean re-identification
-    risk and the domain loss. Others: linkage by Gower distance, and the entropy that is lost.
+    risk and the entropy that is lost. Others: linkage by Gower distance, and the same entropy.
     """
     schema = table.schema
     special = {*schema.identifiers, schema.weight, schema.household, schema.person, schema.stratum}
     names = list(schema.quasi) or [name for name in table.names if name not in special]
     numbers = all(str(schema[name].kind) == "numeric" for name in names)
     if graded(table):
-        default: tuple[Any, Any] = ("marketer", "domain-loss")
+        # Entropy sees generalised and blanked cells alike.
+        default: tuple[Any, Any] = "marketer", {"use": "entropy-loss", "columns": names}
     elif numbers:
         default = {"use": "disclosure-risk", "columns": names}, {"use": "probabilistic-loss", "columns": names}
     else:
