@@ -241,3 +241,14 @@ def test_a_large_result_is_attacked_in_a_sample(students, catalogue, store, monk
     for one in found.report["measured"].values():
         assert one["p_reid"]["all"]["records"] == 300
         assert one["p_reid"]["blocking"]["records"] + one["p_reid"]["others"]["records"] == 300
+
+
+def test_owner_and_identifiers_never_leave(students, catalogue, store):
+    """Whatever the case of the names, and when the owner is a column of the query itself."""
+    sql = students.SQL.replace("SELECT s.name", "SELECT s.card AS Card, s.name AS NAME")
+    result = _result(students).rename({OWNER: "Card", "name": "NAME"})
+    found = publish(request_of(students, sql=sql, owner="card"), result, catalogue, store, seed=1)
+    assert set(found.table.names) == {*TREE, "school", "score"}
+    assert "card" not in {name.casefold() for name in found.original.names}
+    with pytest.raises(DataError, match="'NAME' has another text in every row"):
+        publish(request_of(students, sql=sql, owner="card", identifiers=()), result, catalogue, store, seed=1)

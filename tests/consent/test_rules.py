@@ -183,6 +183,7 @@ def test_thresholds():
     assert match(rule, query).active
     assert match(rule.model_copy(update={"threshold": 0.6}), query).active
     assert not match(rule.model_copy(update={"threshold": 0.61}), query).active
+    assert match(rule.model_copy(update={"minimum": 3}), query).active
     assert not match(rule.model_copy(update={"minimum": 4}), query).active
     assert not match(rule.model_copy(update={"active": False}), query).active
     assert not match(rule, elements("SELECT a FROM u")).active

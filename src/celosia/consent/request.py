@@ -242,14 +242,28 @@ def _table(frame: pl.DataFrame, owners: pl.Series, owner: str, request: Request)
         .alias(OWNER)
     )
     quasi = [_column(kept, name) for name in request.quasi]
+    sensitive = [_column(kept, name) for name in request.sensitive]
+    _refuse_names(kept.drop([*quasi, *sensitive, OWNER]))
     schema = Schema.of(
         quasi=quasi,
-        sensitive=[_column(kept, name) for name in request.sensitive],
+        sensitive=sensitive,
         person=OWNER if kept[OWNER].n_unique() < len(kept) else None,
         identifiers=() if kept[OWNER].n_unique() < len(kept) else (OWNER,),
         hierarchies=request.hierarchies,
     )
     return read(kept, schema).identified()
+
+
+def _refuse_names(frame: pl.DataFrame) -> None:
+    """Refuse columns of text that differ in every row and have no role: they name people."""
+    import polars as pl
+
+    for name in frame.columns:
+        if frame[name].dtype == pl.String and len(frame) >= 20 and frame[name].n_unique() == len(frame):
+            raise DataError(
+                f"column {name!r} has another text in every row, as names and numbers of people do. List it under "
+                "identifiers, which are left out, or under sensitive if it must be published."
+            )
 
 
 def _measured(request: Request, table: Table, marks: Marks, made: Protected, stream: Stream) -> dict[str, Any]:
