@@ -84,6 +84,7 @@ def render(release: Release, *, edition: Edition, language: str = "en") -> str:
             stem=release.certificate["release"]["file"].split(".")[0],
             count=lambda n: _counted(n, internal=internal),
             share=lambda x: number(x, percent=True),
+            lattices=[_lattice(secret["lattice"]) for secret in release.table.secrets if "lattice" in secret],
             smallest=Markup(_frame(inside.smallest, w)) if inside else "",  # noqa: S704
             homogeneous=Markup(_frame(inside.homogeneous, w)) if inside else "",  # noqa: S704
             risky=Markup(_frame(inside.risky, w)) if inside else "",  # noqa: S704
@@ -210,13 +211,25 @@ def _step(step: Mapping[str, Any], w: Mapping[str, Any]) -> dict[str, str]:
     from celosia.catalogue import find
 
     spec = {k: v for k, v in step.items() if k not in {"name", "evidence"}}
-    facts = ", ".join(f"{k} {v}" for k, v in step["evidence"].items() if isinstance(v, int | float | str | bool))
+    plain = {k: v for k, v in step["evidence"].items() if isinstance(v, int | float | str | bool)}
+    facts = ", ".join(f"{k} {_number(v) if isinstance(v, float) else v}" for k, v in plain.items())
     return {
         "name": str(step["name"]),
         "written": grammar.show(spec),
         "meaning": meaning(find("method", step["use"]), w),
         "found": facts,
     }
+
+
+def _lattice(lattice: Mapping[str, Any]) -> dict[str, Any]:
+    """The explored lattice as a picture, and the best loss for each number of suppressed records."""
+    from markupsafe import Markup
+
+    from celosia.search.drawing import lattice_svg
+    from celosia.search.explanation import suppression_curve
+
+    curve = [(int(point[0]), _number(point[1])) for point in suppression_curve(lattice)]
+    return {"svg": Markup(lattice_svg(lattice)), "curve": curve[:20]}  # noqa: S704
 
 
 def _limits(release: Release, w: Mapping[str, Any]) -> list[str]:
