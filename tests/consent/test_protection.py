@@ -270,3 +270,28 @@ def test_a_single_column_with_a_hierarchy():
     assert made.holds
     tree = Tree.of(table, ("place",))
     assert tree.penalties(made.level)[0] == 0.5
+
+
+@pytest.mark.parametrize("rule", ["class", "coarser", "exchange", "standard"])
+def test_missing_places_are_a_place_of_their_own(rule):
+    hierarchy = {"north": ["a", "b"], "south": ["c", "d"]}
+    frame = pl.DataFrame({"place": ["a"] * 5 + ["b"] * 5 + ["c"] * 5 + [None] * 6})
+    table = celosia.read(frame, celosia.Schema.of(quasi=["place"], hierarchies={"place": hierarchy})).identified()
+    extra = np.zeros(21, np.int64)
+    extra[[0, 20]] = 1
+    made = honour(table, extra, Design(k=4, rule=rule, tree=("place",)), Stream(1))
+    assert made.holds
+    assert made.evidence["suppressed"] == 0
+    rows = [("p", "c", "d")] * 5 + [("p", "c", None)] * 5 + [("p", None, None)] * 5
+    several = honour(table_of(rows), np.zeros(15, np.int64), Design(k=4, rule=rule, tree=TREE), Stream(1))
+    assert several.holds
+    assert several.evidence["classes"] == 3
+
+
+def test_nobody_and_one_record():
+    for n in (1, 3):
+        made = honour(
+            table_of([("p", "c", "d")] * n), np.zeros(n, np.int64), Design(k=2, rule="class", tree=TREE), Stream(1)
+        )
+        assert made.holds
+        assert made.evidence["suppressed"] == (1 if n == 1 else 0)

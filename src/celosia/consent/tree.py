@@ -31,6 +31,11 @@ class Tree:
             levels = table.levels(columns[0])
             nodes = np.stack([np.asarray(levels.codes(v), np.int64) for v in range(levels.height + 1)])
             leaf = table.codes(columns[0])[0].astype(np.int64)
+            if (leaf < 0).any():  # a missing value is a leaf of its own below the root
+                own = nodes.max(axis=1, keepdims=True) + 1
+                own[-1] = nodes[-1, :1]
+                nodes = np.hstack([nodes, own])
+                leaf = np.where(leaf < 0, nodes.shape[1] - 1, leaf)
             if len(np.unique(nodes[-1])) > 1:
                 nodes = np.vstack([nodes, np.zeros(nodes.shape[1], np.int64)])
             return cls(tuple(columns), leaf, nodes)
@@ -55,7 +60,7 @@ class Tree:
         levels = original.levels(self.columns[0])
         labels = protected.column(self.columns[0])
         values = labels.unique()
-        found = [self.height if v is None or v == STAR else levels.level_of(str(v)) for v in values.to_list()]
+        found = [0 if v is None else self.height if v == STAR else levels.level_of(str(v)) for v in values.to_list()]
         known = dict(zip(values.to_list(), found, strict=True))
         return np.array([self.height if known[v] is None else known[v] for v in labels.to_list()], np.int64)
 
