@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from celosia.errors import DataError
 from celosia.reproduce.fuzzy_privacy.experiment import read_census
 from celosia.reproduce.synthetic import choice, reproduce
 from celosia.reproduce.synthetic.setups import S1, S2, five_groups, next_columns, printed, printed_s3
+from celosia.reproduce.synthetic.steps import steps
 from celosia.reproduce.synthetic.sweeps import Point, example, rotating
 
 
@@ -98,3 +100,17 @@ def test_another_file_is_refused(tmp_path):
     other.write_text("a,b\n1,2\n")
     with pytest.raises(DataError, match="not the census reference file"):
         reproduce(other, tmp_path)
+
+
+def test_the_regressions_can_be_watched():
+    x, y = five_groups(np.random.default_rng(1))
+    found = [step for step, _ in zip(steps(x, y[:, 0], 5, np.random.default_rng(2)), range(12), strict=False)]
+    assert [step.iteration for step in found] == list(range(1, 13))
+    assert all(b.objective <= a.objective * (1 + 1e-12) for a, b in pairwise(found))
+    last = found[-1]
+    assert last.memberships.shape == (150, 5)
+    assert last.lines.shape == (5, 2)
+    assert last.score == (last.pil + last.dr) / 2
+    assert 0 <= last.pil <= 80
+    nearest = last.memberships.argmax(axis=1)
+    assert np.allclose(last.synthetic, last.lines[nearest, 0] + last.lines[nearest, 1] * x[:, 0])

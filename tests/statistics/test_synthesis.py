@@ -63,7 +63,7 @@ def test_categories_are_ordered_so_that_the_best_split_is_an_interval():
     rng = np.random.default_rng(2)
     codes = rng.integers(0, 6, 3000)
     target = np.array([0.9, 0.1, 0.5, 0.7, 0.2, 0.3])[codes] + rng.normal(0, 0.05, 3000)
-    order = category_order(codes, target[:, None], 6).argsort().tolist()
+    order = category_order(codes, Feature(target, False), target, 6).argsort().tolist()
     assert order == [1, 4, 5, 2, 3, 0]
 
     # by brute force: no subset of categories splits the variance better than the best interval of that order

@@ -165,13 +165,13 @@ def _matrices(
     y: Floats,
 ) -> tuple[Floats, Floats]:
     """Predictors of the original and of the synthetic records; categories are ordered by the target they go with."""
-    profile = _profiles(target, y)
     seen = np.empty((len(rows), len(predictors)), np.float32)
     new = np.empty((len(next(iter(known.values()))), len(predictors)), np.float32)
     for i, j in enumerate(predictors):
         old, made = features[j].values[rows], known[j]
         if features[j].nominal:
-            rank = category_order(old.astype(np.int64), profile, int(max(features[j].values.max(), made.max())) + 1)
+            size = int(max(features[j].values.max(), made.max())) + 1
+            rank = category_order(old.astype(np.int64), target, y, size)
             old, made = rank[old.astype(np.int64)], rank[made.astype(np.int64)]
         else:
             low = min(np.nanmin(old, initial=0.0), np.nanmin(made, initial=0.0)) - 1.0
@@ -180,35 +180,26 @@ def _matrices(
     return seen.astype(np.float64), new.astype(np.float64)
 
 
-def _profiles(target: Feature, y: Floats) -> Floats:
-    """The target as columns whose means say what a category stands for."""
-    if not target.nominal:
-        return np.nan_to_num(y, nan=float(np.nanmean(y)) if not np.isnan(y).all() else 0.0)[:, None]
-    codes = y.astype(np.int64)
-    made: Floats = np.zeros((len(y), int(codes.max()) + 1))
-    made[np.arange(len(y)), codes] = 1.0
-    return made
+def category_order(codes: Ints, target: Feature, y: Floats, size: int) -> Floats:
+    """A number per category: its place along the main direction in which the target differs between categories.
 
+    With a number or two classes as the target, splits along this order include the best one there is; with more
+    classes it is the main axis of their shares. References: Breiman et al. (1984), theorem 4.5; Coppersmith, Hong &
+    Hosking (1999).
 
-def category_order(codes: Ints, profile: Floats, size: int) -> Floats:
-    """A number per category: its place along the main direction in which the categories' mean profiles differ.
-
-    With a number or two classes as the target, splits along this order include the best one there is.
-    References: Breiman et al. (1984), theorem 4.5; Coppersmith, Hong & Hosking (1999).
-
-    >>> category_order(np.array([0, 1, 2, 2]), np.array([[5.0], [1.0], [3.0], [3.0]]), 3).argsort().tolist() in (
-    ...     [1, 2, 0], [0, 2, 1])
-    True
+    >>> y = np.array([5.0, 1.0, 3.0, 3.0])
+    >>> category_order(np.array([0, 1, 2, 2]), Feature(y, False), y, 3).argsort().tolist()
+    [1, 2, 0]
     """
-    from scipy.sparse import csr_array
-
-    n = len(codes)
-    member = csr_array((np.ones(n), (codes, np.arange(n))), shape=(size, n))
-    counts = np.bincount(codes, minlength=size)
-    there = counts[:, None] > 0
-    mean = np.divide(member @ profile, counts[:, None], out=np.zeros((size, profile.shape[1])), where=there)
-    centred = np.where(there, mean - profile.mean(axis=0), 0.0)
-    if profile.shape[1] == 1:
-        return np.asarray(centred[:, 0])
+    counts = np.bincount(codes, minlength=size).astype(np.float64)
+    there = counts > 0
+    if not target.nominal:
+        known = np.where(np.isnan(y), np.nanmean(y) if not np.isnan(y).all() else 0.0, y)
+        sums = np.bincount(codes, weights=known, minlength=size)
+        return np.asarray(np.divide(sums, counts, out=np.full(size, float(known.mean())), where=there))
+    classes = int(y.max()) + 1
+    table = np.bincount(codes * classes + y.astype(np.int64), minlength=size * classes).reshape(size, classes)
+    shares: Floats = table / np.maximum(counts, 1.0)[:, None]
+    centred = np.where(there[:, None], shares - (counts @ shares) / counts.sum(), 0.0)
     _, vectors = np.linalg.eigh(centred.T @ (centred * counts[:, None]))
     return np.asarray(centred @ vectors[:, -1])

@@ -91,10 +91,10 @@ def decoded(table: Table, name: str, values: Floats, model: Feature) -> pl.Serie
 
 
 def new_rows(table: Table, columns: Mapping[str, Any]) -> Table:
-    """A table of new people with these columns."""
+    """A table of new people with these columns, with record ids of its own: a release is shuffled by them."""
     import polars as pl
 
-    return table.fresh(pl.DataFrame(dict(columns)))
+    return table.fresh(pl.DataFrame(dict(columns))).identified()
 
 
 def _float() -> Any:
