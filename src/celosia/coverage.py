@@ -62,7 +62,8 @@ def coverages(original: Table, protected: Table) -> list[Coverage]:
     if gone:
         raise NotApplicable(f"the protected table has no column {gone[0]!r}, so what it lost there cannot be told.")
     return [
-        protected.cached(("coverage", id(original), name), partial(_cover, original, protected, name)) for name in names
+        protected.cached(("coverage", original.rows, name), partial(_cover, original, protected, name))
+        for name in names
     ]
 
 
@@ -88,9 +89,26 @@ def class_cells(table: Table) -> pl.DataFrame:
 
 def _cover(original: Table, protected: Table, name: str) -> Coverage:
     levels = original_levels(original, name)
-    cells, records = column_counts(protected, name)
+    cells, records = _blanked(*column_counts(protected, name), *column_counts(original, name))
     share = np.array([levels.share_of(cell) for cell in cells], dtype=np.float64)
     return Coverage(name, cells, records, share, levels, lost_records(original, protected), len(original))
+
+
+def _blanked(
+    cells: list[str | None], records: NDArray[np.int64], before: list[str | None], had: NDArray[np.int64]
+) -> tuple[list[str | None], NDArray[np.int64]]:
+    """Count cells that were emptied as stars: a missing value that the original does not have tells nothing."""
+    if None not in cells:
+        return cells, records
+    own = int(had[before.index(None)]) if None in before else 0
+    emptied = max(0, int(records[cells.index(None)]) - own)
+    if emptied == 0:
+        return cells, records
+    named = cells if STAR in cells else [*cells, STAR]
+    counts = np.append(records, np.zeros(len(named) - len(cells), dtype=np.int64))
+    counts[named.index(None)] -= emptied
+    counts[named.index(STAR)] += emptied
+    return named, counts
 
 
 def _column_counts(table: Table, name: str) -> tuple[list[str | None], NDArray[np.int64]]:
@@ -149,7 +167,7 @@ def _class_cells(table: Table) -> pl.DataFrame:
 
 def log_areas(original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.int64], float]:
     """Per class: log2 of the number of domain combinations it covers, and its records; and that of all combinations."""
-    return protected.cached(("areas", id(original)), partial(_log_areas, original, protected))
+    return protected.cached(("areas", original.rows), partial(_log_areas, original, protected))
 
 
 def _log_areas(original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.int64], float]:
@@ -160,6 +178,8 @@ def _log_areas(original: Table, protected: Table) -> tuple[NDArray[np.float64], 
         bits = np.log2(np.maximum(cover.share * cover.domain, 1e-300))
         codes, values = encode(classes[cover.name])
         known = dict(zip(cover.cells, bits.tolist(), strict=True))
+        if STAR in known and None not in column_counts(original, cover.name)[0]:
+            known[None] = known[STAR]  # an emptied cell
         total += np.array([known.get(cell, 0.0) for cell in texts(values)])[codes]
         largest += float(np.log2(cover.domain))
     return total, classes[ROWS].to_numpy(), largest

@@ -155,6 +155,11 @@ def test_text_of_one_and_of_many_agree(values):
     assert frame.select(text_expression("x", series.dtype))["x"].to_list() == texts(values)
 
 
+def test_text_of_fractions_of_seconds_agrees():
+    values = [datetime(2000, 1, 1, 0, 0, 0, micro) for micro in (1000, 120000, 1, 123456)]
+    assert texts(pl.Series(values)) == [plain(v) for v in values]
+
+
 def test_text_of_small_and_large_numbers_agrees():
     values = [1e-7, 1e20, 1.5e16, 5e-324, 1e-5, 0.1 + 0.2, -0.0, 1e15, 123456.789]
     assert texts(pl.Series(values)) == [plain(v) for v in values]

@@ -33,7 +33,8 @@ def plain(value: object) -> str | None:
         return str(int(value)) if value.is_integer() and abs(value) < 1e16 else _decimal(float(value))
     if isinstance(value, datetime):
         midnight = (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0)
-        return value.date().isoformat() if midnight else value.isoformat(sep="T")
+        fine = "milliseconds" if value.microsecond and value.microsecond % 1000 == 0 else "auto"  # as in a column
+        return value.date().isoformat() if midnight else value.isoformat(sep="T", timespec=fine)
     if isinstance(value, date):
         return value.isoformat()
     if hasattr(value, "item"):  # a numpy scalar; a short float is the shortest decimal that names it
