@@ -16,7 +16,7 @@ import math
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, get_args, get_origin
 
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, GetCoreSchemaHandler, ValidationError
@@ -25,6 +25,7 @@ from pydantic_core import core_schema
 
 from celosia import grammar
 from celosia.errors import ParameterError, UnknownName, suggestion
+from celosia.refusals import explain, shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,7 +55,7 @@ class Part(BaseModel):
         try:
             super().__init__(**{name: _listed(type(self), name, value) for name, value in data.items()})
         except ValidationError as error:
-            raise ParameterError(_explain(type(self), error)) from None
+            raise ParameterError(explain(type(self), error)) from None
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
@@ -301,7 +302,7 @@ def build(kind: str, value: Any) -> Any:
     if isinstance(value, str):
         value = grammar.part(value)
     if not isinstance(value, Mapping) or not isinstance(value.get("use"), str):
-        raise ParameterError(f'a {kind} is written as {{use = "name", …}} or as name(…), got {_shown(value)}.')
+        raise ParameterError(f'a {kind} is written as {{use = "name", …}} or as name(…), got {shown(value)}.')
     cls = find(kind, value["use"])
     return cls(**{str(k).replace("-", "_"): v for k, v in value.items() if k != "use"})
 
@@ -423,55 +424,3 @@ def _same(value: Any, default: Any) -> bool:
     """Whether a parameter has its default; a frame is never compared, since that would compare its cells."""
     plain = (str, int, float, tuple, list, dict, frozenset, Part)
     return value is default or (isinstance(value, plain) and isinstance(default, plain) and bool(value == default))
-
-
-_PHRASES = {
-    "greater_than_equal": "must be at least {ge}",
-    "greater_than": "must be more than {gt}",
-    "less_than_equal": "must be at most {le}",
-    "less_than": "must be less than {lt}",
-    "literal_error": "must be {expected}",
-    "enum": "must be {expected}",
-    "int_parsing": "must be a whole number",
-    "int_type": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "float_parsing": "must be a number",
-    "float_type": "must be a number",
-    "finite_number": "must be a finite number",
-    "bool_parsing": "must be true or false",
-    "bool_type": "must be true or false",
-    "string_type": "must be a text",
-    "tuple_type": "must be a list",
-    "list_type": "must be a list",
-    "dict_type": "must be a table of names and values",
-    "too_short": "must have at least {min_length} items",
-    "too_long": "must have at most {max_length} items",
-}
-
-
-def _explain(cls: type[Part], error: ValidationError) -> str:
-    """Turn pydantic's findings into one sentence each: part, field, rule, value."""
-    return " ".join(_sentence(cls, cast("dict[str, Any]", finding)) for finding in error.errors())
-
-
-def _sentence(cls: type[Part], finding: Mapping[str, Any]) -> str:
-    where = ".".join(str(step) for step in finding["loc"] if not str(step).startswith(("function-", "tagged-")))
-    field = str(finding["loc"][0]) if finding["loc"] else ""
-    if finding["type"] == "missing":
-        info = cls.model_fields.get(field)
-        meaning = f" ({info.description})" if info and info.description else ""
-        return f"{cls.name}: {where} is required{meaning}."
-    if finding["type"] == "extra_forbidden":
-        return f"{cls.name} has no parameter {where!r}.{suggestion(where, cls.model_fields)}"
-    context = finding.get("ctx") or {}
-    if finding["type"] == "value_error":
-        message = str(context.get("error", finding["msg"]))
-        return message if message.startswith(cls.name) or not where else f"{cls.name}: {where}: {message}"
-    phrase = _PHRASES.get(finding["type"])
-    rule = phrase.format(**context) if phrase else finding["msg"][0].lower() + finding["msg"][1:]
-    return f"{cls.name}: {where} {rule}, got {_shown(finding.get('input'))}."
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"

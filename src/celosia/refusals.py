@@ -1,0 +1,65 @@
+"""How a refused parameter is told: part, field, rule and value in one sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from celosia.errors import suggestion
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+    from celosia.catalogue import Part
+
+_PHRASES = {
+    "greater_than_equal": "must be at least {ge}",
+    "greater_than": "must be more than {gt}",
+    "less_than_equal": "must be at most {le}",
+    "less_than": "must be less than {lt}",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_parsing": "must be a number",
+    "float_type": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "string_type": "must be a text",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "dict_type": "must be a table of names and values",
+    "too_short": "must have at least {min_length} items",
+    "too_long": "must have at most {max_length} items",
+}
+
+
+def explain(cls: type[Part], error: ValidationError) -> str:
+    """Turn pydantic's findings into one sentence each: part, field, rule, value."""
+    return " ".join(_sentence(cls, cast("dict[str, Any]", finding)) for finding in error.errors())
+
+
+def _sentence(cls: type[Part], finding: Mapping[str, Any]) -> str:
+    where = ".".join(str(step) for step in finding["loc"] if not str(step).startswith(("function-", "tagged-")))
+    field = str(finding["loc"][0]) if finding["loc"] else ""
+    if finding["type"] == "missing":
+        info = cls.model_fields.get(field)
+        meaning = f" ({info.description})" if info and info.description else ""
+        return f"{cls.name}: {where} is required{meaning}."
+    if finding["type"] == "extra_forbidden":
+        return f"{cls.name} has no parameter {where!r}.{suggestion(where, cls.model_fields)}"
+    context = finding.get("ctx") or {}
+    if finding["type"] == "value_error":
+        message = str(context.get("error", finding["msg"]))
+        return message if message.startswith(cls.name) or not where else f"{cls.name}: {where}: {message}"
+    phrase = _PHRASES.get(finding["type"])
+    rule = phrase.format(**context) if phrase else finding["msg"][0].lower() + finding["msg"][1:]
+    return f"{cls.name}: {where} {rule}, got {shown(finding.get('input'))}."
+
+
+def shown(value: Any) -> str:
+    """A value in a message, cut when it is long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
