@@ -17,10 +17,10 @@ import numpy as np
 import polars as pl
 
 import celosia
-from celosia.estimates import estimated_count
 from celosia.methods.anatomise import Anatomise
 from celosia.methods.local_suppress import LocalSuppress
 from celosia.methods.mondrian import Mondrian
+from celosia.views.estimates import estimated_count
 
 SHARED = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[1] / "../shared"
 REFERENCE = 1.15

@@ -182,6 +182,22 @@ def test_no_planted_value_reaches_what_is_published(place):
         assert planted not in certificate, planted
 
 
+def test_further_tables_are_written_and_verified(place):
+    text = policy(place).read_text()
+    start, end = text.index("[[require]]"), text.index("[output]")
+    (place / "policy.toml").write_text(text[:start] + '[[step]]\nuse = "anatomise"\nl = 2\n\n' + text[end:])
+    release = run(place / "policy.toml")
+    (other,) = release.certificate["tables"]
+    written = place / other["file"]
+    assert other["file"] == f"safe.{other['name']}.csv"
+    assert "disease" in pl.read_csv(written).columns
+    assert "disease" not in pl.read_csv(release.paths["data"]).columns
+    assert all(c.passed is not False for c in verify(release.paths["certificate"], release.paths["data"]))
+    written.write_text(written.read_text() + "x,y,1\n")
+    failed = [c.claim for c in verify(release.paths["certificate"], release.paths["data"]) if c.passed is False]
+    assert failed == [f"SHA-256 of {other['file']}"]
+
+
 def test_a_small_seed_is_refused_outside_tests(place):
     with pytest.raises(PolicyError, match="a small seed can be guessed"):
         run(policy(place, output="\n[run]\nseed = 7\n"))

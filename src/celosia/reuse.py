@@ -21,10 +21,10 @@ from celosia.hierarchy.text import texts
 from celosia.hierarchy.values import parse
 from celosia.policy import Policy
 from celosia.release import RECORD_FORMAT
-from celosia.spread import on_records
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table, read
 from celosia.verbs import step
+from celosia.views.spread import on_records
 
 if TYPE_CHECKING:
     import polars as pl

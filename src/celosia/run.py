@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -206,7 +206,8 @@ def _record(
 
 def write_release(made: Release, policy: Policy, *, overwrite: bool = False) -> Release:
     """Write data, certificate, private record and report; when one of them fails none of them appears."""
-    paths = release_paths(policy.output)
+    others = further_tables(made.table)
+    paths = release_paths(policy.output, others)
     taken = [path for path in paths.values() if path.exists()]
     source = Path(policy.source)
     if source.is_file() and any(path.exists() and path.samefile(source) for path in paths.values()):
@@ -217,7 +218,19 @@ def write_release(made: Release, policy: Policy, *, overwrite: bool = False) -> 
     with contextlib.ExitStack() as stack:
         drafts = {name: stack.enter_context(replaced(path, _mode(name))) for name, path in paths.items()}
         _write_data(visible, drafts["data"], paths["data"], made, policy)
-        certificate, record = sealed(made, policy, evidence.file_hash(drafts["data"]), paths["data"].name)
+        for name, table in others.items():
+            _write_data(table.visible(), drafts[name], paths[name], made, policy)
+        beside = [
+            {
+                "name": n,
+                "file": paths[n].name,
+                "sha256": evidence.file_hash(drafts[n]),
+                "rows": len(t),
+                "columns": list(t.names),
+            }
+            for n, t in others.items()
+        ]
+        certificate, record = sealed(made, policy, evidence.file_hash(drafts["data"]), paths["data"].name, beside)
         drafts["certificate"].write_bytes(_pretty(certificate))
         drafts["record"].write_bytes(_pretty(record))
         done = replace(made, certificate=certificate, record=record, paths=paths)
@@ -229,13 +242,22 @@ def write_release(made: Release, policy: Policy, *, overwrite: bool = False) -> 
     return done
 
 
-def sealed(made: Release, policy: Policy, digest: str, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def further_tables(table: Table) -> dict[str, Table]:
+    """Tables that steps made besides the main one: the second table of an anatomy, further copies of a synthesis."""
+    return {name: other for secret in table.secrets for name, other in secret.get("tables", {}).items()}
+
+
+def sealed(
+    made: Release, policy: Policy, digest: str, name: str, beside: Sequence[Mapping[str, Any]] = ()
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """The certificate with the hash of the written file and the commitments, and the record they commit to."""
     record = dict(made.record)
     key = bytes.fromhex(record["key"])
     content = {k: v for k, v in record.items() if k != "key"}
     certificate = dict(made.certificate)
     certificate["release"] = {"file": name, "sha256": digest, **certificate["release"]}
+    if beside:
+        certificate["tables"] = list(beside)
     certificate["commitments"] = {
         "how": "HMAC-SHA-256 with a key that the private record holds",
         "input": evidence.commitment(key, str(record["input"]["sha256"]).encode()),
@@ -246,7 +268,7 @@ def sealed(made: Release, policy: Policy, digest: str, name: str) -> tuple[dict[
     return certificate, record
 
 
-def release_paths(output: Output) -> dict[str, Path]:
+def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]:
     """Where the parts of a release go: beside the data, named after it."""
     stem = output.path.with_suffix("")
     if output.path.name.lower().endswith(".csv.gz"):
@@ -256,6 +278,8 @@ def release_paths(output: Output) -> dict[str, Path]:
         "certificate": stem.with_name(stem.name + ".certificate.json"),
         "record": stem.with_name(stem.name + ".private.json"),
     }
+    endings = output.path.name[len(stem.name) :]
+    paths |= {name: stem.with_name(f"{stem.name}.{name}{endings}") for name in others}
     if output.report:
         paths["report"] = stem.with_name(stem.name + ".report.html")
         paths["internal"] = stem.with_name(stem.name + ".internal.html")

@@ -294,7 +294,7 @@ class Table(Shown):
 
     def fresh(self, frame: pl.DataFrame) -> Table:
         """A table of new rows under the same schema: no record of it belongs to a record of this one."""
-        new = self.engine.accept(frame)
+        new = self.engine.identify(self.engine.accept(frame))
         bound = self.schema.keep(frame.columns).bind(self.engine.kinds(new))
         return replace(self, rows=Rows(self.engine, new, bound), lineage=object(), ordered=False, _cache={})
 

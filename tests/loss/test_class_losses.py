@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import celosia
 from celosia.catalogue import build
-from celosia.coverage import coverages
 from celosia.errors import NotApplicable, ParameterError, SchemaError
 from celosia.loss.ambiguity import Ambiguity
 from celosia.loss.average_class_size import AverageClassSize
@@ -28,6 +27,7 @@ from celosia.loss.precision import Precision
 from celosia.loss.suppression import Suppression
 from celosia.search.classes import ClassCounts, ValueCounts
 from celosia.search.objective import ClassObjective, Domain
+from celosia.views.coverage import coverages
 
 ADULT = (
     "sex",

@@ -10,13 +10,13 @@ import pytest
 from scipy import stats
 
 import celosia
-from celosia.categories import categories
 from celosia.errors import NotApplicable, UnknownName
 from celosia.loss.contingency import Contingency
 from celosia.loss.distribution import Hellinger, KolmogorovSmirnov, QuantileLoss, Wasserstein
 from celosia.loss.gower_loss import GowerLoss
 from celosia.loss.information import EntropyLoss, MutualInformation
 from celosia.statistics import distribution_distance as distance
+from celosia.views.categories import categories
 
 
 def table(columns, **roles):

@@ -18,7 +18,7 @@ from celosia.models.k_map import KMap
 from celosia.models.l_diversity import LDiversity
 from celosia.models.t_closeness import TCloseness
 from celosia.risk.prosecutor import Prosecutor
-from celosia.spread import on_records
+from celosia.views.spread import on_records
 
 ADULT = (
     "sex",

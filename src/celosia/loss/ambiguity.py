@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from celosia.catalogue import Loss
-from celosia.coverage import log_areas, lost_records
+from celosia.views.coverage import log_areas, lost_records
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

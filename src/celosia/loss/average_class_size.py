@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field
 
 from celosia.catalogue import Loss
-from celosia.coverage import lost_records
+from celosia.views.coverage import lost_records
 
 if TYPE_CHECKING:
     from celosia.search.classes import ClassCounts, Verdict

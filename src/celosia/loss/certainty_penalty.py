@@ -9,10 +9,10 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Loss
-from celosia.coverage import Coverage, coverages
 from celosia.hierarchy.matching import matches
 from celosia.hierarchy.values import Exact, Interval, number, parse
 from celosia.schema import Kind
+from celosia.views.coverage import Coverage, coverages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

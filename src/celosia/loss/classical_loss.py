@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Loss
-from celosia.comparable import cells, number_columns
 from celosia.errors import NotApplicable
 from celosia.statistics.deviation import Zeros, relative
+from celosia.views.comparable import cells, number_columns
 
 if TYPE_CHECKING:
     from celosia.table import Table

@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Loss
-from celosia.categories import Categories, categories
 from celosia.statistics.distribution_distance import counts, total_variation
+from celosia.views.categories import Categories, categories
 
 if TYPE_CHECKING:
     from celosia.table import Table

@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Loss
-from celosia.categories import categories
-from celosia.comparable import columns_of_numbers, deviations, number_columns
 from celosia.statistics import distribution_distance as distance
+from celosia.views.categories import categories
+from celosia.views.comparable import columns_of_numbers, deviations, number_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Loss
-from celosia.coverage import Coverage, column_counts, coverages
+from celosia.views.coverage import Coverage, column_counts, coverages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

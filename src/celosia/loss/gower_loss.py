@@ -9,8 +9,8 @@ from pydantic import Field
 
 from celosia.alignment import positions
 from celosia.catalogue import Columns, Loss
-from celosia.categories import categories
 from celosia.schema import Kind
+from celosia.views.categories import categories
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Loss
-from celosia.coverage import coverages
+from celosia.views.coverage import coverages
 
 if TYPE_CHECKING:
     from celosia.search.objective import ColumnObjective, Domain

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from celosia.alignment import positions
 from celosia.catalogue import Columns, Loss
-from celosia.categories import categories
 from celosia.errors import NotApplicable
 from celosia.statistics.distribution_distance import entropy, joined, shared_information
+from celosia.views.categories import categories
 
 if TYPE_CHECKING:
     from celosia.table import Table

@@ -10,7 +10,7 @@ import numpy as np
 
 from celosia.alignment import positions, shared_columns
 from celosia.errors import NotApplicable, UnknownName
-from celosia.features import features
+from celosia.views.features import features
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Column, Loss
-from celosia.coverage import lost_records
 from celosia.errors import SchemaError
+from celosia.views.coverage import lost_records
 
 if TYPE_CHECKING:
     from celosia.search.classes import ClassCounts, Verdict

@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Loss
-from celosia.comparable import cells, number_columns, samples
 from celosia.statistics import deviation
 from celosia.statistics.deviation import Zeros
+from celosia.views.comparable import cells, number_columns, samples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

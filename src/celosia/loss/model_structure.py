@@ -8,10 +8,10 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Column, Columns, Loss
-from celosia.comparable import number_columns, samples
-from celosia.features import features
 from celosia.loss.learning import is_number, labels, predictors, tree
 from celosia.statistics.agreement import Tree, interval_overlap, least_squares, tree_overlap
+from celosia.views.comparable import number_columns, samples
+from celosia.views.features import features
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -85,8 +85,8 @@ class ClusterDisagreement(Loss):
         from sklearn.cluster import KMeans
         from sklearn.metrics import adjusted_rand_score
 
-        from celosia.categories import categories
         from celosia.errors import NotApplicable
+        from celosia.views.categories import categories
 
         names = self.columns or categories(original, protected).names
         found = features(original, protected, names)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.catalogue import Loss
-from celosia.coverage import coverages
+from celosia.views.coverage import coverages
 
 if TYPE_CHECKING:
     from celosia.search.objective import ColumnObjective, Domain

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Loss
-from celosia.comparable import number_columns, samples
+from celosia.views.comparable import number_columns, samples
 
 if TYPE_CHECKING:
     from celosia.table import Table

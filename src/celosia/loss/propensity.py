@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Loss
-from celosia.categories import categories
-from celosia.features import features
+from celosia.views.categories import categories
+from celosia.views.features import features
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

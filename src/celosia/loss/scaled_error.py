@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Loss
-from celosia.comparable import cells, deviations, number_columns
+from celosia.views.comparable import cells, deviations, number_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field
 
 from celosia.catalogue import Columns, Loss
-from celosia.comparable import cells, deviations, number_columns
+from celosia.views.comparable import cells, deviations, number_columns
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Loss
-from celosia.coverage import Coverage, column_counts, coverages, lost_records
 from celosia.hierarchy.values import Everything, parse
+from celosia.views.coverage import Coverage, column_counts, coverages, lost_records
 
 if TYPE_CHECKING:
     from celosia.search.objective import ColumnObjective, Domain

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from celosia.catalogue import Columns, Method
 from celosia.errors import DataError
-from celosia.separation import separate
 from celosia.table import Outcome
+from celosia.views.separation import separate
 
 if TYPE_CHECKING:
     from celosia.streams import Stream
@@ -30,7 +30,7 @@ class Anatomise(Method):
     different values from anywhere in the table (Xiao & Tao). The table that comes out has the column
     ``group`` in place of the sensitive ones; the second table (in ``outcome.others``) has ``group``, the
     value and ``count``, one table per sensitive column.
-    :func:`celosia.estimates.estimated_count` estimates counts from both.
+    :func:`celosia.views.estimates.estimated_count` estimates counts from both.
 
     Quasi-identifiers stay exact: whoever is in the table can be found in it, so this protects the sensitive
     values only. Fails with RequirementError when a value has more than 1/l of the records. References: Xiao &

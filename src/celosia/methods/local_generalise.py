@@ -101,7 +101,7 @@ class LocalGeneralise(Method):
         """Records of classes that fell together because their cells read alike, and fail a requirement so."""
         import polars as pl
 
-        from celosia.spread import on_records
+        from celosia.views.spread import on_records
 
         broken = np.zeros(len(done), dtype=np.bool_)
         judged = done.suppress(hidden) if hidden.any() else done

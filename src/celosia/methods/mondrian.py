@@ -78,8 +78,8 @@ class Mondrian(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Partition the records that are not suppressed, and describe each box."""
-        from celosia.regions import Boxes, axes, cells, groups
         from celosia.search.groups import check_possible, refuse_population
+        from celosia.views.regions import Boxes, axes, cells, groups
 
         refuse_population(self.name, self.require)
         rows = ~table.suppressed_mask()

@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Method
-from celosia.separation import separate
 from celosia.table import Outcome
+from celosia.views.separation import separate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -86,6 +86,6 @@ class DeltaPresence(Model):
         return f"delta between {self.lowest:g} and {self.highest:g}"
 
     def _counted(self, table: Table) -> tuple[pl.DataFrame, ClassCounts, int]:
-        from celosia.population import with_population
+        from celosia.views.population import with_population
 
         return with_population(table, self.population)

@@ -94,7 +94,7 @@ class KMap(Model):
                     f"k-map: size must be at least the {len(table)} rows of the table, got {self.size}."
                 )
             return table.keyed_counts()
-        from celosia.population import with_population
+        from celosia.views.population import with_population
 
         return with_population(table, self.population)[:2]
 

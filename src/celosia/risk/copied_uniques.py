@@ -68,7 +68,7 @@ class CopiedUniques(Risk):
     def _hits(self, original: Table, tables: list[Table]) -> list[NDArray[np.bool_]]:
         import polars as pl
 
-        from celosia.encoding import encode, known_columns
+        from celosia.views.encoding import encode, known_columns
 
         names = known_columns(original, tables[0], self.columns, numbers=False)
         coded = encode([original, *tables], names)

@@ -72,7 +72,7 @@ class DisclosureRisk(Risk):
         return pl.DataFrame({"risk": np.asarray(_combine(found)), **found})
 
     def _parts(self, original: Table, protected: Table) -> dict[str, Risk]:
-        from celosia.encoding import known_columns
+        from celosia.views.encoding import known_columns
 
         columns = known_columns(original, protected, self.columns, numbers=True)
         linkage = {"columns": columns, "known": self.known, "direction": self.direction}

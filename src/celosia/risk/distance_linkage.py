@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Risk
-from celosia.encoding import Same
+from celosia.views.encoding import Same
 
 if TYPE_CHECKING:
     import polars as pl
@@ -110,7 +110,7 @@ class DistanceLinkage(Risk):
         )
 
     def _names(self, original: Table, protected: Table) -> list[str]:
-        from celosia.encoding import known_columns
+        from celosia.views.encoding import known_columns
 
         return known_columns(original, protected, self.columns, numbers=self.scale != "gower")
 
@@ -138,8 +138,8 @@ class DistanceLinkage(Risk):
         return truth
 
     def _links(self, original: Table, protected: Table, count: int) -> Links:
-        from celosia.encoding import encode
         from celosia.statistics.linkage import nearest, nearest_mixed
+        from celosia.views.encoding import encode
 
         names = self._names(original, protected)[:count]
         truth = self._truth(original, protected)
@@ -160,8 +160,8 @@ class DistanceLinkage(Risk):
         return protected.cached((str(self.model_copy(update={"known": ()})), count, Same(original)), make)
 
     def _assigned(self, original: Table, protected: Table, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        from celosia.encoding import known_columns
         from celosia.statistics.linkage import assigned
+        from celosia.views.encoding import known_columns
 
         names = self._names(original, protected)[:count]
         known_columns(original, protected, names, numbers=True)

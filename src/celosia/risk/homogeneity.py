@@ -64,7 +64,7 @@ class Homogeneity(Risk):
         """Whether the class of each record discloses a value, and the fewest facts that would."""
         import polars as pl
 
-        from celosia.spread import on_records
+        from celosia.views.spread import on_records
 
         keys = list(table.schema.need_quasi())
         worst = (

@@ -67,9 +67,9 @@ class HouseholdRisk(Risk):
         return pl.DataFrame({"household": household, "risk": risk})
 
     def _risks(self, table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-        from celosia.keys import Keys
-        from celosia.record_risk import pattern_risks
         from celosia.statistics.individual_risk import household_risk
+        from celosia.views.keys import Keys
+        from celosia.views.record_risk import pattern_risks
 
         name = table.schema.household
         if name is None:

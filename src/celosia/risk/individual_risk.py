@@ -55,7 +55,7 @@ class IndividualRisk(Risk):
 
     def value(self, table: Table) -> float:
         """The mean risk of the records; 0 without records."""
-        from celosia.keys import Keys
+        from celosia.views.keys import Keys
 
         keys = Keys.of(table)
         total = int(keys.rows.sum())
@@ -63,8 +63,8 @@ class IndividualRisk(Risk):
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """Mean and highest risk, expected re-identifications, and the records that stand out."""
-        from celosia.keys import Keys
         from celosia.statistics.individual_risk import risk_threshold, risky_records
+        from celosia.views.keys import Keys
 
         keys = Keys.of(table)
         risk, f, _ = self._patterns(table)
@@ -85,7 +85,7 @@ class IndividualRisk(Risk):
         """Risk, sample frequency f and population frequency F of each record."""
         import polars as pl
 
-        from celosia.keys import Keys
+        from celosia.views.keys import Keys
 
         keys = Keys.of(table)
         risk, f, F = self._patterns(table)
@@ -93,6 +93,6 @@ class IndividualRisk(Risk):
 
     def _patterns(self, table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Risk, f and F of each pattern."""
-        from celosia.record_risk import pattern_risks
+        from celosia.views.record_risk import pattern_risks
 
         return pattern_risks(table, exact=self.exact, alpha=self.alpha, population=self.population)

@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Column, Columns, Risk
-from celosia.encoding import Same
 from celosia.errors import NotApplicable
+from celosia.views.encoding import Same
 
 if TYPE_CHECKING:
     import polars as pl
@@ -130,7 +130,7 @@ class InferenceAttack(Risk):
         return frame.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy().astype(np.int64)
 
     def _features(self, original: Table, protected: Table) -> NDArray[np.float64]:
-        from celosia.encoding import encode
+        from celosia.views.encoding import encode
 
         if self.predictors is not None:
             names = list(self.predictors)

@@ -73,7 +73,7 @@ class IntervalDisclosure(Risk):
         return pl.DataFrame({"risk": found if found.ndim == 1 else found.mean(axis=1)})
 
     def _names(self, original: Table, protected: Table) -> list[str]:
-        from celosia.encoding import known_columns
+        from celosia.views.encoding import known_columns
 
         return known_columns(original, protected, self.columns, numbers=True)
 

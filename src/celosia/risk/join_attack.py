@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Column, Columns, Risk
-from celosia.encoding import Same
 from celosia.errors import NotApplicable, UnknownName
 from celosia.source import Source
+from celosia.views.encoding import Same
 
 if TYPE_CHECKING:
     import polars as pl

@@ -55,7 +55,7 @@ class Journalist(Risk):
         """The risk of each record, and the people it could be."""
         import polars as pl
 
-        from celosia.population import population_frequencies
+        from celosia.views.population import population_frequencies
 
         people = table.cached(
             ("people", id(self.population), self.size),

@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Risk
-from celosia.encoding import Same
 from celosia.errors import NotApplicable
 from celosia.source import Source
+from celosia.views.encoding import Same
 
 if TYPE_CHECKING:
     import polars as pl
@@ -93,8 +93,8 @@ class Linkability(Risk):
     def _linked(
         self, people: Table, release: Table, rows: NDArray[np.int64], rng: np.random.Generator
     ) -> NDArray[np.bool_]:
-        from celosia.encoding import encode
         from celosia.statistics.synthetic_attacks import gower_nearest, overlap, ranges
+        from celosia.views.encoding import encode
 
         lists = []
         for names in self._halves(people, release):
@@ -111,7 +111,7 @@ class Linkability(Risk):
         return overlap(lists[0], lists[1])
 
     def _halves(self, people: Table, release: Table) -> tuple[list[str], list[str]]:
-        from celosia.encoding import known_columns
+        from celosia.views.encoding import known_columns
 
         if self.first is not None and self.second is not None:
             return list(self.first), list(self.second)

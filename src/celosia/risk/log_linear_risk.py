@@ -49,13 +49,13 @@ class LogLinearRisk(Risk):
 
     def value(self, table: Table) -> float:
         """Expected right links to sample uniques, as a share of the records."""
-        from celosia.keys import Keys
+        from celosia.views.keys import Keys
 
         return self._fit(table).tau2 / int(Keys.of(table).counts.sum())
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """Both estimates with intervals, the interactions in the model, and its standardised bias."""
-        from celosia.keys import Keys
+        from celosia.views.keys import Keys
 
         found = self._fit(table)
         keys = Keys.of(table)
@@ -76,14 +76,14 @@ class LogLinearRisk(Risk):
         """Expected 1/F of each sample unique, and its chance to be a population unique; 0 for all others."""
         import polars as pl
 
-        from celosia.keys import Keys
+        from celosia.views.keys import Keys
 
         keys, found = Keys.of(table), self._fit(table)
         return pl.DataFrame({"risk": keys.spread(found.match), "unique": keys.spread(found.unique)})
 
     def _fit(self, table: Table) -> LogLinear:
-        from celosia.keys import Keys, population_size
         from celosia.statistics.log_linear import log_linear
+        from celosia.views.keys import Keys, population_size
 
         def make() -> LogLinear:
             keys = Keys.of(table)

@@ -52,7 +52,7 @@ class Marketer(Risk):
         return pl.DataFrame({"risk": self._risk(table)})
 
     def _risk(self, table: Table) -> NDArray[np.float64]:
-        from celosia.population import population_frequencies
+        from celosia.views.population import population_frequencies
 
         if self.population is None and self.size is None and table.schema.weight is None:
             people = table.frequencies()

@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Risk
-from celosia.encoding import Same
 from celosia.errors import NotApplicable
 from celosia.source import Source
+from celosia.views.encoding import Same
 
 if TYPE_CHECKING:
     import polars as pl
@@ -107,8 +107,8 @@ class Membership(Risk):
         return protected.cached((str(self), Same(self.control), Same(original)), make)
 
     def _nearest(self, people: Table, release: Table, rows: NDArray[Any]) -> NDArray[np.float64]:
-        from celosia.encoding import encode, known_columns
         from celosia.statistics.synthetic_attacks import gower_nearest, ranges
+        from celosia.views.encoding import encode, known_columns
 
         names = known_columns(people, release, self.columns, numbers=False)
         ours, theirs = encode([people, release], names).tables

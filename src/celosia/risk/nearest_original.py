@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Risk
-from celosia.encoding import Same
 from celosia.errors import NotApplicable
 from celosia.source import Source
+from celosia.views.encoding import Same
 
 if TYPE_CHECKING:
     import polars as pl
@@ -98,8 +98,8 @@ class NearestOriginal(Risk):
     def _nearest(
         self, people: list[Table], release: Table, rows: NDArray[Any], rng: np.random.Generator
     ) -> list[Floats]:
-        from celosia.encoding import encode, known_columns
         from celosia.statistics.synthetic_attacks import gower_nearest, ranges
+        from celosia.views.encoding import encode, known_columns
 
         names = known_columns(people[0], release, self.columns, numbers=False)
         *known, released = encode([*people, release], names).tables

@@ -68,7 +68,7 @@ class PopulationUniques(Risk):
         """Chance of each record to be a population unique, and whether it is unique in the sample."""
         import polars as pl
 
-        from celosia.keys import Keys
+        from celosia.views.keys import Keys
 
         keys = Keys.of(table)
         alone = keys.spread(keys.counts == 1, suppressed=False)
@@ -81,8 +81,8 @@ class PopulationUniques(Risk):
         return found
 
     def _estimate(self, table: Table, model: str) -> Estimate:
-        from celosia.keys import Keys, population_size
         from celosia.statistics.population_uniqueness import ESTIMATORS
+        from celosia.views.keys import Keys, population_size
 
         def make() -> Estimate:
             sizes = Keys.of(table).counts

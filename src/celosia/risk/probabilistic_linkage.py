@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Risk
-from celosia.encoding import Same
 from celosia.errors import NotApplicable
+from celosia.views.encoding import Same
 
 if TYPE_CHECKING:
     import polars as pl
@@ -100,7 +100,7 @@ class ProbabilisticLinkage(Risk):
         return pl.DataFrame({**columns, "tied": matches.tied})
 
     def _names(self, original: Table, protected: Table) -> list[str]:
-        from celosia.encoding import known_columns
+        from celosia.views.encoding import known_columns
 
         return known_columns(original, protected, self.columns, numbers=False)
 
@@ -131,8 +131,8 @@ class ProbabilisticLinkage(Risk):
         return truth
 
     def _matched(self, original: Table, protected: Table, count: int) -> tuple[Windows, Weights, Matches]:
-        from celosia.encoding import encode
         from celosia.statistics.record_linkage import Windows, fellegi_sunter, match
+        from celosia.views.encoding import encode
 
         names = self._names(original, protected)[:count]
 

@@ -8,15 +8,15 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Risk
-from celosia.encoding import Same
 from celosia.source import Source
+from celosia.views.encoding import Same
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from celosia.encoding import Encoded
     from celosia.statistics.attack_outcome import AttackOutcome
     from celosia.table import Table
+    from celosia.views.encoding import Encoded
 
 
 class SinglingOut(Risk):
@@ -108,8 +108,8 @@ class SinglingOut(Risk):
         return singling_predicates(release.numbers, release.codes, self.size, self.attacks, rng)
 
     def _encoded(self, original: Table, protected: Table) -> tuple[Encoded, ...]:
-        from celosia.encoding import encode, known_columns
         from celosia.source import open_source
+        from celosia.views.encoding import encode, known_columns
 
         names = known_columns(original, protected, self.columns, numbers=False)
         tables = [original, protected]

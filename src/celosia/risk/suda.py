@@ -48,7 +48,7 @@ class Suda(Risk):
 
     def value(self, table: Table) -> float:
         """The mean DIS score of the records; 0 without records."""
-        from celosia.keys import Keys
+        from celosia.views.keys import Keys
 
         keys = Keys.of(table)
         _, dis = self._scores(table)
@@ -56,7 +56,7 @@ class Suda(Risk):
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """Mean and highest DIS, the records with a score, and how much each column contributes."""
-        from celosia.keys import Keys
+        from celosia.views.keys import Keys
 
         keys = Keys.of(table)
         found, dis = self._scores(table)
@@ -73,7 +73,7 @@ class Suda(Risk):
         """Score, DIS, number and smallest size of the minimal sample uniques, and the share of each column."""
         import polars as pl
 
-        from celosia.keys import Keys
+        from celosia.views.keys import Keys
 
         keys = Keys.of(table)
         found, dis = self._scores(table)
@@ -89,8 +89,8 @@ class Suda(Risk):
 
     def _scores(self, table: Table) -> tuple[Scores, NDArray[np.float64]]:
         from celosia.kernels.suda import minimal_uniques
-        from celosia.keys import Keys
         from celosia.statistics.suda_scores import dis, scores
+        from celosia.views.keys import Keys
 
         def make() -> tuple[Scores, NDArray[np.float64]]:
             keys = Keys.of(table)

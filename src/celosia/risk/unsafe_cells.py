@@ -40,7 +40,7 @@ class UnsafeCells(Risk):
 
     def value(self, table: Table) -> float:
         """The share of records that are in an unsafe cell."""
-        from celosia.keys import Keys
+        from celosia.views.keys import Keys
 
         keys = Keys.of(table)
         hit, _ = self._count(table)
@@ -56,7 +56,7 @@ class UnsafeCells(Risk):
         """In how many tables each record is in an unsafe cell."""
         import polars as pl
 
-        from celosia.keys import Keys
+        from celosia.views.keys import Keys
 
         return pl.DataFrame({"unsafe": Keys.of(table).spread(self._count(table)[0])})
 
@@ -67,7 +67,7 @@ class UnsafeCells(Risk):
         return pl.DataFrame(self._count(table)[1], orient="row")
 
     def _count(self, table: Table) -> tuple[NDArray[np.int64], list[dict[str, Any]]]:
-        from celosia.keys import Keys
+        from celosia.views.keys import Keys
 
         def make() -> tuple[NDArray[np.int64], list[dict[str, Any]]]:
             keys = Keys.of(table)

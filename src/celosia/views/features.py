@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.encoding import encode
 from celosia.errors import NotApplicable
+from celosia.views.encoding import encode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.classes import patterns
-from celosia.encoding import Same
 from celosia.engines.engine import ROWS
 from celosia.errors import DataError, NotApplicable, ParameterError
 from celosia.hierarchy.matching import matches
 from celosia.hierarchy.text import text_expression
 from celosia.schema import Missing, Schema
 from celosia.source import open_source
+from celosia.views.encoding import Same
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,7 +94,7 @@ def population_frequencies(table: Table, source: Any, size: int | None) -> NDArr
     """
     import polars as pl
 
-    from celosia.spread import on_records
+    from celosia.views.spread import on_records
 
     if source is not None:
         keys, counts, _ = with_population(table, source)

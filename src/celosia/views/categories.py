@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.alignment import shared_columns
-from celosia.encoding import encode
 from celosia.errors import NotApplicable, UnknownName
+from celosia.views.encoding import encode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

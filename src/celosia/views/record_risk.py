@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.encoding import Same
-from celosia.keys import Keys
+from celosia.views.encoding import Same
+from celosia.views.keys import Keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def pattern_risks(
     table: Table, *, exact: bool = False, alpha: float | None = None, population: Any = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Individual risk, sample frequency and population frequency of each pattern of :class:`celosia.keys.Keys`."""
+    """Individual risk, sample frequency and population frequency of each pattern of :class:`celosia.views.keys.Keys`."""
     from celosia.statistics.individual_risk import individual_risk
 
     return table.cached(
@@ -45,7 +45,7 @@ def _risks(
 
 def _counted(table: Table, keys: Keys, population: Any) -> NDArray[np.float64]:
     """Population frequencies counted in a table, per pattern."""
-    from celosia.population import population_frequencies
+    from celosia.views.population import population_frequencies
 
     people = population_frequencies(table, population, None)
     first = np.zeros(len(keys.counts), dtype=np.int64)

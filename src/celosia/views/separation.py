@@ -30,8 +30,8 @@ def separate(
     who: str, table: Table, l: int, names: Sequence[str], how: Literal["near", "buckets"], stream: Stream
 ) -> Separation:
     """Group the records of a table so that each value of each named column has at most 1/l of its group."""
-    from celosia.regions import sensitive
     from celosia.statistics.count_estimates import reconstruction_error
+    from celosia.views.regions import sensitive
 
     columns = {name: sensitive(table, name) for name in names}
     n = len(table)
@@ -64,9 +64,9 @@ def separate(
 
 
 def _near(table: Table, l: int, columns: dict[str, Sensitive]) -> NDArray[np.int64]:
-    from celosia.regions import axes
     from celosia.search.groups import Groups
     from celosia.search.mondrian import partition
+    from celosia.views.regions import axes
 
     counted = Groups(len(table), columns)
 
