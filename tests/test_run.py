@@ -58,7 +58,7 @@ def place(tmp_path: Path) -> Path:
             "name": [f"Canary{i}" for i in range(n)],
             "age": rng.integers(18, 80, n),
             "city": rng.choice(["Ur", "Uruk", "Lagash"], n, p=[0.6, 0.38, 0.02]),
-            "disease": rng.choice(["flu", "cold"], n),
+            "disease": rng.choice(["flu", "cold", "cough", "rash"], n),
             "note": ["SecretNote"] * n,
         }
     ).write_csv(tmp_path / "people.csv")

@@ -74,9 +74,9 @@ def _from_release(stated: dict[str, Any], data: Path) -> list[Check]:
     digest = evidence.file_hash(data)
     checks = [Check("SHA-256 of the file", claims["sha256"], digest, digest == claims["sha256"])]
     for other in stated.get("tables", []):
-        found = data.with_name(other["file"])
-        digest = evidence.file_hash(found) if found.is_file() else None
-        checks.append(Check(f"SHA-256 of {other['file']}", other["sha256"], digest, digest == other["sha256"]))
+        path = data.with_name(other["file"])
+        hashed = evidence.file_hash(path) if path.is_file() else None
+        checks.append(Check(f"SHA-256 of {other['file']}", other["sha256"], hashed, hashed == other["sha256"]))
     table = _described(read(data), stated["schema"])
     checks.append(Check("rows", claims["rows"], len(table), len(table) == claims["rows"]))
     columns = list(table.names)

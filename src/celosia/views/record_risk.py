@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def pattern_risks(
     table: Table, *, exact: bool = False, alpha: float | None = None, population: Any = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Individual risk, sample frequency and population frequency of each pattern of :class:`celosia.views.keys.Keys`."""
+    """Individual risk, sample and population frequency of each pattern of :class:`celosia.views.keys.Keys`."""
     from celosia.statistics.individual_risk import individual_risk
 
     return table.cached(
