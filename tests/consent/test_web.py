@@ -250,6 +250,7 @@ def site(catalogue, store):
 
 
 def _accessible(page):
+    page.wait_for_load_state("networkidle")  # a page whose styles are still on their way has other colours
     from axe_playwright_python.sync_playwright import Axe
 
     found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"]
