@@ -422,10 +422,11 @@ def test_hostile_questions(pair, caplog):
             answered += 1
             assert spent == before + Cost.pure(0.001), sql[:100]
             again, third = outcome(present, sql)[1], outcome(present, sql)[1]
-            # an average or a variance that noise drives beyond its bounds is clamped to them, every time
-            clamped = any(word in sql.upper() for word in ("VAR", "STD", "AVG"))
-            if numbers(text) and not clamped:
-                assert not numbers(text) == numbers(again) == numbers(third), sql[:100]
+            # noise that drives a variance beyond its bounds is clamped to them, so a few answers may agree
+            draws = [numbers(again), numbers(third)]
+            while numbers(text) and all(draw == numbers(text) for draw in draws) and len(draws) < 40:
+                draws.append(numbers(outcome(present, sql)[1]))
+            assert not numbers(text) or any(draw != numbers(text) for draw in draws), sql[:100]
         # digits of noise can spell anything: in an answer words and exact numbers count, in a refusal every trace does
         for secret in WORDS if kind == "answered" else SECRETS:
             assert secret in sql or secret not in text, sql[:100]
