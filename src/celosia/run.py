@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,7 @@ import numpy as np
 
 from celosia import release as evidence
 from celosia.catalogue import named_columns
-from celosia.engines.engine import RECORD
-from celosia.errors import DataError, PolicyError, UnknownName
+from celosia.errors import DataError, OutputError, PolicyError, UnknownName
 from celosia.io import write
 from celosia.io.atomic import replaced
 from celosia.policy import Output, Policy, Step
@@ -211,9 +211,9 @@ def write_release(made: Release, policy: Policy, *, overwrite: bool = False) -> 
     taken = [path for path in paths.values() if path.exists()]
     source = Path(policy.source)
     if source.is_file() and any(path.exists() and path.samefile(source) for path in paths.values()):
-        raise evidence_error(f"the output {paths['data'].name!r} is the input; an original is never overwritten.")
+        raise OutputError(f"the output {paths['data'].name!r} is the input; an original is never overwritten.")
     if taken and not overwrite:
-        raise evidence_error(f"{taken[0].name!r} is there already: choose another path or allow overwriting.")
+        raise OutputError(f"{taken[0].name!r} is there already: choose another path or allow overwriting.")
     visible = made.table.engine.select(made.table.rows.frame, made.table.names)
     with contextlib.ExitStack() as stack:
         drafts = {name: stack.enter_context(replaced(path, _mode(name))) for name, path in paths.items()}
@@ -286,13 +286,6 @@ def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]
     return paths
 
 
-def evidence_error(message: str) -> Exception:
-    """An error about the output."""
-    from celosia.errors import OutputError
-
-    return OutputError(message)
-
-
 def _mode(name: str) -> int | None:
     return 0o600 if name in {"record", "internal"} else None
 
@@ -304,9 +297,7 @@ def _write_data(visible: Any, draft: Path, target: Path, made: Release, policy: 
 
 
 def _pretty(data: Mapping[str, Any]) -> bytes:
-    import json
-
     return (json.dumps(evidence.plain(data), indent=2, ensure_ascii=False) + "\n").encode()
 
 
-__all__ = ["RECORD", "apply_steps", "check_input", "finish", "run", "sealed", "write_release"]
+__all__ = ["apply_steps", "check_input", "finish", "run", "sealed", "write_release"]
