@@ -39,6 +39,20 @@ class Rows:
     frame: Any
     schema: Schema
 
+    @classmethod
+    def described(cls, engine: Engine, frame: Any, schema: Schema) -> Rows:
+        """Rows with the schema bound to their columns.
+
+        Hierarchies that are made from the data are fixed here: a protected table keeps the levels of its input.
+        """
+        bound = schema.bind(engine.kinds(frame))
+        for name in bound.names:
+            declared = bound.hierarchy(name)
+            if declared is not None and declared.from_data():
+                found = engine.collect(engine.histogram(frame, [name]))
+                bound = bound.change(name, hierarchy=declared.settled(found[name], found[ROWS].to_list()))
+        return cls(engine, frame, bound)
+
     @property
     def flagged(self) -> bool:
         """Whether suppressed records carry a mark; otherwise they are told by their stars."""

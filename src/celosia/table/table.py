@@ -1,25 +1,20 @@
-"""The table: rows in an engine, the schema that tells what they mean, and what was done to them.
-
-A table is frozen; every change gives a new one. It carries a hidden record id, by which an original and its protected
-version are aligned, and never writes it out.
-"""
+"""What a table is, what can be asked of it, and the changes that make another one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from celosia import classes
 from celosia.classes import STAR, Rows
-from celosia.engines import engine_for, engine_named
-from celosia.engines.engine import HIDDEN, RECORD, ROWS, SUPPRESSED, Engine
+from celosia.engines import engine_named
+from celosia.engines.engine import HIDDEN, RECORD, SUPPRESSED, Engine
 from celosia.errors import DataError, SchemaError
 from celosia.representation import Block, Shown, table_blocks
-from celosia.schema import Kind, Missing, Schema
+from celosia.schema import Missing, Schema
 from celosia.search.classes import ClassCounts
 
 if TYPE_CHECKING:
@@ -306,8 +301,7 @@ class Table(Shown):
 
     def with_schema(self, schema: Schema) -> Table:
         """The same rows, described in another way."""
-        bound = _settled(self.engine, self.rows.frame, schema.bind(self.engine.kinds(self.rows.frame)))
-        return replace(self, rows=Rows(self.engine, self.rows.frame, bound), _cache={})
+        return replace(self, rows=Rows.described(self.engine, self.rows.frame, schema), _cache={})
 
     def stepped(self, entry: Mapping[str, Any], secret: Mapping[str, Any], start: Rows) -> Table:
         """The same table with one more step in its history."""
@@ -352,80 +346,6 @@ class Outcome:
     """Further tables by name (the second table of an anatomy, the further copies of a synthesis)."""
 
 
-def read(
-    source: Any,
-    schema: Schema | None = None,
-    *,
-    engine: str | None = None,
-    query: str | None = None,
-    **options: Any,
-) -> Table:
-    """Read a table: a path, a database URL with a query, or a data frame.
-
-    Files are scanned lazily. A frame may be of Polars, pandas, PyArrow or DuckDB; ``table.frame`` gives the same kind
-    back. ``engine`` is "polars" (default) or "duckdb".
-
-    >>> import polars as pl
-    >>> table = read(pl.DataFrame({"age": [30, 31], "city": ["A", "A"]}), Schema.of(quasi=["age", "city"]))
-    >>> len(table), table.schema.quasi
-    (2, ('age', 'city'))
-    """
-    if isinstance(source, Table):
-        return source.with_schema(schema) if schema is not None else source
-    facts = None
-    origin = _origin(source)
-    if origin == "file":
-        from celosia.io import scan
-
-        opened = scan(source, **({"query": query} if query else {}), **options)
-        frame, facts, origin = opened.frame, opened.facts, "polars"
-        chosen = engine_named(engine) if engine else engine_for(frame)
-        native = chosen.scan_like(facts, frame) if engine_for(frame).name != chosen.name else None
-        frame = native if native is not None else chosen.accept(frame)
-    else:
-        chosen = engine_named(engine) if engine else engine_for(source)
-        frame = chosen.accept(source)
-    names = list(chosen.types(frame))
-    if chosen.name == "duckdb" and any("." in name for name in names):
-        # Narwhals takes a full stop in a DuckDB column name for the end of a table name.
-        chosen = engine_named("polars")
-        frame = chosen.accept(frame)
-    if not names:
-        raise DataError("the table has no columns.")
-    reserved = [name for name in names if name.startswith("__")]
-    if reserved:
-        raise DataError(f"column names that start with two underscores are reserved; rename {reserved[0]!r}.")
-    patterns = [name for name in names if name == "*" or (name.startswith("^") and name.endswith("$"))]
-    if patterns:
-        raise DataError(f"{len(patterns)} column names are read as patterns ('*' or '^…$'); rename them.")
-    bound = (schema or Schema()).bind(chosen.kinds(frame))
-    rows = Rows(chosen, frame, _settled(chosen, frame, bound))
-    return Table(rows, origin=origin, facts=facts, ordered=facts is None)
-
-
-def _settled(engine: Engine, frame: Any, schema: Schema) -> Schema:
-    """Hierarchies that are made from the data, fixed: a protected table keeps the levels of its input."""
-    for name in schema.names:
-        declared = schema.hierarchy(name)
-        if declared is not None and declared.from_data():
-            found = engine.collect(engine.histogram(frame, [name]))
-            schema = schema.change(name, hierarchy=declared.settled(found[name], found[ROWS].to_list()))
-    return schema
-
-
-def _origin(source: Any) -> str:
-    if isinstance(source, str | Path | Mapping):
-        return "file"
-    library = type(source).__module__.split(".")[0]
-    known = {"polars": "polars", "pandas": "pandas", "pyarrow": "pyarrow", "duckdb": "duckdb", "_duckdb": "duckdb"}
-    if library not in known:
-        raise DataError(
-            f"cannot read a {type(source).__name__}: give a path, a database URL, "
-            "or a Polars, pandas, PyArrow or DuckDB frame."
-        )
-    return "lazy" if type(source).__name__ == "LazyFrame" else known[library]
-
-
 def _head(table: Table) -> Any:
     import narwhals as nw
 
@@ -440,6 +360,3 @@ def _as_text(name: str, dtype: Any) -> nw.Expr:
         return nw.col(name)
     text = nw.col(name).cast(nw.String)
     return text.str.replace_all(r"\.0$", "") if dtype.is_float() else text
-
-
-__all__ = ["STAR", "Kind", "Outcome", "Table", "read"]
