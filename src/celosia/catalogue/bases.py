@@ -1,0 +1,178 @@
+"""The five kinds of part, as base classes: what each takes, gives and declares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from celosia.catalogue.part import Part
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.search.classes import ClassCounts
+    from celosia.streams import Stream
+    from celosia.table import Outcome, Table
+
+
+class Method(Part):
+    """Changes a table: table → outcome."""
+
+    kind: ClassVar[str] = "method"
+    home: ClassVar[str] = "celosia.methods"
+    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    """What becomes of the rows: all kept in place, some left out, or others made."""
+    in_memory: ClassVar[bool] = True
+    """Whether the method needs all rows in memory; False when it runs on any engine row by row."""
+    formal: ClassVar[bool] = False
+    """Whether the output carries a formal guarantee (differential privacy) that exact evidence would void."""
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+    """Values of its parameters that an exploration tries by itself; empty when it is tried only where it is listed."""
+    suits: ClassVar[tuple[str, ...]] = ()
+    """Kinds of columns that an exploration gives it; ``"hierarchy"``: every quasi-identifier needs a hierarchy."""
+
+    def apply(self, table: Table, stream: Stream) -> Outcome:
+        """Apply the method; random choices come from ``stream`` only."""
+        raise NotImplementedError
+
+
+class Model(Part):
+    """A requirement on a table that holds or not, with the measured value.
+
+    Most models judge class by class: they implement :meth:`scores`, one number per class, and the rest follows. A model
+    of scope ``"file"`` implements :meth:`score` instead. Both see the classes as arrays of counts, so the same code
+    serves a measurement and a search (:class:`celosia.search.classes.Requirement`).
+    """
+
+    kind: ClassVar[str] = "model"
+    home: ClassVar[str] = "celosia.models"
+    symbol: ClassVar[str] = ""
+    """The letter of the field for the measured value: k, l, t …"""
+    direction: ClassVar[Literal["at least", "at most"]] = "at least"
+    scope: ClassVar[Literal["class", "file"]] = "class"
+    """Whether classes are judged one by one or all together."""
+    monotone_generalisation: ClassVar[bool] = False
+    """When every class holds, every class of a coarser table holds too."""
+    compares: ClassVar[bool] = False
+    """It compares with the distribution of the input table, so a release alone does not tell its value."""
+    monotone_suppression: ClassVar[bool] = False
+    """A class that holds keeps holding when any other records join it; implies the first."""
+
+    def bound(self) -> float:
+        """The number that the measured value is compared with."""
+        raise NotImplementedError
+
+    def met(self, value: float) -> bool:
+        """Whether a measured value meets the bound."""
+        return value >= self.bound() if self.direction == "at least" else value <= self.bound()
+
+    def sensitive(self) -> tuple[str | None, ...]:
+        """The sensitive columns that must be counted; ``None`` stands for those that the schema declares."""
+        return ()
+
+    def scores(self, classes: ClassCounts) -> NDArray[np.float64]:
+        """The measured value of each class."""
+        raise NotImplementedError
+
+    def score(self, classes: ClassCounts) -> float:
+        """The measured value of the file: the worst class. Without any class the requirement holds vacuously."""
+        if len(classes) == 0:
+            return math.inf if self.direction == "at least" else 0.0
+        worst = np.min if self.direction == "at least" else np.max
+        return float(worst(self.scores(classes)))
+
+    def value(self, table: Table) -> float:
+        """The measured value."""
+        return self.score(table.class_counts(self.sensitive()))
+
+    def holds(self, table: Table) -> bool:
+        """Whether the requirement holds for the table."""
+        return self.met(self.value(table))
+
+    def classes(self, table: Table) -> pl.DataFrame:
+        """One row per equivalence class: the quasi-identifiers, the size and the value of each."""
+        import polars as pl
+
+        keys, counts = table.keyed_counts(self.sensitive())
+        scores = self.scores(counts) if self.scope == "class" else np.full(len(counts), self.score(counts))
+        return keys.with_columns(pl.Series("size", counts.size), pl.Series(self.symbol or "value", scores))
+
+    def judge(self, classes: ClassCounts) -> NDArray[np.bool_]:
+        """Whether each class holds."""
+        scores = self.scores(classes)
+        return scores >= self.bound() if self.direction == "at least" else scores <= self.bound()
+
+    def accepts(self, classes: ClassCounts) -> bool:
+        """Whether the file that consists of these classes holds."""
+        return self.met(self.score(classes))
+
+    def least_size(self, classes: ClassCounts) -> int:  # noqa: ARG002
+        """A size that every class that holds must have; 1 when nothing is known."""
+        return 1
+
+    def size_only(self) -> bool:
+        """Whether :meth:`judge` is exactly ``size >= least_size``."""
+        return False
+
+    def wish(self) -> str:
+        """The requirement in words: ``k at least 5``."""
+        return f"{self.symbol or self.name} {self.direction} {self.bound():g}"
+
+
+class Risk(Part):
+    """A number per record and per file; an attack compares the original with the protected table."""
+
+    kind: ClassVar[str] = "risk"
+    home: ClassVar[str] = "celosia.risk"
+    attack: ClassVar[bool] = False
+    """Whether it takes the original and the protected table instead of one table."""
+
+    def value(self, *args: Any, **kwargs: Any) -> float:
+        """One number for the file."""
+        raise NotImplementedError
+
+    def records(self, *args: Any, **kwargs: Any) -> pl.DataFrame:
+        """One row per record in table order."""
+        raise NotImplementedError
+
+    def evidence(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The value with what belongs to it: interval, baseline, control, parts."""
+        return {"value": self.value(*args, **kwargs)}
+
+
+class Loss(Part):
+    """What was lost: (original, protected) → number."""
+
+    kind: ClassVar[str] = "loss"
+    home: ClassVar[str] = "celosia.loss"
+    minimum: ClassVar[float] = 0.0
+    """The value for an unchanged table. A loss whose minimum depends on the table overrides :meth:`least`."""
+    bounded: ClassVar[bool] = True
+    """Whether it is a share in [0, 1]; otherwise it keeps its own unit."""
+
+    def value(self, original: Table, protected: Table) -> float:
+        """The loss of the protected table against the original."""
+        raise NotImplementedError
+
+    def least(self, original: Table) -> float:  # noqa: ARG002
+        """The value that an unchanged copy of this table has."""
+        return self.minimum
+
+    def parts(self, original: Table, protected: Table) -> dict[str, Any]:  # noqa: ARG002
+        """The components of the loss, by column or by name."""
+        return {}
+
+
+class Mechanism(Part):
+    """A query answer with noise and a stated privacy cost."""
+
+    kind: ClassVar[str] = "mechanism"
+    home: ClassVar[str] = "celosia.mechanisms"
+
+    def answer(self, *args: Any, **kwargs: Any) -> Any:
+        """The noisy answer."""
+        raise NotImplementedError
