@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from celosia.catalogue import Columns, Loss
+from celosia.catalogue import Columns
+from celosia.loss.column_loss import _CategoryLoss, _ColumnLoss
 from celosia.statistics import distribution_distance as distance
-from celosia.views.categories import categories
 from celosia.views.comparable import columns_of_numbers, deviations, number_columns
 
 if TYPE_CHECKING:
@@ -18,14 +18,10 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class _ColumnLoss(Loss):
-    """A number per column; the loss is their mean. Records need not be paired."""
+class _NumberLoss(_ColumnLoss):
+    """A distance per numeric column. Records need not be paired."""
 
     columns: Columns = Field(default=(), description="numeric columns; all shared ones when empty")
-
-    def value(self, original: Table, protected: Table) -> float:
-        """The mean over the columns."""
-        return float(np.mean(list(self.parts(original, protected).values())))
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The distance of each column."""
@@ -37,7 +33,7 @@ class _ColumnLoss(Loss):
         raise NotImplementedError
 
 
-class KolmogorovSmirnov(_ColumnLoss):
+class KolmogorovSmirnov(_NumberLoss):
     r"""The largest gap between the distribution functions of a column before and after, mean over columns.
 
     .. math:: \frac1p \sum_j \sup_v |F_j(v) - \tilde F_j(v)|
@@ -54,7 +50,7 @@ class KolmogorovSmirnov(_ColumnLoss):
         return distance.kolmogorov_smirnov(x, y)
 
 
-class Wasserstein(_ColumnLoss):
+class Wasserstein(_NumberLoss):
     r"""How far the values of a column must move to have the new distribution, in standard deviations.
 
     .. math:: \frac1p \sum_j \frac{1}{s_j} \int |F_j(v) - \tilde F_j(v)|\,dv
@@ -74,7 +70,7 @@ class Wasserstein(_ColumnLoss):
         return distance.wasserstein(x, y) / float(deviations(x[:, None], [name])[0])
 
 
-class QuantileLoss(_ColumnLoss):
+class QuantileLoss(_NumberLoss):
     r"""The mean change of the quantiles from 5 to 95 %, in standard deviations of the column.
 
     .. math:: \frac{1}{19 p} \sum_{j,q} \frac{|Q_j(q) - \tilde Q_j(q)|}{s_j}
@@ -96,7 +92,7 @@ class QuantileLoss(_ColumnLoss):
         return float(gap / deviations(x[:, None], [name])[0])
 
 
-class Hellinger(Loss):
+class Hellinger(_CategoryLoss):
     r"""The Hellinger distance between the distribution of a column before and after, mean over columns.
 
     .. math:: \frac1p \sum_j \sqrt{\tfrac12 \sum_v \left(\sqrt{p_{jv}} - \sqrt{\tilde p_{jv}}\right)^2}
@@ -111,16 +107,9 @@ class Hellinger(Loss):
     1.0
     """
 
-    columns: Columns = Field(default=(), description="columns of any kind; all shared ones when empty")
-    bins: int = Field(default=10, ge=2, description="bins of a numeric column")
-
-    def value(self, original: Table, protected: Table) -> float:
-        """The mean over the columns."""
-        return float(np.mean(list(self.parts(original, protected).values())))
-
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The distance of each column."""
-        found = categories(original, protected, self.columns, self.bins)
+        found = self._categories(original, protected)
         return {
             name: distance.hellinger(*distance.counts(found.original[:, j], found.protected[:, j], found.sizes[j]))
             for j, name in enumerate(found.names)

@@ -6,19 +6,17 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field
 
 from celosia.alignment import positions
-from celosia.catalogue import Columns, Loss
 from celosia.errors import NotApplicable
+from celosia.loss.column_loss import _CategoryLoss
 from celosia.statistics.distribution_distance import entropy, joined, shared_information
-from celosia.views.categories import categories
 
 if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class EntropyLoss(Loss):
+class EntropyLoss(_CategoryLoss):
     r"""The share of the information of a column that the protected value no longer tells, mean over columns.
 
     .. math:: \frac1p \sum_j \frac{H(X_j \mid \tilde X_j)}{H(X_j)}
@@ -34,16 +32,9 @@ class EntropyLoss(Loss):
     1.0
     """
 
-    columns: Columns = Field(default=(), description="columns of any kind; all shared ones when empty")
-    bins: int = Field(default=10, ge=2, description="bins of a numeric column")
-
-    def value(self, original: Table, protected: Table) -> float:
-        """The mean over the columns."""
-        return float(np.mean(list(self.parts(original, protected).values())))
-
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The share of each column."""
-        found = categories(original, protected, self.columns, self.bins)
+        found = self._categories(original, protected)
         before = found.original[positions(original, protected)]
         lost = {}
         for j, name in enumerate(found.names):
@@ -56,7 +47,7 @@ class EntropyLoss(Loss):
         return lost
 
 
-class MutualInformation(Loss):
+class MutualInformation(_CategoryLoss):
     r"""How much the information that columns share with each other changed, mean over pairs of columns.
 
     .. math:: \binom p2^{-1} \sum_{i < j} \left| I_{ij} - \tilde I_{ij} \right|, \qquad
@@ -73,9 +64,6 @@ class MutualInformation(Loss):
     1.0
     """
 
-    columns: Columns = Field(default=(), description="columns of any kind; all shared ones when empty")
-    bins: int = Field(default=10, ge=2, description="bins of a numeric column")
-
     def value(self, original: Table, protected: Table) -> float:
         """The mean over pairs of columns."""
         return float(np.mean(list(self._pairs(original, protected).values())))
@@ -87,7 +75,7 @@ class MutualInformation(Loss):
         return {name: float(np.mean([v for pair, v in pairs.items() if name in pair])) for name in names}
 
     def _pairs(self, original: Table, protected: Table) -> dict[tuple[str, str], float]:
-        found = categories(original, protected, self.columns, self.bins)
+        found = self._categories(original, protected)
         if len(found.names) < 2:
             raise NotApplicable("one column shares no information: two are needed.")
         a, b = found.original, found.protected

@@ -30,6 +30,19 @@ class _MeanError(Loss):
     )
     columns: Columns = Field(default=(), description="numeric columns; all shared ones when empty")
 
+    def value(self, original: Table, protected: Table) -> float:
+        """The mean error."""
+        _, a, b = self._pair(original, protected)
+        return self._error(a, b)
+
+    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
+        """The error of each column."""
+        names, a, b = self._pair(original, protected)
+        return {name: self._error(a[:, j], b[:, j]) for j, name in enumerate(names)}
+
+    def _error(self, a: Floats, b: Floats) -> float:
+        raise NotImplementedError
+
     def _pair(self, original: Table, protected: Table) -> tuple[list[str], Floats, Floats]:
         names = number_columns(original, protected, self.columns)
         if self.on == "data":
@@ -58,15 +71,8 @@ class SquaredError(_MeanError):
     2.0
     """
 
-    def value(self, original: Table, protected: Table) -> float:
-        """The mean squared error."""
-        _, a, b = self._pair(original, protected)
+    def _error(self, a: Floats, b: Floats) -> float:
         return deviation.squared(a, b)
-
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The error of each column."""
-        names, a, b = self._pair(original, protected)
-        return {name: deviation.squared(a[:, j], b[:, j]) for j, name in enumerate(names)}
 
 
 class AbsoluteError(_MeanError):
@@ -83,15 +89,8 @@ class AbsoluteError(_MeanError):
     1.0
     """
 
-    def value(self, original: Table, protected: Table) -> float:
-        """The mean absolute error."""
-        _, a, b = self._pair(original, protected)
+    def _error(self, a: Floats, b: Floats) -> float:
         return deviation.absolute(a, b)
-
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The error of each column."""
-        names, a, b = self._pair(original, protected)
-        return {name: deviation.absolute(a[:, j], b[:, j]) for j, name in enumerate(names)}
 
 
 class RelativeError(_MeanError):
@@ -111,16 +110,14 @@ class RelativeError(_MeanError):
 
     zeros: Zeros = Field(default="skip", description="what is done where the original is 0: skip, equal or error")
 
-    def value(self, original: Table, protected: Table) -> float:
-        """The mean relative error."""
-        _, a, b = self._pair(original, protected)
-        return deviation.relative(a, b, self.zeros)[0]
-
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The error of each column that is not all zeros, and how many numbers were left out."""
         names, a, b = self._pair(original, protected)
         found: dict[str, Any] = {"left out": deviation.relative(a, b, self.zeros)[1]}
         for j, name in enumerate(names):
             if np.any(a[:, j]):
-                found[name] = deviation.relative(a[:, j], b[:, j], self.zeros)[0]
+                found[name] = self._error(a[:, j], b[:, j])
         return found
+
+    def _error(self, a: Floats, b: Floats) -> float:
+        return deviation.relative(a, b, self.zeros)[0]

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import Field
 
-from celosia.catalogue import Columns, Loss
-from celosia.views.comparable import cells, deviations, number_columns
+from celosia.loss.column_loss import _PairedLoss
+from celosia.views.comparable import deviations
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.table import Table
 
-
-class ScaledError(Loss):
+class ScaledError(_PairedLoss):
     r"""The mean absolute change of a value in units of the difference of two random values of its column (IL1s).
 
     .. math:: \mathrm{IL1s} = \frac{1}{np} \sum_{ij} \frac{|x_{ij} - \tilde x_{ij}|}{\sqrt 2\, S_j}
@@ -30,20 +27,7 @@ class ScaledError(Loss):
     0.5
     """
 
-    columns: Columns = Field(default=(), description="numeric columns; all shared ones when empty")
-    bounded: ClassVar[bool] = False
-
-    def value(self, original: Table, protected: Table) -> float:
-        """The mean over columns and records."""
-        return float(self._means(original, protected)[1].mean())
-
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The mean of each column."""
-        names, means = self._means(original, protected)
-        return dict(zip(names, means.tolist(), strict=True))
-
-    def _means(self, original: Table, protected: Table) -> tuple[list[str], NDArray[np.float64]]:
-        names = number_columns(original, protected, self.columns)
-        x, y = cells(original, protected, names)
+    def _errors(self, x: NDArray[np.float64], y: NDArray[np.float64], names: list[str]) -> NDArray[np.float64]:
         sd = deviations(x, names) * np.sqrt(len(x) / max(1, len(x) - 1))
-        return names, np.abs(x - y).mean(axis=0) / (np.sqrt(2) * sd)
+        errors: NDArray[np.float64] = np.abs(x - y).mean(axis=0) / (np.sqrt(2) * sd)
+        return errors

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
-from pydantic import Field
-
-from celosia.catalogue import Columns, Loss
-from celosia.views.comparable import cells, deviations, number_columns
+from celosia.loss.column_loss import _PairedLoss
+from celosia.views.comparable import deviations
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from celosia.table import Table
 
-
-class SumOfSquares(Loss):
+class SumOfSquares(_PairedLoss):
     r"""The squared error of the standardised values as a share of their total variation (SSE/SST).
 
     .. math:: \frac{\sum_{ij} (x_{ij} - \tilde x_{ij})^2 / s_j^2}{\sum_{ij} (x_{ij} - \bar x_j)^2 / s_j^2}
@@ -31,20 +27,7 @@ class SumOfSquares(Loss):
     0.2
     """
 
-    columns: Columns = Field(default=(), description="numeric columns; all shared ones when empty")
-    bounded: ClassVar[bool] = False
-
-    def value(self, original: Table, protected: Table) -> float:
-        """SSE / SST."""
-        return float(self._shares(original, protected)[1].mean())
-
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The share of each column."""
-        names, shares = self._shares(original, protected)
-        return dict(zip(names, shares.tolist(), strict=True))
-
-    def _shares(self, original: Table, protected: Table) -> tuple[list[str], NDArray[np.float64]]:
-        names = number_columns(original, protected, self.columns)
-        x, y = cells(original, protected, names)
+    def _errors(self, x: NDArray[np.float64], y: NDArray[np.float64], names: list[str]) -> NDArray[np.float64]:
         # Each standardised column has the total n, so that the ratio of the sums is the mean of these.
-        return names, ((x - y) ** 2).mean(axis=0) / deviations(x, names) ** 2
+        errors: NDArray[np.float64] = ((x - y) ** 2).mean(axis=0) / deviations(x, names) ** 2
+        return errors
