@@ -65,12 +65,13 @@ def test_paired_differences_equal_scipys():
 
 
 def test_a_quick_run(tmp_path):
-    """Five blocks: the class rule is the control, coarser protects blocking owners and costs others nothing."""
+    """Five blocks: the class rule is the control, coarser protects blocking owners and costs others little."""
     found = reproduce(tmp_path, blocks=5, k=(60,), external=(0.1,), extra=30)
     assert found["labels equal to the control (class rule)"] >= 0.99
     assert found["coarser: lowers P_reid of blocking owners significantly"] == "1 of 1"
     assert found["exchange: lowers P_reid of blocking owners significantly"] == "1 of 1"
     assert found["coarser: rise of the others' GCP, of the control's, at most"] < 0.5
+    assert int(found["coarser: smallest class"].split()[0]) >= 60, "equal places: k in the strict sense"
     assert found["post-condition holds in every run"]
     others = [d for d in found["differences"] if d["rule"] == "coarser" and d["group"] == "others"]
     mine = [d for d in found["differences"] if d["rule"] == "coarser" and d["group"] == "blocking"]

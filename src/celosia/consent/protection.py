@@ -2,7 +2,8 @@
 
 ``class``      the thesis's rule: a class with one blocking owner must reach k + X. With many blocking owners nearly
                every class has one, and the rule becomes standard(k + X) for everybody.
-``coarser``    blocking owners show the place that standard(k + X) gives them, all others what standard(k) gives.
+``coarser``    blocking owners show the place that standard(k + X) gives them, or one above it; all others the place
+               of standard(k), joined with a neighbouring one where fewer than k are left. Everything shown is true.
 ``exchange``   blocking owners exchange their marked values with each other inside the classes of standard(k + X);
                then standard(k) for everybody. No format tells who asked, but exchanged values are not true.
 ``standard``   k for everybody, no preferences. ``control``: k + X for everybody, no preferences.
@@ -19,6 +20,7 @@ import numpy as np
 
 from celosia.catalogue import Model, build
 from celosia.classes import STAR
+from celosia.consent.coarsening import coarsened
 from celosia.consent.tree import Tree
 from celosia.errors import ParameterError, RequirementError
 from celosia.streams import Stream
@@ -72,7 +74,7 @@ class Protected:
     level: NDArray[np.int64] | None = field(default=None, repr=False)
     """The level of the tree that each record shows."""
     tree: Tree | None = field(default=None, repr=False)
-    """The tree of the values that were generalised (under ``exchange`` not the true ones)."""
+    """The tree of the values that were generalised (under ``exchange`` not the true ones), with joined nodes."""
     holds: bool = True
 
 
@@ -89,8 +91,8 @@ def honour(
 
     .. math:: n_i \\ge k + X_i
 
-    with n_i the number of records (persons) that show the same place; under ``coarser`` those that could be the
-    record: the same place, one above or one below it. Fails when a strengthening cannot be met.
+    with n_i the number of records (persons) that show the same place. Where marked cells are blanked those count that
+    could be the record: the same place, one above or one below it. Fails when a strengthening cannot be met.
     """
     marked = dict(cells or {})
     work, rows = table, np.ones(len(table), np.bool_)
@@ -135,35 +137,35 @@ def _plain(table: Table, design: Design, k: int, target: NDArray[np.int64] | Non
 
 
 def _coarser(table: Table, extra: NDArray[np.int64], design: Design, stream: Stream) -> Protected:
-    fine = _plain(table, design, design.k)
-    raised = extra > 0
+    tree, fine = _placed(_plain(table, design, design.k))
+    raised = extra
     if design.camouflage:
-        chance = stream.child("camouflage").uniform(table.ids())
-        raised = raised | (chance < design.camouflage)
-    assert fine.level is not None
-    level = fine.level.copy()
-    new: dict[str, pl.Series] = {name: fine.table.column(name) for name in design.tree}
-    most = int(extra.max(initial=0))
-    for x in sorted({int(v) for v in np.unique(extra) if v > 0}):
-        coarse = _plain(table, design, design.k + x)
-        assert coarse.level is not None
-        # who is hidden for camouflage follows the largest X
-        hit = (((extra == x) | ((x == most) & (extra == 0))) & raised) & (coarse.level > level)
-        level = np.where(hit, coarse.level, level)
-        new = {name: _where(hit, coarse.table.column(name), cells) for name, cells in new.items()}
-    done = fine.table.replace(new)
-    assert fine.tree is not None
-    gone = level == fine.tree.height
-    facts = {"raised": int(raised.sum())}
-    return Protected(done.suppress(gone) if gone.any() else done, design, facts, level, fine.tree)
+        hidden = stream.child("camouflage").uniform(table.ids()) < design.camouflage
+        raised = np.where(hidden, int(extra.max(initial=0)), extra)
+    level = fine
+    for x in np.unique(raised[raised > 0]):
+        _, coarse = _placed(_plain(table, design, design.k + int(x)))
+        level = np.where(raised == x, np.maximum(fine, coarse), level)
+    tree, level = coarsened(tree, level, design.k + raised, design.k, _persons(table))
+    done, gone = table.replace(tree.cells(level)), level == tree.height
+    facts = {"raised": int((level > fine).sum()), "joined": int(tree.joined(level).sum())}
+    return Protected(done.suppress(gone) if gone.any() else done, design, facts, level, tree)
+
+
+def _placed(made: Protected) -> tuple[Tree, NDArray[np.int64]]:
+    """The tree and the level that each record shows."""
+    assert made.tree is not None
+    assert made.level is not None
+    return made.tree, made.level
 
 
 def _exchanged(
     table: Table, extra: NDArray[np.int64], design: Design, stream: Stream, marked: Mapping[str, NDArray[np.bool_]]
 ) -> Protected:
     wide = _plain(table, design, design.k + int(extra.max(initial=0)))
-    if wide.level is not None and wide.tree is not None:
-        group = wide.tree.classes(wide.level)
+    if design.tree:
+        tree, level = _placed(wide)
+        group = tree.classes(level)
     else:
         frame = wide.table.polars().select(list(table.schema.quasi))
         group = frame.select(key=_struct()).to_series().rank("dense").to_numpy().astype(np.int64)
@@ -262,21 +264,21 @@ def _checked(table: Table, extra: NDArray[np.int64], made: Protected, left_out: 
     design = made.design
     blocked = extra > 0
     asked = design.k + (extra if design.rule not in ("standard", "exchange") else 0)
-    person = None if table.schema.person is None else table.codes(table.schema.person)[0].astype(np.int64)
+    person = _persons(table)
     facts: dict[str, Any] = {**made.evidence, "rule": design.rule, "k": design.k, "X": int(extra.max(initial=0))}
     facts |= {"rows": len(table), "blocked rows": int(blocked.sum()), "left out": left_out}
-    if made.level is not None and made.tree is not None:
-        tree = made.tree
-        kept = made.level < tree.height
-        strict = tree.sizes(made.level, person)
-        could, above = tree.candidates(made.level, person)
-        loose = design.rule == "coarser" or "suppress" in design.strengthen
+    if design.tree:
+        tree, level = _placed(made)
+        kept = level < tree.height
+        strict = tree.sizes(level, person)
+        could, above = tree.candidates(level, person)
+        loose = "suppress" in design.strengthen
         size = could if loose else strict
         facts |= {"smallest class": int(strict[kept].min(initial=len(table)))}
         if loose:
             facts |= {"smallest number of candidates": int(could[kept].min(initial=len(table)))}
-            facts |= _who_asked(above & kept, blocked)
-        label = tree.classes(made.level)
+        facts |= _who_asked(above, blocked)
+        label = tree.classes(level)
     else:
         size = made.table.frequencies().astype(np.int64)
         kept = ~made.table.suppressed_mask()
@@ -299,6 +301,10 @@ def _who_asked(flagged: NDArray[np.bool_], blocked: NDArray[np.bool_]) -> dict[s
         "blocked in all": float(blocked.mean()) if len(blocked) else 0.0,
         "blocked who show it": hits / int(blocked.sum()) if blocked.any() else 0.0,
     }
+
+
+def _persons(table: Table) -> NDArray[np.int64] | None:
+    return None if table.schema.person is None else table.codes(table.schema.person)[0].astype(np.int64)
 
 
 def _where(mask: NDArray[np.bool_], yes: pl.Series, no: pl.Series) -> pl.Series:

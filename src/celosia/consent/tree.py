@@ -11,6 +11,7 @@ import numpy as np
 from celosia.classes import STAR
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
 
     from celosia.table import Table
@@ -23,29 +24,38 @@ class Tree:
     columns: tuple[str, ...]
     leaf: NDArray[np.int64]
     nodes: NDArray[np.int64]
+    names: tuple[tuple[str | None, ...], ...]
+    """What each leaf is called on each level; the root is called ``*``."""
 
     @classmethod
     def of(cls, table: Table, columns: Sequence[str]) -> Tree:
         """Read the tree of an original table: one column with a hierarchy, or columns from coarse to fine."""
+        from celosia.hierarchy import texts
+
         if len(columns) == 1:
             levels = table.levels(columns[0])
             nodes = np.stack([np.asarray(levels.codes(v), np.int64) for v in range(levels.height + 1)])
+            names = [list(levels.labels(v)) for v in range(levels.height + 1)]
             leaf = table.codes(columns[0])[0].astype(np.int64)
             if (leaf < 0).any():  # a missing value is a leaf of its own below the root
                 own = nodes.max(axis=1, keepdims=True) + 1
                 own[-1] = nodes[-1, :1]
                 nodes = np.hstack([nodes, own])
+                names = [[*row, None] for row in names]
                 leaf = np.where(leaf < 0, nodes.shape[1] - 1, leaf)
-            if len(np.unique(nodes[-1])) > 1:
-                nodes = np.vstack([nodes, np.zeros(nodes.shape[1], np.int64)])
-            return cls(tuple(columns), leaf, nodes)
-        codes = np.column_stack([table.codes(name)[0].astype(np.int64) for name in columns])
-        path, leaf = np.unique(codes, axis=0, return_inverse=True)
-        rows = [
-            np.unique(path[:, :depth], axis=0, return_inverse=True)[1].ravel() for depth in range(path.shape[1], 0, -1)
-        ]
-        nodes = np.stack([*rows, np.zeros(len(path), np.int64)]).astype(np.int64)
-        return cls(tuple(columns), leaf.ravel().astype(np.int64), nodes)
+            if len(np.unique(nodes[-1])) == 1:
+                return cls(tuple(columns), leaf, nodes, _frozen([*names[:-1], [STAR] * nodes.shape[1]]))
+        else:
+            coded = [table.codes(name) for name in columns]
+            codes = np.column_stack([one.astype(np.int64) for one, _ in coded])
+            path, leaf = np.unique(codes, axis=0, return_inverse=True)
+            depths = range(path.shape[1], 0, -1)
+            nodes = np.stack([np.unique(path[:, :d], axis=0, return_inverse=True)[1].ravel() for d in depths])
+            text = [[*texts(values), None] for _, values in coded]  # the code of a missing value is -1
+            names = [[text[d - 1][c] for c in path[:, d - 1]] for d in depths]
+            leaf = leaf.ravel().astype(np.int64)
+        nodes = np.vstack([nodes, np.zeros(nodes.shape[1], np.int64)]).astype(np.int64)
+        return cls(tuple(columns), leaf, nodes, _frozen([*names, [STAR] * nodes.shape[1]]))
 
     @property
     def height(self) -> int:
@@ -64,6 +74,22 @@ class Tree:
         known = dict(zip(values.to_list(), found, strict=True))
         return np.array([self.height if known[v] is None else known[v] for v in labels.to_list()], np.int64)
 
+    def cells(self, level: NDArray[np.int64]) -> dict[str, pl.Series]:
+        """What each record shows in each column; nodes that were joined show the set of their names."""
+        import polars as pl
+
+        at = level * self.nodes.shape[1] + self.leaf
+        sets = [_sets(nodes, names) for nodes, names in zip(self.nodes, self.names, strict=True)]
+        if len(self.columns) == 1:
+            return {self.columns[0]: pl.Series(self.columns[0], [x for row in sets for x in row], pl.String).gather(at)}
+        found = {}
+        for depth, name in enumerate(self.columns):
+            own = len(self.columns) - 1 - depth  # the level of this column
+            stars = [STAR] * self.nodes.shape[1]
+            rows = [self.names[own] if v < own else sets[own] if v == own else stars for v in range(self.height + 1)]
+            found[name] = pl.Series(name, [x for row in rows for x in row], pl.String).gather(at)
+        return found
+
     def penalties(self, level: NDArray[np.int64]) -> NDArray[np.float64]:
         """Share of the leaves below the node that each record shows, 0 for one leaf (NCP of a category)."""
         leaves = np.stack([np.bincount(row)[row] for row in self.nodes])
@@ -74,6 +100,12 @@ class Tree:
         """The class of each record: those that show the same node."""
         node = self.nodes[level, self.leaf]
         return np.unique(level * (self.nodes.max() + 1) + node, return_inverse=True)[1].astype(np.int64)
+
+    def joined(self, level: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether each record shows a set of several nodes."""
+        rows = zip(self.nodes, self.names, strict=True)
+        several = np.array([[a != b for a, b in zip(_sets(n, own), own, strict=True)] for n, own in rows])
+        return np.asarray(several[level, self.leaf], np.bool_)
 
     def candidates(
         self, level: NDArray[np.int64], person: NDArray[np.int64] | None = None
@@ -90,9 +122,9 @@ class Tree:
         for v in range(len(self.nodes)):
             here = level == v
             node = self.nodes[v, self.leaf]
-            above[v] = _count(node[here], None if person is None else person[here], n_nodes)[self.nodes[v]]
+            above[v] = count(node[here], None if person is None else person[here], n_nodes)[self.nodes[v]]
             lower = level <= v
-            within[v] = _count(node[lower], None if person is None else person[lower], n_nodes)[self.nodes[v]]
+            within[v] = count(node[lower], None if person is None else person[lower], n_nodes)[self.nodes[v]]
         upper = np.cumsum(above[::-1], axis=0)[::-1] - above
         single = person is None or _one_label(self.classes(level), person)
         total = within + upper if single else np.maximum(within, upper)
@@ -101,15 +133,28 @@ class Tree:
     def sizes(self, level: NDArray[np.int64], person: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """How many records (persons) show the same node as each record."""
         label = self.classes(level)
-        return _count(label, person, int(label.max(initial=-1)) + 1)[label]
+        return count(label, person, int(label.max(initial=-1)) + 1)[label]
 
 
-def _count(group: NDArray[np.int64], person: NDArray[np.int64] | None, groups: int) -> NDArray[np.int64]:
-    """Records or distinct persons per group."""
+def count(group: NDArray[np.int64], person: NDArray[np.int64] | None, groups: int = 0) -> NDArray[np.int64]:
+    """Records, or distinct persons, per group."""
     if person is None or not len(group):
         return np.bincount(group, minlength=groups)
     pairs = np.unique(group * (person.max() + 1) + person)
     return np.bincount(pairs // (person.max() + 1), minlength=groups)
+
+
+def _sets(nodes: NDArray[np.int64], names: Sequence[str | None]) -> list[str | None]:
+    """The name of the node of each leaf: its own, or the set of those of the nodes that were joined."""
+    members: dict[int, dict[str | None, None]] = {}
+    for node, name in zip(nodes.tolist(), names, strict=True):
+        members.setdefault(node, {})[name] = None
+    text = {n: next(iter(m)) if len(m) == 1 else "{" + ", ".join(map(str, m)) + "}" for n, m in members.items()}
+    return [text[node] for node in nodes.tolist()]
+
+
+def _frozen(names: Sequence[Sequence[str | None]]) -> tuple[tuple[str | None, ...], ...]:
+    return tuple(tuple(row) for row in names)
 
 
 def _one_label(label: NDArray[np.int64], person: NDArray[np.int64]) -> bool:

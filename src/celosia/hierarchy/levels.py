@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import ParameterError, SchemaError
-from celosia.hierarchy.values import Everything, Interval, number, parse
+from celosia.hierarchy.values import Everything, Interval, OneOf, number, parse
 
 if TYPE_CHECKING:
     import polars as pl
@@ -162,6 +162,8 @@ class Levels:
         >>> levels = Levels.of(["1", "2", "3", "4"], [["1-2", "1-2", "3-4", "3-4"], ["*", "*", "*", "*"]])
         >>> levels.share_of("1-2"), levels.share_of("[2-4]"), levels.share_of("*"), levels.share_of("2")
         (0.5, 0.75, 1.0, 0.25)
+        >>> levels.share_of("{1-2, 3-4}"), levels.share_of("{1, 4}")
+        (1.0, 0.5)
         """
         size = max(len(self.domain), 1)
         place = self._places.get(label)
@@ -172,6 +174,10 @@ class Levels:
         cell = parse(label)
         if isinstance(cell, Everything):
             return 1.0
+        if isinstance(cell, OneOf) and all(member in self._places for member in cell.members):
+            places = [self._places[member] for member in set(cell.members)]
+            if len({level for level, _ in places}) == 1:  # labels of one level share no row
+                return float(sum(rows for _, rows in places) / size)
         if isinstance(cell, Interval) and not cell.textual:
             x, low, high = self._numbers, float(cell.low), float(cell.high)
             above = (x >= low) if cell.low_closed else (x > low)

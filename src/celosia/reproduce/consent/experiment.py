@@ -12,10 +12,13 @@ from celosia.consent.measures import losses, re_identification, singletons
 from celosia.consent.protection import Design, Protected, Rule, honour
 from celosia.reproduce.consent.case import PLACE, table
 from celosia.streams import Stream
+from celosia.verbs import protect
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
+
+    from celosia.table import Table
 
 RULES: tuple[Rule, ...] = ("standard", "class", "coarser", "exchange", "control")
 GROUPS = ("all", "blocking", "others")
@@ -47,10 +50,12 @@ class Results:
     told: NDArray[np.float64]
     """Under coarser: share of blocking owners among those who show a coarse place among finer ones; block, k."""
     strict: NDArray[np.float64]
-    """Under coarser: the smallest class when only equal places count; block, k."""
+    """Under coarser: the smallest class; block, k."""
     untrue: NDArray[np.float64]
     """Under exchange: share of rows whose values are not true; block, k."""
     alpha: NDArray[np.float64]
+    sets: NDArray[np.float64]
+    """GCP of everybody when classes are named by the set of their districts: block, then k and k + X for each k."""
     order: NDArray[np.int64]
     holds: bool
 
@@ -112,7 +117,20 @@ def run(
             shown = [made[b, i, RULES.index(rule)].table.polars().select(PLACE) for rule in ("class", "control")]
             same = [(shown[0][c] == shown[1][c]).to_numpy() for c in PLACE]
             equal[b, i] = float(np.all(same, axis=0).mean())
-    return Results(plan, p, base, gcp, altered, equal, told, strict, untrue, alpha, order.reshape(shape), holds)
+    sets = np.array([[[by_sets(t, n) for n in (k, k + plan.extra)] for k in plan.k] for t in tables.values()])
+    return Results(plan, p, base, gcp, altered, equal, told, strict, untrue, alpha, sets, order.reshape(shape), holds)
+
+
+def by_sets(students: Table, k: int) -> float:
+    """GCP of standard(k) when small districts join each other first and show the set of their names."""
+    import polars as pl
+
+    method = {"use": "tree-generalise", "columns": list(PLACE), "k": k, "labels": "set", "short_first": True}
+    shown = protect(students, method, seed=0).polars()
+    both = shown.select(label=pl.struct(PLACE), district=students.column(PLACE[-1]))
+    leaves = both.group_by("label").agg(n=pl.len(), m=pl.col("district").n_unique())
+    covered = leaves.select(pl.col("n") * pl.when(pl.col("m") > 1).then("m").otherwise(0)).sum().item()
+    return float(covered / len(shown) / both["district"].n_unique())
 
 
 def paired(first: NDArray[np.float64], second: NDArray[np.float64], level: float = 0.99) -> dict[str, float]:

@@ -73,8 +73,12 @@ def summary(found: Results) -> dict[str, Any]:
         )
         most = max(c[f"{rule} share"] for c in others_cost(found))
         out[f"{rule}: rise of the others' GCP, of the control's, at most"] = most
-    out["coarser: smallest class when only equal places count"] = int(found.strict.min())
+    smallest = zip(found.plan.k, found.strict.min(axis=0), strict=True)
+    out["coarser: smallest class"] = ", ".join(f"{int(n)} at k = {k}" for k, n in smallest)
     out["exchange: share of rows that are not true"] = float(found.untrue.mean())
+    sets, plain = found.sets.mean(axis=(0, 1)), found.gcp[:, :, [_AT["standard"], _AT["control"]], 0].mean(axis=(0, 1))
+    out["GCP of standard(k) and of the control"] = _list([float(v) for v in plain])
+    out["the same when classes are named by sets of districts"] = _list([float(v) for v in sets])
     out["post-condition holds in every run"] = found.holds
     return out
 
