@@ -8,13 +8,14 @@ holds what would undo the protection: the seed, the transformation, the row map,
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import hmac
 import json
 import math
 import secrets
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 CERTIFICATE_FORMAT = "celosia certificate 1"
 RECORD_FORMAT = "celosia private record 1"
+PRIVATE = frozenset({"record", "internal"})
+"""Files of a release that only its owner may read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +71,44 @@ class Release(Shown):
 def commitment(key: bytes, content: bytes) -> str:
     """A keyed hash: binds to the content, and tells nothing about it without the key."""
     return hmac.new(key, content, hashlib.sha256).hexdigest()
+
+
+def opened(record: Mapping[str, Any]) -> dict[str, str]:
+    """The commitments that a private record opens: to its input, to what decided the result, and to itself."""
+    key = bytes.fromhex(record["key"])
+    parts = {"input": str(record["input"]["sha256"])}
+    parts |= {"policy": record["policy"]} if "policy" in record else {}
+    parts |= record.get("committed", {})
+    content = {name: value for name, value in record.items() if name not in {"key", "certificate"}}
+    return {
+        **{name: commitment(key, text.encode()) for name, text in parts.items()},
+        "record": commitment(key, canonical(content)),
+    }
+
+
+def sealed(
+    certificate: Mapping[str, Any],
+    record: Mapping[str, Any],
+    file: str,
+    digest: str,
+    beside: Sequence[Mapping[str, Any]] = (),
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The certificate with the hash of the written file and the commitments, and the record they commit to."""
+    certificate = {**certificate, "release": {"file": file, "sha256": digest, **certificate["release"]}}
+    if beside:
+        certificate["tables"] = list(beside)
+    certificate["commitments"] = {"how": "HMAC-SHA-256 with a key that the private record holds", **opened(record)}
+    return certificate, {**record, "certificate": hashlib.sha256(canonical(certificate)).hexdigest()}
+
+
+@contextlib.contextmanager
+def drafted(paths: Mapping[str, Path]) -> Iterator[dict[str, Path]]:
+    """A draft for each file of a release; all of them appear when the block ends well, else none."""
+    with contextlib.ExitStack() as stack:
+        yield {
+            name: stack.enter_context(replaced(path, 0o600 if name in PRIVATE else None))
+            for name, path in paths.items()
+        }
 
 
 def fresh_key() -> bytes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +14,6 @@ from celosia import release as evidence
 from celosia.catalogue import named_columns
 from celosia.errors import DataError, OutputError, PolicyError, UnknownName
 from celosia.io import write
-from celosia.io.atomic import replaced
 from celosia.policy import Output, Policy, Step
 from celosia.release import Release
 from celosia.schema import Role
@@ -215,8 +212,7 @@ def write_release(made: Release, policy: Policy, *, overwrite: bool = False) -> 
     if taken and not overwrite:
         raise OutputError(f"{taken[0].name!r} is there already: choose another path or allow overwriting.")
     visible = made.table.engine.select(made.table.rows.frame, made.table.names)
-    with contextlib.ExitStack() as stack:
-        drafts = {name: stack.enter_context(replaced(path, _mode(name))) for name, path in paths.items()}
+    with evidence.drafted(paths) as drafts:
         _write_data(visible, drafts["data"], paths["data"], made, policy)
         for name, table in others.items():
             _write_data(table.visible(), drafts[name], paths[name], made, policy)
@@ -230,7 +226,8 @@ def write_release(made: Release, policy: Policy, *, overwrite: bool = False) -> 
             }
             for n, t in others.items()
         ]
-        certificate, record = sealed(made, policy, evidence.file_hash(drafts["data"]), paths["data"].name, beside)
+        digest = evidence.file_hash(drafts["data"])
+        certificate, record = evidence.sealed(made.certificate, made.record, paths["data"].name, digest, beside)
         drafts["certificate"].write_bytes(_pretty(certificate))
         drafts["record"].write_bytes(_pretty(record))
         done = replace(made, certificate=certificate, record=record, paths=paths)
@@ -245,27 +242,6 @@ def write_release(made: Release, policy: Policy, *, overwrite: bool = False) -> 
 def further_tables(table: Table) -> dict[str, Table]:
     """Tables that steps made besides the main one: the second table of an anatomy, further copies of a synthesis."""
     return {name: other for secret in table.secrets for name, other in secret.get("tables", {}).items()}
-
-
-def sealed(
-    made: Release, policy: Policy, digest: str, name: str, beside: Sequence[Mapping[str, Any]] = ()
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The certificate with the hash of the written file and the commitments, and the record they commit to."""
-    record = dict(made.record)
-    key = bytes.fromhex(record["key"])
-    content = {k: v for k, v in record.items() if k != "key"}
-    certificate = dict(made.certificate)
-    certificate["release"] = {"file": name, "sha256": digest, **certificate["release"]}
-    if beside:
-        certificate["tables"] = list(beside)
-    certificate["commitments"] = {
-        "how": "HMAC-SHA-256 with a key that the private record holds",
-        "input": evidence.commitment(key, str(record["input"]["sha256"]).encode()),
-        "policy": evidence.commitment(key, policy.text.encode()),
-        "record": evidence.commitment(key, evidence.canonical(content)),
-    }
-    record["certificate"] = hashlib.sha256(evidence.canonical(certificate)).hexdigest()
-    return certificate, record
 
 
 def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]:
@@ -286,10 +262,6 @@ def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]
     return paths
 
 
-def _mode(name: str) -> int | None:
-    return 0o600 if name in {"record", "internal"} else None
-
-
 def _write_data(visible: Any, draft: Path, target: Path, made: Release, policy: Policy) -> None:
     from celosia.io.filetypes import type_of
 
@@ -300,4 +272,4 @@ def _pretty(data: Mapping[str, Any]) -> bytes:
     return (json.dumps(evidence.plain(data), indent=2, ensure_ascii=False) + "\n").encode()
 
 
-__all__ = ["apply_steps", "check_input", "finish", "run", "sealed", "write_release"]
+__all__ = ["apply_steps", "check_input", "finish", "run", "write_release"]
