@@ -252,6 +252,26 @@ def test_strengthenings():
         )
 
 
+@pytest.mark.parametrize("rule", ["class", "coarser"])
+@pytest.mark.parametrize("model", ["l-diversity(l=5, column=score)", "t-closeness(t=0.15, column=score)"])
+def test_a_model_holds_for_every_class_with_a_block(rule, model):
+    table, extra = _big()
+    design = Design(k=5, rule=rule, tree=TREE, strengthen=(model,))
+    made = honour(table, extra, design, Stream(1))
+    weak = honour(table, extra, Design(k=5, rule=rule, tree=TREE), Stream(1))
+    part = build("model", model)
+    worst = {}
+    for name, one in (("made", made), ("weak", weak)):
+        shown = one.table.polars().with_columns(extra=pl.Series(extra), gone=pl.Series(one.table.suppressed_mask()))
+        keys = shown.filter((pl.col("extra") > 0) & ~pl.col("gone")).select(TREE).unique()
+        score = part.classes(one.table).join(keys, on=list(TREE))[part.symbol]
+        worst[name] = score.min() if part.direction == "at least" else -score.max()
+    bound = part.bound() if part.direction == "at least" else -part.bound()
+    assert worst["weak"] < bound <= worst["made"]
+    assert made.holds
+    assert (made.table.suppressed_mask() & (extra == 0)).sum() <= 0.01 * len(table)
+
+
 def test_without_a_tree_mondrian_takes_the_targets():
     rng = np.random.default_rng(2)
     frame = pl.DataFrame({"age": rng.integers(18, 80, 600), "height": rng.integers(150, 200, 600)})
@@ -294,6 +314,7 @@ def test_bad_designs_are_refused():
         {"k": 2, "rule": "both"},
         {"k": 2, "rule": "coarser"},
         {"k": 2, "rule": "class", "camouflage": 2},
+        {"k": 2, "rule": "exchange", "strengthen": ("l-diversity(l=2, column=score)",)},
     ):
         with pytest.raises(ParameterError):
             Design(**bad)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -60,6 +60,9 @@ class Design:
             raise ParameterError(f"k must be at least 1, got {self.k}.")
         if not 0 <= self.camouflage <= 1:
             raise ParameterError(f"camouflage is a share between 0 and 1, got {self.camouflage:g}.")
+        models = [text for text in self.strengthen if text not in ("suppress", "exclude")]
+        if models and self.rule not in ("class", "coarser"):
+            raise ParameterError(f"the rule {self.rule!r} cannot meet {models[0]}; use 'class' or 'coarser' with it.")
         if self.rule == "coarser" and not self.tree:
             raise ParameterError("the rule 'coarser' needs a tree of columns; use 'exchange' or 'class' without one.")
 
@@ -105,7 +108,7 @@ def honour(
         if text == "suppress":
             made = _starred(made, marked)
         elif text != "exclude":
-            made = _modelled(work, extra, design, made, build("model", text))
+            made = _modelled(work, extra, made, build("model", text), stream)
     return _checked(work, extra, made, int((~rows).sum()))
 
 
@@ -136,7 +139,10 @@ def _plain(table: Table, design: Design, k: int, target: NDArray[np.int64] | Non
     return Protected(done, design, level=tree.shown(table, done), tree=tree)
 
 
-def _coarser(table: Table, extra: NDArray[np.int64], design: Design, stream: Stream) -> Protected:
+def _coarser(
+    table: Table, extra: NDArray[np.int64], design: Design, stream: Stream, want: NDArray[np.int64] | None = None
+) -> Protected:
+    """``want`` is what records ask for beyond k when a model asks for more than ``extra``."""
     tree, fine = _placed(_plain(table, design, design.k))
     raised = extra
     if design.camouflage:
@@ -146,7 +152,8 @@ def _coarser(table: Table, extra: NDArray[np.int64], design: Design, stream: Str
     for x in np.unique(raised[raised > 0]):
         _, coarse = _placed(_plain(table, design, design.k + int(x)))
         level = np.where(raised == x, np.maximum(fine, coarse), level)
-    tree, level = coarsened(tree, level, design.k + raised, design.k, _persons(table))
+    need = design.k + (raised if want is None else np.maximum(raised, want))
+    tree, level = coarsened(tree, level, need, design.k, _persons(table))
     done, gone = table.replace(tree.cells(level)), level == tree.height
     facts = {"raised": int((level > fine).sum()), "joined": int(tree.joined(level).sum())}
     return Protected(done.suppress(gone) if gone.any() else done, design, facts, level, tree)
@@ -220,21 +227,19 @@ def _starred(made: Protected, marked: Mapping[str, NDArray[np.bool_]]) -> Protec
     return Protected(table, made.design, facts, level, made.tree)
 
 
-def _modelled(table: Table, extra: NDArray[np.int64], design: Design, made: Protected, model: Model) -> Protected:
-    """Enlarge classes with blocking owners until each meets a model, by asking for more than they have."""
-    want = extra.copy()
-    for _ in range(64):
-        failing = _failing(made.table, model) & (extra > 0)
-        if not failing.any():
-            return Protected(
-                made.table, made.design, {**made.evidence, "strengthened": model.wish()}, made.level, made.tree
-            )
+def _modelled(table: Table, extra: NDArray[np.int64], made: Protected, model: Model, stream: Stream) -> Protected:
+    """Ask for larger classes for the blocking owners of those that fail a model, until none does."""
+    design, want = made.design, extra.copy()
+    while (failing := _failing(made.table, model) & (extra > 0)).any():
         size = made.table.frequencies().astype(np.int64)
         want = np.where(failing, np.maximum(want, size - design.k + 1), want)
+        if design.rule == "coarser":
+            made = _coarser(table, extra, design, stream, want)  # at the worst they climb to the root
+            continue
         if (want + design.k > len(table)).any():
-            break
+            raise RequirementError(f"no class large enough meets {model.wish()} for all blocking owners; ask for less.")
         made = _plain(table, design, design.k, design.k + want)
-    raise RequirementError(f"no class large enough meets {model.wish()} for all blocking owners; ask for less.")
+    return replace(made, evidence={**made.evidence, "strengthened": model.wish()})
 
 
 def _failing(table: Table, model: Model) -> NDArray[np.bool_]:
@@ -325,6 +330,4 @@ def compared(
     rules: Sequence[Rule], table: Table, extra: NDArray[np.int64], design: Design, stream: Stream
 ) -> dict[str, Protected]:
     """The same table under several rules, each with the same random stream."""
-    from dataclasses import replace
-
     return {rule: honour(table, extra, replace(design, rule=rule), stream) for rule in rules}

@@ -52,7 +52,7 @@ def study(
     *,
     counts: Sequence[int] = (1, 6, 12),
     sizes: Sequence[int] = SIZES,
-    learners: Sequence[str] = ("decision-tree", "random-forest"),
+    learners: Sequence[str] = ("decision-tree", "random-forest", "logistic-regression"),
 ) -> list[dict[str, Any]]:
     """Mondrian with 1, 6 or 12 quasi-identifiers; an intruder who knows 70 % predicts race, income and age."""
     import celosia
