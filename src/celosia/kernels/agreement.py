@@ -13,6 +13,28 @@ from numpy.typing import NDArray
 from celosia.kernels.compiled import compiled
 
 
+@compiled()
+def _agree(
+    orders: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    i: int,
+    pattern: NDArray[np.int32],
+    touched: NDArray[np.int32],
+) -> int:
+    """Build the pattern of record i over the other file; list the records that agree anywhere and count them."""
+    n_touched = 0
+    for j in range(orders.shape[0]):
+        bit = 1 << j
+        for at in range(starts[j, i], stops[j, i]):
+            r = orders[j, at]
+            if pattern[r] == 0:
+                touched[n_touched] = r
+                n_touched += 1
+            pattern[r] |= bit
+    return n_touched
+
+
 @compiled(parallel=True)
 def count_patterns(
     orders: NDArray[np.int32], starts: NDArray[np.int64], stops: NDArray[np.int64], blocks: int
@@ -28,15 +50,7 @@ def count_patterns(
         pattern = np.zeros(m, dtype=np.int32)
         touched = np.empty(m, dtype=np.int32)
         for i in range(block * n // blocks, (block + 1) * n // blocks):
-            n_touched = 0
-            for j in range(k):
-                bit = 1 << j
-                for at in range(starts[j, i], stops[j, i]):
-                    r = orders[j, at]
-                    if pattern[r] == 0:
-                        touched[n_touched] = r
-                        n_touched += 1
-                    pattern[r] |= bit
+            n_touched = _agree(orders, starts, stops, i, pattern, touched)
             counts[block, 0] += m - n_touched
             for t in range(n_touched):
                 counts[block, pattern[touched[t]]] += 1
@@ -54,7 +68,7 @@ def best_patterns(
     blocks: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
     """For each record: the first best-scoring other record, its score, how many tie, and whether the true one does."""
-    k, m = orders.shape
+    m = orders.shape[1]
     n = starts.shape[1]
     first = np.full(n, -1, dtype=np.int64)
     best = np.full(n, -np.inf)
@@ -64,15 +78,7 @@ def best_patterns(
         pattern = np.zeros(m, dtype=np.int32)
         touched = np.empty(m, dtype=np.int32)
         for i in range(block * n // blocks, (block + 1) * n // blocks):
-            n_touched = 0
-            for j in range(k):
-                bit = 1 << j
-                for at in range(starts[j, i], stops[j, i]):
-                    r = orders[j, at]
-                    if pattern[r] == 0:
-                        touched[n_touched] = r
-                        n_touched += 1
-                    pattern[r] |= bit
+            n_touched = _agree(orders, starts, stops, i, pattern, touched)
             top = -np.inf
             if n_touched < m:
                 top = score[0]

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from celosia.kernels.compiled import compiled
 from celosia.kernels.mdav import mdav
-from celosia.kernels.regroup import renumber, settle
+from celosia.kernels.regroup import group_sums, renumber, settle
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -117,16 +117,11 @@ def _inside(rows: Floats, ids: Ints, starts: Ints, k: int, group: Ints) -> None:
 def _errors(points: Floats, group: Ints, groups: int) -> Floats:
     """Within-group sum of squares of each group."""
     n, d = points.shape
-    means = np.zeros((groups, d))
-    sizes = np.zeros(groups, np.int64)
-    for i in range(n):
-        sizes[group[i]] += 1
-        for a in range(d):
-            means[group[i], a] += points[i, a]
+    sums, sizes = group_sums(points, group, groups)
     result = np.zeros(groups)
     for i in range(n):
         for a in range(d):
-            gap = points[i, a] - means[group[i], a] / sizes[group[i]]
+            gap = points[i, a] - sums[group[i], a] / sizes[group[i]]
             result[group[i]] += gap * gap
     return result
 

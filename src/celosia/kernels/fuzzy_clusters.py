@@ -75,6 +75,14 @@ def _turn(x: Floats, start: int, size: int, block: Floats) -> None:
 
 
 @compiled(fastmath=True)
+def _turn_back(block: Floats, start: int, size: int, x: Floats) -> None:
+    """Copy ``block``, one row per column, to records ``start`` … of ``x``."""
+    for b in range(size):
+        for j in range(x.shape[1]):
+            x[start + b, j] = block[j, b]
+
+
+@compiled(fastmath=True)
 def _distances(block: Floats, size: int, v: Floats, d: Floats) -> None:
     """Fill ``d`` with the squared Euclidean distances to the centres ``v`` (c × p)."""
     for i in range(v.shape[0]):
@@ -133,9 +141,7 @@ def c_means_degrees(x: Floats, v: Floats, m: float) -> Floats:
         _turn(x, start, size, block)
         _distances(block, size, v, d)
         _degrees(d, size, m, u)
-        for b in range(size):
-            for i in range(c):
-                result[start + b, i] = u[i, b]
+        _turn_back(u, start, size, result)
     return result
 
 
@@ -226,7 +232,5 @@ def metric_degrees(x: Floats, v: Floats, root: Floats, m: float) -> Floats:
         _turn(x, start, size, block)
         _metric_distances(block, size, v, root, gap, d)
         _degrees(d, size, m, u)
-        for b in range(size):
-            for i in range(c):
-                result[start + b, i] = u[i, b]
+        _turn_back(u, start, size, result)
     return result

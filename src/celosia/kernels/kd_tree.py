@@ -25,6 +25,16 @@ LEAF = 8  # records per leaf: smaller leaves cost boxes, larger ones cost distan
 
 
 @compiled()
+def squared_distance(points: Floats, row: int, x: Floats) -> float:
+    """Squared distance of one row from ``x``."""
+    total = 0.0
+    for a in range(x.size):
+        gap = points[row, a] - x[a]
+        total += gap * gap
+    return total
+
+
+@compiled()
 def _partition(points: Floats, order: Ints, left: int, right: int, middle: int, axis: int) -> None:
     """Quickselect: after the call ``order[middle]`` is in its sorted place along ``axis``."""
     while right > left:
@@ -206,7 +216,6 @@ def _most(low: Floats, high: Floats, node: int, x: Floats) -> float:
 def nearest(tree: Tree, x: Floats, k: int, found: Ints, squares: Floats) -> int:
     """Write the ``k`` nearest living records into ``found`` (nearest first) and say how many there were."""
     points, ids, _, begin, alive, leaf, low, high = tree
-    d = x.size
     stack = np.empty(64, np.int64)
     bound = np.empty(64)
     stack[0] = 0
@@ -238,10 +247,7 @@ def nearest(tree: Tree, x: Floats, k: int, found: Ints, squares: Floats) -> int:
             continue
         first = begin[node - leaf]
         for p in range(first, first + alive[node - leaf]):
-            square = 0.0
-            for a in range(d):
-                gap = points[p, a] - x[a]
-                square += gap * gap
+            square = squared_distance(points, p, x)
             if count == k and (square > squares[k - 1] or (square == squares[k - 1] and ids[p] > found[k - 1])):
                 continue
             i = count if count < k else k - 1
@@ -260,7 +266,6 @@ def nearest(tree: Tree, x: Floats, k: int, found: Ints, squares: Floats) -> int:
 def farthest(tree: Tree, x: Floats) -> int:
     """The living record farthest from ``x``; -1 when none lives."""
     points, ids, _, begin, alive, leaf, low, high = tree
-    d = x.size
     stack = np.empty(64, np.int64)
     bound = np.empty(64)
     stack[0] = 0
@@ -293,10 +298,7 @@ def farthest(tree: Tree, x: Floats) -> int:
             continue
         first = begin[node - leaf]
         for p in range(first, first + alive[node - leaf]):
-            square = 0.0
-            for a in range(d):
-                gap = points[p, a] - x[a]
-                square += gap * gap
+            square = squared_distance(points, p, x)
             if square > best or (square == best and ids[p] < record):
                 best = square
                 record = ids[p]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from celosia.kernels.compiled import compiled
-from celosia.kernels.kd_tree import Tree, build, farthest, nearest, remove
+from celosia.kernels.kd_tree import Tree, build, farthest, nearest, remove, squared_distance
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -27,11 +27,11 @@ def _take(tree: Tree, x: Floats, k: int, label: int, group: Ints, found: Ints, s
 
 
 @compiled()
-def _shrink(points: Floats, taken: Ints, count: int, total: Floats, error: Floats) -> None:
-    """Subtract records from the running sum; ``error`` holds what rounding lost (Neumaier's sum)."""
+def _add_up(points: Floats, rows: Ints, count: int, sign: float, total: Floats, error: Floats) -> None:
+    """Add records to the running sum, or subtract them; ``error`` holds what rounding lost (Neumaier's sum)."""
     for i in range(count):
         for a in range(total.size):
-            value = -points[taken[i], a]
+            value = sign * points[rows[i], a]
             after = total[a] + value
             if abs(total[a]) >= abs(value):
                 error[a] += (total[a] - after) + value
@@ -57,11 +57,7 @@ def _rank(points: Floats, members: Ints, centre: Floats) -> tuple[Ints, Floats]:
     """Order the records by falling distance from a centre, with the distances."""
     away = np.empty(members.size)
     for i in range(members.size):
-        square = 0.0
-        for a in range(centre.size):
-            gap = points[members[i], a] - centre[a]
-            square += gap * gap
-        away[i] = -math.sqrt(square)
+        away[i] = -math.sqrt(squared_distance(points, members[i], centre))
     order = np.argsort(away, kind="mergesort")
     return members[order], -away[order]
 
@@ -85,10 +81,7 @@ def _rim(
         i += 1
         if group[p] >= 0:
             continue
-        square = 0.0
-        for a in range(centre.size):
-            gap = points[p, a] - centre[a]
-            square += gap * gap
+        square = squared_distance(points, p, centre)
         if square > best or (square == best and p < record):
             best = square
             record = p
@@ -110,19 +103,12 @@ def mdav(points: Floats, k: int) -> Ints:
     group = np.full(n, -1, np.int64)
     total = np.zeros(d)
     error = np.zeros(d)
-    for i in range(n):
-        for a in range(d):
-            value = points[i, a]
-            after = total[a] + value
-            if abs(total[a]) >= abs(value):
-                error[a] += (total[a] - after) + value
-            else:
-                error[a] += (value - after) + total[a]
-            total[a] = after
+    everyone = _alive(group, n)
+    _add_up(points, everyone, n, 1.0, total, error)
     found = np.empty(k, np.int64)
     squares = np.empty(k)
     centre = np.empty(d)
-    tree = build(points, _alive(group, n))
+    tree = build(points, everyone)
     left = n
     built = n
     label = 0
@@ -150,13 +136,13 @@ def mdav(points: Floats, k: int) -> Ints:
         r, count = _rim(points, group, order, away, head, centre, math.sqrt(drift))
         read += count
         count = _take(tree, points[r], k, label, group, found, squares)
-        _shrink(points, found, count, total, error)
+        _add_up(points, found, count, -1.0, total, error)
         label += 1
         left -= count
         if left >= 2 * k:  # there were 3k: the opposite side gives a group too
             s = farthest(tree, points[r])
             count = _take(tree, points[s], k, label, group, found, squares)
-            _shrink(points, found, count, total, error)
+            _add_up(points, found, count, -1.0, total, error)
             label += 1
             left -= count
     for i in range(n):
@@ -185,11 +171,7 @@ def v_mdav(points: Floats, k: int, gamma: float) -> Ints:
             centre[a] += points[i, a] / n
     key = np.empty(n)
     for i in range(n):
-        square = 0.0
-        for a in range(d):
-            gap = points[i, a] - centre[a]
-            square += gap * gap
-        key[i] = -square
+        key[i] = -squared_distance(points, i, centre)
     seeds = np.argsort(key, kind="mergesort")
     tree = build(points, _alive(group, n))
     built = n
@@ -263,10 +245,7 @@ def _join_nearest(points: Floats, group: Ints, groups: int) -> None:
         if group[i] < 0:
             best = math.inf
             for g in range(groups):
-                square = 0.0
-                for a in range(d):
-                    gap = points[i, a] - means[g, a]
-                    square += gap * gap
+                square = squared_distance(points, i, means[g])
                 if square < best:
                     best = square
                     group[i] = g

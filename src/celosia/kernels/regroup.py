@@ -237,20 +237,27 @@ def _descend(state: State, near: Ints, k: int, sweeps: int) -> None:
 
 
 @compiled()
-def error(points: Floats, group: Ints) -> float:
-    """Sum of squared distances of the records from the mean of their group (two passes)."""
+def group_sums(points: Floats, group: Ints, groups: int) -> tuple[Floats, Ints]:
+    """Sums of the columns over each group, and its number of records."""
     n, d = points.shape
-    groups = group.max() + 1
-    means = np.zeros((groups, d))
+    sums = np.zeros((groups, d))
     sizes = np.zeros(groups, np.int64)
     for i in range(n):
         sizes[group[i]] += 1
         for a in range(d):
-            means[group[i], a] += points[i, a]
+            sums[group[i], a] += points[i, a]
+    return sums, sizes
+
+
+@compiled()
+def error(points: Floats, group: Ints) -> float:
+    """Sum of squared distances of the records from the mean of their group (two passes)."""
+    n, d = points.shape
+    sums, sizes = group_sums(points, group, group.max() + 1)
     total = 0.0
     for i in range(n):
         for a in range(d):
-            gap = points[i, a] - means[group[i], a] / sizes[group[i]]
+            gap = points[i, a] - sums[group[i], a] / sizes[group[i]]
             total += gap * gap
     return total
 
