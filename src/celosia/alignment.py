@@ -34,6 +34,14 @@ def positions(original: Table, protected: Table) -> NDArray[np.int64]:
     )
 
 
+def counterparts(original: Table, protected: Table) -> NDArray[np.int64]:
+    """For each original record the position of its protected record, -1 for none."""
+    rows = positions(original, protected)
+    found = np.full(len(original), -1, dtype=np.int64)
+    found[rows] = np.arange(len(rows))
+    return found
+
+
 def paired(original: Table, protected: Table, names: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """These columns of the protected records, and of their originals in the same order."""
     import polars as pl

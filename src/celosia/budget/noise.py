@@ -1,18 +1,17 @@
 r"""The noise: drawn by OpenDP from the operating system's generator, with its exact distribution.
 
 Floating-point Laplace samples drawn by inversion betray the true answer in their low bits (Mironov 2012). OpenDP
-samples
-integer or fixed-grid noise with exact rational arithmetic, and its privacy map rounds against us. No seed can be
-given.
+samples integer or fixed-grid noise with exact rational arithmetic, and its privacy map rounds against us. No seed can
+be given.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 from celosia.errors import MissingExtra, ParameterError
 
@@ -20,7 +19,24 @@ LARGEST_INTEGER = 2**62
 
 
 @dataclass(frozen=True)
-class LaplaceNoise:
+class _Noise:
+    """What both kinds of noise share."""
+
+    scale: float
+    discrete: bool = True
+    shape: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.scale) and self.scale > 0):
+            raise ParameterError(f"the scale of noise must be a positive number, got {self.scale}.")
+
+    def add(self, values: Sequence[float]) -> list[Any]:
+        """Draw one independent noise per value and add it."""
+        return _draw(self.shape, self.scale, self.discrete, values)
+
+
+@dataclass(frozen=True)
+class LaplaceNoise(_Noise):
     r"""Laplace noise of scale ``b``, on the integers or (``discrete=False``) on a fine grid of the reals.
 
     .. math:: \Pr[Z = z] = \frac{1 - p}{1 + p}\, p^{|z|}, \quad p = e^{-1/b}, \qquad\text{or}\qquad f(z) =
@@ -32,11 +48,7 @@ class LaplaceNoise:
     30
     """
 
-    scale: float
-    discrete: bool = True
-
-    def __post_init__(self) -> None:
-        _positive(self.scale)
+    shape: ClassVar[str] = "laplace"
 
     @property
     def variance(self) -> float:
@@ -76,17 +88,13 @@ class LaplaceNoise:
         t = max(0, math.ceil(-self.scale * math.log((1 - level) * (1 + p) / 2) - 1 - 1e-12))
         return t if self.within(t) >= level else t + 1
 
-    def add(self, values: Sequence[float]) -> list[Any]:
-        """Draw one independent noise per value and add it."""
-        return _draw("laplace", self.scale, self.discrete, values)
-
     def spent(self, sensitivity: float) -> float:
         """Epsilon of adding this noise to answers of that sensitivity, by OpenDP's own map (rounded up)."""
-        return float(_measurement("laplace", self.scale, self.discrete).map(_distance(sensitivity, self.discrete)))
+        return float(_measurement(self.shape, self.scale, self.discrete).map(_distance(sensitivity, self.discrete)))
 
 
 @dataclass(frozen=True)
-class GaussianNoise:
+class GaussianNoise(_Noise):
     r"""Gaussian noise of standard deviation ``scale``, on the integers or (``discrete=False``) on a fine grid of
     the reals.
 
@@ -96,11 +104,7 @@ class GaussianNoise:
     20
     """
 
-    scale: float
-    discrete: bool = True
-
-    def __post_init__(self) -> None:
-        _positive(self.scale)
+    shape: ClassVar[str] = "gaussian"
 
     @property
     def variance(self) -> float:
@@ -134,16 +138,13 @@ class GaussianNoise:
             t += 1
         return t
 
-    def add(self, values: Sequence[float]) -> list[Any]:
-        """Draw one independent noise per value and add it."""
-        return _draw("gaussian", self.scale, self.discrete, values)
-
     def spent(self, sensitivity: float) -> float:
         """Rho (zCDP) of adding this noise to answers of that sensitivity, by OpenDP's own map (rounded up)."""
-        return float(_measurement("gaussian", self.scale, self.discrete).map(float(sensitivity)))
+        return float(_measurement(self.shape, self.scale, self.discrete).map(float(sensitivity)))
 
 
 Noise = LaplaceNoise | GaussianNoise
+N = TypeVar("N", LaplaceNoise, GaussianNoise)
 
 
 @lru_cache(maxsize=512)
@@ -155,12 +156,10 @@ def laplace_for(sensitivity: float, epsilon: float, *, discrete: bool = True) ->
     """
     from celosia.budget import scales
 
-    noise = LaplaceNoise(scales.laplace(sensitivity, epsilon), discrete)
-    for _ in range(60):
-        if noise.spent(sensitivity) <= epsilon:
-            return noise
-        noise = LaplaceNoise(noise.scale * (1 + 2**-50), discrete)
-    raise ParameterError(f"no Laplace noise found for sensitivity {sensitivity} and epsilon {epsilon}.")
+    noise = _affordable(LaplaceNoise(scales.laplace(sensitivity, epsilon), discrete), sensitivity, epsilon)
+    if noise is None:
+        raise ParameterError(f"no Laplace noise found for sensitivity {sensitivity} and epsilon {epsilon}.")
+    return noise
 
 
 @lru_cache(maxsize=512)
@@ -172,20 +171,18 @@ def gaussian_for_zcdp(sensitivity: float, rho: float, *, discrete: bool = True) 
     """
     from celosia.budget import scales
 
-    noise = GaussianNoise(scales.gaussian_zcdp(sensitivity, rho), discrete)
-    for _ in range(60):
-        if noise.spent(sensitivity) <= rho:
-            return noise
-        noise = GaussianNoise(noise.scale * (1 + 2**-50), discrete)
-    raise ParameterError(f"no Gaussian noise found for sensitivity {sensitivity} and rho {rho}.")
+    noise = _affordable(GaussianNoise(scales.gaussian_zcdp(sensitivity, rho), discrete), sensitivity, rho)
+    if noise is None:
+        raise ParameterError(f"no Gaussian noise found for sensitivity {sensitivity} and rho {rho}.")
+    return noise
 
 
 def choose(scores: Sequence[float], sensitivity: float, epsilon: float) -> int:
     r"""Index of a high score: permute-and-flip, never worse than the exponential mechanism.
 
-    The exponential mechanism picks :math:`i` with probability proportional to :math:`e^{\varepsilon s_i /
-    2\Delta}`; permute-and-flip has the same
-    guarantee and a smaller expected error. References: McKenna & Sheldon (2020).
+    The exponential mechanism picks :math:`i` with probability proportional to
+    :math:`e^{\varepsilon s_i / 2\Delta}`; permute-and-flip has the same guarantee and a smaller expected error.
+    References: McKenna & Sheldon (2020).
 
     >>> choose([0.0, 1000.0], 1.0, 1.0)
     1
@@ -199,6 +196,15 @@ def choose(scores: Sequence[float], sensitivity: float, epsilon: float) -> int:
 def respond(answer: bool, probability: float) -> bool:
     """Return ``answer`` with this probability and its contrary otherwise, by a fair secret coin."""
     return bool(_response(probability)(answer))
+
+
+def _affordable(noise: N, sensitivity: float, budget: float) -> N | None:
+    """The noise, a few last bits wider where OpenDP's map, which rounds up, would exceed the budget."""
+    for _ in range(60):
+        if noise.spent(sensitivity) <= budget:
+            return noise
+        noise = replace(noise, scale=noise.scale * (1 + 2**-50))
+    return None
 
 
 def _draw(shape: str, scale: float, discrete: bool, values: Sequence[float]) -> list[Any]:
@@ -253,11 +259,6 @@ def _opendp() -> tuple[Any, Any]:
         raise MissingExtra.of("differential privacy", "dp") from None
     prelude.enable_features("contrib")
     return prelude, measurements
-
-
-def _positive(scale: float) -> None:
-    if not (math.isfinite(scale) and scale > 0):
-        raise ParameterError(f"the scale of noise must be a positive number, got {scale}.")
 
 
 def _level(level: float) -> None:

@@ -128,14 +128,9 @@ class DistanceLinkage(Risk):
 
     def _truth(self, original: Table, protected: Table) -> NDArray[np.int64]:
         """The record of the other table that belongs to each linked record, -1 for none."""
-        from celosia.alignment import positions
+        from celosia.alignment import counterparts, positions
 
-        rows = positions(original, protected)
-        if self.direction == "protected":
-            return rows
-        truth = np.full(len(original), -1, dtype=np.int64)
-        truth[rows] = np.arange(len(rows))
-        return truth
+        return (positions if self.direction == "protected" else counterparts)(original, protected)
 
     def _links(self, original: Table, protected: Table, count: int) -> Links:
         from celosia.statistics.linkage import nearest, nearest_mixed

@@ -121,14 +121,9 @@ class ProbabilisticLinkage(Risk):
         return credit
 
     def _truth(self, original: Table, protected: Table) -> NDArray[np.int64]:
-        from celosia.alignment import positions
+        from celosia.alignment import counterparts, positions
 
-        rows = positions(original, protected)
-        if self.direction == "protected":
-            return rows
-        truth = np.full(len(original), -1, dtype=np.int64)
-        truth[rows] = np.arange(len(rows))
-        return truth
+        return (positions if self.direction == "protected" else counterparts)(original, protected)
 
     def _matched(self, original: Table, protected: Table, count: int) -> tuple[Windows, Weights, Matches]:
         from celosia.statistics.record_linkage import Windows, fellegi_sunter, match
