@@ -31,57 +31,41 @@ def tables() -> Tables:
     import sqlalchemy as sa
 
     metadata = sa.MetaData()
-    budgets = sa.Table(
-        "celosia_budgets",
+
+    def table(name: str, *columns: Any) -> Table:
+        return sa.Table(f"celosia_{name}", metadata, *columns)
+
+    def keys(*names: str) -> list[Any]:
+        return [sa.Column(name, sa.Text, primary_key=True) for name in names]
+
+    def texts(*names: str) -> list[Any]:
+        return [sa.Column(name, sa.Text, nullable=False) for name in names]
+
+    def amounts(*names: str) -> list[Any]:
+        return [sa.Column(name, sa.BigInteger, nullable=False) for name in names]
+
+    return Tables(
         metadata,
-        sa.Column("dataset", sa.Text, primary_key=True),
-        sa.Column("measure", sa.Text, nullable=False),
-        sa.Column("neighbours", sa.Text, nullable=False),
-        sa.Column("loss_total", sa.BigInteger, nullable=False),
-        sa.Column("delta_total", sa.BigInteger, nullable=False),
-        sa.Column("loss_spent", sa.BigInteger, nullable=False),
-        sa.Column("delta_spent", sa.BigInteger, nullable=False),
-        sa.Column("length", sa.BigInteger, nullable=False),
-        sa.Column("head", sa.Text, nullable=False),
-        sa.CheckConstraint("loss_spent <= loss_total AND delta_spent <= delta_total", name="never_overspent"),
+        budgets=table(
+            "budgets",
+            *keys("dataset"),
+            *texts("measure", "neighbours"),
+            *amounts("loss_total", "delta_total", "loss_spent", "delta_spent", "length"),
+            *texts("head"),
+            sa.CheckConstraint("loss_spent <= loss_total AND delta_spent <= delta_total", name="never_overspent"),
+        ),
+        shares=table("shares", *keys("dataset", "analyst", "period"), *amounts("loss", "delta")),
+        spendings=table("spendings", *keys("dataset", "analyst", "label"), *amounts("loss", "delta")),
+        entries=table(
+            "entries",
+            *keys("dataset"),
+            sa.Column("seq", sa.BigInteger, primary_key=True),
+            *texts("at", "kind", "analyst", "question", "request"),
+            *amounts("loss", "delta", "charge"),
+            *texts("answer", "previous", "hash"),
+            sa.Index("celosia_entries_by_question", "dataset", "question", "kind"),
+        ),
     )
-    shares = sa.Table(
-        "celosia_shares",
-        metadata,
-        sa.Column("dataset", sa.Text, primary_key=True),
-        sa.Column("analyst", sa.Text, primary_key=True),
-        sa.Column("period", sa.Text, primary_key=True),
-        sa.Column("loss", sa.BigInteger, nullable=False),
-        sa.Column("delta", sa.BigInteger, nullable=False),
-    )
-    spendings = sa.Table(
-        "celosia_spendings",
-        metadata,
-        sa.Column("dataset", sa.Text, primary_key=True),
-        sa.Column("analyst", sa.Text, primary_key=True),
-        sa.Column("label", sa.Text, primary_key=True),
-        sa.Column("loss", sa.BigInteger, nullable=False),
-        sa.Column("delta", sa.BigInteger, nullable=False),
-    )
-    entries = sa.Table(
-        "celosia_entries",
-        metadata,
-        sa.Column("dataset", sa.Text, primary_key=True),
-        sa.Column("seq", sa.BigInteger, primary_key=True),
-        sa.Column("at", sa.Text, nullable=False),
-        sa.Column("kind", sa.Text, nullable=False),
-        sa.Column("analyst", sa.Text, nullable=False),
-        sa.Column("question", sa.Text, nullable=False),
-        sa.Column("request", sa.Text, nullable=False),
-        sa.Column("loss", sa.BigInteger, nullable=False),
-        sa.Column("delta", sa.BigInteger, nullable=False),
-        sa.Column("charge", sa.BigInteger, nullable=False),
-        sa.Column("answer", sa.Text, nullable=False),
-        sa.Column("previous", sa.Text, nullable=False),
-        sa.Column("hash", sa.Text, nullable=False),
-        sa.Index("celosia_entries_by_question", "dataset", "question", "kind"),
-    )
-    return Tables(metadata, budgets, shares, spendings, entries)
 
 
 def connect(where: str | Path) -> Engine:
