@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from celosia.errors import UnknownName
@@ -26,3 +28,17 @@ def experiment(name: str) -> Callable[..., dict[str, Any]]:
     module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
     made: Callable[..., dict[str, Any]] = module.reproduce
     return made
+
+
+def write_report(name: str, out: Path, html: str, report: Mapping[str, Any]) -> dict[str, str]:
+    """Write the page and the numbers of an experiment, each whole or not at all, and give the paths."""
+    from celosia.io.atomic import replaced
+
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    texts = {"html": html, "json": json.dumps(report, indent=1)}
+    files = {kind: out / f"{name}.{kind}" for kind in texts}
+    for kind, path in files.items():
+        with replaced(path) as draft:
+            draft.write_text(texts[kind], encoding="utf-8")
+    return {kind: str(path) for kind, path in files.items()}

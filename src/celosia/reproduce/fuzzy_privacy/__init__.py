@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from celosia.reproduce import write_report
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from celosia.reproduce.fuzzy_privacy.experiment import Pairs, Progress
 
 NAME = "fuzzy-privacy"
-SUMMARY = "Q-anonymity, fuzzy l-diversity and t-closeness: 55 pairs × 6 codings of the census file (Quirós 2013)."
 STARTS = 40
 """Random starts of k-means and Gustafson–Kessel; the source used one of unknown seed."""
 
@@ -35,7 +35,6 @@ def reproduce(
     """
     import numpy as np
 
-    from celosia.io.atomic import replaced
     from celosia.reproduce.fuzzy_privacy import comparison, experiment
     from celosia.reproduce.fuzzy_privacy.codings import PAIRS
     from celosia.reproduce.fuzzy_privacy.page import page
@@ -65,8 +64,6 @@ def reproduce(
     }
     tell("plots", 0.96)
     html = page(results, found, wrong, summaries, artefacts, _plots(x, rng))
-    out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
     report = {
         "experiment": NAME,
         "printed numbers": sum(m.compared for m in found),
@@ -83,13 +80,9 @@ def reproduce(
             for block, versions in results.items()
         },
     }
-    files = {"html": out / f"{NAME}.html", "json": out / f"{NAME}.json"}
-    with replaced(files["html"]) as draft:
-        draft.write_text(html, encoding="utf-8")
-    with replaced(files["json"]) as draft:
-        draft.write_text(json.dumps(report, indent=1), encoding="utf-8")
+    files = write_report(NAME, out, html, report)
     tell("done", 1.0)
-    return {**{k: v for k, v in report.items() if k != "results"}, "files": {k: str(v) for k, v in files.items()}}
+    return {**{k: v for k, v in report.items() if k != "results"}, "files": files}
 
 
 def _plots(x: NDArray[np.float64], rng: np.random.Generator) -> dict[str, list[str]]:

@@ -6,24 +6,21 @@ carried out against plain SQL and against the gateway.
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from celosia.reproduce import write_report
+
 NAME = "lecture"
-SUMMARY = (
-    "Differential privacy: neighbours, Laplace counts, differencing, averaging, the histogram, randomised response."
-)
 
 
 def reproduce(data: Path, out: Path, progress: Callable[[str, float], None] | None = None) -> dict[str, Any]:
     """Run the demonstrations on the UCI file ``adult.data`` and write ``lecture.html`` and ``lecture.json`` into
     ``out``.
     """
-    from celosia.io.atomic import replaced
     from celosia.reproduce.lecture import attacks, claims
     from celosia.reproduce.lecture.page import page
     from celosia.reproduce.lecture.people import gateway, people
@@ -51,12 +48,6 @@ def reproduce(data: Path, out: Path, progress: Callable[[str, float], None] | No
         "claims": [claim.data() for claim in checked],
         "attacks": stories,
     }
-    out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
-    files = {"html": out / f"{NAME}.html", "json": out / f"{NAME}.json"}
-    with replaced(files["html"]) as draft:
-        draft.write_text(page(checked, stories), encoding="utf-8")
-    with replaced(files["json"]) as draft:
-        draft.write_text(json.dumps(report, indent=1), encoding="utf-8")
+    files = write_report(NAME, out, page(checked, stories), report)
     tell("done", 1.0)
-    return {**report, "files": {kind: str(path) for kind, path in files.items()}}
+    return {**report, "files": files}

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from celosia.reproduce import write_report
 
 if TYPE_CHECKING:
     from celosia.reproduce.synthetic.setups import Row
     from celosia.reproduce.synthetic.sweeps import Point
 
 NAME = "synthetic"
-SUMMARY = "IPSO and fuzzy c-regression on the census file: set-ups S1, S2, S3 and the two-dimensional example (2009)."
 STARTS = 4
 Progress = Callable[[str, float], None]
 
@@ -30,7 +30,6 @@ def reproduce(
 
     ``numbers`` limits S1 and S2 to some numbers of regressions, ``surface`` S3 to c and N up to these.
     """
-    from celosia.io.atomic import replaced
     from celosia.reproduce.fuzzy_privacy.experiment import read_census
     from celosia.reproduce.synthetic import sections, sweeps
     from celosia.reproduce.synthetic.page import page
@@ -76,15 +75,9 @@ def reproduce(
         "S3 with intercept": {f"c={c}, N={n}": point.data() for (c, n), point in with_intercept.items()},
         "example": {str(c): point.data() for c, point in small.items()},
     }
-    out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
-    files = {"html": out / f"{NAME}.html", "json": out / f"{NAME}.json"}
-    with replaced(files["html"]) as draft:
-        draft.write_text(page(facts, parts), encoding="utf-8")
-    with replaced(files["json"]) as draft:
-        draft.write_text(json.dumps(report, indent=1), encoding="utf-8")
+    files = write_report(NAME, out, page(facts, parts), report)
     tell("done", 1.0)
-    return {**report, "files": {kind: str(path) for kind, path in files.items()}}
+    return {**report, "files": files}
 
 
 def choice(points: Mapping[str, Point]) -> dict[str, Any]:
