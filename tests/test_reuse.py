@@ -33,6 +33,7 @@ k = 2
 
 [[step]]
 use = "METHOD"
+PARAMETERS
 
 [output]
 path = "safe.csv"
@@ -42,17 +43,18 @@ report = false
 
 @pytest.fixture
 def released(tmp_path):
-    def make(method):
+    def make(method, parameters="", **columns):
         people = pl.DataFrame(
             {
                 "age": [31, 34, 38, 52, 55, 59],
                 "zip": ["13053", "13068", "13053", "14850", "14853", "14850"],
                 "disease": ["a", "b", "a", "c", "c", "b"],
+                **columns,
             }
         )
         people.write_csv(tmp_path / "people.csv")
-        (tmp_path / "policy.toml").write_text(POLICY.replace("METHOD", method))
-        return run(tmp_path / "policy.toml")
+        (tmp_path / "policy.toml").write_text(POLICY.replace("METHOD", method).replace("PARAMETERS", parameters))
+        return run(tmp_path / "policy.toml", overwrite=True)
 
     return make
 
@@ -102,6 +104,65 @@ def test_a_local_transformation_places_what_fits_a_class(released, tmp_path):
     cells = done.table.polars().select("age", "zip").rows()
     assert cells[0] in old
     assert done.unplaced[1] == (cells[1] not in old)
+
+
+# -- boxes ---------------------------------------------------------------------------------------------------------------
+
+
+def test_boxes_take_the_same_records_and_new_ones(released, tmp_path):
+    release = released("mondrian")
+    record, old = tmp_path / "safe.private.json", release.table.polars().select("age", "zip")
+    assert sorted(set(old.rows())) == [("[31, 38]", "130**"), ("[52, 59]", "1485*")]
+    again = apply_record(record, tmp_path / "people.csv")
+    assert again.table.polars().select("age", "zip").sort("age", "zip").equals(old.sort("age", "zip"))
+    assert again.holds
+    # 33 and 13099 never occurred but fit; 99 lies outside, and no box holds the zip 99999
+    done = apply_record(record, new([33, 32, 99, 33], ["13099", "13053", "14850", "99999"]))
+    assert done.unplaced.tolist() == [False, False, True, True]
+    assert done.table.polars().select("age", "zip").rows() == [("[31, 38]", "130**")] * 2 + [("*", "*")] * 2
+    assert done.holds
+    assert done.table.suppressed() == 2
+
+
+def test_boxes_name_the_records_that_a_requirement_fails_for(released, tmp_path):
+    released("mondrian")
+    done = apply_record(tmp_path / "safe.private.json", new([33, 32, 57], ["13053", "13053", "14850"]))
+    assert done.violating["k-anonymity(k=2)"].tolist() == [False, False, True]
+    assert not done.holds
+    # among the records of the release it has company, because its cells are theirs
+    joined = apply_record(tmp_path / "safe.private.json", new([57], ["14850"]), released=tmp_path / "safe.csv")
+    assert joined.holds
+
+
+def test_the_cuts_stay_private(released, tmp_path):
+    released("mondrian")
+    record = read_record(tmp_path / "safe.private.json")
+    cuts = record["transformation"][0]["transformation"]["cuts"]
+    assert cuts == {"node": [0], "column": [0], "at": ["38"], "first": [1]}
+    public = (tmp_path / "safe.certificate.json").read_text(encoding="utf-8")
+    assert not [word for word in ("cuts", "spans", "parents", "13068") if word in public]
+
+
+def test_class_sizes_that_records_ask_for_are_judged_again(released, tmp_path):
+    release = released("mondrian", wish=[1, 1, 3, 1, 1, 1], parameters='target = "wish"')
+    assert release.table.polars().group_by("age").len()["len"].to_list() == [3, 3]
+    data = pl.DataFrame({"age": [33, 34, 53, 54], "zip": ["13053"] * 2 + ["14850"] * 2, "wish": [3, 2, 1, 2]})
+    done = apply_record(tmp_path / "safe.private.json", data.with_columns(disease=pl.lit("a")))
+    assert done.violating["k-anonymity(k=2)"].tolist() == [False] * 4
+    assert done.violating["mondrian(target=wish)"].tolist() == [True, False, False, False]
+
+
+# -- numbers that a step took from the data ------------------------------------------------------------------------------
+
+
+def test_limits_and_bins_are_those_of_the_release(released, tmp_path):
+    released("top-code", parameters='columns = ["age"]\nquantile = 0.5')
+    record = tmp_path / "safe.private.json"
+    assert apply_record(record, new([20, 50, 90], ["13053"] * 3)).table.polars()["age"].to_list() == [20, 45, 45]
+    released("recode", parameters='column = "age"\nbins = 2')
+    done = apply_record(record, new([31, 45, 59, 60], ["13053"] * 4))
+    assert done.table.polars()["age"].to_list() == ["[31-45)", "[45, 59]", "[45, 59]", "*"]
+    assert done.unplaced.tolist() == [False, False, False, True]
 
 
 def test_bad_records_are_refused(tmp_path):

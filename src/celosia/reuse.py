@@ -1,8 +1,8 @@
 """Reuse: the transformation that a release found, applied to new records of the same schema.
 
-The private record holds, for every step, what it did: the label of each value, or the classes with their levels. New
-records get the same cells, so old and new releases can be put together. Nothing is searched again, so the requirements
-may fail for new records: those are named, not hidden.
+The private record holds, for every step, what it did: the label of each value, the classes with their levels, the cuts
+of a partition, the fuzzy sets. New records get the same cells, so old and new releases can be put together. Nothing is
+searched again, so the requirements may fail for new records: those are named, not hidden.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from celosia.policy import Policy
 from celosia.release import RECORD_FORMAT
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table, read
+from celosia.targets import targets
 from celosia.verbs import step
 from celosia.views.spread import on_records
 
@@ -81,22 +82,28 @@ def apply_record(record: Mapping[str, Any] | str | Path, source: Any, *, release
     start = table.rows
     unplaced = np.zeros(len(table), dtype=np.bool_)
     require: list[Model] = list(policy.require)
+    wishes: dict[str, NDArray[np.int64]] = {}
     for entry, found in zip(record.get("steps", []), record.get("transformation", []), strict=True):
         method: Method = build("method", entry["parameters"])
-        known = found.get("transformation")
-        if known is not None:
-            table, lost = _recoded(table, known)
+        placed = _placed(table, method, found)
+        if placed is not None:
+            wish = targets(method.name, table, getattr(method, "target", None))
+            table, lost = placed
             unplaced |= lost
             require += [model for model in getattr(method, "require", ()) if model not in require]
+            if wish is not None:
+                wishes[f"{method.name}(target={getattr(method, 'target')})"] = wish  # noqa: B009
         elif not method.in_memory:
-            table = step(table, method, Stream(fresh_seed()).child(entry["name"]), start)
+            unplaced |= _outside(table, method, found)
+            for settled in _settled(method, found):
+                table = step(table, settled, Stream(fresh_seed()).child(entry["name"]), start)
         else:
             raise DataError(
                 f"step {entry['name']!r} ({method.name}) depends on all records at once, so new ones cannot have it."
             )
     if unplaced.any():
         table = table.suppress(unplaced)
-    return Reused(table, unplaced, _violating(table, require, released))
+    return Reused(table, unplaced, _violating(table, require, wishes, released))
 
 
 def read_record(path: Path) -> dict[str, Any]:
@@ -110,6 +117,36 @@ def read_record(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict) or data.get("format") != RECORD_FORMAT:
         raise DataError(f"{path.name!r} is not a private record: its format is not {RECORD_FORMAT!r}.")
     return data
+
+
+def _placed(table: Table, method: Method, found: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]] | None:
+    """The table under what a step found, and the records without a place; None when it found nothing to follow."""
+    known = found.get("transformation")
+    placed = method.replay(table, found)
+    if placed is not None or known is None:
+        return placed
+    return _recoded(table, known)
+
+
+def _settled(method: Method, found: Mapping[str, Any]) -> list[Method]:
+    """A method that works record by record, with the numbers that it took from the data of the release."""
+    spec = method.spec()
+    if "limits" in found:  # of top or bottom coding at a quantile
+        kept = {key: value for key, value in spec.items() if key != "quantile"}
+        limits = found["limits"].items()
+        return [build("method", {**kept, "columns": [name], "value": limit}) for name, limit in limits]
+    if "breaks" in found:  # of a recoding into bins
+        kept = {key: value for key, value in spec.items() if key not in {"bins", "spacing", "whole", "margin"}}
+        return [build("method", {**kept, "breaks": found["breaks"], "outside": "missing"})]
+    return [method]
+
+
+def _outside(table: Table, method: Method, found: Mapping[str, Any]) -> NDArray[np.bool_]:
+    """The records whose value lies beyond the bins of the release."""
+    if "breaks" not in found:
+        return np.zeros(len(table), dtype=np.bool_)
+    values = table.numeric([getattr(method, "column")])[:, 0]  # noqa: B009
+    return np.asarray((values < found["breaks"][0]) | (values > found["breaks"][-1]), dtype=np.bool_)
 
 
 def _recoded(table: Table, known: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]]:
@@ -186,8 +223,10 @@ def _labelled(column: pl.Series, labels: Labels) -> tuple[pl.Series, NDArray[np.
     return found.alias(column.name), np.asarray(strange, dtype=np.bool_)
 
 
-def _violating(table: Table, require: list[Model], released: Any) -> dict[str, NDArray[np.bool_]]:
-    """For each requirement, the new records whose class does not meet it."""
+def _violating(
+    table: Table, require: list[Model], wishes: Mapping[str, NDArray[np.int64]], released: Any
+) -> dict[str, NDArray[np.bool_]]:
+    """For each requirement, the new records whose class does not meet it, or is smaller than they ask for."""
     import polars as pl
 
     judged = table
@@ -202,6 +241,8 @@ def _violating(table: Table, require: list[Model], released: Any) -> dict[str, N
         keys, counts = judged.keyed_counts(model.sensitive())
         verdict = on_records(judged, keys, pl.DataFrame({"fails": ~model.judge(counts)}))["fails"]
         out[name] = verdict.fill_null(value=False).to_numpy()[: len(table)]
+    for name, wish in wishes.items():
+        out[name] = (judged.frequencies()[: len(table)] < wish) & ~table.suppressed_mask()
     return out
 
 

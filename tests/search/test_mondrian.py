@@ -77,6 +77,10 @@ def random_axes(rng, n, kinds):
     return axes
 
 
+def labels(*axes, **wishes):
+    return partition(*axes, **wishes).label
+
+
 KINDS = st.lists(st.sampled_from(["ordered", "tree", "labels"]), min_size=1, max_size=3)
 
 
@@ -86,12 +90,41 @@ def test_equals_plain_recursion(seed, kinds, k, nearest, strict):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(k, 40))
     axes = random_axes(rng, n, kinds)
-    label = partition(axes, k, nearest=nearest, strict=strict)
+    label = labels(axes, k, nearest=nearest, strict=strict)
     if strict:  # when not strict, which of equal records go left is not defined
         assert same(label, slow(axes, list(range(n)), lambda part: len(part) >= k, nearest, strict, k))
     assert np.bincount(label).min() >= k
     assert label[0] == 0  # numbered by first record
     assert (np.diff(np.unique(label, return_index=True)[1]) > 0).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), KINDS, st.integers(1, 3), st.booleans())
+def test_the_cuts_tell_the_groups(seed, kinds, k, picky):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(k, 60))
+    axes = random_axes(rng, n, kinds)
+
+    def odd(records, group):  # refuses some cuts for no good reason, so that other columns are tried
+        return np.bincount(group, weights=records).astype(int) % 3 > 0
+
+    found = partition(axes, k, judge=odd if picky else None)
+    cuts = found.cuts
+    assert (cuts.parent[1:] < np.arange(1, len(cuts.parent))).all()
+    for g, leaf in enumerate(cuts.leaf):
+        inside, node = np.ones(n, bool), leaf
+        while node > 0:
+            axis, ends = axes[cuts.column[node]], [cuts.first[node], cuts.last[node]]
+            if axis.levels is None:
+                low, high = axis.codes[ends]
+                inside &= (axis.codes >= low) & (axis.codes <= high)
+            else:  # a part is the records below one child of the node that the parent's records share
+                brothers = np.flatnonzero(cuts.parent == cuts.parent[node])
+                whole = axis.levels[:, axis.codes[[cuts.first[brothers[0]], cuts.last[brothers[-1]]]]]
+                level = np.flatnonzero(whole[:, 0] == whole[:, 1])[0] - 1
+                inside &= axis.levels[level, axis.codes] == axis.levels[level, axis.codes[ends[0]]]
+            node = cuts.parent[node]
+        assert inside.tolist() == (found.label == g).tolist()
 
 
 @settings(max_examples=40, deadline=None)
@@ -111,9 +144,9 @@ def test_targets_persons_and_requirements(seed, kinds):
     def varied(records, group):
         return counted.counts(records, group).of("s").distinct >= 2
 
-    label = partition(axes, 2, targets=wish, person=person)
+    label = labels(axes, 2, targets=wish, person=person)
     assert same(label, slow(axes, list(range(n)), allowed, least=2))
-    label = partition(axes, 2, targets=wish, person=person, judge=varied)
+    label = labels(axes, 2, targets=wish, person=person, judge=varied)
     groups = [np.flatnonzero(label == g) for g in np.unique(label)]
     assert len(groups) == 1 or all(allowed(g) and len(set(value[g])) >= 2 for g in groups)
 
@@ -121,25 +154,25 @@ def test_targets_persons_and_requirements(seed, kinds):
 def test_by_hand():
     # 1 1 2 3 3 3: the middle lies behind the third; the nearest border is there, and both sides hold 3
     axis = Axis.ordered(np.array([0, 0, 1, 2, 2, 2], np.int32), np.array([1.0, 2.0, 3.0]))
-    assert partition([axis], 3).tolist() == [0, 0, 0, 1, 1, 1]
-    assert partition([axis], 4).tolist() == [0] * 6
+    assert labels([axis], 3).tolist() == [0, 0, 0, 1, 1, 1]
+    assert labels([axis], 4).tolist() == [0] * 6
     # 1 2 2 2 2: behind the median lies the end, so the plain median gives nothing; the nearest cut leaves 1 | 4
     axis = Axis.ordered(np.array([0, 1, 1, 1, 1], np.int32), np.array([1.0, 2.0]))
-    assert partition([axis], 1, nearest=False).tolist() == [0] * 5
-    assert partition([axis], 1).tolist() == [0, 1, 1, 1, 1]
+    assert labels([axis], 1, nearest=False).tolist() == [0] * 5
+    assert labels([axis], 1).tolist() == [0, 1, 1, 1, 1]
     # when not strict the twos fall on both sides
-    assert partition([axis], 2, strict=False).tolist() == [0, 0, 0, 1, 1]
+    assert labels([axis], 2, strict=False).tolist() == [0, 0, 0, 1, 1]
 
 
 def test_one_record_one_value_and_missing():
     axis = Axis.ordered(np.zeros(1, np.int32), np.array([7.0]))
-    assert partition([axis], 5).tolist() == [0]
-    assert partition([Axis.labels(np.zeros(4, np.int32), 1)], 1).tolist() == [0] * 4
+    assert labels([axis], 5).tolist() == [0]
+    assert labels([Axis.labels(np.zeros(4, np.int32), 1)], 1).tolist() == [0] * 4
     gap = Axis.ordered(np.array([0, 0, -1, -1], np.int32), np.array([5.0]))
-    assert partition([gap], 2).tolist() == [0, 0, 1, 1]
+    assert labels([gap], 2).tolist() == [0, 0, 1, 1]
     tree = Axis.tree(np.array([0, 1, -1, -1], np.int32), np.array([[0, 1], [0, 0]]))
-    assert partition([tree], 2).tolist() == [0, 0, 0, 0]  # its three children have 1, 1 and 2 records
-    assert partition([tree], 1).tolist() == [0, 1, 2, 2]
+    assert labels([tree], 2).tolist() == [0, 0, 0, 0]  # its three children have 1, 1 and 2 records
+    assert labels([tree], 1).tolist() == [0, 1, 2, 2]
 
 
 def test_tree_order_keeps_subtrees_together():
@@ -152,9 +185,9 @@ def test_tree_order_keeps_subtrees_together():
 def test_weight_moves_the_cut():
     a = Axis.ordered(np.array([0, 0, 1, 1], np.int32), np.array([0.0, 1.0]))
     b = Axis.ordered(np.array([0, 1, 0, 1], np.int32), np.array([0.0, 1.0]))
-    assert partition([a, b], 2).tolist() == [0, 0, 1, 1]
+    assert labels([a, b], 2).tolist() == [0, 0, 1, 1]
     heavy = Axis.ordered(b.codes, np.array([0.0, 1.0]), weight=2.0)
-    assert partition([a, heavy], 2).tolist() == [0, 1, 0, 1]
+    assert labels([a, heavy], 2).tolist() == [0, 1, 0, 1]
 
 
 @pytest.mark.parametrize("n", [1000])
@@ -162,7 +195,7 @@ def test_wide_codes_use_the_other_sort(n):
     rng = np.random.default_rng(3)
     x = np.sort(rng.random(5 * n))
     codes = rng.integers(0, 5 * n, n).astype(np.int32)
-    label = partition([Axis.ordered(codes, x)], 5)
+    label = labels([Axis.ordered(codes, x)], 5)
     order = np.argsort(codes, kind="stable")
     assert (np.diff(codes[order]) >= 0).all()
     groups = label[order]

@@ -39,6 +39,13 @@ class Method(Part):
         """Apply the method; random choices come from ``stream`` only."""
         raise NotImplementedError
 
+    def replay(self, table: Table, found: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]] | None:  # noqa: ARG002
+        """Do to new records what was ``found`` for others (the step's entry in the private record).
+
+        Gives the table and the records that have no place in it; ``None`` when the method says nothing about new ones.
+        """
+        return None
+
 
 class Model(Part):
     """A requirement on a table that holds or not, with the measured value.

@@ -10,19 +10,21 @@ from pydantic import Field, model_validator
 
 from celosia.catalogue import Method, Model
 from celosia.classes import STAR
-from celosia.errors import ParameterError, RequirementError
+from celosia.errors import DataError, ParameterError, RequirementError
 from celosia.table import Outcome
 from celosia.targets import Target, targets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from celosia.search.groups import Groups
-    from celosia.search.mondrian import Axis
+    from celosia.search.mondrian import Axis, Partition
     from celosia.streams import Stream
     from celosia.table import Table
+    from celosia.views.regions import Boxes, Regions
 
 
 class Mondrian(Method):
@@ -79,7 +81,8 @@ class Mondrian(Method):
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Partition the records that are not suppressed, and describe each box."""
         from celosia.search.groups import check_possible, refuse_population
-        from celosia.views.regions import Boxes, axes, cells, groups
+        from celosia.views.recorded_boxes import recorded_boxes
+        from celosia.views.regions import Boxes, Regions, axes, groups
 
         refuse_population(self.name, self.require)
         rows = ~table.suppressed_mask()
@@ -90,34 +93,70 @@ class Mondrian(Method):
             return Outcome(table, {"classes": 0})
         check_possible(self.name, self.require, counted)
         all_axes = axes(kept, self.weights)
-        label = self.partition(all_axes, counted)
-        boxes = Boxes(label)
-        new: dict[str, Any] = {}
-        for name, one in zip(table.schema.quasi, all_axes, strict=True):
-            shown = cells(kept, name, one, boxes, self.output)
-            new[name] = shown if rows.all() else _spread(table, name, rows, shown)
-        ncp = float((boxes.widths(all_axes).mean(axis=1) * boxes.size).sum() / len(label))
+        found = self.partition(all_axes, counted)
+        boxes = Boxes(found.label)
+        shown = [self._cells(kept, name, one, boxes) for name, one in zip(table.schema.quasi, all_axes, strict=True)]
+        new = {
+            name: (cells.shown() if isinstance(cells, Regions) else cells).gather(boxes.label).alias(name)
+            for name, cells in zip(table.schema.quasi, shown, strict=True)
+        }
+        ncp = float((boxes.widths(all_axes).mean(axis=1) * boxes.size).sum() / len(kept))
         evidence = {
             "classes": len(boxes),
             "smallest": int(boxes.size.min()),
             "largest": int(boxes.size.max()),
             "ncp": ncp,
         }
-        done = table.replace(new)
-        if self.output == "range" and not done.rows.flagged and _any_starred(new):
-            done = done.suppress(~rows)  # marks who is suppressed: a class of stars is not
-        return Outcome(done, evidence)
+        record = recorded_boxes(kept, all_axes, found.cuts, shown)
+        private = {} if record is None else {"transformation": record}
+        return Outcome(self._shown(table, rows, new), evidence, private)
 
-    def partition(self, all_axes: Sequence[Axis], counted: Groups) -> NDArray[np.int64]:
-        """The class of each record; requirements on the file raise the smallest class until they hold."""
+    def replay(self, table: Table, found: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]]:
+        """Put new records into the boxes that were found."""
+        from celosia.views.replayed_boxes import replayed_boxes
+
+        record = found.get("transformation")
+        if record is None:
+            raise DataError(
+                "mondrian: the record holds no cuts that new records could follow, because "
+                + (
+                    "it was written by an earlier version. Run the policy again to get one that does."
+                    if self.strict
+                    else "equal values fell on both sides of a cut. Make a release with strict = true to reuse it."
+                )
+            )
+        rows = ~table.suppressed_mask()
+        new, lost = replayed_boxes(table if rows.all() else table.take(table.ids()[rows]), record)
+        unplaced = np.zeros(len(table), np.bool_)
+        unplaced[rows] = lost
+        return self._shown(table, rows, new), unplaced
+
+    def _cells(self, table: Table, name: str, one: Axis, boxes: Boxes) -> Regions | pl.Series:
+        """What each box shows in a column."""
+        from celosia.views.regions import middles, regions
+
+        if self.output == "range":
+            return regions(table, name, one, boxes)
+        return middles(table, name, boxes, self.output)
+
+    def _shown(self, table: Table, rows: NDArray[np.bool_], new: Mapping[str, pl.Series]) -> Table:
+        """The table with new cells in some rows."""
+        spread = new if rows.all() else {name: _spread(table, name, rows, cells) for name, cells in new.items()}
+        done = table.replace(spread)
+        if self.output == "range" and not done.rows.flagged and _any_starred(spread):
+            return done.suppress(~rows)  # marks who is suppressed: a class of stars is not
+        return done
+
+    def partition(self, all_axes: Sequence[Axis], counted: Groups) -> Partition:
+        """The class of each record, and the cuts; requirements on the file raise the smallest class until they hold."""
         from celosia.search.groups import least_size
         from celosia.search.mondrian import partition
 
         by_class = [model for model in self.require if model.scope == "class" and not model.size_only()]
         by_file = [model for model in self.require if model.scope == "file"]
 
-        def attempt(k: int) -> NDArray[np.int64] | None:
-            label = partition(
+        def attempt(k: int) -> Partition | None:
+            found = partition(
                 all_axes,
                 k,
                 strict=self.strict,
@@ -127,17 +166,17 @@ class Mondrian(Method):
                 judge=(lambda records, group: counted.please(by_class, records, group)) if by_class else None,
             )
             if by_file:
-                found = counted.of_labels(label)
-                return label if all(model.accepts(found) for model in by_file) else None
-            return label
+                classes = counted.of_labels(found.label)
+                return found if all(model.accepts(classes) for model in by_file) else None
+            return found
 
         least = least_size(self.require, counted)
-        label = attempt(least)
+        best = attempt(least)
         low, high = least, least
-        while label is None:
+        while best is None:
             low, high = high, min(2 * high + 1, counted.total)
-            label = attempt(high)
-            if label is None and high >= counted.total:
+            best = attempt(high)
+            if best is None and high >= counted.total:
                 raise RequirementError(f"mondrian: no partition meets {', '.join(m.wish() for m in by_file)}.")
         while high - low > 1:
             middle = (low + high) // 2
@@ -145,18 +184,18 @@ class Mondrian(Method):
             if found is None:
                 low = middle
             else:
-                high, label = middle, found
-        return label
+                high, best = middle, found
+        return best
 
 
-def _any_starred(new: dict[str, Any]) -> bool:
+def _any_starred(new: Mapping[str, pl.Series]) -> bool:
     """Whether a record shows stars in every column, as a suppressed one would."""
     return bool(
         np.logical_and.reduce([(cells == STAR).fill_null(value=False).to_numpy() for cells in new.values()]).any()
     )
 
 
-def _spread(table: Table, name: str, rows: NDArray[np.bool_], shown: Any) -> Any:
+def _spread(table: Table, name: str, rows: NDArray[np.bool_], shown: pl.Series) -> pl.Series:
     """New cells for the kept records, the old ones for those that were suppressed before."""
     import polars as pl
 

@@ -120,6 +120,30 @@ def pack(axes: Sequence[Axis]) -> Any:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """The tree of cuts that led to a partition, one entry per node, the root (all records) first.
+
+    A node is a part of its ``parent``, which was cut in ``column``; its records lie between the ``first`` and the
+    ``last`` one in the order of that column. Parts of one parent follow each other in that order.
+    """
+
+    parent: NDArray[np.int64]
+    column: NDArray[np.int64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    leaf: NDArray[np.int64]
+    """The node of each group."""
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The group of each record, and the cuts that made the groups."""
+
+    label: NDArray[np.int64]
+    cuts: Cuts
+
+
 def partition(
     axes: Sequence[Axis],
     k: int,
@@ -129,9 +153,8 @@ def partition(
     targets: NDArray[np.int64] | None = None,
     person: NDArray[np.int32] | None = None,
     judge: Judge | None = None,
-) -> NDArray[np.int64]:
-    """Cut the records into groups that each hold ``k`` of them and please the ``judge``: the group of each
-    record.
+) -> Partition:
+    """Cut the records into groups that each hold ``k`` of them and please the ``judge``.
 
     Each group is cut in its widest column first, behind the median (``nearest``: at the allowed place nearest
     to it); a cut that leaves a part the requirement refuses is undone and the next widest column tried. The
@@ -148,11 +171,15 @@ def partition(
     )
     perm = np.arange(n, dtype=np.int64)
     open_ = np.array([[0, n]], np.int64)
+    node = np.zeros(1, np.int64)
     tried = np.zeros((1, len(axes)), np.bool_)
-    closed = []
+    closed, leaves = [], []
+    nodes = [np.array([[-1, -1, 0, n - 1]], np.int64)]
+    made = 1
     while len(open_):
         column, starts, borders = propose(perm, open_, tried, columns, need, strict, nearest)
         closed.append(open_[column < 0])
+        leaves.append(node[column < 0])
         cut = np.flatnonzero(column >= 0)
         parents, parts = parts_of(cut, starts, borders)
         accepted = np.ones(len(cut), np.bool_)
@@ -164,9 +191,15 @@ def partition(
             pleased = judge(perm[inside], np.repeat(np.arange(len(parts)), sizes))
             np.logical_and.at(accepted, parents, pleased)
         kept = accepted[parents]
-        open_ = np.concatenate([parts[kept], open_[cut[~accepted]]])
-        tried = np.concatenate([np.zeros((int(kept.sum()), len(axes)), np.bool_), tried[cut[~accepted]]])
-    return number_groups(perm, np.concatenate(closed))
+        parents, parts, again = cut[parents[kept]], parts[kept], cut[~accepted]
+        nodes.append(np.column_stack([node[parents], column[parents], perm[parts[:, 0]], perm[parts[:, 1] - 1]]))
+        open_ = np.concatenate([parts, open_[again]])
+        tried = np.concatenate([np.zeros((len(parts), len(axes)), np.bool_), tried[again]])
+        node = np.concatenate([np.arange(made, made + len(parts)), node[again]])
+        made += len(parts)
+    label, order = number_groups(perm, np.concatenate(closed))
+    parent, by, first, last = np.concatenate(nodes).T
+    return Partition(label, Cuts(parent, by, first, last, np.concatenate(leaves)[order]))
 
 
 def parts_of(
@@ -183,14 +216,16 @@ def parts_of(
     return owner[begin], np.stack([borders[begin], borders[begin + 1]], axis=1)
 
 
-def number_groups(perm: NDArray[np.int64], segments: NDArray[np.int64]) -> NDArray[np.int64]:
+def number_groups(perm: NDArray[np.int64], segments: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Turn segments of a permutation into one group number per record, in the order of the groups' first
-    records.
+    records; and the segment of each group.
     """
-    segments = segments[np.argsort(segments[:, 0])]
+    order = np.argsort(segments[:, 0])
+    segments = segments[order]
     label = np.empty(len(perm), np.int64)
     label[perm] = np.repeat(np.arange(len(segments)), segments[:, 1] - segments[:, 0])
     _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
+    by_first = np.argsort(first)
     rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse]
+    rank[by_first] = np.arange(len(first))
+    return rank[inverse], order[by_first]

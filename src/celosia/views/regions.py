@@ -5,7 +5,8 @@ records.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from celosia.catalogue import Model
     from celosia.table import Table
 
-Output = Literal["range", "mean", "median", "mode"]
+Output = Literal["mean", "median", "mode"]
 
 
 def axes(table: Table, weights: Mapping[str, float] | None = None) -> list[Axis]:
@@ -160,67 +161,148 @@ class Boxes:
         return found
 
 
-def cells(table: Table, name: str, one: Axis, boxes: Boxes, output: Output) -> pl.Series:
-    """The published cell of each record: what its group looks like in one column."""
+def middles(table: Table, name: str, boxes: Boxes, output: Output) -> pl.Series:
+    """One value for each group."""
     import polars as pl
 
-    if output == "range":
-        return _regions(table, name, one, boxes).gather(boxes.label).alias(name)
-    column = table.column(name)
-    frame = pl.DataFrame({"g": boxes.label, "v": column})
-    if output != "mode" and table.schema[name].kind == Kind.NUMERIC and column.dtype.is_numeric():
-        middle = pl.col("v").mean() if output == "mean" else pl.col("v").median()
-        return frame.select(middle.over("g"))["v"].alias(name)
-    # the most frequent value; of several the first in the order of the column
-    return frame.select(pl.col("v").drop_nulls().mode().sort().first().over("g"))["v"].alias(name)
+    frame = pl.DataFrame({"g": boxes.label, "v": table.column(name)})
+    return frame.group_by("g").agg(_middle(table, name, output)).sort("g")["v"].alias(name)
 
 
-def _regions(table: Table, name: str, one: Axis, boxes: Boxes) -> pl.Series:
-    """One cell per group: a range, a node of the hierarchy or a set of labels.
+def _middle(table: Table, name: str, output: Output) -> pl.Expr:
+    """The mean or median of numbers; elsewhere the most frequent value, of several the first in their order."""
+    import polars as pl
 
-    A star stands where missing values and others meet.
+    if output != "mode" and table.schema[name].kind == Kind.NUMERIC and table.column(name).dtype.is_numeric():
+        return pl.col("v").mean() if output == "mean" else pl.col("v").median()
+    return pl.col("v").drop_nulls().mode().sort().first()
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """The different cells that groups show in a column, what each stands for, and which one each group shows.
+
+    A region is the lowest and the highest value of a range, the label numbers of a set, or the level and label of a
+    node. ``None`` is the region of missing values; an empty one stands for everything: missing and other values met.
     """
-    import polars as pl
 
+    cells: list[str | None]
+    spans: list[list[Any] | None]
+    group: NDArray[np.int64]
+
+    def shown(self) -> pl.Series:
+        """The cell of each group."""
+        import polars as pl
+
+        return pl.Series(self.cells, dtype=pl.String).gather(self.group)
+
+
+def regions(table: Table, name: str, one: Axis, boxes: Boxes) -> Regions:
+    """Ranges, nodes of the hierarchy or sets of labels that hold the groups; a star where missing values and others
+    meet.
+    """
     codes, values = table.codes(name)
-    text = pl.Series(name, [*texts(values), None], dtype=pl.String)
     absent = codes < 0
     mixed = np.zeros(len(boxes), np.bool_)
     if absent.any():
         missing = np.bincount(boxes.label, weights=absent, minlength=len(boxes))
         mixed = (missing > 0) & (missing < boxes.size)
+    filled = np.where(absent, np.int32(len(values)), codes)
     if one.levels is not None:
-        shown = _nodes(table, name, one, boxes, text)
-    elif one.position is not None:
-        low, high = boxes.ends(np.where(absent, np.int32(len(values)), codes))
-        spans, back = np.unique(low.astype(np.int64) * (len(values) + 1) + high, return_inverse=True)
-        pairs = [divmod(int(span), len(values) + 1) for span in spans]
-        ordinal = table.schema[name].kind == Kind.ORDINAL
-        shown = pl.Series(name, [_span(values, text, a, b, ordinal) for a, b in pairs], dtype=pl.String).gather(back)
-    else:
-        owner, code = boxes.members(np.where(absent, np.int32(len(values)), codes), len(values) + 1)
-        sets = pl.DataFrame({"g": owner, "t": text.gather(code)}).group_by("g", maintain_order=True)
-        joined = sets.agg(pl.col("t").str.join(", ").alias(name), pl.len().alias("n"), pl.col("t").first().alias("one"))
-        many = pl.when(pl.col("n") < len(values)).then("{" + pl.col(name) + "}").otherwise(pl.lit(STAR))
-        shown = joined.select(pl.when(pl.col("n") == 1).then("one").otherwise(many).alias(name))[name]
-    return pl.select(pl.when(pl.Series(mixed)).then(pl.lit(STAR)).otherwise(shown).alias(name))[name]
+        return _nodes(one, boxes, mixed, node_labels(table, name, one))
+    if one.position is not None:
+        return _spans(table, name, *boxes.ends(filled), mixed)
+    return _sets(table, name, boxes.members(filled, len(values) + 1), mixed)
 
 
-def _nodes(table: Table, name: str, one: Axis, boxes: Boxes, text: pl.Series) -> pl.Series:
+def node_labels(table: Table, name: str, one: Axis) -> list[list[str | None]]:
+    """The label of each code of a tree axis at each of its levels; a missing value has one at the top only."""
+    assert one.levels is not None
+    levels = table.levels(name)
+    found: list[list[str | None]] = [list(texts(table.codes(name)[1]))]
+    found += [levels.labels(v) for v in range(1, levels.height + 1)]
+    if len(found) < len(one.levels):  # a top that the hierarchy itself lacks
+        found.append([STAR] * len(found[0]))
+    if len(found[0]) < one.size:
+        found = [[*labels, None] for labels in found]
+        found[-1][-1] = found[-1][0]
+    return found
+
+
+def _nodes(one: Axis, boxes: Boxes, mixed: NDArray[np.bool_], labels: list[list[str | None]]) -> Regions:
+    level, leaf = boxes.common(one)
+    distinct, first, group = np.unique(
+        np.where(mixed, -1, level * one.size + cast("Any", one.levels)[level, leaf]),
+        return_index=True,
+        return_inverse=True,
+    )
+    at = [(int(level[g]), labels[level[g]][leaf[g]]) for g in first]
+    whole = distinct < 0
+    return Regions(
+        [STAR if w else label for w, (_, label) in zip(whole, at, strict=True)],
+        [[] if w else None if label is None else [v, label] for w, (v, label) in zip(whole, at, strict=True)],
+        group,
+    )
+
+
+def _spans(
+    table: Table, name: str, low: NDArray[np.int32], high: NDArray[np.int32], mixed: NDArray[np.bool_]
+) -> Regions:
     import polars as pl
 
-    level, leaf = boxes.common(one)
-    levels = table.levels(name)
-    labels = [text, *(pl.Series([*levels.labels(v), None], dtype=pl.String) for v in range(1, levels.height + 1))]
-    labels.append(pl.Series([STAR] * len(text), dtype=pl.String))  # a top that the hierarchy itself lacks
-    return pl.concat(labels).gather(level * len(text) + leaf).alias(name)
+    values = table.codes(name)[1]
+    text = pl.Series(name, texts(values), dtype=pl.String)
+    ordinal = table.schema[name].kind == Kind.ORDINAL
+    size = len(values) + 1
+    distinct, group = np.unique(np.where(mixed, -1, low.astype(np.int64) * size + high), return_inverse=True)
+    shown: list[str | None] = []
+    spans: list[list[Any] | None] = []
+    for a, b in ((-1, -1) if span < 0 else divmod(int(span), size) for span in distinct):
+        if a < 0 or a == len(values):
+            shown.append(STAR if a < 0 else None)
+            spans.append([] if a < 0 else None)
+        else:
+            shown.append(_span(values, text, a, b, ordinal))
+            spans.append(list(range(a, b + 1)) if ordinal else [text[a], text[b]])
+    return Regions(shown, spans, group)
 
 
-def _span(values: pl.Series, text: pl.Series, low: int, high: int, ordinal: bool) -> str | None:
-    if low == high or high == len(values):  # one value; or missing ones, which do not mix with others here
-        return cast("str | None", text[low])
+def _span(values: pl.Series, text: pl.Series, low: int, high: int, ordinal: bool) -> str:
     if ordinal:
-        return STAR if high - low + 1 == len(values) else "{" + ", ".join(text[low : high + 1]) + "}"
+        return set_cell(text[low : high + 1].to_list(), len(values))
+    if low == high:
+        return cast("str", text[low])
     if values.dtype.is_numeric():
         return str(Interval(float(values[low]), float(values[high])))
     return str(Interval(str(text[low]), str(text[high])))
+
+
+def _sets(
+    table: Table, name: str, members: tuple[NDArray[np.int64], NDArray[np.int64]], mixed: NDArray[np.bool_]
+) -> Regions:
+    import polars as pl
+
+    text = texts(table.codes(name)[1])
+    by_group = pl.DataFrame({"g": members[0], "c": members[1]}).group_by("g", maintain_order=True)
+    listed = by_group.agg("c", pl.col("c").cast(pl.String).str.join(",").alias("key"))
+    keyed = listed.with_columns(pl.when(pl.Series(mixed)).then(pl.lit(STAR)).otherwise("key").alias("key"))
+    distinct = keyed.unique("key", keep="first", maintain_order=True).select("key", "c").with_row_index("i")
+    group = keyed.join(distinct.select("key", "i"), on="key", how="left", maintain_order="left")["i"]
+    shown: list[str | None] = []
+    spans: list[list[Any] | None] = []
+    for _, key, found in distinct.select("i", "key", "c").iter_rows():
+        gone = key != STAR and found[0] == len(text)
+        shown.append(STAR if key == STAR else None if gone else set_cell([text[c] for c in found], len(text)))
+        spans.append([] if key == STAR else None if gone else found)
+    return Regions(shown, spans, group.cast(pl.Int64).to_numpy())
+
+
+def set_cell(labels: Sequence[str | None], size: int) -> str:
+    """The cell of some of ``size`` labels: one of them, a set, or everything.
+
+    >>> set_cell(["a"], 3), set_cell(["a", "b"], 3), set_cell(["a", "b", "c"], 3)
+    ('a', '{a, b}', '*')
+    """
+    if len(labels) == 1:
+        return str(labels[0])
+    return STAR if len(labels) == size else "{" + ", ".join(map(str, labels)) + "}"

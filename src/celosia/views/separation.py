@@ -78,7 +78,7 @@ def _near(table: Table, l: int, columns: dict[str, Sensitive]) -> NDArray[np.int
             kept &= largest * l <= found.size
         return kept
 
-    return partition(axes(table), l, judge=rare_enough) if len(table) else np.zeros(0, np.int64)
+    return partition(axes(table), l, judge=rare_enough).label if len(table) else np.zeros(0, np.int64)
 
 
 def _buckets(table: Table, l: int, column: Sensitive, stream: Stream) -> NDArray[np.int64]:
