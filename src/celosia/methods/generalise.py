@@ -206,22 +206,29 @@ def level_range(
     return tuple(lower), tuple(upper)
 
 
+def unmet(require: Sequence[Model], checker: Checker, levels: tuple[int, ...]) -> tuple[int, list[tuple[Model, str]]]:
+    """How many classes there are at these levels, and each requirement that they do not meet, with the reason."""
+    table = checker.tables.at(levels)
+    counts = checker.tables.counts(table, table.sums[:, 0] > 0)
+    scored = [(model, model.score(counts)) for model in require]
+    return len(counts), [
+        (model, f"{model.wish()} cannot be met, the nearest reachable value is {value:g}")
+        for model, value in scored
+        if not model.met(value)
+    ]
+
+
 def impossible(who: str, require: Sequence[Model], checker: Checker, found: Found, targeted: bool) -> str:
     """Say which requirement cannot be met, and the nearest value that can be reached."""
     n = len(checker.records)
-    table = checker.tables.at(found.upper)
-    counts = checker.tables.counts(table, table.sums[:, 0] > 0)
-    reasons = []
-    for model in require:
-        value = model.score(counts)
-        if not model.met(value):
-            reasons.append(f"{model.name}: {model.wish()} cannot be met, the nearest reachable value is {value:g}")
+    classes, short = unmet(require, checker, found.upper)
+    reasons = [f"{model.name}: {reason}" for model, reason in short]
     least = min((check.suppressed for check in found.checks), default=n)
     if not reasons:
         names = " and ".join(model.name for model in require)
         together = " with the targets of the records" if targeted else ""
         reasons.append(f"{names}{together} cannot be met at the allowed levels")
-    advice = f" At the highest levels {len(counts)} classes remain." if len(counts) > 1 else ""
+    advice = f" At the highest levels {classes} classes remain." if classes > 1 else ""
     if least < n:
         advice += f" It can be met when {least / n:.4g} of the records may be suppressed (suppress ≥ {least / n:.4g})."
     return f"{who}: {'; '.join(reasons)}.{advice}"

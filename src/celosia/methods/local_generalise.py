@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 
 from celosia.catalogue import Method, Model
 from celosia.errors import ParameterError, RequirementError
-from celosia.methods.generalise import level_range, listed
+from celosia.methods.generalise import level_range, listed, unmet
 from celosia.methods.quasi_codes import QuasiCodes, QuasiColumn, quasi_codes
 from celosia.search.check import Checker
 from celosia.search.local import LocalResult, LocalSearch
@@ -155,14 +155,11 @@ def mixed(column: QuasiColumn, levels: NDArray[np.int64], codes: NDArray[np.int3
 
 def _too_many(require: tuple[Model, ...], checker: Checker, upper: tuple[int, ...], suppressed: int) -> str:
     n = len(checker.records)
-    table = checker.tables.at(upper)
-    counts = checker.tables.counts(table, table.sums[:, 0] > 0)
-    unmet = []
-    for model in require:
-        value = model.score(counts)
-        if not model.met(value):
-            unmet.append(f"{model.wish()} cannot be met, the nearest reachable value is {value:g}")
-    reason = "; ".join(unmet) or " and ".join(model.wish() for model in require) + " cannot be met for every record"
+    _, short = unmet(require, checker, upper)
+    reason = (
+        "; ".join(why for _, why in short)
+        or " and ".join(model.wish() for model in require) + " cannot be met for every record"
+    )
     advice = f" {suppressed} of {n} records would be left over: allow suppress ≥ {suppressed / max(1, n):.4g}."
     return f"local-generalise: {reason}.{advice if suppressed < n else ''}"
 
