@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from celosia.release import Release
-    from celosia.verbs import Assessment, Comparison, Finding, Progress
+    from celosia.verbs import Assessment, Comparison, Progress
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -54,6 +54,18 @@ def print_json(data: Mapping[str, Any]) -> None:
     from celosia.release import plain
 
     print(json.dumps(plain(data), indent=2, ensure_ascii=False))
+
+
+def print_rows(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print texts as a table with a title."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for heading in headings:
+        table.add_column(heading)
+    for row in rows:
+        table.add_row(*row)
+    console().print(table)
 
 
 def print_assessment(assessment: Assessment, *, guessed: bool) -> None:
@@ -97,14 +109,8 @@ def print_checks(checks: list[Any], certificate: Path, *, html: Path | None, jso
     if json:
         print_json({"checks": [check.spec() for check in checks]})
         return
-    from rich.table import Table
-
-    table = Table(title="What the certificate claims", title_justify="left")
-    for heading in ("claim", "stated", "found", "verdict"):
-        table.add_column(heading)
-    for check in checks:
-        table.add_row(check.claim, str(check.stated), str(check.found), check.verdict)
-    console().print(table)
+    rows = [(check.claim, str(check.stated), str(check.found), check.verdict) for check in checks]
+    print_rows("What the certificate claims", ("claim", "stated", "found", "verdict"), rows)
 
 
 def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool) -> None:
@@ -139,13 +145,3 @@ def _print_part(cls: Any) -> None:
     out.print("\nparameters")
     for field, info in cls.model_fields.items():
         out.print(f"  {field}: {info.description or ''}", markup=False)
-
-
-def said(finding: Finding) -> str:
-    """A finding in one short text."""
-    if finding.value is None:
-        return f"not measured: {finding.reason}"
-    return f"{finding.value:g}"
-
-
-__all__ = ["Callable", "console", "print_json", "progress", "said", "show_warnings"]

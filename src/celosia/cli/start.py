@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from celosia.cli.show import console, print_json
+from celosia.cli.show import console, print_json, print_rows
 from celosia.errors import OutputError
 from celosia.io.atomic import replaced
 from celosia.io.sources import is_url
@@ -27,14 +27,8 @@ def write_policy(source: str, out: Path, *, query: str | None, preset: bool, ove
         columns = [{"column": p.name, "role": str(p.role), "kind": str(p.kind), "reason": p.reason} for p in proposals]
         print_json({"policy": str(out), "columns": columns})
         return
-    from rich.table import Table
-
-    page = Table(title="Suggestions", title_justify="left")
-    for heading in ("column", "role", "kind", "why"):
-        page.add_column(heading)
-    for proposal in proposals:
-        page.add_row(proposal.name, str(proposal.role), str(proposal.kind), proposal.reason)
-    console().print(page)
+    rows = [(p.name, str(p.role), str(p.kind), p.reason) for p in proposals]
+    print_rows("Suggestions", ("column", "role", "kind", "why"), rows)
     console().print(f"Written to {out}. Read every reason, change what is wrong, then: celosia run {out}")
 
 
