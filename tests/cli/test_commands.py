@@ -45,6 +45,15 @@ def test_protect_writes_the_file_and_tells_what_it_did(data, capsys):
     assert "there already" in capsys.readouterr().err
 
 
+def test_square_brackets_in_a_column_name_are_printed_as_they_are(tmp_path, capsys):
+    data = tmp_path / "data.csv"
+    data.write_text("age,[/x] pay,[red]\n30,1,a\n31,2,b\n")
+    assert command(["init", str(data), "--out", str(tmp_path / "policy.toml")]) == 0
+    shown = capsys.readouterr().out
+    assert "[/x]" in shown
+    assert "[red]" in shown
+
+
 def test_compare_says_what_was_lost_or_why_it_cannot(data, capsys):
     out = data.with_name("safe.csv")
     command(["protect", "recode", str(data), "--column", "age", "--breaks", "[40]", "--out", str(out)])

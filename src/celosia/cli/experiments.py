@@ -32,5 +32,5 @@ def run_experiment(name: str | None, data: Path | None, out: Path, *, json: bool
     shown = console()
     for key, value in result.items():
         if not isinstance(value, Mapping | list):
-            shown.print(f"{key}: {value}", markup=False)
-    shown.print(f"Written to {out}", markup=False)
+            shown.print(f"{key}: {value}")
+    shown.print(f"Written to {out}")

@@ -49,7 +49,7 @@ def explore_source(
         out.print(found)
         if best is not None:
             out.print("\nThe best as steps of a policy:\n")
-            out.print(steps_text(best), markup=False)
+            out.print(steps_text(best))
     return best is not None
 
 

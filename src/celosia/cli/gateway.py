@@ -52,7 +52,7 @@ def query(
     if json:
         print_json(found.data())
     else:
-        console().print(answer_text(found) if isinstance(found, Answer) else found.text(), markup=False)
+        console().print(answer_text(found) if isinstance(found, Answer) else found.text())
 
 
 @gateway_app.command()

@@ -50,7 +50,7 @@ def assess_by_sql(
     else:
         out = console()
         for name, statement in statements.items():
-            out.print(f"-- {name}\n{statement};\n{name} = {values[name]}\n", markup=False)
+            out.print(f"-- {name}\n{statement};\n{name} = {values[name]}\n")
         for name, bound in wishes.items():
             out.print(f"{name} at least {bound}: {'yes' if verdicts[name] else 'NO'}")
     return all(verdicts.values())

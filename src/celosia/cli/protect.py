@@ -70,7 +70,7 @@ def apply_file(record: Path, source: str, out: Path, *, released: Path | None, o
     shown = console()
     shown.print(f"{found['rows']} new records written to {out}; {found['unplaced']} had no place and are suppressed.")
     for requirement in found["requirements"]:
-        shown.print(f"{requirement['part']}: {requirement['violating']} new records violate it", markup=False)
+        shown.print(f"{requirement['part']}: {requirement['violating']} new records violate it")
     return made.holds
 
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console on standard output, or standard error."""
+    """A console on standard output, or standard error; square brackets in a name are no markup."""
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False, soft_wrap=not sys.stdout.isatty())
+    return Console(stderr=stderr, markup=False, highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
 def show_warnings() -> None:
@@ -141,7 +141,7 @@ def _print_part(cls: Any) -> None:
 
     out = console()
     out.print(f"{cls.kind} {cls.name}\n")
-    out.print(inspect.cleandoc(cls.__doc__ or ""), markup=False)
+    out.print(inspect.cleandoc(cls.__doc__ or ""))
     out.print("\nparameters")
     for field, info in cls.model_fields.items():
-        out.print(f"  {field}: {info.description or ''}", markup=False)
+        out.print(f"  {field}: {info.description or ''}")
