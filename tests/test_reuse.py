@@ -152,6 +152,29 @@ def test_class_sizes_that_records_ask_for_are_judged_again(released, tmp_path):
     assert done.violating["mondrian(target=wish)"].tolist() == [True, False, False, False]
 
 
+# -- fuzzy labels and groups ---------------------------------------------------------------------------------------------
+
+
+def test_labels_of_fuzzy_sets_are_reused(released, tmp_path):
+    release = released("fuzzy-recode", parameters='columns = ["age"]\ncells = 2\nlabels = {age = ["young", "old"]}')
+    record = tmp_path / "safe.private.json"
+    again = apply_record(record, tmp_path / "people.csv")
+    assert sorted(again.table.polars()["age"]) == sorted(release.table.polars()["age"]) == ["old"] * 3 + ["young"] * 3
+    done = apply_record(record, new([20, 40, 58], ["13053", "13053", "13053"]))
+    assert done.table.polars()["age"].to_list() == ["young", "young", "old"]
+    assert done.violating["k-anonymity(k=2)"].tolist() == [False, False, True]
+    assert not done.unplaced.any()
+    public = (tmp_path / "safe.certificate.json").read_text(encoding="utf-8")
+    assert "centres" not in public
+    assert "centres" in record.read_text(encoding="utf-8")
+
+
+def test_groups_of_an_anatomy_cannot_be_joined(released, tmp_path):
+    released("anatomise", parameters='columns = ["disease"]')
+    with pytest.raises(DataError, match=r"counts of their sensitive values are published.* Run the policy on the new"):
+        apply_record(tmp_path / "safe.private.json", new([31], ["13053"]))
+
+
 # -- numbers that a step took from the data ------------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ from celosia.fuzzy.coding import known_degrees
 from celosia.fuzzy.partitions import controlled_round
 from celosia.methods import FuzzyRecode
 from celosia.models import KAnonymity, QAnonymity
+from celosia.release import plain
 from celosia.schema import Kind
 
 SETS = {"age": {"Young": "(-inf;30;36)", "Adult": "(30;36;54;60)", "Old": "(54;60;inf)"}}
@@ -175,3 +176,63 @@ def test_a_release_keeps_the_sets_private(tmp_path):
     assert not [p.name for p in public if "30;36" in p.read_text(encoding="utf-8")]
     assert "30;36" in (tmp_path / "labels.private.json").read_text(encoding="utf-8")
     assert '"holds": true' in (tmp_path / "labels.certificate.json").read_text(encoding="utf-8")
+
+
+# -- new records ---------------------------------------------------------------------------------------------------------
+
+
+def learned(table, method, seed=1):
+    """The protected table, and its record as JSON gives it back."""
+    done = celosia.protect(table, method, seed=seed)
+    return done, json.loads(json.dumps(plain(done.secrets[-1]), allow_nan=False))
+
+
+CODINGS = [(coding, joint) for coding in ("c-means", "gustafson-kessel", "k-means") for joint in (True, False)]
+
+
+@pytest.mark.parametrize(("coding", "joint"), [*CODINGS, ("global-recode", False)])
+@pytest.mark.parametrize("degrees", [None, 2])
+def test_the_same_records_get_the_same_labels_and_degrees(coding, joint, degrees):
+    rng = np.random.default_rng(5)
+    data = pl.DataFrame({"age": rng.normal(size=200), "pay": rng.lognormal(size=200)})
+    table = read(data.with_columns(pl.when(pl.int_range(200) % 9 > 0).then(pl.col("age"))))
+    method = FuzzyRecode(columns=["age", "pay"], coding=coding, joint=joint, degrees=degrees, cells=4)
+    done, record = learned(table, method)
+    again, lost = method.replay(table, record)
+    assert not lost.any()
+    assert again.polars().equals(done.polars())
+    assert again.schema["pay"].order == done.schema["pay"].order == ("low", "medium", "high", "very high")
+    assert again.polars()["pay"].drop_nulls().n_unique() == 4
+
+
+def test_new_numbers_take_the_nearest_set_and_the_outermost_when_they_are_out_of_range():
+    table = read(pl.DataFrame({"age": [20.0, 21, 22, 50, 51, 52, 80, 81, 82]}), quasi=("age",))
+    new = read(pl.DataFrame({"age": [-5.0, 30, 60, 500, None]}), quasi=("age",))
+    for coding in ("c-means", "k-means", "global-recode"):
+        method = FuzzyRecode(columns=["age"], coding=coding)
+        shown, lost = method.replay(new, learned(table, method)[1])
+        assert shown.polars()["age"].to_list() == ["low", "low", "medium", "high", None]
+        assert not lost.any()
+
+
+def test_values_without_a_set_have_no_place():
+    sets = {"age": {"Young": "(0;0;30;40)", "Old": "(30;40;90;90)"}}
+    method = FuzzyRecode(columns=["age"], sets=sets, degrees=1)
+    _, record = learned(read(pl.DataFrame({"age": [20, 35, 60]}), quasi=("age",)), method)
+    shown, lost = method.replay(read(pl.DataFrame({"age": [25, 120, None]}), quasi=("age",)), record)
+    assert lost.tolist() == [False, True, True]  # no column shows the degree of a missing value
+    assert shown.polars().rows() == [("Young", 1.0, 0.0), (None, 0.0, 0.0), (None, 0.0, 0.0)]
+    # few values are cells of their own: another one belongs to none of them
+    method = FuzzyRecode(columns=["age"])
+    _, record = learned(read(pl.DataFrame({"age": [1, 2, 1, 2]}), quasi=("age",)), method)
+    shown, lost = method.replay(read(pl.DataFrame({"age": [2, 3, None]}), quasi=("age",)), record)
+    assert shown.polars()["age"].to_list() == ["high", None, None]
+    assert lost.tolist() == [False, True, False]  # a missing value stays missing
+
+
+def test_records_of_an_earlier_version_are_refused():
+    method = FuzzyRecode(columns=["age"], sets=SETS)
+    _, record = learned(read(), method)
+    del record["partitions"][0]["orders"]
+    with pytest.raises(DataError, match=r"earlier version.* Run the policy again"):
+        method.replay(read(), record)

@@ -215,13 +215,24 @@ class FuzzyCoding(BaseModel):
 
 
 def known_degrees(found: Mapping[str, Any], x: Floats) -> Floats:
-    """Degrees of new records in the clusters, intervals or sets of an earlier partition."""
+    """Degrees of new records in the clusters, intervals, sets or values of an earlier partition.
+
+    A value beyond the outermost interval or cluster belongs to it. One that lies in none of the sets, or is none of the
+    values, has no degree anywhere.
+    """
     if "sets" in found:
-        return np.column_stack([FuzzySet.parse(s)(x[:, 0]) for s in found["sets"].values()])
+        mu = np.column_stack([FuzzySet.parse(s)(x[:, 0]) for s in found["sets"].values()])
+        return np.asarray(np.where(np.abs(mu.sum(axis=1, keepdims=True) - 1) > 1e-6, 0.0, mu))
+    if "values" in found:
+        values = np.array(found["values"])
+        same = (x[:, None, :] == values[None]).all(axis=2)
+        return indicator(np.where(same.any(axis=1), same.argmax(axis=1), -1), len(values))
     if "breaks" in found:
         points = np.array(found["breaks"])
         return indicator(recode_labels(np.clip(x[:, 0], points[0], points[-1]), points), len(points) - 1)
     centres = np.array(found["centres"])
+    if not len(x):
+        return np.zeros((0, len(centres)))
     width = np.array(found["width"])
     scaled = (x - np.array(found["low"])) / np.where(width > 0, width, 1.0)
     if "m" not in found:  # k-means: the nearest centre

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
 from pydantic import Field
 
@@ -33,8 +34,9 @@ class Anatomise(Method):
     :func:`celosia.views.estimates.estimated_count` estimates counts from both.
 
     Quasi-identifiers stay exact: whoever is in the table can be found in it, so this protects the sensitive
-    values only. Fails with RequirementError when a value has more than 1/l of the records. References: Xiao &
-    Tao (2006).
+    values only, and in one release only: about a person who is in two an intruder keeps the values that both
+    groups have, which may be one. Fails with RequirementError when a value has more than 1/l of the records.
+    References: Xiao & Tao (2006).
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"age": [30, 30, 38, 38], "disease": ["flu", "HIV", "flu", "HIV"]})
@@ -66,3 +68,11 @@ class Anatomise(Method):
             counted = frame.group_by(GROUP, name).agg(pl.len().cast(pl.Int64).alias(COUNT)).sort(GROUP, name)
             others["sensitive" if len(names) == 1 else f"sensitive_{name}"] = table.fresh(counted)
         return Outcome(kept, made.evidence, others=others)
+
+    def replay(self, table: Table, found: Mapping[str, Any]) -> NoReturn:  # noqa: ARG002
+        """Refuse: groups are made of the sensitive values of all their records."""
+        raise DataError(
+            "anatomise: new records cannot join the groups of a release, because the counts of their sensitive values "
+            "are published already, and new groups would be another release. Run the policy on the new file, and keep "
+            "persons of the earlier release out of it: whoever is in both is found by comparing the groups."
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -9,7 +10,7 @@ from pydantic import Field
 
 from celosia.catalogue import Columns, Method
 from celosia.errors import DataError, ParameterError
-from celosia.fuzzy.coding import FuzzyCoding, Partition, facts
+from celosia.fuzzy.coding import FuzzyCoding, Partition, facts, known_degrees
 from celosia.fuzzy.labels import Language, linguistic_labels
 from celosia.table import Outcome
 
@@ -55,32 +56,81 @@ class FuzzyRecode(FuzzyCoding, Method):
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Recode the columns."""
         from celosia.fuzzy.anonymity import possibility_curve, q_anonymity
-        from celosia.fuzzy.partitions import controlled_round
 
         values = self._values(table)
         seed = int(stream.rng().integers(2**63))
         partitions = self.partitions(values, seed)
-        changes: dict[str, Any] = {}
-        orders: dict[str, tuple[str, ...]] = {}
-        added: dict[str, NDArray[np.float64]] = {}
-        for partition in partitions:
-            mu = partition.memberships
-            cell = mu.argmax(axis=1)
-            names = self._names(partition)
-            for j, column in enumerate(partition.columns):
-                known = [row[j] for row in names]
-                changes[column] = np.array([*known, None], dtype=object)[np.minimum(cell, len(known))]
-                orders[column] = tuple(dict.fromkeys(sorted(known, key=_place(partition, j, known))))
-            if self.degrees is not None:
-                rounded = controlled_round(mu, self.degrees)
-                prefix = " + ".join(partition.columns)
-                shown = [" / ".join(row) for row in names] + ["missing"] * (len(partition.names) - len(names))
-                added |= {f"{prefix}: {name}": rounded[:, i] for i, name in enumerate(shown)}
+        found = [self._facts(partition) for partition in partitions]
         cells = self.cross(values, seed)
         curve = possibility_curve(mu for _, _, mu in cells.blocks())
         evidence = {"partitions": [facts(p) for p in partitions], "q": q_anonymity(curve)}
-        private = {"partitions": [{**facts(p), "found": dict(p.found), "labels": self._names(p)} for p in partitions]}
-        return Outcome(_relabelled(table, changes, orders, added), evidence, private)
+        published = self._published(table, found, [p.memberships for p in partitions])
+        return Outcome(published, evidence, {"partitions": found})
+
+    def replay(self, table: Table, found: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]]:
+        """Give new records the labels of the sets that were found."""
+        if any("orders" not in partition for partition in found["partitions"]):
+            raise DataError(
+                "fuzzy-recode: the record was written by an earlier version and does not hold the order of the labels. "
+                "Run the policy again to get one that does."
+            )
+        values = self._values(table)
+        lost = np.zeros(len(table), np.bool_)
+        memberships = []
+        for partition in found["partitions"]:
+            x = np.column_stack([values[name] for name in partition["columns"]])
+            gone = np.isnan(x).any(axis=1)
+            mu = np.zeros((len(x), len(partition["labels"]) + 1))
+            mu[gone, -1] = 1.0
+            mu[~gone, :-1] = known_degrees(partition["found"], x[~gone])
+            lost |= mu.max(axis=1) == 0
+            if self.degrees is not None and not partition["missing"]:
+                lost |= gone  # there is no column for the degree of a missing value
+            memberships.append(mu if partition["missing"] else mu[:, :-1])
+        return self._published(table, found["partitions"], memberships, lost), lost
+
+    def _facts(self, partition: Partition) -> dict[str, Any]:
+        """What new records need: the sets, their labels in each column, and the order of the labels."""
+        labels = self._names(partition)
+        orders = []
+        for j in range(len(partition.columns)):
+            known = [row[j] for row in labels]
+            orders.append(tuple(dict.fromkeys(sorted(known, key=_place(partition, j, known)))))
+        missing = len(partition.names) > len(labels)
+        return {
+            **facts(partition),
+            "found": dict(partition.found),
+            "labels": labels,
+            "orders": orders,
+            "missing": missing,
+        }
+
+    def _published(
+        self,
+        table: Table,
+        partitions: Sequence[Mapping[str, Any]],
+        memberships: Sequence[NDArray[np.float64]],
+        lost: NDArray[np.bool_] | None = None,
+    ) -> Table:
+        """The table with labels, and degrees if they are published; a record without a degree gets neither."""
+        from celosia.fuzzy.partitions import controlled_round
+
+        changes: dict[str, Any] = {}
+        orders: dict[str, tuple[str, ...]] = {}
+        added: dict[str, NDArray[np.float64]] = {}
+        for partition, mu in zip(partitions, memberships, strict=True):
+            names = [tuple(row) for row in partition["labels"]]
+            some = np.ones(len(mu), np.bool_) if lost is None else ~lost
+            cell = np.where(some & (mu.max(axis=1, initial=0) > 0), mu.argmax(axis=1), len(names))
+            for j, column in enumerate(partition["columns"]):
+                changes[column] = np.array([*(row[j] for row in names), None], dtype=object)[cell]
+                orders[column] = tuple(partition["orders"][j])
+            if self.degrees is not None:
+                rounded = controlled_round(np.where(some[:, None], mu, 0.0), self.degrees)
+                prefix = " + ".join(partition["columns"])
+                shown = [" / ".join(row) for row in names] + ["missing"] * partition["missing"]
+                added |= {f"{prefix}: {name}": rounded[:, i] for i, name in enumerate(shown)}
+        return _relabelled(table, changes, orders, added)
 
     def _values(self, table: Table) -> dict[str, NDArray[np.float64]]:
         for name in self.columns:
@@ -129,7 +179,7 @@ def _relabelled(
 
     from celosia.schema import Column, Kind, Role, Schema
 
-    new = {name: pl.Series(name, values, dtype=pl.String) for name, values in changes.items()}
+    new = {name: pl.Series(name, values.tolist(), dtype=pl.String) for name, values in changes.items()}
     changed = table.replace({**new, **added})
     kept = [c for c in changed.schema.columns if c.name not in added]
     further = [Column(name, frozenset({Role.QUASI}), Kind.NUMERIC) for name in added]
