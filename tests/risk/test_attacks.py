@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import binomtest
 
 import celosia
+from celosia.consent.measures import re_identification
 from celosia.errors import NotApplicable, ParameterError, UnknownName
 from celosia.risk.disclosure_risk import DisclosureRisk
 from celosia.risk.distance_linkage import DistanceLinkage
@@ -110,6 +111,47 @@ def test_same_seed_same_attack(people):
     assert part.records(original, protected).equals(part.records(original, again))
     other = InferenceAttack(target="age", learner="random-forest", repeats=1, seed=1)
     assert not part.records(original, protected).equals(other.records(original, again))
+
+
+def test_records_that_the_intruder_knows_are_not_predicted(people):
+    original, protected = celosia.read(people), celosia.read(people.with_columns(age=pl.lit("*")))
+    part = InferenceAttack(target="age", external=0.25, repeats=1)
+    records, evidence = part.records(original, protected), part.evidence(original, protected)
+    known = round(0.25 * len(people))
+    assert records["risk"].null_count() == records["baseline"].null_count() == known
+    assert records["risk"].drop_nulls().is_in([0.0, 1.0]).all()  # one try: right or wrong
+    assert evidence["records"] == len(people) - known
+    assert records["risk"].mean() == pytest.approx(evidence["value"])
+    assert records["baseline"].mean() == pytest.approx(evidence["baseline"])
+    # a second, disjoint sample leaves nobody out
+    twice = InferenceAttack(target="age", external=0.25, repeats=2)
+    assert twice.records(original, protected)["risk"].null_count() == 0
+    assert twice.evidence(original, protected)["records"] == len(people)
+
+
+def test_a_subgroup_that_nobody_predicts_has_no_share(people):
+    original = celosia.read(people.with_columns(rare=pl.int_range(len(people)) == 0))
+    protected = celosia.read(people.with_columns(age=pl.lit("*")))
+    found = []
+    for seed in range(12):
+        part = InferenceAttack(target="age", external=0.9, repeats=1, subgroup="rare", seed=seed)
+        known = part.records(original, protected)["risk"].is_null()[0]
+        subgroup = part.evidence(original, protected)["subgroup"]
+        assert (subgroup["value"] is None) == known
+        assert subgroup["records"] == (0 if known else 1)
+        found.append(known)
+    assert set(found) == {True, False}
+
+
+def test_groups_are_judged_by_the_records_that_were_predicted(people):
+    original, protected = celosia.read(people), celosia.read(people.with_columns(age=pl.lit("*")))
+    blocked = np.arange(len(people)) % 3 == 0
+    found = re_identification(original, protected, ["age"], blocked, external=0.8, repeats=2)
+    risk = InferenceAttack(target="age", external=0.8, repeats=2).records(original, protected)["risk"]
+    assert 0.5 < risk.null_count() / len(people) < 0.75  # 0.8² of the records are in both samples
+    assert found["all"]["records"] == len(people) - risk.null_count()
+    assert found["all"]["value"] == pytest.approx(risk.mean())
+    assert found["blocking"]["value"] == pytest.approx(risk.filter(pl.Series(blocked)).mean())
 
 
 def test_inference_does_not_apply(people):

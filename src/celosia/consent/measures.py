@@ -46,8 +46,10 @@ def re_identification(
     attack: Any = build("risk", {**part, "repeats": repeats, "seed": seed})
     found = attack.records(original, protected)
     right, guess = found["risk"].to_numpy(), found["baseline"].to_numpy()
+    tried = np.isfinite(right)  # large samples may hold a record in every try
     out = {}
-    for name, mask in _groups(blocked).items():
+    for name, group in _groups(blocked).items():
+        mask = group & tried
         n = int(mask.sum())
         if not n:
             continue

@@ -30,7 +30,8 @@ class InferenceAttack(Risk):
     .. math:: P_{reid} = \frac{\text{correct predictions}}{\text{rows to predict}}
 
     Several columns under ``target`` are predicted together (province, canton, district). ``repeats`` disjoint
-    external samples are drawn as far as they last; each record is predicted by those that do not know it. High
+    external samples are drawn as far as they last; each record is predicted by those that do not know it, and one
+    that all of them know has no risk here. High
     accuracy by itself means nothing: the baseline is to say the most frequent value, and ``lift`` is how much
     better the learner is, with an interval for the difference. ``subgroup`` names a column that marks people of
     special interest; their share is reported too. ``predictors`` are all protected columns but identifiers, when
@@ -66,18 +67,21 @@ class InferenceAttack(Risk):
         """Accuracy with interval, majority baseline, lift, the difference with interval, and the subgroup."""
         right, guess = self._right(original, protected)
         out = _judge(right, guess)
-        out |= {"learner": self.learner, "external": self.external, "records": len(right)}
+        out |= {"learner": self.learner, "external": self.external}
         if self.subgroup is not None:
             marked = self._marked(original, protected)
-            out["subgroup"] = _judge(right[marked], guess[marked]) | {"records": int(marked.sum())}
+            out["subgroup"] = _judge(right[marked], guess[marked])
         return out
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """Share of the tries in which each protected record was predicted, by the learner and by the majority."""
+        """Share of the tries in which each protected record was predicted, by the learner and by the majority.
+
+        Missing for a record that every external sample held, as in a single try: nobody had to predict it.
+        """
         import polars as pl
 
         right, guess = self._right(original, protected)
-        return pl.DataFrame({"risk": np.nan_to_num(right), "baseline": np.nan_to_num(guess)})
+        return pl.DataFrame({"risk": right, "baseline": guess}).fill_nan(None)
 
     def _right(self, original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return protected.cached((str(self), Same(original)), lambda: self._run(original, protected))
@@ -162,13 +166,15 @@ class InferenceAttack(Risk):
 
 
 def _judge(right: NDArray[np.float64], guess: NDArray[np.float64]) -> dict[str, Any]:
-    """Accuracy, baseline and difference, each with what chance allows for."""
+    """Accuracy, baseline and difference over the records that were predicted, each with what chance allows for."""
     from celosia.statistics.intervals import Z, wilson
 
     seen = np.isfinite(right)
     n = int(seen.sum())
     if n == 0:
-        return {"value": 0.0, "interval": [0.0, 1.0], "baseline": 0.0, "lift": 1.0, "advantage": 0.0}
+        return dict.fromkeys(("value", "interval", "baseline", "lift", "advantage", "advantage_interval")) | {
+            "records": 0
+        }
     value, baseline = float(right[seen].mean()), float(guess[seen].mean())
     gain = right[seen] - guess[seen]
     half = Z * float(gain.std(ddof=1)) / math.sqrt(n) if n > 1 else 1.0
@@ -179,6 +185,7 @@ def _judge(right: NDArray[np.float64], guess: NDArray[np.float64]) -> dict[str, 
         "lift": value / baseline if baseline > 0 else float("inf"),
         "advantage": value - baseline,
         "advantage_interval": [value - baseline - half, value - baseline + half],
+        "records": n,
     }
 
 
