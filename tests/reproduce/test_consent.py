@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -78,6 +79,11 @@ def test_a_quick_run(tmp_path):
     assert mine[0]["mean"] > others[0]["mean"]
     page = (tmp_path / "consent.html").read_text()
     assert "Figure 8.4" in page
+    drawn = set(re.findall(r'class="(?:swatch )?(s\d)"', page))
+    assert len(drawn) == 5
+    assert all(f".{colour} {{ fill:" in page and f".swatch.{colour} {{" in page for colour in drawn), (
+        "every rule has a colour"
+    )
     assert "<script" not in page
     assert len(json.loads((tmp_path / "consent.json").read_text())["questions"]) == 7
 

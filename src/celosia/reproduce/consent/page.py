@@ -46,9 +46,8 @@ def _figures(found: Results) -> list[str]:
 
     standard = RULES.index("standard")
     gain = found.p_reid[:, :, :, [standard], 1].mean(axis=0) - found.p_reid[..., 1].mean(axis=0)
-    some = [(rule, j) for j, rule in enumerate(RULES) if j != standard]
     differences: list[tuple[str, list[float | None]]] = [
-        (rule, [float(v) for v in gain[:, :, j].ravel()]) for rule, j in some
+        (rule, [float(v) for v in gain[:, :, j].ravel()]) for j, rule in enumerate(RULES)
     ]
     altered: list[tuple[str, list[float | None]]] = [
         (rule, [float(v) for v in found.altered[:, :, j, 0].mean(axis=0)]) for j, rule in enumerate(RULES)
