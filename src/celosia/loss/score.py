@@ -16,7 +16,7 @@ INTERESTING = 30.0
 
 
 class Score(Loss):
-    r"""Loss and risk in one number, in percent: lower is better.
+    r"""Loss and risk in one number, in percent.
 
     .. math:: \mathrm{Score} = 100\,(w\,\mathrm{IL} + (1 - w)\,\mathrm{DR})
 

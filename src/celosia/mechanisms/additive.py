@@ -101,7 +101,7 @@ class Geometric(_Additive):
 
 
 class Gaussian(_Additive):
-    r"""Add Gaussian noise with the smallest standard deviation that :math:`(\varepsilon, \delta)` allows.
+    r"""Add Gaussian noise with the smallest standard deviation that ε and δ allow.
 
     .. math:: \Phi\Big(\frac{\Delta}{2\sigma} - \frac{\varepsilon\sigma}{\Delta}\Big)
               - e^{\varepsilon} \Phi\Big(-\frac{\Delta}{2\sigma} - \frac{\varepsilon\sigma}{\Delta}\Big) \le \delta

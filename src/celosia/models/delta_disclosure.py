@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class DeltaDisclosure(_SensitiveModel):
-    r"""Each value present in a class is as frequent as in the input table, up to a factor of :math:`2^\delta`.
+    r"""Each value present in a class is as frequent as in the input table, up to a factor of 2 to the power δ.
 
     .. math:: \bigl|\log_2 (p_i / q_i)\bigr| < \delta \quad \text{for all values present}
 

@@ -25,12 +25,17 @@ Edition = Literal["external", "internal"]
 
 @functools.cache
 def words(language: str) -> dict[str, Any]:
-    """The texts of a language."""
+    """The texts of a language, with what each part is (``meanings``, by kind and name) where that is not English."""
     if language not in LANGUAGES:
         from celosia.errors import UnknownName
 
         raise UnknownName.of("language", language, LANGUAGES)
-    return tomllib.loads((resources.files("celosia.report") / "words" / f"{language}.toml").read_text("utf-8"))
+    meanings = {} if language == "en" else _texts(f"parts.{language}.toml")  # English stands in the docstrings
+    return _texts(f"{language}.toml") | {"meanings": meanings}
+
+
+def _texts(name: str) -> dict[str, Any]:
+    return tomllib.loads((resources.files("celosia.report") / "words" / name).read_text("utf-8"))
 
 
 @functools.cache
@@ -109,8 +114,8 @@ def tables_page(
 
 
 def meaning(part: Any, w: Mapping[str, Any]) -> str:
-    """What a measure means, in the language of the report where it is known, else in English."""
-    known: str | None = w["meanings"].get(part.name)
+    """What a part is, in the language of the report; a part of another package is told in English."""
+    known: str | None = w["meanings"].get(part.kind, {}).get(part.name)
     return known or part.summary().replace("``", "")
 
 
