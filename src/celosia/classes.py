@@ -66,10 +66,21 @@ class Rows:
 
 
 def patterns(rows: Rows, keys: Sequence[str], *, weight: str | None = None) -> pl.DataFrame:
-    """One row per combination of the keys with its counts, suppressed records left out."""
+    """One row per combination of the keys with its counts, suppressed records left out.
+
+    With a person column the weight of a person counts once in a combination: the mean over the person's rows there.
+    """
     import polars as pl
 
-    found = rows.engine.bounded(rows.engine.histogram(rows.kept(), keys, person=rows.schema.person, weight=weight))
+    person = rows.schema.person
+    if weight is not None and person is not None:
+        each = rows.engine.bounded(
+            rows.engine.histogram(rows.kept(), list(dict.fromkeys([*keys, person])), weight=weight)
+        )
+        once = (pl.col(WEIGHT).cast(pl.Float64) / pl.col(ROWS)).sum().alias(WEIGHT)
+        found = each.group_by(keys).agg(pl.col(ROWS).sum(), pl.len().alias(PERSONS), once)
+    else:
+        found = rows.engine.bounded(rows.engine.histogram(rows.kept(), keys, person=person, weight=weight))
     found = found.with_columns(pl.col(PERSONS if rows.schema.person else ROWS).cast(pl.Int64).alias(ROWS))
     starred = None if rows.flagged else _starred(found, rows.schema.quasi)
     return found if starred is None else found.filter(~starred)

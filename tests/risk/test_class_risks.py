@@ -204,6 +204,50 @@ def test_journalist_with_weights():
     assert Journalist().value(data) == 0.2
 
 
+def test_marketer_counts_persons(engine):
+    # class 1: person a with three rows; class 2: a again, b with two rows, c
+    data = pl.DataFrame({"age": [1, 1, 1, 2, 2, 2, 2], "who": list("aaaabbc"), "w": [5.0, 5, 5, 5, 20, 20, 15]})
+    alone = celosia.read(data, celosia.Schema.of(quasi=["age"], person="who"), engine=engine)
+    # two classes over the four persons in them; by rows it would be (3 + 4/3) / 7
+    assert Marketer().value(alone) == pytest.approx(2 / 4)
+    assert Marketer().evidence(alone) == {"value": 0.5, "expected": pytest.approx(2), "records": 4}
+    weighted = celosia.read(data, celosia.Schema.of(quasi=["age"], person="who", weight="w"), engine=engine)
+    # a stands for 5 people, b for 20, c for 15: F is 5 and 40, not 15 and 60
+    assert Journalist().records(weighted)["F"].to_list() == [5, 5, 5, 40, 40, 40, 40]
+    assert Marketer().value(weighted) == pytest.approx((1 / 5 + 3 / 40) / 4)
+    assert Marketer().records(weighted)["risk"].to_list() == pytest.approx([1 / 5] * 3 + [1 / 40] * 4)
+    # three persons of thirty: every person stands for ten
+    assert Marketer(size=30).value(alone) == pytest.approx((1 / 10 + 3 / 30) / 4)
+    with pytest.raises(ParameterError, match="at least the 3 persons"):
+        Marketer(size=2).value(alone)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.sampled_from([1, 2, None]), st.integers(0, 4)), min_size=1, max_size=25
+    ),
+    st.booleans(),
+    st.booleans(),
+)
+def test_marketer_class_by_class(rows, persons, weighted):
+    data = pl.DataFrame(rows, schema={"x": pl.String, "y": pl.Int64, "id": pl.Int64}, orient="row")
+    data = data.with_columns(w=pl.col("id") * 3.5 + 1)
+    schema = celosia.Schema.of(quasi=["x", "y"], person="id" if persons else None, weight="w" if weighted else None)
+    classes: dict[tuple, list] = {}
+    for i, (x, y, who) in enumerate(rows):
+        classes.setdefault((x, y), []).append((who, 0 if persons else i))
+    sample = [len(set(members)) for members in classes.values()]
+    people = [
+        sum(3.5 * who + 1 for who, _ in set(members)) if weighted else len(set(members)) for members in classes.values()
+    ]
+    expected = sum(f / F for f, F in zip(sample, people, strict=True))
+    found = Marketer().evidence(celosia.read(data, schema))
+    assert found["value"] == pytest.approx(expected / sum(sample))
+    assert found["expected"] == pytest.approx(expected)
+    assert found["records"] == sum(sample)
+
+
 def test_populations_are_needed():
     data = table({"age": [1, 1, 2]}, ["age"])
     with pytest.raises(NotApplicable, match="give the population"):

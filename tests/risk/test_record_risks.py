@@ -161,6 +161,8 @@ def test_persons_are_counted_not_rows():
     data = pl.DataFrame({"age": [30, 30, 30, 31], "who": ["a", "a", "b", "c"], "w": [1.0, 1, 2, 3]})
     table = celosia.read(data, celosia.Schema.of(quasi=["age"], person="who"))
     assert IndividualRisk().records(table)["f"].to_list() == [2, 2, 2, 1]
+    weighted = celosia.read(data, celosia.Schema.of(quasi=["age"], person="who", weight="w"))
+    assert IndividualRisk().records(weighted)["F"].to_list() == [3, 3, 3, 3]  # a stands for one person, b for two
     assert Suda().records(table)["score"].to_list() == [0, 0, 0, 1]
 
 

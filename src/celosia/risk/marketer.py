@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 class Marketer(Risk):
     r"""The share of records that an intruder who links the whole file would re-identify.
 
-    .. math:: \frac1n \sum_E \frac{|E|}{F_E} = \frac1n \sum_i \frac1{F_i}
+    .. math:: \frac1n \sum_E \frac{f_E}{F_E}, \qquad n = \sum_E f_E
 
-    Without ``population``, ``size`` or weights the file is the whole population (:math:`F = |E|`) and the value is
-    the number of classes over the number of records. References: Dankar & El Emam (2010).
+    with :math:`f_E` the records of class *E* and :math:`F_E` the people of the population in it: counted in a
+    ``population`` table, scaled up by the ``size`` of the population, or summed from the weight column. With a person
+    column f and n count persons, whatever number of rows they have, and the weight of a person counts once; a person
+    with rows in several classes counts in each. Without a population the file is all of it (:math:`F = f`), and the
+    value is the number of classes over n. References: Dankar & El Emam (2010).
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [30, 30, 31]}), celosia.Schema.of(quasi=["age"]))
@@ -35,15 +38,17 @@ class Marketer(Risk):
     size: int | None = Field(default=None, ge=1, description="number of people in the population")
 
     def value(self, table: Table) -> float:
-        """The expected share of records that are re-identified; suppressed records do not count."""
-        risk = self._risk(table)
-        kept = int((risk > 0).sum())
-        return float(risk.sum() / kept) if kept else 0.0
+        """The expected share of records (persons) that are re-identified; suppressed records do not count."""
+        return float(self.evidence(table)["value"])
 
     def evidence(self, table: Table) -> dict[str, Any]:
-        """The share and the expected number of re-identified records."""
+        """The share and the expected number of re-identified records (persons)."""
+        from celosia.views.keys import person_shares
+
         risk = self._risk(table)
-        return {"value": self.value(table), "expected": float(risk.sum()), "records": int((risk > 0).sum())}
+        share = person_shares(table)
+        expected, n = float((risk * share).sum()), float(share[risk > 0].sum())
+        return {"value": expected / n if n else 0.0, "expected": expected, "records": round(n)}
 
     def records(self, table: Table) -> pl.DataFrame:
         """The chance of each record to be linked rightly."""

@@ -33,7 +33,7 @@ class Keys:
     rows: NDArray[np.int64]
     """Rows of each pattern."""
     weights: NDArray[np.float64] | None
-    """Sum of the sampling weights of each pattern; None without a weight column."""
+    """Sum of the sampling weights of each pattern, a person's counted once; None without a weight column."""
     pattern: NDArray[np.int64] = field(repr=False)
     """The pattern of each record in table order; -1 when suppressed."""
     category: tuple[bool, ...]
@@ -79,6 +79,26 @@ class Keys:
         return found[self.pattern]
 
 
+def person_shares(table: Table) -> NDArray[np.float64]:
+    """For each record 1 over the records of its person in its class, so that a person adds up to one; 0 if suppressed.
+
+    Without a person column every record stands for itself.
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"age": [30, 30, 31], "who": ["a", "a", "a"]})
+    >>> person_shares(celosia.read(data, celosia.Schema.of(quasi=["age"], person="who"))).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    person = table.schema.person
+    if person is None:
+        return (~table.suppressed_mask()).astype(np.float64)
+    pattern = Keys.of(table).pattern
+    codes, values = table.codes(person)
+    pair = (pattern + 1) * (len(values) + 1) + codes + 1
+    _, inverse, counts = np.unique(pair, return_inverse=True, return_counts=True)
+    return np.where(pattern >= 0, 1.0 / counts[inverse], 0.0)
+
+
 def population_size(table: Table, size: int | None) -> int:
     """The number of people in the population: as given, or the sum of the sampling weights."""
     records = int(Keys.of(table).counts.sum())
@@ -109,7 +129,11 @@ def _group(table: Table) -> Keys:
     if schema.person is not None:
         wanted.append(pl.col(schema.person).n_unique().alias("__persons__"))
     if schema.weight is not None:
-        wanted.append(pl.col(schema.weight).cast(pl.Float64).sum().alias("__weights__"))
+        weight = pl.col(schema.weight).cast(pl.Float64)
+        if schema.person is not None:  # the rows of a person stand for the same people of the population
+            frame = frame.with_columns((weight / pl.len().over([*names, schema.person])).alias("__weight__"))
+            weight = pl.col("__weight__")
+        wanted.append(weight.sum().alias("__weights__"))
         _check_weights(frame[schema.weight])
     found = frame.group_by(names).agg(wanted)
     rows = found["__rows__"].to_numpy().astype(np.int64)

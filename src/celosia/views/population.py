@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.classes import patterns
+from celosia.classes import patterns, total
 from celosia.engines.engine import ROWS
 from celosia.errors import DataError, NotApplicable, ParameterError
 from celosia.hierarchy.matching import matches
@@ -91,6 +91,7 @@ def population_frequencies(table: Table, source: Any, size: int | None) -> NDArr
     """For each record the people of the population it could be; 0 when suppressed.
 
     Counted in a population table, scaled up by the ``size`` of the population, or summed from the weight column.
+    People are counted, not their rows, where a person column is declared.
     """
     import polars as pl
 
@@ -101,9 +102,11 @@ def population_frequencies(table: Table, source: Any, size: int | None) -> NDArr
         found = on_records(table, keys, pl.DataFrame({"people": counts.population}))["people"]
         return found.fill_null(0).cast(pl.Float64).to_numpy()
     if size is not None:
-        if size < len(table):
-            raise ParameterError(f"size must be at least the {len(table)} rows of the table, got {size}.")
-        return table.frequencies() * (size / max(1, len(table)))
+        n = total(table.rows)
+        if size < n:
+            counted = "persons" if table.schema.person else "rows"
+            raise ParameterError(f"size must be at least the {n} {counted} of the table, got {size}.")
+        return table.frequencies() * (size / max(1, n))
     if table.schema.weight is not None:
         return np.maximum(table.frequencies(weight=True), table.frequencies())
     raise NotApplicable("give the population: a table, its size, or a weight column in the schema.")
