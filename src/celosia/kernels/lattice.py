@@ -143,31 +143,35 @@ def roll_up(
 
 
 @compiled()
-def merge_values(
+def _merge_in_table(
     start: Ints, value: Small, count: Ints, group: Small, groups: int, width: int
 ) -> tuple[Ints, Small, Ints]:
-    """Add up value counts (compressed rows) of the rows of each group; values ascend within a group."""
+    """Add up through a full table of groups and values."""
+    full = np.zeros((groups, width), dtype=np.int64)
+    for r in range(len(group)):
+        g = group[r]
+        for e in range(start[r], start[r + 1]):
+            full[g, value[e]] += count[e]
+    room = min(len(value), groups * width)
+    out_start = np.zeros(groups + 1, dtype=np.int64)
+    out_value = np.empty(room, dtype=np.int32)
+    out_count = np.empty(room, dtype=np.int64)
+    used = 0
+    for g in range(groups):
+        for v in range(width):
+            c = full[g, v]
+            if c > 0:
+                out_value[used] = v
+                out_count[used] = c
+                used += 1
+        out_start[g + 1] = used
+    return out_start, out_value[:used].copy(), out_count[:used].copy()
+
+
+@compiled()
+def _by_group(group: Small, groups: int) -> tuple[Ints, Ints]:
+    """The rows in the order of their groups, and where each group begins."""
     rows = len(group)
-    if groups * width <= 8 * len(value) + 4096:  # few values: a full table is quicker than sorting rows by group
-        full = np.zeros((groups, width), dtype=np.int64)
-        for r in range(rows):
-            g = group[r]
-            for e in range(start[r], start[r + 1]):
-                full[g, value[e]] += count[e]
-        room = min(len(value), groups * width)
-        begins = np.zeros(groups + 1, dtype=np.int64)
-        values = np.empty(room, dtype=np.int32)
-        counts = np.empty(room, dtype=np.int64)
-        filled = 0
-        for g in range(groups):
-            for v in range(width):
-                c = full[g, v]
-                if c > 0:
-                    values[filled] = v
-                    counts[filled] = c
-                    filled += 1
-            begins[g + 1] = filled
-        return begins, values[:filled].copy(), counts[:filled].copy()
     begin = np.zeros(groups + 1, dtype=np.int64)
     for r in range(rows):
         begin[group[r] + 1] += 1
@@ -179,6 +183,17 @@ def merge_values(
         g = group[r]
         order[place[g]] = r
         place[g] += 1
+    return order, begin
+
+
+@compiled()
+def merge_values(
+    start: Ints, value: Small, count: Ints, group: Small, groups: int, width: int
+) -> tuple[Ints, Small, Ints]:
+    """Add up value counts (compressed rows) of the rows of each group; values ascend within a group."""
+    if groups * width <= 8 * len(value) + 4096:  # few values: a full table is quicker than sorting rows by group
+        return _merge_in_table(start, value, count, group, groups, width)
+    order, begin = _by_group(group, groups)
     total = np.zeros(width, dtype=np.int64)
     touched = np.empty(width, dtype=np.int32)
     out_start = np.zeros(groups + 1, dtype=np.int64)

@@ -94,6 +94,14 @@ def _masks(missing: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bo
 
 
 @compiled()
+def _given(giver: NDArray[np.bool_], taker: NDArray[np.bool_], share: float, empty_counts: bool) -> float:
+    """The part of a pattern that a compatible one receives, by the observed columns of the two."""
+    if not empty_counts and taker.all() and not giver.any():
+        return 0.0  # sdcMicro: nothing observed adds nothing to complete patterns
+    return 1.0 if giver.all() else share
+
+
+@compiled()
 def _match_masks(
     codes: NDArray[np.int32],
     counts: NDArray[np.float64],
@@ -126,16 +134,8 @@ def _match_masks(
             s, t = a, b
             if start[a + 1] - start[a] > start[b + 1] - start[b]:
                 s, t = b, a
-            s_complete = observed[s].all()
-            t_complete = observed[t].all()
-            # what one pattern of s receives from t, and t from s
-            to_s = 1.0 if t_complete else share
-            to_t = 1.0 if s_complete else share
-            if not empty_counts:  # sdcMicro: nothing observed adds nothing to complete patterns
-                if s_complete and not observed[t].any():
-                    to_s = 0.0
-                if t_complete and not observed[s].any():
-                    to_t = 0.0
+            to_s = _given(observed[t], observed[s], share, empty_counts)
+            to_t = _given(observed[s], observed[t], share, empty_counts)
             if to_s == 0.0 and to_t == 0.0:
                 continue
             n_both = 0
