@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import secrets
 import threading
 import time
 from pathlib import Path
 
 from celosia.errors import InputError
+from celosia.io.atomic import replaced
 
 
 class Keys:
@@ -46,13 +46,8 @@ class Keys:
         return len(self._analysts)
 
     def _write(self, analysts: dict[str, str]) -> None:
-        temporary = self._path.with_name(self._path.name + ".new")
-        descriptor = os.open(temporary, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(analysts, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(self._path)
+        with replaced(self._path, 0o600) as draft:
+            draft.write_text(json.dumps(analysts, indent=1), encoding="utf-8")
         self._analysts = analysts
 
 
