@@ -106,7 +106,7 @@ def test_blocks_are_honoured_and_counted(students, catalogue, store):
     blocking = {name: one["losses"]["blocking"]["gcp"] for name, one in measured.items()}
     others = {name: one["losses"]["others"]["gcp"] for name, one in measured.items()}
     assert blocking["coarser"] == pytest.approx(blocking["control"])
-    assert others["coarser"] == pytest.approx(others["standard"])
+    assert others["standard"] <= others["coarser"] < others["control"]
     for one in measured.values():
         assert set(one["p_reid"]) == {"all", "blocking", "others"}
     store.set_default(block=True)

@@ -80,7 +80,9 @@ def request(
     key: Annotated[str | None, typer.Option(help="Kind of key in the owner column.")] = None,
     camouflage: Annotated[float, typer.Option(help="Share of others who are made coarser too.")] = 0.0,
     strengthen: Annotated[list[str] | None, typer.Option(help="suppress, exclude, or a model.")] = None,
-    out: Annotated[Path, typer.Option(help="Directory for data and report.")] = Path("publication"),
+    out: Annotated[Path, typer.Option(help="Directory for data, certificate, private record and reports.")] = Path(
+        "publication"
+    ),
     overwrite: Annotated[bool, typer.Option(help="Replace a publication that is there already.")] = False,
     seed: Annotated[int | None, typer.Option(help="Seed, for tests only.")] = None,
     measure: Annotated[bool, typer.Option(help="Attack the release, standard(k) and the control.")] = True,
@@ -119,6 +121,7 @@ def request(
         for block in made.report["blocks"]:
             print(f"{block['inference']}: {block['owners']} owners, {block['rows']} rows, X = {block['X']}")
         print(f"{made.report['rows']} rows, {made.report['rows marked']} marked; written to {out}")
+        print(f"{paths['record'].name} and {paths['internal'].name} are for you alone; check: celosia verify {out}")
     end_with(0 if made.holds else 3)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celosia.consent.protection import Design, Rule
 from celosia.consent.request import Publication, Request, analyse, publish, write
@@ -13,6 +13,9 @@ from celosia.consent.rules import Catalogue, Inference, derived, load, write_tom
 from celosia.consent.signin import ADMIN, issue
 from celosia.consent.store import Preferences
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
+
+if TYPE_CHECKING:
+    from celosia.verify import Check, Repeat
 
 STORE = "consent.db"
 
@@ -85,7 +88,7 @@ def request(
     measure: bool = True,
     progress: Callable[[str, float], None] | None = None,
 ) -> tuple[Publication, Mapping[str, Path]]:
-    """Carry out a request to publish and write data and report."""
+    """Carry out a request to publish and write the release: data, certificate, private record, reports."""
     chosen: Rule = rule  # type: ignore[assignment]  # checked by Design
     design = Design(k=k, rule=chosen, tree=tuple(tree), camouflage=camouflage, strengthen=tuple(strengthen))
     wanted = Request(
@@ -102,6 +105,21 @@ def request(
     with opened(store) as choices:
         made = publish(wanted, database, load(catalogue), choices, seed=seed, progress=progress)
     return made, write(made, out, overwrite=overwrite)
+
+
+def repeat_request(database: str, catalogue: str | Path, store: str | Path = STORE) -> Repeat:
+    """How ``celosia verify`` makes a publication again."""
+    from celosia.consent.replay import repetition
+
+    if "://" not in str(store) and not Path(store).is_file():
+        raise DataError(f"there is no store {str(store)!r} of choices: give the one that the request was made with.")
+    known = load(catalogue)
+
+    def repeat(stated: dict[str, Any], private: dict[str, Any]) -> list[Check]:
+        with opened(store) as choices:
+            return repetition(database, known, choices)(stated, private)
+
+    return repeat
 
 
 def load_choices(source: str | Path, store: str | Path = STORE) -> int:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import celosia
 from celosia.consent.elements import ANY, Columns, Elements, Field, elements, normalised, same_table
 from celosia.consent.rules import Catalogue, Rule, Value
+
+if TYPE_CHECKING:
+    from celosia.consent.remembered import Remembered
 
 Seen = Mapping[tuple[str, int, int], bool]
 """Whether the result held the value: by inference, number of the rule and number of the value."""
@@ -28,6 +33,8 @@ class Match:
     active: bool
     waiting: tuple[int, ...] = ()
     """Values that only the result can decide, by number; none once the result was looked at."""
+    fired: tuple[int, ...] = ()
+    """The values that fired, by number."""
 
     @property
     def matched(self) -> int:
@@ -42,6 +49,18 @@ class Match:
     def data(self) -> dict[str, Any]:
         """As plain data; values are named by their field, never by their literal."""
         return {**asdict(self), "matched": self.matched, "score": float(self.score)}
+
+    def kept(self) -> dict[str, Any]:
+        """What another process needs to have the match again: names of the catalogue, values by their number."""
+        return {name: value for name, value in asdict(self).items() if name != "values"}
+
+    @classmethod
+    def again(cls, kept: Mapping[str, Any], catalogue: Catalogue) -> Match:
+        """The match that was kept."""
+        rule = catalogue[kept["inference"]].rules[kept["rule"]]
+        lists = {name: tuple(kept[name]) for name in ("tables", "waiting", "fired")}
+        fields = tuple((table, field) for table, field in kept["fields"])
+        return cls(**{**kept, **lists, "fields": fields, "values": _fields(rule, kept["fired"])})
 
     def sentence(self) -> str:
         """What fired, for a person."""
@@ -67,7 +86,7 @@ def match(rule: Rule, query: Elements, inference: str = "", number: int = 0, see
     """
     tables = tuple(name for name in rule.tables if any(same_table(name, t) for t in query.tables))
     fields = tuple((t, f) for t, names in rule.tables.items() for f in names if _uses(query, t, f))
-    values, waiting = [], []
+    fired, waiting = [], []
     for at, value in enumerate(rule.values):
         known = (seen or {}).get((inference, number, at))
         if value.scope == "predicate":
@@ -77,11 +96,22 @@ def match(rule: Rule, query: Elements, inference: str = "", number: int = 0, see
             if known is None and shown_by(query, value):
                 waiting.append(at)
         if hit:
-            values.append(value.field)
-    total = rule.size()
-    matched = len(tables) + len(fields) + len(values)
-    enough = matched >= rule.minimum if rule.threshold is None else matched >= Fraction(str(rule.threshold)) * total
-    return Match(inference, number, tables, fields, tuple(values), total, rule.active and enough, tuple(waiting))
+            fired.append(at)
+    values = _fields(rule, fired)
+    active = _reached(rule, len(tables) + len(fields) + len(values))
+    return Match(inference, number, tables, fields, values, rule.size(), active, tuple(waiting), tuple(fired))
+
+
+def completed(found: Iterable[Match], catalogue: Catalogue, seen: Seen) -> tuple[Match, ...]:
+    """The same matches once the result was looked at: what was waiting has fired or not."""
+    out = []
+    for one in found:
+        rule = catalogue[one.inference].rules[one.rule]
+        hits = [at for at in one.waiting if seen.get((one.inference, one.rule, at))]
+        fired = tuple(sorted({*one.fired, *hits}))
+        done = replace(one, values=_fields(rule, fired), fired=fired, waiting=())
+        out.append(replace(done, active=_reached(rule, done.matched)))
+    return tuple(out)
 
 
 def matches(catalogue: Catalogue, query: Elements, seen: Seen | None = None) -> tuple[Match, ...]:
@@ -133,14 +163,15 @@ def marked_columns(query: Elements, found: Iterable[Match], owner: Iterable[str]
 
 
 class Activations:
-    """Matches by normalised query, so that a query that comes again is not analysed again.
+    """Matches by normalised query, so that a query that comes again is not matched again.
 
-    The key is a hash: constants of a query are not kept.
+    The key is a hash: constants of a query are not kept. ``memory`` keeps matches beyond this process.
     """
 
-    def __init__(self, catalogue: Catalogue, columns: Columns | None = None) -> None:
-        self._catalogue, self._columns = catalogue, columns
-        self._digest = catalogue.digest()
+    def __init__(self, catalogue: Catalogue, columns: Columns | None = None, memory: Remembered | None = None) -> None:
+        self._catalogue, self._columns, self._memory = catalogue, columns, memory
+        described = json.dumps({name: list(fields) for name, fields in (columns or {}).items()}, sort_keys=True)
+        self._digest = f"{celosia.__version__}{catalogue.digest()}{described}"
         self._known: dict[str, tuple[Elements, tuple[Match, ...]]] = {}
         self.hits = 0
 
@@ -151,8 +182,31 @@ class Activations:
             self.hits += 1
             return self._known[key]
         query = elements(sql, dialect, self._columns)
-        self._known[key] = (query, matches(self._catalogue, query))
+        self._known[key] = (query, self._matches(key, query))
         return self._known[key]
+
+    def _matches(self, key: str, query: Elements) -> tuple[Match, ...]:
+        kept = self._memory.recall(key) if self._memory else None
+        if kept is not None:
+            self.hits += 1
+            return tuple(Match.again(one, self._catalogue) for one in kept)
+        found = matches(self._catalogue, query)
+        if self._memory:
+            self._memory.keep(key, [one.kept() for one in found])
+        return found
+
+
+def _fields(rule: Rule, numbers: Iterable[int]) -> tuple[str, ...]:
+    """The fields of some values of a rule."""
+    return tuple(rule.values[at].field for at in numbers)
+
+
+def _reached(rule: Rule, matched: int) -> bool:
+    """Whether so many elements activate a rule."""
+    enough = (
+        matched >= rule.minimum if rule.threshold is None else matched >= Fraction(str(rule.threshold)) * rule.size()
+    )
+    return rule.active and enough
 
 
 def _uses(query: Elements, table: str, field: str) -> bool:

@@ -25,7 +25,7 @@ BATCH = 20_000
 
 
 class Tables(NamedTuple):
-    """Owners, their other keys, what they chose now, every change, settings, sign-in links, and the audit trail."""
+    """Owners, their other keys and choices, every change, settings, sign-in links, audit trail, matches of queries."""
 
     metadata: MetaData
     owners: Table
@@ -36,6 +36,7 @@ class Tables(NamedTuple):
     links: Table
     trail: Table
     answers: Table
+    activations: Table
 
 
 @lru_cache(maxsize=1)
@@ -89,6 +90,7 @@ def tables() -> Tables:
         table(
             "answers", key("respondent"), key("item"), text("grouping"), sa.Column("value", sa.Integer), text("note")
         ),
+        table("activations", key("query"), text("catalogue"), text("found"), text("at", index=True)),
     )
 
 
@@ -127,8 +129,6 @@ class Preferences:
         """Give the connections back."""
         self._engine.dispose()
 
-    # The default.
-
     @property
     def default(self) -> bool:
         """Whether an owner who has not answered counts as blocking."""
@@ -150,7 +150,7 @@ class Preferences:
         new = list(dict.fromkeys(_owner(o) for o in owners))
         with self.writing() as connection:
             known = set(_all(connection, t.owners, "owner"))
-            fresh = [{"owner": o, "since": _now()} for o in new if o not in known]
+            fresh = [{"owner": o, "since": now()} for o in new if o not in known]
             for part in _parts(fresh):
                 connection.execute(t.owners.insert(), part)
             for kind, pairs in (aliases or {}).items():
@@ -187,10 +187,10 @@ class Preferences:
         owner = _owner(owner)
         with self.writing() as connection:
             if connection.execute(t.owners.select().where(t.owners.c.owner == owner)).first() is None:
-                connection.execute(t.owners.insert(), {"owner": owner, "since": _now()})
+                connection.execute(t.owners.insert(), {"owner": owner, "since": now()})
             found = connection.execute(t.choices.select().where(t.choices.c.owner == owner))
             known = {row.inference: bool(row.block) for row in found}
-            at = _now()
+            at = now()
             for inference, block in choices.items():
                 if known.get(inference) == block:
                     continue
@@ -211,8 +211,9 @@ class Preferences:
         if chosen.null_count().sum_horizontal()[0]:
             raise DataError("choices must not have missing values.")
         chosen = chosen.unique(["owner", "inference"], keep="last", maintain_order=True)
-        t, at = tables(), _now()
+        t = tables()
         with self.writing() as connection:
+            at = now()
             known = set(_all(connection, t.owners, "owner"))
             for part in _parts([{"owner": o, "since": at} for o in chosen["owner"].unique() if o not in known]):
                 connection.execute(t.owners.insert(), part)
@@ -371,7 +372,7 @@ def _connect(where: str | Path) -> Engine:
 
 
 def _note(connection: Connection, what: str, who: str, detail: str) -> None:
-    row = {"at": _now(), "what": what, "who": who, "detail": detail}
+    row = {"at": now(), "what": what, "who": who, "detail": detail}
     connection.execute(tables().trail.insert(), row)
 
 
@@ -382,7 +383,8 @@ def _owner(name: Any) -> str:
     return text
 
 
-def _now() -> str:
+def now() -> str:
+    """The time in UTC, to the microsecond."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 

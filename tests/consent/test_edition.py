@@ -1,0 +1,64 @@
+"""The report for everybody: which counts are withheld, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from celosia.consent.edition import WITHHELD, public
+
+
+def report_of(*owners, total=None, everybody=100):
+    blocks = [
+        {"inference": f"i{n}", "owners": n, "rows": 2 * n, "rows whose X it decides": n, "X": 10, "columns": ["a"]}
+        for n in owners
+    ]
+    total = max(owners, default=0) if total is None else total
+    groups = {"all": {"value": 0.5}, "blocking": {"value": 0.4}, "others": {"value": 0.6}}
+    facts = {"rows": 200, "smallest class": 9, "blocked rows": 2 * total, "of them blocked": 1.0, "X": 10}
+    return {
+        "owners": everybody,
+        "owners who block": total,
+        "rows marked": 2 * total,
+        "blocks": blocks,
+        "facts": facts,
+        "measured": {"coarser": {"losses": groups, "p_reid": groups, "facts": facts, "alpha": 0.0, "cm": {}}},
+    }
+
+
+def test_counts_of_many_are_shown():
+    shown = public(report_of(30, 5, total=32))
+    assert [b["owners"] for b in shown["blocks"]] == [30, 5]
+    assert shown["owners who block"] == 32
+    assert shown["facts"] == {"rows": 200, "smallest class": 9, "blocked rows": 64}
+    assert set(shown["measured"]["coarser"]["p_reid"]) == {"all", "blocking", "others"}
+    assert shown["withheld"] == ""
+
+
+@pytest.mark.parametrize("few", [0, 1, 4, 96, 99, 100])
+def test_counts_of_few_and_of_all_but_few_are_withheld(few):
+    shown = public(report_of(few))
+    assert shown["blocks"][0]["owners"] is None
+    assert shown["blocks"][0]["rows"] is None
+    assert shown["blocks"][0]["rows whose X it decides"] is None
+    assert shown["rows marked"] is None
+    assert shown["withheld"] == WITHHELD
+    assert shown["facts"] == {"rows": 200, "smallest class": 9}
+    assert shown["measured"]["coarser"]["facts"] == {"rows": 200, "smallest class": 9}
+    for name in ("losses", "p_reid"):
+        assert set(shown["measured"]["coarser"][name]) == {"all"}
+
+
+def test_a_total_does_not_tell_what_was_withheld():
+    """30 block one inference, 2 another, nobody both: 32 - 30 would tell."""
+    shown = public(report_of(30, 2, total=32))
+    assert [b["owners"] for b in shown["blocks"]] == [30, None]
+    assert shown["owners who block"] is None
+    assert shown["rows marked"] is None
+
+
+def test_who_asked_is_for_the_publisher_alone():
+    """Every coarse place belongs to a blocking owner: who reads that knows who asked."""
+    shown = public(report_of(30))
+    assert "of them blocked" not in shown["facts"]
+    assert "of them blocked" not in shown["measured"]["coarser"]["facts"]
+    assert report_of(30)["facts"]["of them blocked"] == 1.0
