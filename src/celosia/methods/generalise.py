@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from celosia import grammar
 from celosia.catalogue import Loss, Method, Model, build
 from celosia.errors import ParameterError, RequirementError, UnknownName
 from celosia.methods.class_aggregates import Aggregate, aggregated
@@ -79,11 +78,6 @@ class Generalise(Method):
     }
     suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
 
-    @field_validator("require", mode="before")
-    @classmethod
-    def _one_or_more(cls, value: Any) -> Any:
-        return listed(value)
-
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Search, generalise, suppress."""
         wanted = targets(self.name, table, self.target)
@@ -135,13 +129,6 @@ class Generalise(Method):
         if self.aggregate and isinstance(made, ColumnObjective) and not made.ranked:
             return with_aggregates(made, domain, {domain.names.index(name): name for name in self.aggregate})
         return made
-
-
-def listed(value: Any) -> Any:
-    """A single requirement as a list of one, so that ``--require 'k-anonymity(k=5)'`` reads as it looks."""
-    if isinstance(value, str) and value.strip().startswith("["):
-        return tuple(grammar.parse(value))
-    return (value,) if isinstance(value, str | Model | Mapping) else value
 
 
 def objective_of(who: str, loss: Loss | None, domain: Domain, weights: Mapping[str, float] | None = None) -> Objective:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from celosia.catalogue import Method, Model
 from celosia.errors import ParameterError, RequirementError
-from celosia.methods.generalise import level_range, listed, unmet
+from celosia.methods.generalise import level_range, unmet
 from celosia.methods.quasi_codes import QuasiCodes, QuasiColumn, quasi_codes
 from celosia.search.check import Checker
 from celosia.search.local import LocalResult, LocalSearch
@@ -58,11 +58,6 @@ class LocalGeneralise(Method):
     drop: bool = Field(default=False, description="remove suppressed rows instead of keeping them with stars")
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
-
-    @field_validator("require", mode="before")
-    @classmethod
-    def _one_or_more(cls, value: Any) -> Any:
-        return listed(value)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Find the classes, generalise each, suppress what is left over."""

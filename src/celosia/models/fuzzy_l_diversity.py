@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Column
-from celosia.models.fuzzy_model import Sensitive, _FuzzyModel
+from celosia.models.fuzzy_model import Sensitive, _FuzzyModel, record_frame
 
 if TYPE_CHECKING:
     import polars as pl
@@ -73,15 +73,10 @@ class FuzzyLDiversity(_FuzzyModel):
 
     def records(self, table: Table) -> pl.DataFrame:
         """The posterior belief in each record's own value, one column per sensitive column; null when suppressed."""
-        import polars as pl
-
-        kept = ~table.suppressed_mask()
-        result: dict[str, Any] = {}
-        for column in table.schema.need_sensitive(self.column):
-            values = np.full(len(kept), np.nan)
-            values[kept] = self._posterior(table, self.table_sensitive(table, column))
-            result[f"posterior {column}"] = pl.Series(values).fill_nan(None)
-        return pl.DataFrame(result)
+        columns = table.schema.need_sensitive(self.column)
+        return record_frame(
+            table, {f"posterior {name}": self._posterior(table, self.table_sensitive(table, name)) for name in columns}
+        )
 
     def _diversities(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """For each sensitive column: the number of values per cell, groups × fuzzy cells."""

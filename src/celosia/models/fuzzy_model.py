@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -71,6 +72,19 @@ class _FuzzyModel(FuzzyCoding, Model):
         frame |= {"sigma": size[group, fuzzy], "size": count[group, fuzzy]}
         frame |= {name: values[group, fuzzy] for name, values in columns.items()}
         return pl.DataFrame(frame)
+
+
+def record_frame(table: Table, columns: Mapping[str, NDArray[np.float64]]) -> pl.DataFrame:
+    """Numbers of the kept records as columns in table order; null when suppressed."""
+    import polars as pl
+
+    kept = ~table.suppressed_mask()
+    frame: dict[str, Any] = {}
+    for name, numbers in columns.items():
+        values = np.full(len(kept), np.nan)
+        values[kept] = numbers
+        frame[name] = pl.Series(values).fill_nan(None)
+    return pl.DataFrame(frame)
 
 
 def cell_sizes(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

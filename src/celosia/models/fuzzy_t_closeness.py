@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.catalogue import Column
 from celosia.errors import ParameterError, SchemaError
-from celosia.models.fuzzy_model import Sensitive, _FuzzyModel
+from celosia.models.fuzzy_model import Sensitive, _FuzzyModel, record_frame
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,15 +79,8 @@ class FuzzyTCloseness(_FuzzyModel):
 
     def records(self, table: Table) -> pl.DataFrame:
         """The distance of each record, one column per sensitive column; null when suppressed."""
-        import polars as pl
-
-        kept = ~table.suppressed_mask()
-        result: dict[str, Any] = {}
-        for column in table.schema.need_sensitive(self.column):
-            values = np.full(len(kept), np.nan)
-            values[kept] = self._distances(table, column)
-            result[f"t {column}"] = pl.Series(values).fill_nan(None)
-        return pl.DataFrame(result)
+        columns = table.schema.need_sensitive(self.column)
+        return record_frame(table, {f"t {name}": self._distances(table, name) for name in columns})
 
     def classes(self, table: Table) -> pl.DataFrame:
         """One row per cell: its names, σ-count, whole count, and the distance of its own distribution."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import Field
 
 from celosia.catalogue import Model
+from celosia.views.uniques import unique_share
 
 if TYPE_CHECKING:
     from celosia.search.classes import ClassCounts
@@ -44,5 +45,4 @@ class SampleUniqueness(Model):
 
     def value(self, table: Table) -> float:
         """The share of unique records among those that are not suppressed."""
-        frequency, records = table.sizes()
-        return float(records[frequency == 1].sum() / records.sum()) if len(records) else 0.0
+        return unique_share(table)

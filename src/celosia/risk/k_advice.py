@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from celosia.catalogue import Risk
+from celosia.views.uniques import unique_share
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,8 +59,7 @@ class KAdvice(Risk):
 
     def value(self, table: Table) -> float:
         """Lodha and Thomas' α."""
-        frequency, records = table.sizes()
-        return float(records[frequency == 1].sum() / records.sum()) if len(records) else 0.0
+        return unique_share(table)
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """α, the smallest class, and for each threshold how many records violate it."""

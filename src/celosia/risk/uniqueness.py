@@ -11,6 +11,7 @@ from pydantic import Field
 
 from celosia.catalogue import Risk
 from celosia.errors import NotApplicable
+from celosia.views.uniques import unique_share
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,8 +45,7 @@ class Uniqueness(Risk):
 
     def value(self, table: Table) -> float:
         """The share of unique records among those that are not suppressed."""
-        frequency, records = table.sizes()
-        return float(records[frequency == 1].sum() / records.sum()) if len(records) else 0.0
+        return unique_share(table)
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """The share and number of unique records, distinction, and the share of the best known subset of each size."""
