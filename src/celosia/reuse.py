@@ -73,7 +73,11 @@ def apply_record(record: Mapping[str, Any] | str | Path, source: Any, *, release
     if not isinstance(record, Mapping):
         directory = Path(record).parent
         record = read_record(Path(record))
-    policy = Policy.parse(str(record.get("policy", "")), directory, "the policy in the record")
+    if "policy" not in record:
+        raise DataError(
+            "a consent request made this record: its classes depend on choices. Make a new request instead."
+        )
+    policy = Policy.parse(str(record["policy"]), directory, "the policy in the record")
     table = source if isinstance(source, Table) else read(source, policy.schema)
     missing = [name for name in policy.schema.quasi if name not in table.names]
     if missing:

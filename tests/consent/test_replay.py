@@ -83,6 +83,41 @@ def test_every_rule_can_be_repeated(students, database, catalogue, store, tmp_pa
     assert checks["repetition gives the same certificate"].passed
 
 
+def test_the_classes_of_those_who_block_are_counted(students, database, catalogue, store, tmp_path):
+    """k + X is a claim about owners whom the file does not name: the repetition finds them and counts."""
+    store.load(pl.DataFrame({"owner": cards(400), "inference": "timetable", "block": True}))
+    made = publish(request_of(students), database, catalogue, store)
+    paths = write(made, tmp_path / "out")
+    checks = verdicts(tmp_path / "out", database, catalogue, store)
+    claims = {one["inference"]: one["claim"] for one in json.loads(paths["certificate"].read_text())["conditions"]}
+    # by hand: the classes of the file, and in them the rows of those who block
+    frame = made.protected.table.polars()
+    size = frame.select(pl.len().over(TREE)).to_series()
+    for inference, least in (("residence", 20), ("timetable", 30)):
+        blocked = pl.Series(made.marks.rows[inference]) & (frame["province"] != "*")
+        assert checks[claims[inference]].passed
+        assert checks[claims[inference]].stated == least
+        assert checks[claims[inference]].found == size.filter(blocked).min()
+    certificate = json.loads(paths["certificate"].read_text())
+    certificate["conditions"][0]["value"] = 9999
+    paths["certificate"].write_text(json.dumps(certificate))
+    found = failed(verdicts(tmp_path / "out", database, catalogue, store))
+    assert {claims["residence"], "repetition gives the same certificate"} <= found
+
+
+def test_persons_are_counted_again(students, catalogue, store, tmp_path):
+    frame = students.frames()["personal"].select("card", *TREE)
+    sql = "SELECT card, province, canton, district FROM personal"
+    wanted = request_of(students, sql=sql, owner="card", identifiers=(), sensitive=())
+    source = pl.concat([frame] * 2)
+    write(publish(wanted, source, catalogue, store), tmp_path / "out")
+    checks = verify(tmp_path / "out", repeat=repetition(source, catalogue, store))
+    records, persons = [c for c in checks if c.claim == "k-anonymity(k=10)"]
+    assert records.passed
+    assert persons.passed
+    assert records.found == 2 * persons.found
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb", "postgresql"])
 def test_the_order_of_the_database_does_not_matter(request, students, catalogue, store, tmp_path, kind):
     """Rows are stored again in another order: the result is the same, and so is the release."""
@@ -199,9 +234,12 @@ def _places(frame):
     return hierarchy(rows)
 
 
-def test_the_past_of_a_store(tmp_path):
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_the_past_of_a_store(request, tmp_path, kind):
     """Blocked, then allowed, then blocked again; another owner's first choice comes later."""
-    store = Preferences(tmp_path / "past.db")
+    store = Preferences(tmp_path / "past.db" if kind == "sqlite" else request.getfixturevalue("postgres_url"))
+    for owner in ("a", "b"):
+        store.forget(owner)
     moments = [now()]
     for block in (True, False, True):
         store.choose("a", {"x": block, "y": True})

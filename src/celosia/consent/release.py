@@ -149,6 +149,10 @@ def _conditions(publication: Publication) -> list[dict[str, Any]]:
         return []
     bigger = BIGGER[design.rule]
     return [
-        {"claim": f"{bigger.format(one['inference'])}, at least", "value": design.k + one["X"]}
+        {
+            "inference": one["inference"],
+            "claim": f"{bigger.format(one['inference'])}, at least",
+            "value": design.k + one["X"],
+        }
         for one in publication.report["blocks"]
     ]

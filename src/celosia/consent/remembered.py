@@ -25,11 +25,10 @@ class Remembered:
         self._store, self._catalogue = store, catalogue
 
     def recall(self, query: str) -> list[dict[str, Any]] | None:
-        """The matches of the query with this hash, or None when it is not known under the catalogue."""
+        """The matches of the query with this hash (of the catalogue too), or None when it is not known."""
         t = tables().activations
         with self._store.engine.connect() as connection:
-            here = (t.c.query == query) & (t.c.catalogue == self._catalogue)
-            row = connection.execute(t.select().where(here)).first()
+            row = connection.execute(t.select().where(t.c.query == query)).first()
         if row is None:
             return None
         found: list[dict[str, Any]] = json.loads(row.found)

@@ -77,11 +77,33 @@ def _compared(stated: Mapping[str, Any], private: Mapping[str, Any], again: Publ
         digest = evidence.file_hash(file)
     old, new = ({k: v for k, v in one.items() if k not in NEW} for one in (dict(stated), certificate))
     differing = [name for name in {**old, **new} if not _alike(old.get(name), new.get(name))]
+    same = f"differs in {', '.join(differing)}" if differing else "the same"
     return [
         *checks,
+        *_hidden(stated, certificate, again),
         _same("repetition gives the same bytes", stated["release"]["sha256"], digest),
-        Check("repetition gives the same certificate", [], differing, not differing, ", ".join(differing)),
+        _same("repetition gives the same certificate", "the same", same),
     ]
+
+
+def _hidden(stated: Mapping[str, Any], certificate: Mapping[str, Any], again: Publication) -> list[Check]:
+    """What the file alone does not tell: counts of persons and candidates, and the classes of those who block."""
+    found = {one["counted"]: one["value"] for one in certificate["requirements"] if "counted" in one}
+    checks = [
+        Check(one["part"], one["value"], found.get(one["counted"]), found.get(one["counted"]) == one["value"])
+        for one in stated["requirements"]
+        if "counted" in one
+    ]
+    design, table = again.request.design, again.protected.table
+    if design.rule == "exchange" or "candidates" in found:  # what was kept is not a size of classes in the table
+        return checks
+    size, kept = table.frequencies(), ~table.suppressed_mask()
+    for one in stated["conditions"]:
+        rows = again.marks.rows.get(one["inference"])
+        mine = size[kept & rows[table.ids()]] if rows is not None else size[:0]
+        least = float(mine.min()) if len(mine) else None
+        checks.append(Check(one["claim"], one["value"], least, least is None or least >= one["value"]))
+    return checks
 
 
 def _same(claim: str, stated: str, found: str) -> Check:
