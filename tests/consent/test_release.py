@@ -235,14 +235,14 @@ def test_persons_are_counted_where_owners_have_several_rows(students, catalogue,
 
 
 def test_cm_counts_records_also_where_owners_have_several(catalogue, store):
-    """Twenty owners in one place, each with labels x, x and y: a third of the records is not the commonest."""
+    """Twenty owners in one place, each with labels x, x, y and y: half of the records are not the commonest."""
     frame = pl.DataFrame({"card": cards(*range(20)), "province": "p", "canton": "c", "district": "d"})
-    source = pl.concat([frame.with_columns(label=pl.lit(label)) for label in "xxy"])
+    source = pl.concat([frame.with_columns(label=pl.lit(label)) for label in "xxyy"])
     sql = "SELECT card, province, canton, district, label FROM personal"
     design = Design(k=10, rule="standard", tree=TREE)
     wanted = Request(sql=sql, owner="card", design=design, quasi=TREE, sensitive=("label",))
     report = publish(wanted, source, catalogue, store).report
-    assert report["before"]["cm"]["label"] == report["measured"]["standard"]["cm"]["label"] == 20 / 60
+    assert report["before"]["cm"]["label"] == report["measured"]["standard"]["cm"]["label"] == 40 / 80
 
 
 def test_blanked_cells_leave_candidates_which_the_file_does_not_tell(students, catalogue, store, tmp_path):
