@@ -15,7 +15,7 @@ from celosia.reproduce import experiment, experiments
 def run_experiment(name: str | None, data: Path | None, out: Path, *, json: bool) -> None:
     """Run one experiment, or list them."""
     if name is None:
-        print_json({"experiments": experiments()}) if json else print("\n".join(experiments()))
+        _list(json=json)
         return
     function = experiment(name)
     takes = inspect.signature(function).parameters
@@ -34,3 +34,15 @@ def run_experiment(name: str | None, data: Path | None, out: Path, *, json: bool
         if not isinstance(value, Mapping | list):
             shown.print(f"{key}: {value}")
     shown.print(f"Written to {out}")
+
+
+def _list(*, json: bool) -> None:
+    """The names of the experiments with the first line that each says of itself."""
+    about = {
+        name: (inspect.getdoc(inspect.getmodule(experiment(name))) or "").partition("\n")[0] for name in experiments()
+    }
+    if json:
+        print_json({"experiments": about})
+        return
+    for name, text in about.items():
+        console().print(f"{name}: {text}")

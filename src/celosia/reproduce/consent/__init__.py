@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 NAME = "consent"
-SUMMARY = "Blocks × k × what the intruder knows × rule: do preferences protect, or only the larger k?"
 
 
 def reproduce(
@@ -30,8 +28,8 @@ def reproduce(
     """
     import numpy as np
 
-    from celosia.io.atomic import replaced
     from celosia.release import plain as plain_data
+    from celosia.reproduce import write_report
     from celosia.reproduce.consent import adult, anova, case, experiment, questions
     from celosia.reproduce.consent.page import page
 
@@ -59,12 +57,6 @@ def reproduce(
         "adult": adult.study(Path(data), tell) if data is not None else [],
         "plan": {"blocks": blocks, "rows": plan.rows, "k": list(k), "external": list(external), "X": extra},
     }
-    out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
-    files = {"html": out / f"{NAME}.html", "json": out / f"{NAME}.json"}
-    with replaced(files["html"]) as draft:
-        draft.write_text(page(found, report), encoding="utf-8")
-    with replaced(files["json"]) as draft:
-        draft.write_text(json.dumps(plain_data(report), indent=1, ensure_ascii=False), encoding="utf-8")
+    files = write_report(NAME, out, page(found, report), plain_data(report))
     tell("done", 1.0)
-    return {**report["summary"], **plain_data(report), "files": {kind: str(path) for kind, path in files.items()}}
+    return {**report["summary"], **plain_data(report), "files": files}
