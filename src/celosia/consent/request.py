@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,7 +23,6 @@ from celosia.consent.result import OWNER, column_of, dialect_of, fetched, finger
 from celosia.consent.rules import Catalogue
 from celosia.consent.store import Preferences, now
 from celosia.errors import RequirementError
-from celosia.release import canonical
 from celosia.streams import Stream, fresh_seed
 
 if TYPE_CHECKING:
@@ -214,10 +214,10 @@ def _check(made: Protected) -> None:
 
 def _used(marks: Marks, default: str) -> str:
     """A hash of the choices that decided: who of the owners in the result blocks which inference."""
-    digest = hashlib.sha256(canonical({"default": default}))
+    digest = hashlib.sha256(default.encode())
     for inference, mask in sorted(marks.rows.items()):
         owners = marks.owner.filter(mask).drop_nulls().unique().sort()
-        digest.update(canonical([inference, owners.to_list()]))
+        digest.update(json.dumps([inference, owners.to_list()]).encode())
     return digest.hexdigest()
 
 
