@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 def _load(name: str) -> ModuleType:
@@ -26,6 +40,45 @@ def thesis() -> ModuleType:
 @pytest.fixture(scope="session")
 def students() -> ModuleType:
     return _load("students")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Debian's Chromium; ended with the module, since two of Playwright cannot run at once."""
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("needs Debian's chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=found, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Any], str]]:
+    """Serve an application until the test ends; returns its address."""
+    import uvicorn
+
+    running = []
+
+    def start(app: Any) -> str:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="critical"))
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        running.append((server, thread))
+        while not server.started:
+            time.sleep(0.02)
+        return f"http://127.0.0.1:{port}"
+
+    yield start
+    for server, thread in running:
+        server.should_exit = True
+        thread.join()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
