@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from celosia.consent.association import associations
 from celosia.consent.query_log import log_facts, split_log
-from celosia.consent.questionnaire import ITEMS, answer, keys, tabulate
+from celosia.consent.questionnaire import answer, class_names, questions, tabulate
 from celosia.consent.store import Preferences
 from celosia.errors import DataError
 
@@ -89,9 +89,31 @@ def test_dependencies_are_found_and_ids_are_not():
 
 
 def test_the_questionnaire_has_its_items():
-    assert sum(map(len, ITEMS.values())) == 44
-    assert [len(texts) for texts in ITEMS.values()] == [4, 2, 6, 4, 6, 5, 6, 2, 4, 5]
-    assert len(keys()) == 49
+    asked = questions()
+    items = [q.category for q in asked.values() if q.category]
+    assert [items.count(c) for c in class_names()] == [4, 2, 6, 4, 6, 5, 6, 2, 4, 5]
+    assert sum("trust" in key for key in asked) == 5
+    assert {tuple(q.scale) for q in asked.values() if q.category} == {(0, 1, 2, 3, 4)}
+    assert {tuple(q.scale) for q in asked.values() if not q.category} == {(1, 2, 3, 4)}
+
+
+def test_the_names_of_stored_answers_never_move():
+    """Stored answers hold these names: what stands under one must not become something else."""
+    held = {
+        "item:timetable:3": "Horarios de cursos",
+        "item:secondary-school:1": "Dirección de colegio de procedencia",
+        "item:admission:5": "Contraseña de matrícula web",
+        "item:geographic:0": "Provincia",
+        "item:degree:2": "Recinto",
+        "item:socio-economic:4": "Ingreso mensual familiar",
+        "item:grades:3": "Calificaciones de los cursos",
+        "item:titles:1": "Años de obtención",
+        "item:financial:2": "Tipo de cobro (nacional o extranjero)",
+        "item:personal:4": "Correo electrónico",
+        "trust:0": "Amigos y familia",
+        "trust:4": "Redes sociales (p. ej. Facebook)",
+    }
+    assert {key: questions()[key].said("es") for key in held} == held
 
 
 def test_answers_are_tabulated_by_group(tmp_path):
@@ -104,7 +126,10 @@ def test_answers_are_tabulated_by_group(tmp_path):
     assert rows["item:geographic:0", "A"]["mean"] == 3.0
     assert rows["item:geographic:0", "A"]["answers 4"] == 1
     assert table.classes().filter(pl.col("group") == "B")["mean"].to_list() == [0.0]
-    assert "Geographic" in table.chart()
+    assert "Geographic, A: 75.0 %" in table.chart()
+    assert "Geogràfica, A: 75.0 %" in table.chart("ca")
+    assert table.without_few(2).respondents == {"A": 2}
+    assert set(table.without_few(2).frame["group"]) == {"A"}
     for bad in ({"item:geographic:9": 1}, {"item:geographic:0": 5}, {"trust:0": 0}, {}):
         with pytest.raises(DataError):
             answer(store, bad)

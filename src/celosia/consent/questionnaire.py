@@ -2,68 +2,80 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from celosia.consent.rules import STUDENT_CLASSES
+from celosia.consent.rules import STUDENT_CLASSES, spoken
 from celosia.consent.store import Preferences, tables
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
     import polars as pl
 
-ITEMS: dict[str, tuple[str, ...]] = {
-    "timetable": ("course codes", "course names", "classrooms", "hours"),
-    "secondary-school": ("name of the school", "address of the school"),
-    "admission": (
-        "year of admission", "admission score", "best admission score", "year of the best score",
-        "student card number", "enrolment password",
-    ),
-    "geographic": ("province", "canton", "district", "exact address"),
-    "degree": ("name of the degree", "year of entry", "campus", "area", "faculty", "school of the university"),
-    "socio-economic": (
-        "type of scholarship", "relocation benefit", "transport benefit", "book benefit", "monthly family income",
-    ),
-    "grades": (
-        "codes of courses taken", "names of courses taken", "names of teachers", "grades", "weighted term average",
-        "weighted overall average",
-    ),
-    "titles": ("names of titles", "years of titles"),
-    "financial": (
-        "arrears with the finance office", "arrears with the library", "fee type (national or foreign)",
-        "bank card number",
-    ),
-    "personal": ("age", "nationality", "marital status", "gender", "e-mail"),
-}  # fmt: skip
-"""The items of each class of the taxonomy: 44."""
-PRIVATE = ("not at all", "little", "medium", "quite", "very")
-"""How private an item is: 0 to 4."""
-ENTITIES = ("friends and family", "researchers of the university", "banks", "newspapers", "social networks")
-TRUST = ("none", "little", "sufficient", "much")
-"""Trust in an entity: 1 to 4."""
+
+@functools.cache
+def _texts() -> dict[str, Any]:
+    place = resources.files("celosia.consent") / "words" / "questionnaire.toml"
+    return tomllib.loads(place.read_text("utf-8"))
 
 
-def keys() -> dict[str, tuple[str, int, int]]:
-    """The key of each question with its text and the smallest and largest answer.
+@dataclass(frozen=True)
+class Question:
+    """A question: its text in each language, its class (none for trust), and its possible answers."""
 
-    >>> len([key for key in keys() if key.startswith("item")]), len([key for key in keys() if key.startswith("trust")])
-    (44, 5)
+    text: Mapping[str, str]
+    category: str
+    scale: Mapping[int, Mapping[str, str]]
+
+    def said(self, language: str = "en") -> str:
+        """The text in a language."""
+        return spoken(self.text, language)
+
+    def answers(self, language: str = "en") -> dict[int, str]:
+        """The possible answers in a language."""
+        return {value: spoken(text, language) for value, text in self.scale.items()}
+
+
+@functools.cache
+def questions() -> dict[str, Question]:
+    """The questions by the name under which answers are stored, which is the same in every language.
+
+    >>> questions()["item:timetable:0"].said("es"), questions()["trust:0"].answers("ca")[1]
+    ('Siglas de cursos', 'Cap')
     """
-    items = {f"item:{c}:{i}": (text, 0, 4) for c, texts in ITEMS.items() for i, text in enumerate(texts)}
-    return items | {f"trust:{i}": (text, 1, 4) for i, text in enumerate(ENTITIES)}
+    found = _texts()
+    private, trust = ({int(value): text for value, text in found[name].items()} for name in ("private", "trust"))
+    items = {
+        f"item:{category}:{number}": Question(text, category, private)
+        for category, texts in found["item"].items()
+        for number, text in texts.items()
+    }
+    return items | {f"trust:{number}": Question(text, "", trust) for number, text in found["entity"].items()}
+
+
+def class_names() -> dict[str, dict[str, str]]:
+    """The classes of the taxonomy of student data, in each language.
+
+    >>> class_names()["grades"]
+    {'en': 'Grades', 'es': 'Calificaciones', 'ca': 'Qualificacions'}
+    """
+    return {category: {"en": name} | _texts()["class"][category] for category, name in STUDENT_CLASSES.items()}
 
 
 def answer(store: Preferences, answers: Mapping[str, int], group: str = "", text: str = "") -> str:
     """Store one respondent's answers under a random name, which is returned; unanswered questions stay open."""
-    known = keys()
+    known = questions()
     for key, value in answers.items():
         if key not in known:
             raise DataError("the questionnaire has no such question.")
-        low, high = known[key][1:]
-        if not low <= value <= high:
-            raise DataError(f"an answer to this question is a number from {low} to {high}.")
+        scale = known[key].scale
+        if value not in scale:
+            raise DataError(f"an answer to this question is a number from {min(scale)} to {max(scale)}.")
     if len(text) > 2000 or len(group) > 100:
         raise DataError("the text has at most 2000 characters, the group 100.")
     name = secrets.token_urlsafe(9)
@@ -94,15 +106,23 @@ class Tabulation:
         mean = (pl.col("mean") * pl.col("n")).sum() / pl.col("n").sum()
         return named.group_by("category", "group").agg(mean=mean, n=pl.col("n").sum()).sort("category", "group")
 
-    def chart(self) -> str:
+    def chart(self, language: str = "en", *, title: str = "How private, by class", ungrouped: str = "all") -> str:
         """The classes as bars, one per group, as a share of the most private answer."""
         from celosia.report.charts import bars
 
-        found = {(row["category"], row["group"]): row["mean"] / 4 for row in self.classes().to_dicts()}
-        groups = sorted(self.respondents)
-        labels = list(STUDENT_CLASSES)
-        series = [(group or "all", [found.get((c, group)) for c in labels]) for group in groups]
-        return bars("How private, by class", [STUDENT_CLASSES[c] for c in labels], series)
+        most = max(int(value) for value in _texts()["private"])
+        found = {(row["category"], row["group"]): row["mean"] / most for row in self.classes().to_dicts()}
+        names = class_names()
+        series = [(group or ungrouped, [found.get((c, group)) for c in names]) for group in sorted(self.respondents)]
+        return bars(title, [spoken(name, language) for name in names.values()], series)
+
+    def without_few(self, least: int) -> Tabulation:
+        """Without the groups of fewer than ``least`` respondents and the questions that fewer than that answered."""
+        import polars as pl
+
+        kept = {group: n for group, n in self.respondents.items() if n >= least}
+        enough = (pl.col("n") >= least) & pl.col("group").is_in(list(kept))
+        return Tabulation(self.frame.filter(enough), kept)
 
 
 def tabulate(store: Preferences) -> Tabulation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import threading
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -63,35 +64,43 @@ class Session:
 
 
 class Sessions:
-    """Visitors in memory; they end after half an hour without a request, and with the process."""
+    """Visitors in memory; they end after half an hour without a request, and with the process.
+
+    Requests come from several threads, so everything that changes the visitors holds the lock: without it a visitor
+    could be lost whose link is already used up.
+    """
 
     def __init__(self, seconds: float = SESSION_SECONDS) -> None:
         self._seconds = seconds
         self._known: dict[str, Session] = {}
+        self._lock = threading.Lock()
 
     def start(self, owner: str) -> str:
         """Remember a visitor; returns the name of the session for the cookie."""
-        now = time.monotonic()
-        self._known = {name: one for name, one in self._known.items() if one.until > now}
-        name = secrets.token_urlsafe(32)
-        self._known[name] = Session(owner, now + self._seconds)
+        now, name = time.monotonic(), secrets.token_urlsafe(32)
+        with self._lock:
+            self._known = {name: one for name, one in self._known.items() if one.until > now}
+            self._known[name] = Session(owner, now + self._seconds)
         return name
 
     def find(self, name: str | None) -> Session | None:
         """The visitor of a cookie, unless the session has run out; a request prolongs it."""
-        one = self._known.get(name or "")
-        if one is None or one.until <= time.monotonic():
-            return None
-        one.until = time.monotonic() + self._seconds
-        return one
+        with self._lock:
+            one = self._known.get(name or "")
+            if one is None or one.until <= time.monotonic():
+                return None
+            one.until = time.monotonic() + self._seconds
+            return one
 
     def end(self, name: str | None) -> None:
         """Forget a visitor."""
-        self._known.pop(name or "", None)
+        with self._lock:
+            self._known.pop(name or "", None)
 
     def end_all(self, owner: str) -> None:
         """Forget all sessions of an owner."""
-        self._known = {name: one for name, one in self._known.items() if one.owner != owner}
+        with self._lock:
+            self._known = {name: one for name, one in self._known.items() if one.owner != owner}
 
 
 def _digest(token: str) -> str:

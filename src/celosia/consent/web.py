@@ -9,10 +9,12 @@ import hmac
 from typing import Any
 from urllib.parse import urlsplit
 
-from fastapi import FastAPI, Form, Request, Response
+from fastapi import FastAPI, Form, HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
 
-from celosia.consent.pages import Pages, preferred, styles
+from celosia.consent.overview import Overview
+from celosia.consent.pages import Pages, preferred, styles, words
 from celosia.consent.rules import LANGUAGES, Catalogue
 from celosia.consent.signin import ADMIN, Session, Sessions, redeem
 from celosia.consent.store import Preferences
@@ -28,8 +30,15 @@ HEADERS = {
 }
 
 
+QUESTIONS = "/questions"
+
+
 class Refusal(CelosiaError):
-    """A page that refuses: the key of the sentence that says why."""
+    """A page that refuses: the key of the sentence that says why, and where the reader goes on."""
+
+    def __init__(self, why: str, back: str = "/") -> None:
+        super().__init__(why)
+        self.why, self.back = why, back
 
 
 def create(
@@ -39,9 +48,11 @@ def create(
     app = FastAPI(title="Celosia consent", docs_url=None, redoc_url=None, openapi_url=None)
     visit = _Visits(sessions or Sessions(), secure)
     pages = Pages(catalogue, store)
-    _guard(app, pages)
+    _guard(app)
+    _refusals(app, pages)
     _signing_in(app, store, pages, visit)
     _owner(app, catalogue, store, visit)
+    _admin(app, Overview(catalogue, store), visit)
     _questions(app, store, pages)
     return app
 
@@ -58,12 +69,21 @@ class _Visits:
 
     def checked(self, request: Request, form: str) -> Session:
         """The session of a form; refuses when the form's token or its origin is not ours."""
+        if foreign(request):  # before the session, whose cookie browsers do not send with such a form
+            raise Refusal("refused_form")
         session = self.of(request)
-        if session is None or foreign(request) or not hmac.compare_digest(session.form.encode(), form.encode()):
+        if session is None:
+            raise Refusal("refused_session")
+        if not hmac.compare_digest(session.form.encode(), form.encode("utf-8", "surrogatepass")):
             raise Refusal("refused_form")
         return session
 
-    def begin(self, response: Response, owner: str) -> None:
+    def ended(self, request: Request) -> bool:
+        """Whether somebody was signed in who no longer is."""
+        return self.cookie in request.cookies and self.of(request) is None
+
+    def begin(self, request: Request, response: Response, owner: str) -> None:
+        self.sessions.end(request.cookies.get(self.cookie))
         name = self.sessions.start(owner)
         response.set_cookie(self.cookie, name, httponly=True, secure=self.secure, samesite="strict", path="/")
 
@@ -84,30 +104,59 @@ def _language(request: Request) -> str:
     return preferred(request.query_params.get("lang"), request.cookies.get("lang"), header)
 
 
-def _guard(app: FastAPI, pages: Pages) -> None:
+def _guard(app: FastAPI) -> None:
 
     @app.middleware("http")
     async def headers(request: Request, call_next: Any) -> Any:
-        length = request.headers.get("content-length", "0")
-        if request.method == "POST" and (
-            not length.isdigit() or int(length) > MOST_BYTES or "transfer-encoding" in request.headers
-        ):
-            response: Any = PlainTextResponse(f"send at most {MOST_BYTES} bytes, with their length.", 413)
-        else:
-            response = await call_next(request)
+        response = await call_next(request)
         for name, value in HEADERS.items():
             response.headers[name] = value
         if request.query_params.get("lang") in LANGUAGES:
             response.set_cookie("lang", request.query_params["lang"], samesite="lax", httponly=True)
         return response
 
-    @app.exception_handler(Refusal)
-    async def refused(request: Request, problem: Exception) -> HTMLResponse:
-        return HTMLResponse(pages.sign_in(_language(request), problem=str(problem)), 403)
-
     @app.get("/style.css")
     def style() -> PlainTextResponse:
         return PlainTextResponse(styles(), media_type="text/css")
+
+
+def _refusals(app: FastAPI, pages: Pages) -> None:
+    """Whatever is refused is said on a page in the reader's language."""
+
+    def page(request: Request, why: str, status: int, back: str = "/") -> HTMLResponse:
+        return HTMLResponse(pages.refused(_language(request), why, back), status)
+
+    @app.middleware("http")
+    async def sizes(request: Request, call_next: Any) -> Any:
+        length = request.headers.get("content-length", "0")
+        if request.method == "POST" and (
+            not length.isdigit() or int(length) > MOST_BYTES or "transfer-encoding" in request.headers
+        ):
+            return page(request, "refused_size", 413)
+        return await call_next(request)
+
+    @app.exception_handler(Refusal)
+    async def refused(request: Request, problem: Refusal) -> HTMLResponse:
+        return page(request, problem.why, 403, problem.back)
+
+    @app.exception_handler(404)
+    @app.exception_handler(405)
+    async def nowhere(request: Request, problem: HTTPException) -> HTMLResponse:
+        return page(request, "refused_page", problem.status_code)
+
+    @app.exception_handler(400)
+    @app.exception_handler(RequestValidationError)
+    async def unreadable(request: Request, _problem: Exception) -> HTMLResponse:
+        return page(request, "refused_choice", 422)
+
+    @app.get("/refused")
+    def again(request: Request, why: str = "", back: str = "/") -> HTMLResponse:
+        """The same refusal in another language."""
+        known = why.startswith("refused_") and why in words("en")
+        return page(request, why if known else "refused_page", 403, QUESTIONS if back == QUESTIONS else "/")
+
+    for place in ("/in", "/out", "/choices", "/forget"):  # where a refusal leaves the address bar
+        app.get(place)(lambda: RedirectResponse("/", 303))
 
 
 def _signing_in(app: FastAPI, store: Preferences, pages: Pages, visit: _Visits) -> None:
@@ -116,7 +165,7 @@ def _signing_in(app: FastAPI, store: Preferences, pages: Pages, visit: _Visits) 
     def home(request: Request) -> Any:
         session, language = visit.of(request), _language(request)
         if session is None:
-            done = "forgotten" if "forgotten" in request.query_params else ""
+            done = "forgotten" if "forgotten" in request.query_params else "ended" if visit.ended(request) else ""
             return HTMLResponse(pages.sign_in(language, done=done))
         if session.admin:
             return RedirectResponse("/admin", 303)
@@ -128,27 +177,41 @@ def _signing_in(app: FastAPI, store: Preferences, pages: Pages, visit: _Visits) 
         return HTMLResponse(pages.link(_language(request), token))
 
     @app.post("/in")
-    def enter(token: str = Form(max_length=200)) -> RedirectResponse:
+    def enter(request: Request, token: str = Form(default="")) -> RedirectResponse:
+        if foreign(request):  # else another site could sign somebody in as somebody else
+            raise Refusal("refused_form")
         owner = redeem(store, token.strip())
         if owner is None:
             raise Refusal("refused_link")
         response = RedirectResponse("/admin" if owner == ADMIN else "/", 303)
-        visit.begin(response, owner)
+        visit.begin(request, response, owner)
         return response
 
     @app.post("/out")
-    def leave(request: Request, form: str = Form(default="", max_length=200)) -> RedirectResponse:
+    def leave(request: Request, form: str = Form(default="")) -> RedirectResponse:
         visit.checked(request, form)
         response = RedirectResponse("/", 303)
         visit.end(request, response)
         return response
 
+
+def _admin(app: FastAPI, overview: Overview, visit: _Visits) -> None:
+
+    def form(request: Request) -> str:
+        session = visit.of(request)
+        if session is None:
+            raise Refusal("refused_session")
+        if not session.admin:
+            raise Refusal("refused_admin")
+        return session.form
+
     @app.get("/admin")
     def admin(request: Request) -> HTMLResponse:
-        session = visit.of(request)
-        if session is None or not session.admin:
-            raise Refusal("refused_form")
-        return HTMLResponse(pages.admin(session.form, _language(request)))
+        return HTMLResponse(overview.inferences(form(request), _language(request)))
+
+    @app.get("/admin/answers")
+    def answers(request: Request) -> HTMLResponse:
+        return HTMLResponse(overview.answers(form(request), _language(request)))
 
 
 def _owner(app: FastAPI, catalogue: Catalogue, store: Preferences, visit: _Visits) -> None:
@@ -173,17 +236,15 @@ def _owner(app: FastAPI, catalogue: Catalogue, store: Preferences, visit: _Visit
     def mine(request: Request) -> JSONResponse:
         session = visit.of(request)
         if session is None or session.admin:
-            raise Refusal("refused_form")
+            raise Refusal("refused_session")
         name = {"Content-Disposition": 'attachment; filename="my-record.json"'}
         return JSONResponse(store.export(session.owner), headers=name)
 
     @app.post("/forget")
-    def forget(
-        request: Request, form: str = Form(default="", max_length=200), sure: str = Form(default="", max_length=10)
-    ) -> RedirectResponse:
+    def forget(request: Request, form: str = Form(default=""), sure: str = Form(default="")) -> RedirectResponse:
         session = visit.checked(request, form)
         if sure != "yes" or session.admin:
-            raise Refusal("refused_choice")
+            raise Refusal("refused_sure")
         store.forget(session.owner)
         visit.sessions.end_all(session.owner)
         response = RedirectResponse("/?forgotten=1", 303)
@@ -195,21 +256,23 @@ def _questions(app: FastAPI, store: Preferences, pages: Pages) -> None:
     """The questionnaire: anybody may answer, nobody is named."""
     from celosia.consent.questionnaire import answer
 
-    @app.get("/questions")
+    @app.get(QUESTIONS)
     def ask(request: Request, group: str = "") -> HTMLResponse:
         done = "done" in request.query_params
         return HTMLResponse(pages.questions(_language(request), group[:100], done=done))
 
-    @app.post("/questions")
+    @app.post(QUESTIONS)
     async def answered(request: Request) -> RedirectResponse:
         if foreign(request):
-            raise Refusal("refused_form")
+            raise Refusal("refused_form", QUESTIONS)
         sent = {key: str(value) for key, value in (await request.form()).items()}
-        text, group = sent.pop("text", ""), sent.pop("group", "")
+        text, group = sent.pop("text", "").replace("\r\n", "\n").strip(), sent.pop("group", "")
+        if not sent and not text:
+            raise Refusal("refused_empty", QUESTIONS)
         if not all(value.isascii() and value.isdigit() and len(value) == 1 for value in sent.values()):
-            raise Refusal("refused_choice")
+            raise Refusal("refused_choice", QUESTIONS)
         try:
             answer(store, {key: int(value) for key, value in sent.items()}, group, text)
         except CelosiaError:
-            raise Refusal("refused_choice") from None
-        return RedirectResponse("/questions?done=1", 303)
+            raise Refusal("refused_choice", QUESTIONS) from None
+        return RedirectResponse(f"{QUESTIONS}?done=1", 303)
