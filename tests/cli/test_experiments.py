@@ -1,0 +1,34 @@
+"""``celosia reproduce``: the list, a run, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+from celosia.cli.main import run as command
+from celosia.reproduce import experiments
+
+
+def test_the_list_says_what_each_experiment_is_about(capsys):
+    assert command(["reproduce", "--json"]) == 0
+    about = json.loads(capsys.readouterr().out)["experiments"]
+    assert list(about) == experiments()
+    assert all(text.endswith(".") for text in about.values())
+    assert command(["reproduce"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert all(f"{name}: {text}" in shown for name, text in about.items())
+
+
+def test_an_experiment_is_run_and_says_where_it_wrote(shared, tmp_path, capsys):
+    data = str(shared("data/adult.data"))
+    assert command(["reproduce", "lecture", "--data", data, "--out", str(tmp_path)]) == 0
+    assert "Written to" in capsys.readouterr().out
+    assert (tmp_path / "lecture.html").exists()
+    assert json.loads((tmp_path / "lecture.json").read_text())["experiment"] == "lecture"
+
+
+def test_unknown_names_and_missing_data_are_refused_in_a_sentence(tmp_path, capsys):
+    assert command(["reproduce", "lectures", "--out", str(tmp_path)]) == 2
+    assert "Did you mean 'lecture'" in capsys.readouterr().err
+    assert command(["reproduce", "synthetic", "--out", str(tmp_path)]) == 2
+    assert "--data" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
