@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ def _load(name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
@@ -40,6 +42,11 @@ def thesis() -> ModuleType:
 @pytest.fixture(scope="session")
 def students() -> ModuleType:
     return _load("students")
+
+
+@pytest.fixture(scope="session")
+def notation() -> ModuleType:
+    return _load("notation")
 
 
 @pytest.fixture(scope="module")
@@ -83,5 +90,8 @@ def serve() -> Iterator[Callable[[Any], str]]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "statement" in metafunc.fixturenames:
-        found = _load("statements").ALL
-        metafunc.parametrize("statement", found, ids=[f"{i}-{one[0]}" for i, one in enumerate(found)])
+        found = _load("notation").statements()
+        names = [f"{one.subject}-{one.dialect}-{i}" for i, one in enumerate(found)]
+        metafunc.parametrize("statement", found, ids=names)
+    if "refusal" in metafunc.fixturenames:
+        metafunc.parametrize("refusal", _load("notation").refused(), ids=str)

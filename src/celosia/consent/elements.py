@@ -5,7 +5,10 @@ Names are compared without regard to case, and a table with or without its schem
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
@@ -73,7 +76,7 @@ def elements(sql: str, dialect: str = "postgres", columns: Columns | None = None
     """
     from celosia.consent.lineage import Reading
 
-    return Reading(parsed(sql, dialect), columns or {}).elements()
+    return Reading(parsed(sql, dialect), columns or {}, dialect).elements()
 
 
 def parsed(sql: str, dialect: str = "postgres") -> exp.Query:
@@ -91,34 +94,56 @@ def parsed(sql: str, dialect: str = "postgres") -> exp.Query:
     if len(sql) > LONGEST:
         raise DataError(f"the query has {len(sql)} characters; at most {LONGEST} are read.")
     try:
-        statements = [s for s in sqlglot.parse(sql, read=dialect) if s is not None]
+        with _silence():
+            found = sqlglot.parse(sql, read=dialect)
     except (SqlglotError, ValueError, RecursionError):
         # the parser's own message repeats the text, literals included
         raise DataError(f"the query cannot be read as {dialect} SQL. Check its spelling and the dialect.") from None
+    statements = [s for s in found if s is not None and not isinstance(s, exp.Semicolon)]
     if len(statements) != 1:
         raise DataError(f"one query at a time: {len(statements)} statements were given.")
     tree = statements[0]
-    while isinstance(tree, exp.Subquery) and not tree.alias:
+    while isinstance(tree, exp.Subquery) and not any(value for key, value in tree.args.items() if key != "this"):
         tree = tree.this
     if not isinstance(tree, exp.Query):
-        raise DataError(f"only a SELECT can be published, not {tree.key.upper()}.")
-    if any(tree.find(kind) is not None for kind in (exp.Into, exp.Insert, exp.Update, exp.Delete, exp.Drop, exp.Lock)):
+        word = tree.name if isinstance(tree, exp.Command) else tree.key
+        raise DataError(f"only a SELECT can be published, not {word.upper()}. Give the question by itself.")
+    if tree.find(exp.Into, exp.DML, exp.DDL, exp.Drop, exp.Lock) is not None:
         raise DataError("the query changes or locks data. Only a plain SELECT can be published.")
     return tree
 
 
+_silent: ContextVar[bool] = ContextVar("celosia_silent_parser", default=False)
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """The parser logs the text of what it cannot read, literals included: not while it reads for us."""
+    logger = logging.getLogger("sqlglot")
+    if _unheard not in logger.filters:
+        logger.addFilter(_unheard)
+    token = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(token)
+
+
+def _unheard(_: logging.LogRecord) -> bool:
+    return not _silent.get()
+
+
 def normalised(sql: str, dialect: str = "postgres") -> str:
-    """The query in one spelling: spaces, comments and the case of names do not matter, constants do.
+    """The query in one spelling: spaces, comments and the case of names do not matter, constants and quotes do.
 
     >>> normalised("select A from T -- note") == normalised("SELECT a FROM t")
     True
     """
     from sqlglot import exp
 
-    tree = parsed(sql, dialect).copy()
+    tree = parsed(sql, dialect)
     for name in tree.find_all(exp.Identifier):
         name.set("this", name.name.casefold())
-        name.set("quoted", False)
     return f"{dialect}: {tree.sql(dialect=dialect, comments=False)}"
 
 

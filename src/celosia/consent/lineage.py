@@ -1,330 +1,377 @@
-"""From names in a query to the fields of base tables: scopes, aliases, and which output comes from where."""
+"""From the names in a query to the fields of base tables: what each query in it shows, needs and fixes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from celosia.consent.elements import ANY, Columns, Constant, Elements, Field, Output, plain_literal, same_table
+from celosia.consent import conditions
+from celosia.consent.calls import method, refuse_hidden
+from celosia.consent.elements import ANY, Columns, Constant, Elements, Output, same_table
+from celosia.consent.relations import Fields, Found, Frame, Relation, Source, Trace, merged
+from celosia.errors import DataError
 
 if TYPE_CHECKING:
     from sqlglot import exp
-    from sqlglot.optimizer.scope import Scope
 
-# What Oracle and others let a query name without a table.
-PSEUDO = frozenset({"rownum", "rowid", "level", "sysdate", "systimestamp", "user", "uid", "current_user"})
-Fields = frozenset[Field]
-NONE: Fields = frozenset()
+# A common table expression may name itself there without the word RECURSIVE.
+IMPLICIT = frozenset({"oracle", "tsql", "sqlite", "snowflake"})
+# Parts of a SELECT that name no data, or that are read in an order of their own.
+OWN = {
+    *("with_", "expressions", "from_", "joins", "laterals", "windows", "hint", "options", "for_", "kind", "distinct"),
+    *("operation_modifiers", "where", "group", "having", "qualify", "order", "connect"),
+}
+Link = tuple[Fields, Fields]
 
 
 class Reading:
-    """One query with its scopes; names are looked up from the inside out."""
+    """One statement; each query in it becomes a relation, from the inside out."""
 
-    def __init__(self, tree: exp.Query, columns: Columns) -> None:
-        from sqlglot.optimizer.scope import traverse_scope
-
+    def __init__(self, tree: exp.Query, columns: Columns, dialect: str) -> None:
+        self.dialect = dialect
+        self.tables: set[str] = set()
+        self._tree = _spelled_out(tree) if dialect == "sqlite" else tree
         self._known = {name.casefold(): [c.casefold() for c in fields] for name, fields in columns.items()}
-        self._scopes: list[Scope] = list(traverse_scope(tree))
-        self._of = {id(scope.expression): scope for scope in self._scopes}
-        self._made: dict[int, dict[str, Fields]] = {}
-        self._root = self._scopes[-1]
+        self._made: dict[int, Relation] = {}
+        self._seen: set[int] = set()
 
     def elements(self) -> Elements:
-        """Everything the query touches."""
-        tables = {t for scope in self._scopes for source in scope.sources.values() if (t := _name(source))}
-        fields: set[Field] = set()
-        for scope in self._scopes:
-            for column in self._columns(scope):
-                fields |= self._bases(column, scope)
-            for one, other in self._using(scope):
-                fields |= one | other
-            for star in self._stars(scope):
-                fields |= star
-        constants = {constant for scope in self._rows(self._root) for constant in self._fixed(scope)}
+        """Everything that the statement touches."""
+        refuse_hidden(self._tree, self.dialect)
+        try:
+            result = self.query(self._tree, {}, None)
+        except RecursionError:
+            raise DataError("the query is nested too deep to be traced. Write it flatter.") from None
+        self._check()
         return Elements(
-            frozenset(tables), frozenset(fields), frozenset(constants), tuple(self._outputs(self._root).values())
+            frozenset(self.tables),
+            result.touched,
+            result.constants,
+            tuple(Output(name, trace.direct, trace.linked - trace.direct) for name, trace in result.columns),
         )
 
-    # Names.
-
-    def _columns(self, scope: Scope) -> Iterator[exp.Column]:
-        """The column names of a scope itself; a name that ORDER BY or HAVING takes from the result is none."""
-        from sqlglot import exp
-
-        made: set[str] = set()
-        if isinstance(scope.expression, exp.Select):
-            made = {p.alias.casefold() for p in scope.expression.selects if isinstance(p, exp.Alias)}
-        for column in scope.find_all(exp.Column):
-            if isinstance(column.this, exp.Star):
-                continue
-            late = column.find_ancestor(exp.Order, exp.Having, exp.Group, exp.Qualify, exp.Select, exp.Window)
-            if (
-                isinstance(late, exp.Order | exp.Having | exp.Group | exp.Qualify)
-                and not column.table
-                and column.name.casefold() in made
-            ):
-                continue
-            if isinstance(scope.expression, exp.SetOperation):
-                continue  # its ORDER BY names columns of the result
-            yield column
-
-    def _bases(self, column: exp.Expr, scope: Scope) -> Fields:
-        """The fields that a column name may mean."""
-        name, prefix = column.name.casefold(), column.text("table")
-        at: Scope | None = scope
-        while at is not None:
-            if prefix:
-                source = next((s for a, s in at.sources.items() if a.casefold() == prefix.casefold()), None)
-                if source is not None:
-                    return self._field(source, name)
-            else:
-                if name in PSEUDO:
-                    return NONE
-                found = self._unqualified(name, at)
-                if found is not None:
-                    return found
-            at = at.parent
-        return NONE
-
-    def _unqualified(self, name: str, scope: Scope) -> Fields | None:
-        """The fields of a name without a table: from the sources that have it, else from all that might."""
-        chosen = [s for alias, (_, s) in scope.selected_sources.items() if alias not in scope.lateral_sources]
-        for sources in (chosen, list(scope.lateral_sources.values())):
-            maybe = [s for s in sources if self._has(s, name) is True] or [
-                s for s in sources if self._has(s, name) is None
-            ]
-            if maybe:
-                return frozenset().union(*(self._field(source, name) for source in maybe))
-        return None
-
-    def _has(self, source: Any, name: str) -> bool | None:
-        """Whether a source has a column; None when that is not known."""
-        table = _name(source)
-        if table is None:
-            made = self._produced(source)
-            return True if name in made else None if ANY in made or not made else False
-        known = self._described(table)
-        return None if known is None else name in known
-
-    def _described(self, table: str) -> list[str] | None:
+    def described(self, table: str) -> list[str] | None:
+        """The columns of a base table, if they are known."""
         return next((fields for name, fields in self._known.items() if same_table(name, table)), None)
 
-    def _field(self, source: Any, name: str) -> Fields:
-        """A column of a source as fields of base tables."""
-        table = _name(source)
-        if table is not None:
-            return frozenset({(table, name)})
-        made = self._produced(source)
-        if name in made:
-            return made[name]
-        return frozenset((table, name) for table, field in made.get(ANY, NONE) if field == ANY)
-
-    # What a scope produces.
-
-    def _produced(self, scope: Any) -> dict[str, Fields]:
-        """The fields behind each output name of a sub-select."""
-        if not hasattr(scope, "set_operation_scopes"):
-            return {}  # a function that makes rows
-        if id(scope) not in self._made:
-            self._made[id(scope)] = {}  # a recursive expression meets itself: it adds nothing then
-            found: dict[str, Fields] = {}
-            for key, output in self._outputs(scope).items():
-                found[key] = output.direct
-            names = [str(name).casefold() for name in scope.outer_columns or ()]
-            if names and len(names) == len(found):
-                found = dict(zip(names, found.values(), strict=True))
-            self._made[id(scope)] = found
-        return self._made[id(scope)]
-
-    def _outputs(self, scope: Scope) -> dict[str, Output]:
-        """The columns of the result of a scope, in order."""
+    def _check(self) -> None:
+        """Refuse a statement with a name that no rule here has read: an element could be missed."""
         from sqlglot import exp
 
-        if scope.set_operation_scopes:
-            branches = [list(self._outputs(one).values()) for one in scope.set_operation_scopes]
-            longest = max(branches, key=len, default=[])
-            out = {}
-            for i, first in enumerate(branches[0] if len(branches[0]) == len(longest) else longest):
-                parts = [branch[i] for branch in branches if i < len(branch)]
-                out[first.name.casefold()] = Output(
-                    first.name,
-                    frozenset().union(*(p.direct for p in parts)),
-                    frozenset().union(*(p.linked for p in parts)),
+        for node in self._tree.find_all(exp.Column, exp.Table):
+            if id(node) not in self._seen:
+                place = type(node.find_ancestor(exp.Pivot) or node.parent).__name__
+                raise DataError(
+                    f"the query holds a construction ({place}) whose fields cannot be traced. Write it plainer."
                 )
-            return out
-        if not isinstance(scope.expression, exp.Select):
-            return {}
-        found: dict[str, Output] = {}
-        links = list(self._links(scope))
-        for i, projection in enumerate(scope.expression.selects):
-            for output in self._projected(scope, projection, i, links):
-                key = output.name.casefold()
-                found[key if key not in found or key == ANY else f"{key}#{i}"] = output
-                if key == ANY and key in found:
-                    found[ANY] = Output(ANY, found[ANY].direct | output.direct, found[ANY].linked | output.linked)
-        return found
 
-    def _projected(
-        self, scope: Scope, projection: exp.Expr, place: int, links: list[tuple[Fields, Fields]]
-    ) -> Iterator[Output]:
+    def ignore(self, node: Any) -> None:
+        """Mark the names below a node as read: they name no data."""
         from sqlglot import exp
 
-        if projection.is_star and not isinstance(projection.unalias(), exp.Count):
-            yield from self._spread(scope, projection)
-            return
-        direct: set[Field] = set()
-        for column in projection.find_all(exp.Column):
-            inside = column.find_ancestor(exp.Select)
-            direct |= self._bases(column, self._of.get(id(inside), scope))
-        own = {table for table, _ in direct}
-        linked = {f for mine, theirs in links if {t for t, _ in mine} & own for f in theirs} - direct
-        yield Output(projection.alias_or_name or f"column_{place + 1}", frozenset(direct), frozenset(linked))
+        for one in node if isinstance(node, list) else [node]:
+            if isinstance(one, exp.Expr):
+                self._seen.update(id(name) for name in one.find_all(exp.Column, exp.Table))
 
-    def _spread(self, scope: Scope, projection: exp.Expr) -> Iterator[Output]:
-        """The columns of ``*`` or ``t.*``: all there are, or the table as a whole when it is not described."""
+    def read(self, node: exp.Expr) -> None:
+        """Mark one name as read."""
+        self._seen.add(id(node))
+
+    # Queries.
+
+    def query(
+        self, node: exp.Expr, ctes: dict[str, Relation], outer: Frame | None, *, exists: bool = False
+    ) -> Relation:
+        """The relation that a query makes."""
         from sqlglot import exp
 
-        prefix = projection.text("table") if isinstance(projection, exp.Column) else ""
-        star = projection.this if isinstance(projection, exp.Column) else projection
-        left_out = {e.name.casefold() for e in (star.args.get("except_") or star.args.get("except") or ())}
-        for alias, (_, source) in scope.selected_sources.items():
-            if prefix and alias.casefold() != prefix.casefold():
+        from celosia.consent.sources import pivoted, values
+
+        frame = Frame(outer, dict(ctes), self.dialect)
+        if node.args.get("with_") is not None:
+            self._with(node.args["with_"], frame)
+        if isinstance(node, exp.Select):
+            made = self._select(node, frame, exists=exists)
+        elif isinstance(node, exp.SetOperation):
+            made = self._united(node, frame)
+        elif isinstance(node, exp.Subquery):
+            made = self.query(node.this, frame.ctes, outer, exists=exists)
+        elif isinstance(node, exp.Values):
+            made = values(self, node, frame)
+        elif isinstance(node, exp.Pivot):
+            made = pivoted(self, node, frame)
+        else:
+            raise DataError(f"the query holds a construction ({type(node).__name__}) that cannot be traced.")
+        if not isinstance(node, exp.Select):
+            self._after(node, frame, made)
+        made = Relation(made.columns, made.constants, made.touched | frame.touched)
+        self._made[id(node)] = made
+        return made
+
+    def _after(self, node: exp.Expr, frame: Frame, made: Relation) -> None:
+        """ORDER BY, LIMIT and the like after a set operation or parentheses: they see the columns of the result."""
+        below = Frame(frame.parent, frame.ctes, self.dialect, [Source((), made)])
+        for key in ("order", "limit", "offset"):
+            if node.args.get(key) is not None:
+                self.trace(node.args[key], below)
+        frame.touched |= below.touched
+
+    def _with(self, clause: exp.With, frame: Frame) -> None:
+        """Common table expressions, each after those it names."""
+        recursive = bool(clause.recursive)
+        for cte in _ordered(clause.expressions) if recursive else clause.expressions:
+            names = [str(name) for name in cte.alias_column_names]
+            made = self._cte(cte, frame, names, recursive=recursive or self.dialect in IMPLICIT)
+            frame.ctes[cte.alias.casefold()] = made
+            frame.touched |= made.touched
+
+    def _cte(self, cte: exp.CTE, frame: Frame, names: list[str], *, recursive: bool) -> Relation:
+        """One of them; a recursive one is read again until it adds nothing."""
+        from sqlglot import exp
+
+        body = cte.this
+        own = cte.alias.casefold()
+        if not (recursive and isinstance(body, exp.SetOperation) and _names(body, own)):
+            return self.query(body, frame.ctes, frame.parent).renamed(names)
+        first: Any = body
+        while isinstance(first, exp.SetOperation | exp.Subquery):
+            first = first.this
+        made = self.query(first, frame.ctes, frame.parent).renamed(names)
+        while True:
+            again = self.query(body, {**frame.ctes, own: made}, frame.parent).renamed(names)
+            if again.columns == made.columns:
+                return again
+            made = again
+
+    def _united(self, node: exp.SetOperation, frame: Frame) -> Relation:
+        """A set operation: columns meet by place, or by name; only the left side of EXCEPT reaches the result."""
+        from sqlglot import exp
+
+        chain: list[exp.SetOperation] = [node]
+        while isinstance(chain[-1].this, exp.SetOperation) and not chain[-1].this.args.get("with_"):
+            chain.append(chain[-1].this)
+        made = self.query(chain[-1].this, frame.ctes, frame.parent)
+        for step in reversed(chain):
+            other = self.query(step.expression, frame.ctes, frame.parent)
+            touched = made.touched | other.touched
+            if isinstance(step, exp.Except):
+                made = Relation(made.columns, made.constants, touched)
+            else:
+                columns = _by_name(made, other) if step.args.get("by_name") else _by_place(made, other)
+                made = Relation(tuple(columns), made.constants | other.constants, touched)
+        return made
+
+    def _select(self, node: exp.Select, frame: Frame, *, exists: bool) -> Relation:
+        from celosia.consent.sources import joined, sources
+
+        for key, words in (("match", "MATCH_RECOGNIZE"), ("laterals", "LATERAL VIEW")):
+            if node.args.get(key):
+                raise DataError(f"the fields of {words} cannot be traced. Write the query without it.")
+        constants: set[Constant] = set()
+        links: list[Link] = []
+        if node.args.get("from_") is not None:
+            frame.sources += sources(self, node.args["from_"].this, frame, constants, links)
+        for join in node.args.get("joins") or ():
+            joined(self, join, frame, constants, links)
+        self.ignore(node.args.get("hint"))
+        self.ignore(node.args.get("options"))
+        for window in node.args.get("windows") or ():
+            frame.windows[window.name.casefold()] = self.trace(window, frame)
+        columns = list(self._projected(node, frame, exists=exists))
+        self._clauses(node, frame, constants, links)
+        for source in frame.sources:
+            constants |= source.relation.constants if source.counted else set()
+            frame.touched |= source.relation.touched
+        return Relation(tuple((name, _linked(trace, links)) for name, trace in columns), frozenset(constants))
+
+    def _clauses(self, node: exp.Select, frame: Frame, constants: set[Constant], links: list[Link]) -> None:
+        """Everything after FROM: what it touches, and what it fixes."""
+        for key in ("where", "having", "qualify"):
+            if node.args.get(key) is not None:
+                condition = node.args[key].this
+                self.trace(condition, frame, key)
+                self.condition(condition, frame, constants, links, key)
+        for key in ("group", "order", "distinct"):
+            clause = node.args.get(key)
+            if clause is not None:
+                inner = clause.args.get("on") if key == "distinct" else clause
+                for item in inner.iter_expressions() if inner is not None else ():
+                    self.trace(item, frame, "group" if key == "group" else "order")
+        for key, value in node.args.items():
+            if key not in OWN and key != "hint":
+                for item in value if isinstance(value, list) else [value]:
+                    self.trace(item, frame)
+        if node.args.get("connect") is not None:
+            self.trace(node.args["connect"], frame, "where")
+
+    def condition(
+        self,
+        condition: exp.Expr,
+        frame: Frame,
+        constants: set[Constant],
+        links: list[Link],
+        clause: str = "",
+        among: Iterable[Source] | None = None,
+    ) -> None:
+        """Note what a condition fixes and equates; under an outer join only for the sources that may be missing."""
+        allowed = None if among is None else list(among)
+        for column, literals in conditions.fixed(condition).values():
+            for source, trace in self.find(column, frame, clause):
+                if allowed is None or source in allowed:
+                    constants |= {Constant(t, f, literal) for t, f in trace.same for literal in literals}
+        if allowed is None:
+            for query in conditions.required(condition):
+                constants |= self._made[id(query)].constants
+        for one, other in conditions.equated(condition):
+            pair = [merged(t for _, t in self.find(side, frame, clause)).direct for side in (one, other)]
+            links += [(pair[0], pair[1]), (pair[1], pair[0])]
+
+    # Columns of the result.
+
+    def _projected(self, node: exp.Select, frame: Frame, *, exists: bool) -> Iterator[tuple[str, Trace]]:
+        from sqlglot import exp
+
+        from celosia.consent.stars import is_star, spread
+
+        for place, projection in enumerate(node.expressions, 1):
+            if is_star(projection):
+                columns = list(spread(self, projection, frame))
+                if not exists:  # EXISTS asks for a row, not for its columns
+                    frame.touched |= merged(trace for _, trace in columns).direct
+                yield from columns
                 continue
-            table = _name(source)
-            if table is None:
-                made = self._produced(source)
-                yield from (Output(name, fields) for name, fields in made.items() if name not in left_out)
-                continue
-            known = self._described(table)
-            for field in [ANY] if known is None else known:
-                if field not in left_out:
-                    yield Output(field, frozenset({(table, field)}))
+            trace = self.trace(projection.unalias(), frame, "select")
+            name = _label(projection) or f"column_{place}"
+            if isinstance(projection, exp.Alias) or name.casefold() not in frame.aliases:
+                frame.aliases[name.casefold()] = trace
+            yield name, trace
 
-    def _stars(self, scope: Scope) -> Iterator[Fields]:
+    # Expressions.
+
+    def find(self, column: exp.Column, frame: Frame, clause: str = "") -> Found:
+        """What a column may mean."""
         from sqlglot import exp
 
-        if isinstance(scope.expression, exp.Select):
-            for projection in scope.expression.selects:
-                if projection.is_star and not isinstance(projection.unalias(), exp.Count):
-                    yield from (output.direct for output in self._spread(scope, projection))
+        self.read(column)
+        if not isinstance(column.this, exp.Identifier):  # a column by its number
+            return [(source, source.relation.whole()) for source in frame.sources]
+        groups = exp.Ordered | exp.Group | exp.Tuple | exp.Paren | exp.Rollup | exp.Cube | exp.GroupingSets
+        parts = [part.name.casefold() for part in column.parts]
+        quoted = bool(column.this.args.get("quoted"))
+        return frame.find(parts, clause, bare=isinstance(column.parent, groups), quoted=quoted)
 
-    # Conditions.
+    def trace(self, node: Any, frame: Frame, clause: str = "") -> Trace:
+        """The fields that an expression is made of, with everything that its sub-selects need."""
+        from sqlglot import exp
 
-    def _rows(self, scope: Scope) -> Iterator[Scope]:
-        """The scopes whose conditions every row of the result, or of a branch of it, has met."""
-        seen: set[int] = set()
-        todo: list[Any] = [scope]
+        from celosia.consent.stars import starred
+
+        if not isinstance(node, exp.Expr):
+            return Trace()
+        alone = conditions.bare(node)
+        if isinstance(alone, exp.Column) and not alone.is_star:
+            found = merged(trace for _, trace in self.find(alone, frame, clause))
+            frame.touched |= found.direct
+            return found
+        parts: list[Trace] = []
+        todo: list[exp.Expr] = [node]
         while todo:
             at = todo.pop()
-            if id(at) in seen:
-                continue
-            seen.add(id(at))
-            yield at
-            todo += at.set_operation_scopes or ()
-            todo += [s for _, s in at.selected_sources.values() if hasattr(s, "set_operation_scopes")]
-            for condition in self._conditions(at):
-                todo += [self._of[id(q)] for q in _required(condition) if id(q) in self._of]
+            if isinstance(at, exp.Query):
+                inside = isinstance(at.parent, exp.Exists)
+                parts.append(Trace(self.query(at, frame.ctes, frame, exists=inside).touched))
+            elif isinstance(at, exp.Column) and not at.is_star:
+                parts += [trace for _, trace in self.find(at, frame, clause)]
+            elif isinstance(at, exp.Comprehension):
+                parts.append(self._comprehended(at, frame, clause))
+            elif (found_star := starred(self, at, frame)) is not None:
+                parts.append(found_star)
+            else:
+                called = method(at, frame)
+                if called is not None:
+                    parts.append(called)
+                if isinstance(at, exp.Window) and at.alias.casefold() in frame.windows:
+                    parts.append(frame.windows[at.alias.casefold()])
+                todo += list(at.iter_expressions())
+        made = merged(parts).changed()
+        frame.touched |= made.direct
+        return made
 
-    def _conditions(self, scope: Scope) -> Iterator[exp.Expr]:
-        """The conditions of WHERE and of joins, taken apart at AND."""
-        from sqlglot import exp
-
-        if not isinstance(scope.expression, exp.Select):
-            return
-        where = scope.expression.args.get("where")
-        roots = [where.this] if where is not None else []
-        joins = scope.expression.args.get("joins") or ()
-        roots += [join.args["on"] for join in joins if join.args.get("on") and join.side not in ("RIGHT", "FULL")]
-        for root in roots:
-            yield from (part.unnest() for part in (root.flatten() if isinstance(root, exp.And) else [root]))
-
-    def _fixed(self, scope: Scope) -> Iterator[Constant]:
-        """Constants that the conditions fix."""
-        for condition in self._conditions(scope):
-            for column, literal in _equalities(condition):
-                for table, field in self._bases(column, scope):
-                    yield Constant(table, field, literal)
-
-    def _links(self, scope: Scope) -> Iterator[tuple[Fields, Fields]]:
-        """Fields of one table that are equated with fields of another, both ways."""
-        from sqlglot import exp
-
-        for condition in self._conditions(scope):
-            if isinstance(condition, exp.EQ) and all(isinstance(s, exp.Column) for s in condition.unnest_operands()):
-                one, other = (self._bases(side, scope) for side in condition.unnest_operands())
-                yield one, other
-                yield other, one
-        yield from self._using(scope)
-
-    def _using(self, scope: Scope) -> Iterator[tuple[Fields, Fields]]:
-        """The fields of ``USING`` and of natural joins, for the joined table and for those before it."""
-        from sqlglot import exp
-
-        if not isinstance(scope.expression, exp.Select):
-            return
-        for join in scope.expression.args.get("joins") or ():
-            joined = scope.sources.get(join.alias_or_name)
-            others = [s for alias, (_, s) in scope.selected_sources.items() if alias != join.alias_or_name]
-            names = [identifier.name.casefold() for identifier in join.args.get("using") or ()]
-            if joined is None:
-                continue
-            if join.method == "NATURAL":
-                known = self._described(_name(joined) or "") or []
-                names = [n for n in known if any(self._has(other, n) for other in others)]
-            for name in names:
-                before = [s for s in others if self._has(s, name) is not False]
-                theirs: Fields = frozenset().union(*(self._field(s, name) for s in before))
-                yield self._field(joined, name), theirs
-                yield theirs, self._field(joined, name)
+    def _comprehended(self, node: exp.Comprehension, frame: Frame, clause: str) -> Trace:
+        """``[x + k for x in list]``: the name of the member stands for the list."""
+        list_ = self.trace(node.args["iterator"], frame, clause).changed()
+        inner = Frame(frame, frame.ctes, self.dialect, [Source((), Relation(((node.expression.name, list_),)))])
+        self.ignore(node.expression)
+        rest = [self.trace(node.args.get(key), inner, clause) for key in ("this", "condition")]
+        return merged([list_, *rest])
 
 
-def _name(source: Any) -> str | None:
-    """The name of a base table with its schema, or None for a sub-select."""
+def _linked(trace: Trace, links: list[Link]) -> Trace:
+    """With the fields of other tables by which the table of a column was looked up."""
+    own = {table for table, _ in trace.direct}
+    found = {field for mine, theirs in links if {t for t, _ in mine} & own for field in theirs}
+    return Trace(trace.direct, trace.linked | frozenset(found), trace.same)
+
+
+def _label(projection: exp.Expr) -> str:
+    """The name of a column of the result; a constant has none."""
     from sqlglot import exp
 
-    if not isinstance(source, exp.Table) or not source.name:
-        return None
-    return ".".join(part.name.casefold() for part in source.parts)
+    inner = conditions.bare(projection)
+    if isinstance(projection, exp.Alias):
+        return projection.alias
+    if isinstance(inner, exp.Column):
+        return inner.name
+    part = inner.expression if isinstance(inner, exp.Dot) else None
+    return part.name if isinstance(part, exp.Identifier) else ""
 
 
-def _equalities(condition: exp.Expr) -> Iterator[tuple[exp.Column, str]]:
-    """Column and constant of ``column = constant`` and of each member of ``column IN (…)``."""
+def _spelled_out(tree: exp.Query) -> exp.Query:
+    """SQLite's ``a IN t`` as ``a IN (SELECT * FROM t)``."""
     from sqlglot import exp
 
-    if isinstance(condition, exp.EQ):
-        one, other = condition.unnest_operands()
-        for column, value in ((one, other), (other, one)):
-            literal = _constant(value)
-            if isinstance(column, exp.Column) and literal is not None:
-                yield column, literal
-    elif isinstance(condition, exp.In) and isinstance(condition.this, exp.Column):
-        for value in condition.expressions:
-            literal = _constant(value)
-            if literal is not None:
-                yield condition.this, literal
+    for one in list(tree.find_all(exp.In)):
+        field = one.args.get("field")
+        if isinstance(field, exp.Column):
+            one.set("field", None)
+            one.set("query", exp.select("*").from_(exp.table_(field.name, field.table)).subquery())
+    return tree
 
 
-def _constant(value: exp.Expr) -> str | None:
-    """The text of a constant, also behind a cast or a minus sign."""
+def _names(body: exp.Expr, name: str) -> bool:
+    """Whether a query reads a table of this name."""
     from sqlglot import exp
 
-    value = value.unnest()
-    if isinstance(value, exp.Cast | exp.DateStrToDate | exp.Date | exp.Timestamp) and isinstance(value.this, exp.Expr):
-        value = value.this.unnest()
-    if isinstance(value, exp.Neg) and isinstance(value.this, exp.Literal):
-        return plain_literal("-" + value.this.name)
-    if isinstance(value, exp.National | exp.ByteString | exp.RawString):
-        return plain_literal(value.name)
-    if isinstance(value, exp.Boolean):
-        return plain_literal(bool(value.this))
-    return plain_literal(value.name) if isinstance(value, exp.Literal) else None
+    return any(not table.db and table.name.casefold() == name for table in body.find_all(exp.Table))
 
 
-def _required(condition: exp.Expr) -> Iterator[exp.Expr]:
-    """The sub-select that a row must be found in: ``EXISTS (…)`` and ``IN (SELECT …)``."""
-    from sqlglot import exp
+def _ordered(expressions: Iterable[exp.CTE]) -> list[exp.CTE]:
+    """Common table expressions after those that they name, as far as that can be."""
+    todo, done = list(expressions), []
+    while todo:
+        waiting = {cte: [o for o in todo if o is not cte and _names(cte.this, o.alias.casefold())] for cte in todo}
+        ready = next((cte for cte in todo if not waiting[cte]), todo[0])
+        todo = [cte for cte in todo if cte is not ready]
+        done.append(ready)
+    return done
 
-    if isinstance(condition, exp.Exists):
-        yield condition.this.unnest()
-    elif isinstance(condition, exp.In) and condition.args.get("query") is not None:
-        yield condition.args["query"].unnest()
+
+def _by_place(one: Relation, other: Relation) -> Iterator[tuple[str, Trace]]:
+    """Columns that meet by their place; where the places are not known, any may meet any."""
+    if any(name == ANY for name, _ in (*one.columns, *other.columns)):
+        whole = other.whole() if all(n != ANY for n, _ in other.columns) else merged(t for _, t in other.columns)
+        yield from ((name, merged([trace, whole])) for name, trace in one.columns)
+        return
+    for place in range(max(len(one.columns), len(other.columns))):
+        met = [side.columns[place] for side in (one, other) if place < len(side.columns)]
+        yield met[0][0], merged(trace for _, trace in met)
+
+
+def _by_name(one: Relation, other: Relation) -> Iterator[tuple[str, Trace]]:
+    names = {name.casefold(): name for name, _ in (*other.columns, *one.columns)}
+    order = dict.fromkeys(name.casefold() for name, _ in (*one.columns, *other.columns))
+    for key in order:
+        if key == ANY:
+            yield ANY, merged(trace for side in (one, other) for n, trace in side.columns if n == ANY)
+        else:
+            yield names[key], merged(side.column(key) for side in (one, other) if side.has(key) is not False)

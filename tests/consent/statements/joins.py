@@ -1,0 +1,105 @@
+"""Joins of every kind; ``~`` are the fields by which the table of a result column was looked up."""
+
+CASES = [
+    ("any", "SELECT t.a, u.b FROM t, u WHERE t.i = u.i", "t.a t.i u.b u.i -> a:t.a~u.i b:u.b~t.i"),
+    ("any", "SELECT x.a, y.b FROM t x JOIN u y ON x.i = y.i AND y.c = 4", "t.a t.i u.b u.i u.c=4 -> a:t.a b:u.b~t.i"),
+    ("any", "SELECT x.a FROM t x LEFT JOIN u y ON x.i = y.i WHERE y.k = 'q'", "t.a t.i u.i u.k=q -> a:t.a"),
+    # a condition of an outer join binds only the side that may be missing
+    ("any", "SELECT x.a FROM t x LEFT JOIN u y ON x.i = y.i AND y.k = 3", "t.a t.i u.i u.k=3 -> a:t.a"),
+    ("any", "SELECT x.a FROM t x LEFT JOIN u y ON x.i = y.i AND x.k = 3", "t.a t.i u.i t.k -> a:t.a"),
+    ("any", "SELECT x.a FROM t x RIGHT JOIN u y ON x.i = y.i AND x.k = 3", "t.a t.i u.i t.k=3 -> a:t.a"),
+    ("any", "SELECT x.a FROM t x RIGHT JOIN u y ON x.i = y.i AND y.k = 3", "t.a t.i u.i u.k -> a:t.a"),
+    ("any", "SELECT x.a FROM t x FULL JOIN u y ON x.i = y.i AND x.k = 3 AND y.k = 4", "t.a t.i u.i t.k u.k -> a:t.a"),
+    ("any", "SELECT x.a FROM t x LEFT JOIN t y ON x.i = y.j AND x.k = 1 AND y.m = 2", "t.a t.i t.j t.k t.m=2 -> a:t.a"),
+    (
+        "any",
+        "SELECT x.a FROM t x LEFT JOIN u y ON x.i = y.i LEFT JOIN v z ON y.j = z.j AND y.k = 5 AND z.k = 6",
+        "t.a t.i u.i u.j v.j u.k v.k=6 -> a:t.a",
+    ),
+    (
+        "any",
+        "SELECT p.name FROM e RIGHT JOIN p ON e.province = p.id",
+        "p.name e.province p.id -> name:p.name~e.province",
+    ),
+    (
+        "any",
+        "SELECT p.name FROM e FULL OUTER JOIN p ON e.province = p.id",
+        "p.name e.province p.id -> name:p.name~e.province",
+    ),
+    (
+        "any",
+        "SELECT x.a FROM t x INNER JOIN u y ON x.i = y.i INNER JOIN v z ON z.j = y.j",
+        "t.a t.i u.i u.j v.j -> a:t.a~u.i",
+    ),
+    (
+        "any",
+        "SELECT z.n FROM t x JOIN u y ON x.i = y.i JOIN v z ON z.j = y.j AND z.h = x.h",
+        "v.n t.i u.i u.j v.j v.h t.h -> n:v.n~u.j+t.h",
+    ),
+    ("any", "SELECT x.a, y.a FROM t x CROSS JOIN t y", "t.a -> a:t.a a:t.a"),
+    ("any", "SELECT x.a FROM t x JOIN t y ON x.boss = y.i WHERE y.name = 'Ana'", "t.a t.boss t.i t.name=Ana -> a:t.a"),
+    ("any", "SELECT x.a FROM t x JOIN u y ON x.d BETWEEN y.p AND y.q", "t.a t.d u.p u.q -> a:t.a~"),
+    ("any", "SELECT x.a FROM t x JOIN u y ON x.i > y.i OR x.k = 2", "t.a t.i u.i t.k -> a:t.a~"),
+    ("any", "SELECT x.a FROM t x JOIN u y ON (x.i = y.i)", "t.a t.i u.i -> a:t.a~u.i"),
+    ("any", "SELECT x.a FROM t x JOIN u y ON x.i = CAST(y.i AS INT)", "t.a t.i u.i -> a:t.a~u.i"),
+    (
+        "any",
+        "SELECT t.a FROM t LEFT JOIN (u JOIN v ON u.j = v.j AND u.k = 3) ON t.i = u.i",
+        "t.a t.i u.i u.j v.j u.k=3 -> a:t.a",
+    ),
+    ("any", "SELECT t.a FROM (t JOIN u ON t.i = u.i) JOIN v ON v.j = u.j", "t.a t.i u.i u.j v.j -> a:t.a"),
+    (
+        "any",
+        "SELECT t.a, v.c FROM t LEFT JOIN u JOIN v ON u.j = v.j ON t.i = u.i",
+        "t.a v.c t.i u.i u.j v.j -> a:t.a c:v.c~u.j",
+    ),
+    (
+        "any",
+        "SELECT x.a FROM t x, u y, v z WHERE x.i = y.i AND y.j = z.j AND z.k = 1",
+        "t.a t.i u.i u.j v.j v.k=1 -> a:t.a",
+    ),
+    ("any", "SELECT x.a FROM t x JOIN (SELECT i FROM u WHERE k = 8) s ON s.i = x.i", "t.a t.i u.i u.k=8 -> a:t.a~u.i"),
+    ("any", "SELECT x.a FROM t x LEFT JOIN (SELECT i FROM u WHERE k = 8) s ON s.i = x.i", "t.a t.i u.i u.k=8 -> a:t.a"),
+    # USING and natural joins
+    ("postgres", "SELECT a FROM t JOIN u USING (i)", "t.a u.a t.i u.i -> a:t.a+u.a"),
+    ("postgres", "SELECT i, t.a FROM t JOIN u USING (i) JOIN v ON v.j = t.j", "t.a t.i u.i v.j t.j -> i:t.i+u.i a:t.a"),
+    ("postgres", "SELECT t.a FROM t LEFT JOIN u USING (i, j) WHERE i = 7", "t.a t.i=7 u.i=7 t.j u.j -> a:t.a~u.i+u.j"),
+    ("postgres", "SELECT t.a FROM t JOIN u USING (i) JOIN v USING (i)", "t.a t.i u.i v.i -> a:t.a"),
+    (
+        "postgres",
+        "SELECT s.a FROM (SELECT a, i FROM t) s NATURAL JOIN (SELECT i, b FROM u) r",
+        "t.a t.i u.i u.b -> a:t.a~u.i",
+    ),
+    ("postgres", "SELECT t.a FROM t NATURAL JOIN u", "t.a t.* u.* -> a:t.a"),
+    ("postgres", "SELECT j.a, j.b FROM (t JOIN u ON t.i = u.i) AS j", "t.i u.i t.a u.a t.b u.b -> a:t.a+u.a b:t.b+u.b"),
+    # ways of one database
+    ("oracle", "SELECT t.a FROM t, u WHERE t.i = u.i (+) AND u.k (+) = 3", "t.a t.i u.i u.k=3 -> a:t.a"),
+    (
+        "oracle",
+        "SELECT p.name FROM e, p WHERE e.province = p.id (+) AND e.year = 2019",
+        "p.name e.province p.id e.year=2019 -> name:p.name~e.province",
+    ),
+    ("oracle", "SELECT t.a FROM t, u, v WHERE t.i (+) = u.i AND v.j (+) = u.j", "t.a t.i u.i v.j u.j -> a:t.a~u.i"),
+    ("mysql", "SELECT t.a FROM t STRAIGHT_JOIN u ON t.i = u.i WHERE u.k = 2", "t.a t.i u.i u.k=2 -> a:t.a"),
+    ("mysql", "SELECT a FROM t FORCE INDEX (ix) JOIN u USE INDEX (iy) USING (i)", "t.a u.a t.i u.i -> a:t.a+u.a"),
+    ("tsql", "SELECT t.a FROM t INNER HASH JOIN u ON t.i = u.i", "t.a t.i u.i -> a:t.a"),
+    ("duckdb", "SELECT a FROM t SEMI JOIN u ON t.i = u.i AND u.k = 4", "t.a t.i u.i u.k=4 -> a:t.a"),
+    ("duckdb", "SELECT a FROM t ANTI JOIN u ON t.i = u.i AND u.k = 4", "t.a t.i u.i u.k -> a:t.a"),
+    ("duckdb", "SELECT * FROM t SEMI JOIN u USING (i)", "t.* t.i u.i -> *:t.*"),
+    (
+        "duckdb",
+        "SELECT t.a, u.p FROM t ASOF JOIN u ON t.i = u.i AND t.d >= u.d",
+        "t.a u.p t.i u.i t.d u.d -> a:t.a p:u.p~t.i",
+    ),
+    ("duckdb", "SELECT t.a, u.b FROM t POSITIONAL JOIN u", "t.a u.b -> a:t.a b:u.b"),
+    (
+        "snowflake",
+        "SELECT t.a FROM t ASOF JOIN u MATCH_CONDITION (t.d >= u.d) ON t.i = u.i",
+        "t.a t.d u.d t.i u.i -> a:t.a",
+    ),
+    (
+        "bigquery",
+        "SELECT x.a FROM d.t x INNER JOIN d.u y USING (i) WHERE y.k = 'q'",
+        "d.t.a d.t.i d.u.i d.u.k=q -> a:d.t.a",
+    ),
+]

@@ -1,0 +1,122 @@
+"""What makes rows beside tables: LATERAL and APPLY, UNNEST, functions, VALUES, PIVOT and UNPIVOT."""
+
+CASES = [
+    # LATERAL and APPLY
+    (
+        "postgres",
+        "SELECT t.a, l.b FROM t, LATERAL (SELECT u.b FROM u WHERE u.i = t.i AND u.k = 2) l",
+        "t.a t.i u.b u.i u.k=2 -> a:t.a b:u.b",
+    ),
+    (
+        "postgres",
+        "SELECT l.n FROM t LEFT JOIN LATERAL (SELECT COUNT(*) AS n FROM u WHERE u.i = t.i) l ON TRUE",
+        "t.i u.i -> n",
+    ),
+    (
+        "postgres",
+        "SELECT l.b FROM t CROSS JOIN LATERAL (SELECT b FROM u WHERE u.i = t.i ORDER BY c LIMIT 1) AS l(b)",
+        "t.i u.b u.i u.c -> b:u.b",
+    ),
+    ("postgres", "SELECT m.x FROM t, LATERAL (SELECT a + 1 AS y) l, LATERAL (SELECT l.y * 2 AS x) m", "t.a -> x:t.a"),
+    ("oracle", "SELECT l.b FROM t CROSS APPLY (SELECT u.b FROM u WHERE u.i = t.i) l", "t.i u.b u.i -> b:u.b"),
+    (
+        "tsql",
+        "SELECT t.a, k.q FROM t OUTER APPLY (SELECT TOP 1 u.q FROM u WHERE u.i = t.i ORDER BY u.d) k",
+        "t.a t.i u.q u.i u.d -> a:t.a q:u.q",
+    ),
+    (
+        "tsql",
+        "SELECT t.a, k.* FROM t CROSS APPLY (SELECT u.q, u.r FROM u WHERE u.i = t.i) k",
+        "t.a t.i u.q u.r u.i -> a:t.a q:u.q r:u.r",
+    ),
+    ("tsql", "SELECT v.x FROM t CROSS APPLY (VALUES (t.a), (t.b)) AS v(x)", "t.a t.b -> x:t.a+t.b"),
+    ("tsql", "SELECT f.a FROM t CROSS APPLY dbo.history(t.i) AS f", "t.i -> a:t.i"),
+    ("tsql", "SELECT s.value FROM t CROSS APPLY STRING_SPLIT(t.a, ',') s WHERE t.b = 1", "t.a t.b=1 -> value:t.a"),
+    (
+        "tsql",
+        "SELECT j.x, j.y FROM t CROSS APPLY OPENJSON(t.j) WITH (x INT '$.x', y VARCHAR(9) '$.y') AS j",
+        "t.j -> x:t.j y:t.j",
+    ),
+    # arrays and documents as rows
+    ("postgres", "SELECT x FROM t, UNNEST(t.arr) AS x", "t.arr -> x:t.arr"),
+    (
+        "postgres",
+        "SELECT x.v, x.n FROM t CROSS JOIN LATERAL UNNEST(t.arr) WITH ORDINALITY AS x(v, n)",
+        "t.arr -> v:t.arr n",
+    ),
+    ("postgres", "SELECT p, q FROM t, UNNEST(t.a, t.b) AS x(p, q)", "t.a t.b -> p:t.a q:t.b"),
+    ("postgres", "SELECT e ->> 'k' AS k FROM t CROSS JOIN LATERAL jsonb_array_elements(t.j) AS e", "t.j -> k:t.j"),
+    ("postgres", "SELECT r.a FROM t, jsonb_to_recordset(t.j) AS r(a int, b text) WHERE r.b = 'x'", "t.j -> a:t.j"),
+    ("postgres", "SELECT a, UNNEST(arr) AS x FROM t", "t.a t.arr -> a:t.a x:t.arr"),
+    (
+        "oracle",
+        "SELECT j.x FROM t, JSON_TABLE(t.j, '$' COLUMNS (x NUMBER PATH '$.x', y VARCHAR2(5) PATH '$.y')) j WHERE t.k = 1",
+        "t.j t.k=1 -> x:t.j",
+    ),
+    ("oracle", "SELECT x.n FROM t, XMLTABLE('/r' PASSING t.doc COLUMNS n NUMBER PATH 'n') x", "t.doc -> n:t.doc"),
+    ("oracle", "SELECT c.column_value AS v FROM t, TABLE(t.nested) c", "t.nested -> v:t.nested"),
+    ("mysql", "SELECT j.x FROM t, JSON_TABLE(t.j, '$[*]' COLUMNS (x INT PATH '$.x')) AS j", "t.j -> x:t.j"),
+    ("sqlite", "SELECT t.a, e.value FROM t, json_each(t.j) AS e WHERE e.key = 'k'", "t.a t.j -> a:t.a value:t.j"),
+    ("duckdb", "SELECT unnest(arr) AS x, a FROM t", "t.arr t.a -> x:t.arr a:t.a"),
+    ("duckdb", "SELECT x.v FROM t, UNNEST(t.arr) AS x(v) WHERE x.v = 3", "t.arr -> v:t.arr"),
+    ("snowflake", "SELECT f.value AS v FROM t, LATERAL FLATTEN(input => t.doc) f", "t.doc -> v:t.doc"),
+    ("snowflake", "SELECT f.value:name AS v FROM t, TABLE(FLATTEN(t.doc)) f WHERE t.k = 'x'", "t.doc t.k=x -> v:t.doc"),
+    ("bigquery", "SELECT x FROM t, t.arr AS x", "t.arr -> x:t.arr"),
+    ("bigquery", "SELECT x.name, o FROM t, UNNEST(arr) AS x WITH OFFSET AS o", "t.arr -> name:t.arr o"),
+    ("bigquery", "SELECT (SELECT MAX(x) FROM UNNEST(t.arr) AS x) AS m FROM t", "t.arr -> m:t.arr"),
+    # functions and written rows
+    ("postgres", "SELECT g.n, t.a FROM t, generate_series(1, 3) AS g(n)", "t.a -> n a:t.a"),
+    ("postgres", "SELECT g FROM generate_series(1, 3) AS g", "-> g"),
+    ("postgres", "SELECT f.p FROM ROWS FROM (generate_series(1, 2), unnest(ARRAY[1, 2])) AS f(p, q)", "-> p"),
+    ("postgres", "SELECT x.a FROM (VALUES (1), (2)) AS x(a)", "-> a"),
+    ("postgres", "SELECT t.a FROM t JOIN (VALUES (1, 'x'), (2, 'y')) AS v(k, n) ON v.k = t.k", "t.a t.k -> a:t.a"),
+    ("duckdb", "SELECT p.a FROM read_csv('people.csv') AS p WHERE p.b = 1", "-> a"),
+    ("snowflake", "SELECT column1 AS k FROM VALUES (1), (2)", "-> k"),
+    ("snowflake", "SELECT t.a FROM t, TABLE(GENERATOR(ROWCOUNT => 5)) g", "t.a -> a:t.a"),
+    # PIVOT: cells are made of what is added up and of what heads the columns
+    ("tsql", "SELECT p.a, p.[x] FROM t PIVOT (SUM(v) FOR m IN ([x], [y])) AS p", "t.v t.m t.a -> a:t.a x:t.v+t.m"),
+    (
+        "tsql",
+        "SELECT p.* FROM (SELECT a, m, v FROM t WHERE k = 1) AS s PIVOT (SUM(v) FOR m IN ([x])) AS p",
+        "t.a t.m t.v t.k=1 -> a:t.a x:t.v+t.m",
+    ),
+    (
+        "oracle",
+        "SELECT * FROM (SELECT a, m, v FROM t) PIVOT (SUM(v) AS s FOR m IN ('x' AS x, 'y' AS y))",
+        "t.a t.m t.v -> a:t.a x_s:t.v+t.m y_s:t.v+t.m",
+    ),
+    (
+        "snowflake",
+        "SELECT * FROM (SELECT a, m, v FROM t) PIVOT (SUM(v) FOR m IN ('x', 'y')) AS p (who, jan, feb)",
+        "t.a t.v t.m -> who:t.a jan:t.v+t.m feb:t.v+t.m",
+    ),
+    (
+        "bigquery",
+        "SELECT a, s_x FROM (SELECT a, m, v FROM t) PIVOT (SUM(v) AS s FOR m IN ('x', 'y'))",
+        "t.a t.m t.v -> a:t.a s_x:t.v+t.m",
+    ),
+    ("duckdb", "SELECT * FROM (PIVOT t ON m USING SUM(v) GROUP BY a)", "t.m t.v t.a -> a:t.a *:t.m+t.v"),
+    ("duckdb", "SELECT x FROM t PIVOT (SUM(v) FOR m IN ('x', 'y') GROUP BY a)", "t.m t.v t.a -> x:t.m+t.v"),
+    ("tsql", "SELECT u.i, u.m, u.v FROM t UNPIVOT (v FOR m IN (a, b)) AS u", "t.a t.b t.i -> i:t.i m v:t.a+t.b"),
+    (
+        "oracle",
+        "SELECT v, w FROM t UNPIVOT ((v, w) FOR m IN ((a, b) AS 'x', (c, d) AS 'y'))",
+        "t.a t.b t.c t.d -> v:t.a+t.c w:t.b+t.d",
+    ),
+    ("snowflake", "SELECT m, v FROM (SELECT i, a, b FROM t) UNPIVOT (v FOR m IN (a, b))", "t.i t.a t.b -> m v:t.a+t.b"),
+    ("duckdb", "SELECT m, v FROM (UNPIVOT t ON a, b INTO NAME m VALUE v)", "t.a t.b -> m v:t.a+t.b"),
+    ("tsql", "SELECT n.c.value('.', 'INT') AS v FROM t CROSS APPLY t.doc.nodes('/r') AS n(c)", "t.doc -> v:t.doc"),
+    ("postgres", "SELECT o.n, o.v FROM t, generate_series(1, t.k) WITH ORDINALITY AS o(v, n)", "t.k -> n v:t.k"),
+    (
+        "snowflake",
+        "SELECT * FROM (SELECT a, m, v FROM t) PIVOT (SUM(v) FOR m IN (SELECT DISTINCT k FROM u)) p",
+        "t.a t.m t.v u.k -> a:t.a *:t.v+t.m",
+    ),
+    ("duckdb", "SELECT m, v FROM (UNPIVOT t ON COLUMNS(* EXCLUDE (i)) INTO NAME m VALUE v)", "t.* -> m v:t.*"),
+    (
+        "duckdb",
+        "SELECT * FROM (UNPIVOT (SELECT i, a, b FROM t WHERE k = 1) ON a, b)",
+        "t.i t.a t.b t.k=1 -> i:t.i name value:t.a+t.b",
+    ),
+    ("sqlite", "SELECT t.a FROM t, pragma_table_info('u') AS i WHERE i.name = t.b", "t.a t.b -> a:t.a"),
+]

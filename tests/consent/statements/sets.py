@@ -1,0 +1,71 @@
+"""UNION, INTERSECT, EXCEPT: columns meet by place, names come from the first branch."""
+
+CASES = [
+    ("any", "SELECT a FROM t UNION SELECT b FROM u", "t.a u.b -> a:t.a+u.b"),
+    ("any", "SELECT a FROM t WHERE c = 1 UNION ALL SELECT b FROM u WHERE d = 2", "t.a t.c=1 u.b u.d=2 -> a:t.a+u.b"),
+    ("any", "SELECT s.a FROM (SELECT a FROM t UNION ALL SELECT b FROM u) s", "t.a u.b -> a:t.a+u.b"),
+    (
+        "any",
+        "SELECT a AS x, b AS y FROM t UNION SELECT c, d FROM u ORDER BY y",
+        "t.a t.b u.c u.d -> x:t.a+u.c y:t.b+u.d",
+    ),
+    ("any", "SELECT a, a FROM t UNION ALL SELECT b, c FROM u", "t.a u.b u.c -> a:t.a+u.b a:t.a+u.c"),
+    ("any", "SELECT a, b FROM t UNION ALL SELECT b, a FROM t", "t.a t.b -> a:t.a+t.b b:t.b+t.a"),
+    (
+        "any",
+        "SELECT a, 'old' AS kind FROM t UNION ALL SELECT b, kind FROM u",
+        "t.a u.b u.kind -> a:t.a+u.b kind:u.kind",
+    ),
+    ("any", "SELECT a FROM t UNION SELECT b FROM u UNION ALL SELECT c FROM v", "t.a u.b v.c -> a:t.a+u.b+v.c"),
+    (
+        "any",
+        "SELECT s.x FROM (SELECT a AS x FROM t UNION ALL SELECT b FROM u) s WHERE s.x = 5",
+        "t.a=5 u.b=5 -> x:t.a+u.b",
+    ),
+    (
+        "any",
+        "SELECT s.x FROM (SELECT a AS x FROM t UNION ALL SELECT b + 1 FROM u) s WHERE s.x = 5",
+        "t.a=5 u.b -> x:t.a+u.b",
+    ),
+    (
+        "any",
+        "SELECT x.a FROM t x WHERE x.b = 1 UNION SELECT x.a FROM u x WHERE x.b = 2",
+        "t.a t.b=1 u.a u.b=2 -> a:t.a+u.a",
+    ),
+    ("any", "SELECT a FROM t INTERSECT SELECT b FROM u WHERE c = 1", "t.a u.b u.c=1 -> a:t.a+u.b"),
+    ("any", "SELECT COUNT(*) AS n FROM t UNION ALL SELECT COUNT(a) FROM u", "[t] u.a -> n:u.a"),
+    (
+        "any",
+        "SELECT name FROM t JOIN u ON t.i = u.i UNION SELECT n FROM v",
+        "t.name u.name t.i u.i v.n -> name:t.name+u.name+v.n",
+    ),
+    # the right side of EXCEPT never reaches the result
+    ("postgres", "SELECT a FROM t EXCEPT SELECT b FROM u", "t.a u.b -> a:t.a"),
+    ("postgres", "SELECT a FROM t WHERE k = 1 EXCEPT SELECT b FROM u WHERE k = 2", "t.a t.k=1 u.b u.k -> a:t.a"),
+    (
+        "postgres",
+        "(SELECT a FROM t ORDER BY b LIMIT 1) UNION ALL (SELECT a FROM u WHERE k = 1)",
+        "t.a t.b u.a u.k=1 -> a:t.a+u.a",
+    ),
+    ("postgres", "SELECT a FROM t EXCEPT (SELECT b FROM u UNION SELECT c FROM v)", "t.a u.b v.c -> a:t.a"),
+    ("postgres", "(SELECT a FROM t EXCEPT SELECT b FROM u) UNION SELECT c FROM v", "t.a u.b v.c -> a:t.a+v.c"),
+    ("postgres", "SELECT a FROM t UNION SELECT b FROM u INTERSECT ALL SELECT c FROM v", "t.a u.b v.c -> a:t.a+u.b+v.c"),
+    (
+        "postgres",
+        "SELECT x FROM (SELECT a, b FROM t UNION SELECT c, d FROM u) AS s(x, y) WHERE y = 3",
+        "t.a t.b=3 u.c u.d=3 -> x:t.a+u.c",
+    ),
+    ("postgres", "SELECT * FROM t UNION ALL SELECT * FROM u", "t.* u.* -> *:t.*+u.*"),
+    ("postgres", "SELECT a, b FROM t UNION ALL SELECT * FROM u", "t.a t.b u.* -> a:t.a+u.* b:t.b+u.*"),
+    ("postgres", "SELECT a FROM t UNION VALUES (1)", "t.a -> a:t.a"),
+    ("postgres", "SELECT a FROM t UNION ALL TABLE u", "t.a u.* -> a:t.a+u.*"),
+    ("oracle", "SELECT a FROM t MINUS SELECT b FROM u", "t.a u.b -> a:t.a"),
+    ("oracle", "SELECT a FROM t WHERE k = 1 UNION ALL SELECT NULL FROM dual", "t.a t.k=1 [dual] -> a:t.a"),
+    ("tsql", "SELECT TOP 3 a FROM t UNION ALL SELECT TOP 3 b FROM u ORDER BY a", "t.a u.b -> a:t.a+u.b"),
+    ("sqlite", "SELECT a FROM t UNION SELECT b FROM u ORDER BY 1 LIMIT 3", "t.a u.b -> a:t.a+u.b"),
+    ("duckdb", "SELECT a, b FROM t UNION ALL BY NAME SELECT b, c FROM u", "t.a t.b u.b u.c -> a:t.a b:t.b+u.b c:u.c"),
+    ("duckdb", "SELECT * FROM t UNION BY NAME SELECT a FROM u", "t.* u.a -> *:t.* a:t.a+u.a"),
+    ("bigquery", "SELECT a FROM d.t UNION DISTINCT SELECT b FROM d.u", "d.t.a d.u.b -> a:d.t.a+d.u.b"),
+    ("bigquery", "SELECT a FROM d.t EXCEPT DISTINCT SELECT b FROM d.u", "d.t.a d.u.b -> a:d.t.a"),
+    ("snowflake", "SELECT a FROM t MINUS SELECT b FROM u WHERE k = 1", "t.a u.b u.k -> a:t.a"),
+]

@@ -1,0 +1,141 @@
+"""Sub-selects in every place: FROM, WHERE, the select list, HAVING, ORDER BY, ON, CASE, LIMIT; correlated or not."""
+
+CASES = [
+    # in FROM
+    ("any", "SELECT a FROM (SELECT a FROM t WHERE b = 3) s", "t.a t.b=3 -> a:t.a"),
+    ("any", "SELECT s.c FROM (SELECT a AS c FROM t) s WHERE s.c = 5", "t.a=5 -> c:t.a"),
+    ("any", "SELECT s.c FROM (SELECT a AS c FROM (SELECT b AS a FROM t) q) s WHERE s.c = 5", "t.b=5 -> c:t.b"),
+    ("any", "SELECT s.c FROM (SELECT a + b AS c FROM t) s WHERE s.c = 5", "t.a t.b -> c:t.a+t.b"),
+    ("any", "SELECT s.m FROM (SELECT MAX(a) AS m FROM t) s WHERE s.m = 5", "t.a -> m:t.a"),
+    ("any", "SELECT s.k FROM (SELECT 1 AS k, a FROM t) s WHERE s.k = 1", "t.a -> k"),
+    ("postgres", "SELECT a AS b FROM (SELECT b AS a, a AS b FROM t) s WHERE b = 2", "t.a=2 t.b -> b:t.b"),
+    (
+        "any",
+        "SELECT q.a, r.b FROM (SELECT a, i FROM t) q, (SELECT b, i FROM u) r WHERE q.i = r.i",
+        "t.a t.i u.b u.i -> a:t.a~u.i b:u.b~t.i",
+    ),
+    (
+        "any",
+        "SELECT s.name FROM (SELECT p.name FROM e JOIN p ON e.province = p.id) s",
+        "p.name e.province p.id -> name:p.name~e.province",
+    ),
+    ("any", "SELECT s.a FROM (SELECT a FROM t ORDER BY b) s", "t.a t.b -> a:t.a"),
+    ("any", "SELECT s.n FROM (SELECT COUNT(*) AS n FROM t WHERE c = 1) s", "[t] t.c=1 -> n"),
+    ("any", "SELECT a FROM (SELECT * FROM t) s WHERE b = 1", "t.* t.a t.b=1 -> a:t.a"),
+    ("any", "SELECT s.a FROM (SELECT x.* FROM t x, u WHERE x.i = u.i) s", "t.* t.a t.i u.i -> a:t.a~u.i"),
+    ("any", "SELECT a FROM (SELECT a, b FROM t) s, u WHERE b = 1 AND c = 2", "t.a t.b=1 u.c=2 -> a:t.a"),
+    ("any", "SELECT x.a FROM (SELECT a FROM t) x, (SELECT a FROM t WHERE b = 1) y", "t.a t.b=1 -> a:t.a"),
+    # in WHERE
+    ("any", "SELECT a FROM t WHERE i IN (SELECT i FROM u WHERE k = 8)", "t.a t.i u.i u.k=8 -> a:t.a"),
+    ("any", "SELECT a FROM t WHERE i NOT IN (SELECT i FROM u WHERE k = 8)", "t.a t.i u.i u.k -> a:t.a"),
+    ("any", "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.i = t.i AND u.k = 8)", "t.a t.i u.i u.k=8 -> a:t.a"),
+    ("any", "SELECT a FROM t WHERE EXISTS (SELECT * FROM u WHERE u.i = t.i)", "t.a t.i u.i -> a:t.a"),
+    (
+        "any",
+        "SELECT a FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.i = t.i AND u.k = 8)",
+        "t.a t.i u.i u.k -> a:t.a",
+    ),
+    ("any", "SELECT a FROM t WHERE NOT (NOT EXISTS (SELECT 1 FROM u WHERE u.k = 8))", "t.a u.k=8 -> a:t.a"),
+    ("any", "SELECT a FROM t WHERE c = 1 OR EXISTS (SELECT 1 FROM u WHERE u.k = 8)", "t.a t.c u.k -> a:t.a"),
+    ("any", "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.i = t.i AND t.k = 8)", "t.a t.i u.i t.k=8 -> a:t.a"),
+    ("any", "SELECT a FROM t x WHERE x.s = (SELECT MAX(x.s) FROM t x WHERE x.i = 4)", "t.a t.s t.i -> a:t.a"),
+    ("any", "SELECT a FROM t WHERE b = (SELECT MIN(c) FROM u)", "t.a t.b u.c -> a:t.a"),
+    ("any", "SELECT a FROM t WHERE (SELECT COUNT(*) FROM u WHERE u.i = t.i) > 2", "t.a u.i t.i -> a:t.a"),
+    ("any", "SELECT a FROM t WHERE b > ALL (SELECT c FROM u WHERE k = 1)", "t.a t.b u.c u.k -> a:t.a"),
+    ("any", "SELECT a FROM t WHERE b = ANY (SELECT c FROM u WHERE k = 1)", "t.a t.b u.c u.k=1 -> a:t.a"),
+    ("any", "SELECT a FROM t WHERE b < SOME (SELECT c FROM u WHERE k = 1)", "t.a t.b u.c u.k=1 -> a:t.a"),
+    (
+        "any",
+        "SELECT a FROM t WHERE i IN (SELECT i FROM u WHERE j IN (SELECT j FROM v WHERE k = 8) AND m = 2)",
+        "t.a t.i u.i u.j v.j v.k=8 u.m=2 -> a:t.a",
+    ),
+    (
+        "any",
+        "SELECT a FROM t WHERE i IN (SELECT i FROM u WHERE k = 1 UNION SELECT i FROM v WHERE k = 2)",
+        "t.a t.i u.i v.i u.k=1 v.k=2 -> a:t.a",
+    ),
+    (
+        "any",
+        "SELECT t.a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE EXISTS (SELECT 1 FROM v WHERE v.i = t.i AND v.j = u.j))",
+        "t.a t.i v.i v.j u.j -> a:t.a",
+    ),
+    ("any", "SELECT t.a FROM t WHERE t.i IN (SELECT t.i FROM u t WHERE t.k = 3)", "t.a t.i u.i u.k=3 -> a:t.a"),
+    (
+        "any",
+        "SELECT x.a FROM t x WHERE x.d = (SELECT MAX(y.d) FROM t y WHERE y.i = x.i AND y.k = 2)",
+        "t.a t.d t.i t.k -> a:t.a",
+    ),
+    (
+        "any",
+        "SELECT a FROM t WHERE i IN (SELECT s.i FROM (SELECT i, k FROM u) s WHERE s.k = 5)",
+        "t.a t.i u.i u.k=5 -> a:t.a",
+    ),
+    (
+        "postgres",
+        "SELECT a FROM t WHERE (b, c) IN (SELECT d, e FROM u WHERE k = 1)",
+        "t.a t.b t.c u.d u.e u.k=1 -> a:t.a",
+    ),
+    ("postgres", "SELECT a FROM t WHERE ROW(b, c) = (SELECT d, e FROM u LIMIT 1)", "t.a t.b t.c u.d u.e -> a:t.a"),
+    ("postgres", "SELECT a FROM t WHERE b = ANY (ARRAY(SELECT c FROM u))", "t.a t.b u.c -> a:t.a"),
+    # in the select list: the column is made of all that the sub-select needs
+    ("any", "SELECT a, (SELECT n FROM u WHERE u.i = t.i) AS nm FROM t", "t.a t.i u.n u.i -> a:t.a nm:u.n+u.i+t.i"),
+    ("any", "SELECT (SELECT MAX(b) FROM u) - a AS d FROM t", "t.a u.b -> d:t.a+u.b"),
+    (
+        "any",
+        "SELECT CASE WHEN EXISTS (SELECT 1 FROM u WHERE u.i = t.i) THEN 1 ELSE 0 END AS has FROM t",
+        "t.i u.i -> has:t.i+u.i",
+    ),
+    (
+        "any",
+        "SELECT a, (SELECT COUNT(*) FROM u WHERE u.i = t.i AND u.k = 2) AS n FROM t WHERE b = 3",
+        "t.a t.i u.i u.k t.b=3 -> a:t.a n:t.i+u.i+u.k",
+    ),
+    (
+        "any",
+        "SELECT (SELECT (SELECT v.n FROM v WHERE v.j = u.j) FROM u WHERE u.i = t.i) AS n FROM t",
+        "v.n v.j u.j u.i t.i -> n:v.n+v.j+u.j+u.i+t.i",
+    ),
+    (
+        "any",
+        "SELECT (SELECT s.m FROM (SELECT MAX(b) AS m FROM u WHERE k = 1) s) AS m FROM t",
+        "[t] u.b u.k -> m:u.b+u.k",
+    ),
+    (
+        "postgres",
+        "SELECT a, ARRAY(SELECT b FROM u WHERE u.i = t.i ORDER BY c) AS list FROM t",
+        "t.a u.b u.i t.i u.c -> a:t.a list:u.b+u.i+u.c+t.i",
+    ),
+    # elsewhere
+    ("any", "SELECT a FROM t GROUP BY a HAVING COUNT(*) > (SELECT AVG(n) FROM u WHERE k = 1)", "t.a u.n u.k -> a:t.a"),
+    ("any", "SELECT a FROM t ORDER BY (SELECT n FROM u WHERE u.i = t.i)", "t.a t.i u.n u.i -> a:t.a"),
+    ("any", "SELECT t.a FROM t JOIN u ON t.i = u.i AND u.d = (SELECT MAX(d) FROM v)", "t.a t.i u.i u.d v.d -> a:t.a"),
+    (
+        "any",
+        "SELECT t.a FROM t JOIN u ON t.i = u.i AND EXISTS (SELECT 1 FROM v WHERE v.k = 2)",
+        "t.a t.i u.i v.k=2 -> a:t.a",
+    ),
+    (
+        "any",
+        "SELECT t.a FROM t LEFT JOIN u ON t.i = u.i AND EXISTS (SELECT 1 FROM v WHERE v.k = 2)",
+        "t.a t.i u.i v.k -> a:t.a",
+    ),
+    ("any", "SELECT CASE (SELECT k FROM u) WHEN 1 THEN a ELSE b END AS c FROM t", "t.a t.b u.k -> c:t.a+t.b+u.k"),
+    ("postgres", "SELECT a FROM t ORDER BY a LIMIT (SELECT n FROM u)", "t.a u.n -> a:t.a"),
+    (
+        "postgres",
+        "SELECT COALESCE((SELECT n FROM u WHERE u.i = t.i), b) AS c FROM t",
+        "t.i t.b u.n u.i -> c:t.b+t.i+u.n+u.i",
+    ),
+    ("oracle", "SELECT CURSOR(SELECT b FROM u WHERE u.i = t.i) AS c FROM t", "u.b u.i t.i -> c:u.b+u.i+t.i"),
+    ("oracle", "SELECT a FROM t WHERE (b, c) = (SELECT MAX(b), MAX(c) FROM u)", "t.a t.b t.c u.b u.c -> a:t.a"),
+    (
+        "tsql",
+        "SELECT a, (SELECT u.b FROM u WHERE u.i = t.i FOR JSON PATH) AS j FROM t",
+        "t.a t.i u.b u.i -> a:t.a j:u.b+u.i+t.i",
+    ),
+    (
+        "bigquery",
+        "SELECT ARRAY(SELECT AS STRUCT b, c FROM u WHERE u.i = t.i) AS l FROM t",
+        "u.b u.c u.i t.i -> l:u.b+u.c+u.i+t.i",
+    ),
+]
