@@ -92,6 +92,14 @@ def test_a_quoted_name_is_not_a_list_of_names():
     assert normalised("select  A from T -- note") == normalised("SELECT a FROM t")
 
 
+def test_a_table_is_described_under_its_own_name_first():
+    columns = {"s.t": ["x", "z"], "t": ["y"], "r.u": ["a", "b"], "q.u": ["a", "c"]}
+    assert elements("SELECT * FROM t", columns=columns).fields == {("t", "y")}
+    assert elements("SELECT * FROM s.t", columns=columns).fields == {("s.t", "x"), ("s.t", "z")}
+    # of two that it may be, the columns of both
+    assert elements("SELECT * FROM u", columns=columns).fields == {("u", "a"), ("u", "b"), ("u", "c")}
+
+
 # Nothing runs.
 
 WATCHED = """

@@ -65,8 +65,9 @@ def elements(sql: str, dialect: str = "postgres", columns: Columns | None = None
     """Read the elements of one query.
 
     Aliases, comma joins, sub-selects, common table expressions, set operations and Oracle's ``(+)`` are resolved.
-    A column without a table name belongs to every table it could come from, unless ``columns`` tells which has it:
-    it is safer to see one element too many. Fails when the text is not one SELECT that the dialect can read.
+    A column without a table name belongs to every table of its query that it could come from, unless ``columns``
+    tells which has it: it is safer to see one element too many. A view is a table by its own name. Fails when the
+    text is not one SELECT that the dialect can read, or when a name in it cannot be traced.
 
     >>> found = elements("SELECT e.name FROM student AS e WHERE e.year = 2019 AND e.term = '1'")
     >>> sorted(found.fields)

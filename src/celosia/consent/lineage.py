@@ -52,7 +52,10 @@ class Reading:
 
     def described(self, table: str) -> list[str] | None:
         """The columns of a base table, if they are known."""
-        return next((fields for name, fields in self._known.items() if same_table(name, table)), None)
+        if table in self._known:
+            return self._known[table]
+        found = [fields for name, fields in self._known.items() if same_table(name, table)]
+        return list(dict.fromkeys(field for fields in found for field in fields)) if found else None
 
     def _check(self) -> None:
         """Refuse a statement with a name that no rule here has read: an element could be missed."""
@@ -173,6 +176,7 @@ class Reading:
             frame.sources += sources(self, node.args["from_"].this, frame, constants, links)
         for join in node.args.get("joins") or ():
             joined(self, join, frame, constants, links)
+        frame.tree = node.args.get("connect") is not None
         self.ignore(node.args.get("hint"))
         self.ignore(node.args.get("options"))
         for window in node.args.get("windows") or ():
@@ -198,7 +202,7 @@ class Reading:
                 for item in inner.iter_expressions() if inner is not None else ():
                     self.trace(item, frame, "group" if key == "group" else "order")
         for key, value in node.args.items():
-            if key not in OWN and key != "hint":
+            if key not in OWN:
                 for item in value if isinstance(value, list) else [value]:
                     self.trace(item, frame)
         if node.args.get("connect") is not None:

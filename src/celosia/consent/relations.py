@@ -163,6 +163,8 @@ class Frame:
     joined: dict[str, Trace] = field(default_factory=dict)
     """Columns that ``USING`` made one."""
     windows: dict[str, Trace] = field(default_factory=dict)
+    tree: bool = False
+    """Whether it walks a tree with ``CONNECT BY``."""
     touched: set[Field] = field(default_factory=set)
 
     def around(self) -> Iterator[Frame]:
@@ -175,6 +177,8 @@ class Frame:
     def find(self, parts: Sequence[str], clause: str = "", *, bare: bool = False, quoted: bool = False) -> Found:
         """What a column name may mean: pairs of source and trace, one unless that cannot be told."""
         pseudo = not quoted and parts[-1] in PSEUDO.get(self.dialect, ())
+        if self.dialect == "snowflake" and parts[-1] == "level":
+            pseudo &= any(at.tree for at in self.around())
         if len(parts) > 1:
             return self._prefixed(parts, clause, pseudo=pseudo)
         for at in self.around():

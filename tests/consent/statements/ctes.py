@@ -116,4 +116,9 @@ CASES = [
         "WITH r AS (SELECT i FROM e WHERE boss = 1 UNION ALL SELECT e.i FROM e JOIN r ON e.boss = r.i) SELECT i FROM r",
         "e.i e.boss=1 -> i:e.i",
     ),
+    (
+        "postgres",
+        "WITH RECURSIVE r(x, y, z) AS (SELECT a, b, c FROM t UNION ALL SELECT y, z, 1 FROM r) SELECT x FROM r",
+        "t.a t.b t.c -> x:t.a+t.b+t.c",
+    ),
 ]

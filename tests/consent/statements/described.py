@@ -210,4 +210,5 @@ CASES = [
     ("postgres", "SELECT name.first FROM student", "student.name -> first:student.name"),
     ("oracle", "SELECT name.initials(1) AS i FROM student", "student.name -> i:student.name"),
     ("oracle", "SELECT level FROM student, (SELECT 1 AS level FROM province) x", "[student] [province] -> level"),
+    ("any", "SELECT name AS sex FROM student ORDER BY sex", "student.name -> sex:student.name"),
 ]

@@ -102,4 +102,6 @@ CASES = [
         "SELECT x.a FROM d.t x INNER JOIN d.u y USING (i) WHERE y.k = 'q'",
         "d.t.a d.t.i d.u.i d.u.k=q -> a:d.t.a",
     ),
+    ("duckdb", "SELECT a FROM t ANTI JOIN (SELECT i FROM u WHERE k = 4) s ON t.i = s.i", "t.a t.i u.i u.k -> a:t.a"),
+    ("duckdb", "SELECT a FROM t SEMI JOIN (SELECT i FROM u WHERE k = 4) s ON t.i = s.i", "t.a t.i u.i u.k=4 -> a:t.a"),
 ]

@@ -102,4 +102,5 @@ CASES = [
     ("duckdb", "SELECT * LIKE 'n%' FROM t", "t.* -> *:t.*"),
     ("duckdb", "SELECT * RENAME (a AS b) FROM t", "t.* t.a -> *:t.* b:t.a"),
     ("postgres", "SELECT z.a", "-> a"),
+    ("snowflake", "SELECT level FROM game", "game.level -> level:game.level"),
 ]
