@@ -64,6 +64,7 @@ def main() -> None:
             ("duckdb", "coarser", False),
             ("duckdb", "class", False),
             ("duckdb", "exchange", False),
+            ("sqlite", "coarser", True),
             ("sqlite", "coarser", False),
         ):
             design = Design(k=60, rule=rule, tree=PLACE)  # type: ignore[arg-type]

@@ -30,7 +30,12 @@ class Tree:
     @classmethod
     def of(cls, table: Table, columns: Sequence[str]) -> Tree:
         """Read the tree of an original table: one column with a hierarchy, or columns from coarse to fine."""
+        return table.cached(("places", tuple(columns)), lambda: cls._read(table, tuple(columns)))
+
+    @classmethod
+    def _read(cls, table: Table, columns: tuple[str, ...]) -> Tree:
         from celosia.hierarchy import texts
+        from celosia.search.blank_places import first_rows, row_ids
 
         if len(columns) == 1:
             levels = table.levels(columns[0])
@@ -44,18 +49,18 @@ class Tree:
                 names = [[*row, None] for row in names]
                 leaf = np.where(leaf < 0, nodes.shape[1] - 1, leaf)
             if len(np.unique(nodes[-1])) == 1:
-                return cls(tuple(columns), leaf, nodes, _frozen([*names[:-1], [STAR] * nodes.shape[1]]))
+                return cls(columns, leaf, nodes, _frozen([*names[:-1], [STAR] * nodes.shape[1]]))
         else:
             coded = [table.codes(name) for name in columns]
-            codes = np.column_stack([one.astype(np.int64) for one, _ in coded])
-            path, leaf = np.unique(codes, axis=0, return_inverse=True)
+            codes = np.column_stack([one for one, _ in coded])
+            leaf = row_ids(codes)
+            path = codes[first_rows(leaf)]
             depths = range(path.shape[1], 0, -1)
-            nodes = np.stack([np.unique(path[:, :d], axis=0, return_inverse=True)[1].ravel() for d in depths])
+            nodes = np.stack([row_ids(path[:, :d]) for d in depths])
             text = [[*texts(values), None] for _, values in coded]  # the code of a missing value is -1
             names = [[text[d - 1][c] for c in path[:, d - 1]] for d in depths]
-            leaf = leaf.ravel().astype(np.int64)
         nodes = np.vstack([nodes, np.zeros(nodes.shape[1], np.int64)]).astype(np.int64)
-        return cls(tuple(columns), leaf, nodes, _frozen([*names, [STAR] * nodes.shape[1]]))
+        return cls(columns, leaf, nodes, _frozen([*names, [STAR] * nodes.shape[1]]))
 
     @property
     def height(self) -> int:

@@ -136,7 +136,7 @@ class TreeGeneralise(Method):
         Leaves are in path order. With several columns the labels of a level are those of the column of that
         level.
         """
-        from celosia.search.blank_places import row_ids
+        from celosia.search.blank_places import first_rows, row_ids
 
         if len(self.columns) == 1:
             name = self.columns[0]
@@ -156,8 +156,7 @@ class TreeGeneralise(Method):
             coded = [table.codes(name) for name in self.columns]
             rows = np.column_stack([codes[kept] for codes, _ in coded]).astype(np.int64)
             codes = row_ids(rows)
-            first = np.unique(codes, return_index=True)[1]
-            path = rows[first]
+            path = rows[first_rows(codes)]
             text = [[None if c < 0 else texts(values)[c] for c in path[:, j]] for j, (_, values) in enumerate(coded)][
                 ::-1
             ]
