@@ -61,6 +61,7 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 8350,
     per_minute: Annotated[int, typer.Option(min=1, help="Requests that an analyst may make in a minute.")] = 120,
+    grid: Annotated[float, typer.Option(min=0, help="Seconds of the time grid on which answers leave.")] = 0.05,
     secure: Annotated[bool, typer.Option(help="Behind a TLS proxy: cookies over https only.")] = False,
     ledger: LedgerPlace = None,
     keys: KeysPlace = None,
@@ -68,7 +69,7 @@ def serve(
     """Serve questions over HTTP, with a page for people."""
     from celosia.gateway.commands import serve as run
 
-    run(dataset, ledger=ledger, keys=keys, host=host, port=port, per_minute=per_minute, secure=secure)
+    run(dataset, ledger=ledger, keys=keys, host=host, port=port, per_minute=per_minute, grid=grid, secure=secure)
 
 
 @gateway_app.command()
