@@ -86,3 +86,15 @@ def test_choices_that_cannot_be_read(place, capsys):
     assert run(["consent", "load", "bad.csv"]) == 2
     assert "perhaps" not in capsys.readouterr().err
     assert run(["consent", "load", "nowhere.csv"]) == 2
+
+
+def test_the_database_tells_what_a_star_means(tmp_path, students, capsys):
+    database = students.fill(f"sqlite:///{tmp_path / 'u.db'}", n=3)
+    (tmp_path / "i.toml").write_text(students.CATALOGUE)
+    base = ["consent", "match", "--sql", "SELECT * FROM personal", "--catalogue", str(tmp_path / "i.toml")]
+    assert run([*base, "--database", database]) == 0
+    # tables personal; province, canton and district of the five fields (street is not in this database)
+    assert "residence, rule 1: 4 of 7 elements" in capsys.readouterr().out
+    assert run(["consent", "elements", "--sql", "SELECT * FROM personal", "--database", database, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)["outputs"]
+    assert list(shown) == ["card", "province", "canton", "district", "benefit"]

@@ -90,6 +90,57 @@ def test_a_request_on_every_database(database, students, catalogue, store, tmp_p
         write(found, tmp_path / "out")
 
 
+def test_a_star_is_read_from_the_catalogue_of_the_database(database, students, catalogue, store):
+    store.load(pl.DataFrame({"owner": [f"B{i:05d}" for i in range(100, 400)], "inference": "residence", "block": True}))
+    star = request_of(students, sql="SELECT * FROM Personal", owner="personal.card", identifiers=(), sensitive=())
+    found = publish(star, database, catalogue, store, seed=1)
+    assert found.table.names == ("province", "canton", "district", "benefit"), "the owner was there and is left out"
+    block = next(b for b in found.report["blocks"] if b["inference"] == "residence")
+    assert (block["owners"], block["columns"]) == (300, ["province", "canton", "district"])
+
+
+def test_a_column_without_a_name_is_known_by_its_place(database, students, catalogue, store):
+    store.load(pl.DataFrame({"owner": [f"B{i:05d}" for i in range(100, 400)], "inference": "residence", "block": True}))
+    sql = "SELECT upper(province), canton, district, province FROM personal"
+    found = publish(
+        request_of(students, sql=sql, owner="personal.card", identifiers=(), sensitive=()),
+        database,
+        catalogue,
+        store,
+        seed=1,
+    )
+    block = next(b for b in found.report["blocks"] if b["inference"] == "residence")
+    assert block["columns"] == list(found.table.names), "all four tell the province"
+
+
+def test_a_star_over_a_result_that_is_there(students, catalogue, store):
+    store.load(pl.DataFrame({"owner": [f"B{i:05d}" for i in range(100, 400)], "inference": "residence", "block": True}))
+    star = request_of(students, sql="SELECT * FROM personal", owner="personal.card", identifiers=(), sensitive=())
+    found = publish(star, students.frames()["personal"], catalogue, store, seed=1)
+    assert found.table.names == ("province", "canton", "district", "benefit")
+    assert found.marks.blocked.sum() == 300
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(s.card) FROM student s",
+        "SELECT max(s.name) FROM student s",
+        "SELECT upper(s.card), count(*) FROM student s GROUP BY 1",
+        "SELECT DISTINCT s.name FROM student s",
+        "SELECT s.name FROM student s UNION SELECT p.canton FROM personal p",
+    ],
+)
+def test_rows_without_one_owner_are_refused(sql):
+    with pytest.raises(DataError, match="no single owner"):
+        with_owner(sql, "student.card", "postgres", elements(sql))
+
+
+def test_a_count_over_a_window_has_an_owner():
+    sql = "SELECT count(s.card) OVER (PARTITION BY s.name) AS n FROM student s"
+    assert with_owner(sql, "student.card", "postgres", elements(sql))[1] == OWNER
+
+
 def test_blocks_are_honoured_and_counted(students, catalogue, store):
     frame = students.frames()
     result = frame["student"].join(frame["personal"], on="card").join(frame["enrolment"], on="card")

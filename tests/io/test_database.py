@@ -153,3 +153,34 @@ def test_postgresql(postgresql):
     nested = "SELECT ARRAY[1, 2] AS a"
     with pytest.raises(DataError, match="columns a of the query hold no plain values"):
         cio.scan(postgresql, query=nested)
+
+
+def test_columns_are_described_without_reading_rows(tmp_path):
+    """Tables and views, by any spelling; what is not there lacks."""
+    path = tmp_path / "described.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE People (Card TEXT, Age INT)")
+        connection.execute("CREATE VIEW old AS SELECT Card FROM People WHERE Age > 60")
+    asked = ["people", "OLD", "main.People", "absent", "other.people"]
+    found = database.described(f"sqlite:///{path}", asked)
+    assert found == {"people": ["Card", "Age"], "OLD": ["Card"], "main.People": ["Card", "Age"]}
+    path = tmp_path / "described.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE People (Card TEXT, Age INT)")
+        connection.execute("CREATE VIEW old AS SELECT Card FROM People WHERE Age > 60")
+    assert database.described(f"duckdb:///{path}", asked) == found
+
+
+def test_columns_are_described_in_postgresql(postgresql):
+    import sqlalchemy as sa
+
+    engine = database.connected(postgresql)
+    with engine.begin() as connection:
+        connection.execute(sa.text("CREATE SCHEMA IF NOT EXISTS desk"))
+        connection.execute(sa.text('CREATE TABLE desk.described ("Card" text, age int)'))
+        connection.execute(sa.text('CREATE VIEW desk.seen AS SELECT "Card" FROM desk.described'))
+    engine.dispose()
+    found = database.described(postgresql, ["desk.described", "DESK.SEEN", "described"])
+    assert found == {"desk.described": ["Card", "age"], "DESK.SEEN": ["Card"]}
+    with pytest.raises(DataError, match="cannot be reached"):
+        database.described("postgresql://nobody:x@127.0.0.1:1/none", ["a"])

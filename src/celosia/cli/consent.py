@@ -15,16 +15,17 @@ consent_app = typer.Typer(
 
 Sql = Annotated[str, typer.Option(help="The query; or @file to read it from a file.")]
 Dialect = Annotated[str, typer.Option(help="SQL dialect: postgres, oracle, mysql, sqlite, tsql, duckdb.")]
+Database = Annotated[str | None, typer.Option(help="URL of a database that tells the columns of the tables.")]
 Inferences = Annotated[Path, typer.Option(help="Catalogue of inferences (.toml or .xml).")]
 Store = Annotated[str, typer.Option(help="Where the choices are: a file or a PostgreSQL URL.")]
 
 
 @consent_app.command()
-def elements(sql: Sql, dialect: Dialect = "postgres", json: Json = False) -> None:
+def elements(sql: Sql, dialect: Dialect = "postgres", database: Database = None, json: Json = False) -> None:
     """Show the tables, fields and constants of a query; nothing is run."""
     from celosia.consent.commands import elements_of
 
-    _show(elements_of(_text(sql), dialect), json)
+    _show(elements_of(_text(sql), dialect, database), json)
 
 
 @consent_app.command()
@@ -55,11 +56,13 @@ def convert(
 
 
 @consent_app.command()
-def match(sql: Sql, catalogue: Inferences, dialect: Dialect = "postgres", json: Json = False) -> None:
+def match(
+    sql: Sql, catalogue: Inferences, dialect: Dialect = "postgres", database: Database = None, json: Json = False
+) -> None:
     """Show which inferences a query makes possible, and why; nothing is run."""
     from celosia.consent.commands import match_query
 
-    found = match_query(catalogue, _text(sql), dialect)
+    found = match_query(catalogue, _text(sql), dialect, database)
     _show({"rules": found}, json) if json else print("\n".join(one["sentence"] for one in found))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.consent.protection import Design, Rule
 from celosia.consent.request import Publication, Request, analyse, publish, write
+from celosia.consent.result import known_columns
 from celosia.consent.rules import Catalogue, Inference, derived, load, write_toml
 from celosia.consent.signin import ADMIN, issue
 from celosia.consent.store import Preferences
@@ -20,11 +21,14 @@ if TYPE_CHECKING:
 STORE = "consent.db"
 
 
-def elements_of(sql: str, dialect: str = "postgres") -> dict[str, Any]:
-    """Tables, fields and constants of a query; constants by field, with their values since they are in the query."""
+def elements_of(sql: str, dialect: str = "postgres", database: str | None = None) -> dict[str, Any]:
+    """Tables, fields and constants of a query; constants by field, with their values since they are in the query.
+
+    ``database`` tells the columns of its tables, which ``*`` and names without a table need.
+    """
     from celosia.consent.elements import elements
 
-    found = elements(sql, dialect)
+    found = elements(sql, dialect, known_columns(database, sql, dialect))
     return {
         "tables": sorted(found.tables),
         "fields": sorted(f"{t}.{f}" for t, f in found.fields),
@@ -59,9 +63,11 @@ def convert(source: str | Path, target: str | Path, *, overwrite: bool = False) 
     return catalogue
 
 
-def match_query(catalogue: str | Path, sql: str, dialect: str = "postgres") -> list[dict[str, Any]]:
+def match_query(
+    catalogue: str | Path, sql: str, dialect: str = "postgres", database: str | None = None
+) -> list[dict[str, Any]]:
     """Every rule with what fired; nothing is run."""
-    _, found = analyse(sql, load(catalogue), dialect)
+    _, found = analyse(sql, load(catalogue), dialect, known_columns(database, sql, dialect))
     return [one.data() | {"sentence": one.sentence()} for one in found]
 
 

@@ -49,6 +49,8 @@ class Output:
     name: str
     direct: frozenset[Field]
     linked: frozenset[Field] = frozenset()
+    same: frozenset[Field] = frozenset()
+    """The fields that the column shows unchanged."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class Reading:
             frozenset(self.tables),
             result.touched,
             result.constants,
-            tuple(Output(name, trace.direct, trace.linked - trace.direct) for name, trace in result.columns),
+            tuple(Output(name, one.direct, one.linked - one.direct, one.same) for name, one in result.columns),
         )
 
     def described(self, table: str) -> list[str] | None:

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia import release as evidence
-from celosia.consent.matching import Activations
 from celosia.consent.past import Past
 from celosia.consent.protection import Design
 from celosia.consent.release import certified
-from celosia.consent.request import Publication, Request, carried_out
+from celosia.consent.request import Publication, Request, activations, carried_out
 from celosia.consent.rules import Catalogue
 from celosia.errors import CelosiaError, ParameterError
 from celosia.verify import TOLERANCE, Check, Repeat
@@ -40,7 +39,8 @@ def repetition(
         request = _request(private, hierarchies or {})
         past = Past(store, private["moment"], default=private["default"] == "block")
         try:
-            again = carried_out(request, source, catalogue, past, Activations(catalogue), int(private["seed"], 16))
+            known = activations(request, source, catalogue)
+            again = carried_out(request, source, catalogue, past, known, int(private["seed"], 16))
         except CelosiaError as error:
             return [Check("repetition", None, None, False, str(error))]
         return _compared(stated, private, again, _deleted(store, private["moment"]))

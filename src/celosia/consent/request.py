@@ -19,7 +19,17 @@ from celosia.consent.matching import Activations, Match, active, completed
 from celosia.consent.measures import losses, re_identification, singletons
 from celosia.consent.protection import Design, Protected, honour
 from celosia.consent.remembered import Remembered
-from celosia.consent.result import OWNER, column_of, dialect_of, fetched, fingerprint, table_of, with_owner
+from celosia.consent.result import (
+    OWNER,
+    column_of,
+    columns_of,
+    dialect_of,
+    fetched,
+    fingerprint,
+    known_columns,
+    table_of,
+    with_owner,
+)
 from celosia.consent.rules import Catalogue
 from celosia.consent.store import Preferences, now
 from celosia.errors import RequirementError
@@ -120,12 +130,20 @@ def publish(
 
     Raises ``RequirementError`` when the post-condition does not hold: then nothing may be published.
     """
-    known = cache or Activations(catalogue, memory=Remembered(store, catalogue.digest()))
+    known = cache or activations(request, source, catalogue, Remembered(store, catalogue.digest()))
     made = carried_out(request, source, catalogue, store, known, fresh_seed() if seed is None else seed, progress)
     marked = public(made.report)["rows marked"]
     shown = "a few" if marked is None else marked
     store.note("publication", "publisher", f"{len(made.marks.rows)} inferences, {shown} rows marked")
     return made
+
+
+def activations(
+    request: Request, source: str | pl.DataFrame, catalogue: Catalogue, memory: Remembered | None = None
+) -> Activations:
+    """Matches that know the columns of the tables in the database, so that ``*`` can be read."""
+    dialect = request.dialect or dialect_of(source)
+    return Activations(catalogue, known_columns(source, request.sql, dialect), memory)
 
 
 def carried_out(
@@ -145,15 +163,16 @@ def carried_out(
     text, owner = with_owner(request.sql, request.owner, dialect, query)
     tell("running it", 0.1)
     frame = fetched(source, text, dialect)
-    owner = column_of(frame, owner)
+    own = request.owner.rpartition(".")[2]
+    owner = column_of(frame, own if owner == OWNER and owner not in frame.columns else owner)
     if any(one.waiting for one in found):  # only then are values looked at
         found = completed(found, catalogue, looked_at(frame, query, found, catalogue))
     tell("marking", 0.4)
     moment = now()
     owners = resolved(frame, owner, store, request.key)
-    keys = {request.owner.rpartition(".")[2], owner}
+    keys = {own, owner}
     marks = mark(owners, query, active(found), catalogue, store, keys)
-    marks = replace(marks, columns={i: tuple(column_of(frame, c) for c in cs) for i, cs in marks.columns.items()})
+    marks = replace(marks, columns={i: columns_of(frame, query, names) for i, names in marks.columns.items()})
     table = table_of(
         frame,
         owners,

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from celosia.consent.elements import Elements, parsed, same_table
+from celosia.consent.elements import ANY, Columns, Elements, parsed, same_table
 from celosia.errors import DataError, ParameterError, UnknownName
 from celosia.schema import Schema
 
 if TYPE_CHECKING:
     import polars as pl
+    from sqlglot import exp
 
     from celosia.table import Table
 
@@ -43,15 +44,14 @@ def with_owner(sql: str, owner: str, dialect: str, query: Elements) -> tuple[str
     for output in query.outputs:
         if output.name.casefold() == owner.casefold():
             return sql, output.name
-        own = table and any(f == name.casefold() and same_table(t, table) for t, f in output.direct)
-        if own and len(output.direct) == 1:
+        if table and any(f == name.casefold() and same_table(t, table) for t, f in output.same):
             return sql, output.name
     if not table:
         raise UnknownName.of(
             "owner column", owner, [o.name for o in query.outputs], "Give it as table.field to add it."
         )
     tree = parsed(sql, dialect).copy()
-    if not isinstance(tree, exp.Select) or tree.args.get("group") or tree.args.get("distinct"):
+    if not isinstance(tree, exp.Select) or tree.args.get("group") or tree.args.get("distinct") or _sums_up(tree):
         raise DataError(
             "the rows of the query have no single owner (it groups, merges or unites rows); name the owner in it."
         )
@@ -61,6 +61,26 @@ def with_owner(sql: str, owner: str, dialect: str, query: Elements) -> tuple[str
             column = exp.column(name, table=source.alias_or_name)
             return tree.select(exp.alias_(column, OWNER), copy=False).sql(dialect=dialect), OWNER
     raise DataError(f"the query does not read the table {table!r} that holds the owner. Join it, or name the owner.")
+
+
+def _sums_up(tree: exp.Select) -> bool:
+    """Whether the columns are sums, counts and the like over all rows."""
+    from sqlglot import exp
+
+    found = (node for column in tree.expressions for node in column.find_all(exp.AggFunc))
+    return any(node.find_ancestor(exp.Window, exp.Select) is tree for node in found)
+
+
+def known_columns(source: str | pl.DataFrame | None, sql: str, dialect: str) -> Columns:
+    """The columns of the tables that a query names, from the catalogue of its database; the query is not run."""
+    if not isinstance(source, str):
+        return {}
+    from sqlglot import exp
+
+    from celosia.io.database import described
+
+    names = {".".join(part.name for part in table.parts) for table in parsed(sql, dialect).find_all(exp.Table)}
+    return described(source, sorted(name for name in names if name))
 
 
 def dialect_of(source: str | pl.DataFrame) -> str:
@@ -118,6 +138,24 @@ def column_of(frame: pl.DataFrame, name: str) -> str:
     if not found:
         raise UnknownName.of("column", name, frame.columns)
     return found[0]
+
+
+def columns_of(frame: pl.DataFrame, query: Elements, names: Iterable[str]) -> tuple[str, ...]:
+    """The columns of a result that columns of a query became: by name, else by place.
+
+    ``*`` of an unknown table stands for every column that the query does not name.
+    """
+    written = [output.name for output in query.outputs]
+    found: dict[str, None] = {}
+    for name in names:
+        if name == ANY:
+            named = {other.casefold() for other in written}
+            found |= dict.fromkeys(column for column in frame.columns if column.casefold() not in named)
+        elif name.casefold() not in {column.casefold() for column in frame.columns} and ANY not in written:
+            found[frame.columns[written.index(name)]] = None
+        else:
+            found[column_of(frame, name)] = None
+    return tuple(found)
 
 
 def table_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,43 @@ def connected(url: str) -> sqlalchemy.Engine:
         raise DataError(f"{shown(url)}: not a database URL that is known, such as sqlite:///people.db.") from error
     except ImportError as error:
         raise MissingExtra.of(f"reading {shown(url)}", "db") from error
+
+
+def described(url: str, tables: Iterable[str]) -> dict[str, list[str]]:
+    """Return the columns of tables and views (``name`` or ``schema.name``, in any case); those that are not there lack.
+
+    Only the catalogue of the database is read.
+    """
+    default = "main" if url.startswith("duckdb:") else ""
+    wanted = {table: [default, *table.casefold().split(".")][-2:] for table in tables}
+    found: dict[tuple[str, str], list[str]] = {}
+    if default:
+        query = "SELECT table_schema, table_name, column_name FROM information_schema.columns ORDER BY ordinal_position"
+        for schema, name, column in _scan_duckdb(url, query, None).frame.fetchall():
+            found.setdefault((schema.casefold(), name.casefold()), []).append(column)
+    else:
+        found = _inspected(connected(url), {schema for schema, _ in wanted.values()})
+    return {table: found[schema, name] for table, (schema, name) in wanted.items() if (schema, name) in found}
+
+
+def _inspected(engine: sqlalchemy.Engine, schemas: Iterable[str]) -> dict[tuple[str, str], list[str]]:
+    """The columns of every table and view of some schemas; the empty name is the default one."""
+    import sqlalchemy as sa
+    from sqlalchemy.engine.reflection import ObjectKind
+
+    found: dict[tuple[str, str], list[str]] = {}
+    try:
+        inspector = sa.inspect(engine)
+        real = {name.casefold(): name for name in inspector.get_schema_names()}
+        for schema in schemas:
+            if not schema or schema in real:
+                every = inspector.get_multi_columns(real.get(schema), kind=ObjectKind.ANY)
+                found |= {(schema, name.casefold()): [c["name"] for c in cs] for (_, name), cs in every.items()}
+    except sa.exc.SQLAlchemyError as error:
+        raise DataError(f"the database cannot be reached ({_reason(error)}).") from error
+    finally:
+        engine.dispose()
+    return found
 
 
 def shown(url: str) -> str:
