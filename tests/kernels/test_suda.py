@@ -9,14 +9,42 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.errors import DataError, ParameterError
-from celosia.kernels.suda import minimal_uniques
+from celosia.errors import ParameterError
+from celosia.kernels import suda
+from celosia.kernels.suda import unique_scores
+from celosia.statistics.suda_scores import set_points
 
 
-def found(rows, max_size=None, workers=1):
+def search(rows, max_size=None, **limits):
     codes, counts = np.unique(np.asarray(rows, dtype=np.int32), axis=0, return_counts=True)
-    pattern, mask = minimal_uniques(np.ascontiguousarray(codes), counts, max_size, workers)
-    return codes, counts, list(zip(pattern.tolist(), mask.tolist(), strict=True))
+    points = set_points(codes.shape[1])
+    return codes, counts, unique_scores(np.ascontiguousarray(codes), counts, points, max_size, keep=True, **limits)
+
+
+def found(rows, max_size=None):
+    codes, counts, uniques = search(rows, max_size)
+    return codes, counts, [tuple(pair) for pair in uniques.pairs.tolist()]
+
+
+def by_agreement(codes, counts, records=None):
+    """All 2^m sets at once: a record is alone on those inside which it agrees with nobody."""
+    result = []
+    n, m = codes.shape
+    every = np.arange(1 << m)
+    for i in np.flatnonzero(counts == 1)[:records]:
+        shared = np.zeros(1 << m, bool)
+        shared[0] = True
+        agree = (codes == codes[i]) & (codes[i] >= 0)
+        shared[agree[np.arange(n) != i] @ (1 << np.arange(m))] = True
+        for j in range(m):  # who agrees on a set agrees on every part of it
+            halves = shared.reshape(-1, 2, 1 << j)
+            halves[:, 0] |= halves[:, 1]
+        unique = ~shared & (every & sum(1 << j for j in range(m) if codes[i, j] < 0) == 0)
+        minimal = unique.copy()
+        for j in range(m):
+            minimal.reshape(-1, 2, 1 << j)[:, 1] &= ~unique.reshape(-1, 2, 1 << j)[:, 0]
+        result += [(int(i), int(s)) for s in np.flatnonzero(minimal)]
+    return result
 
 
 def slow(codes, counts, max_size=None):
@@ -61,14 +89,40 @@ def test_one_record_is_unique_in_every_column():
 
 def test_too_many_columns():
     with pytest.raises(ParameterError, match="at most 62 columns, got 63"):
-        minimal_uniques(np.zeros((1, 63), np.int32), np.ones(1, np.int64))
+        unique_scores(np.zeros((1, 63), np.int32), np.ones(1, np.int64), set_points(63))
 
 
-def test_too_many_sets_are_refused_with_advice():
+def test_records_with_more_than_a_thousand_sets():
+    codes, counts, pairs = found(np.random.default_rng(1).integers(0, 2, (150, 20)))
+    assert (counts == 1).all()
+    expected = by_agreement(codes, counts, records=6)
+    assert [pair for pair in pairs if pair[0] < 6] == expected
+    assert np.bincount([i for i, _ in expected]).min() > 2000
+
+
+def test_too_much_work_ends_with_the_sizes_that_were_completed():
     rows = np.random.default_rng(1).integers(0, 2, (300, 22))
-    with pytest.raises(DataError, match=r"more than 1024 minimal sample uniques over 22 columns.* Give max_size"):
-        found(rows)
-    assert found(rows, max_size=4)[2] is not None
+    _, _, some = search(rows, most_steps=20_000_000)
+    assert 5 <= some.size < 22
+    _, _, bounded = search(rows, some.size)
+    assert some.pairs.tolist() == bounded.pairs.tolist()
+    assert some.score.tolist() == bounded.score.tolist()
+    with pytest.raises(ParameterError, match=r"up to 20 of 22 columns are too many .* 300 patterns. Give a smaller"):
+        search(rows, 20, most_steps=20_000_000)
+
+
+def test_little_memory_gives_the_same_in_several_turns(monkeypatch):
+    rows = np.random.default_rng(2).integers(0, 3, (900, 10))
+    _, _, whole = search(rows)
+    turns = []
+    monkeypatch.setattr(
+        suda, "_together", lambda found, *rest, real=suda._together: turns.append(found) or real(found, *rest)
+    )
+    monkeypatch.setattr(suda._in_turns, "__defaults__", (64 * 64 * 8,))
+    _, _, halves = search(rows)
+    assert len(turns[0]) > 1
+    assert halves.pairs.tolist() == whole.pairs.tolist()
+    np.testing.assert_allclose(halves.score, whole.score, rtol=1e-12)
 
 
 @settings(max_examples=80, deadline=None)
@@ -81,6 +135,7 @@ def test_too_many_sets_are_refused_with_advice():
 def test_equals_all_subsets(rows, max_size):
     codes, counts, pairs = found(rows, max_size)
     assert pairs == slow(codes, counts, min(max_size or codes.shape[1], codes.shape[1]))
+    assert pairs == [(i, s) for i, s in by_agreement(codes, counts) if s.bit_count() <= (max_size or codes.shape[1])]
 
 
 def test_equals_all_subsets_on_tables_with_many_sets():
@@ -88,13 +143,33 @@ def test_equals_all_subsets_on_tables_with_many_sets():
     rng = np.random.default_rng(11)
     for _ in range(25):
         codes, counts, pairs = found(rng.integers(0, 3, (18, 5)))
-        assert pairs == slow(codes, counts)
+        assert pairs == slow(codes, counts) == by_agreement(codes, counts)
         assert any(np.bincount([p for p, _ in pairs]) > 2)
 
 
-def test_threads_find_the_same():
+def test_sums_are_those_of_the_sets():
     rng = np.random.default_rng(3)
-    rows = rng.integers(0, [4, 5, 6, 7, 60], (40_000, 5))
-    one, many = found(rows, workers=1)[2], found(rows, workers=4)[2]
-    assert one == many
-    assert len(one) > 1000
+    codes, counts, uniques = search(rng.integers(0, [2, 3, 3, 4, 5, 9], (400, 6)))
+    n, m = codes.shape
+    pattern, mask = uniques.pairs.T
+    size = np.bitwise_count(mask)
+    points = np.array(set_points(m))[size]
+    np.testing.assert_allclose(uniques.score, np.bincount(pattern, weights=points, minlength=n), rtol=1e-12)
+    for j in range(m):
+        inside = points * ((mask >> j) & 1)
+        np.testing.assert_allclose(uniques.parts[:, j], np.bincount(pattern, weights=inside, minlength=n), rtol=1e-12)
+    assert uniques.sets.tolist() == np.bincount(pattern, minlength=n).tolist()
+    smallest = [min(size[pattern == i], default=0) for i in range(n)]
+    assert uniques.smallest.tolist() == smallest
+    assert uniques.sets.sum() > 300
+    bare = unique_scores(codes, counts, set_points(m))
+    assert len(bare.pairs) == 0
+    assert bare.score.tolist() == uniques.score.tolist()
+
+
+def test_all_unique_files_take_few_looks():
+    # every record alone on one column: nothing is left to refine
+    rows = np.random.default_rng(5).permuted(np.tile(np.arange(3000), (20, 1)), axis=1).T
+    _, _, uniques = search(rows, most_steps=200_000)
+    assert uniques.size == 20
+    assert uniques.sets.tolist() == [20] * 3000

@@ -12,6 +12,7 @@ import pytest
 
 import celosia
 from celosia.errors import DataError, NotApplicable, ParameterError
+from celosia.kernels.suda import unique_scores
 from celosia.models.population_uniqueness import PopulationUniqueness
 from celosia.risk.household_risk import HouseholdRisk
 from celosia.risk.individual_risk import IndividualRisk
@@ -136,6 +137,23 @@ def test_suda_bounded_size_finds_the_same_small_sets(testdata):
     assert small["sets"].sum() <= whole["sets"].sum()
     assert (small["smallest"].filter(two) == whole["smallest"].filter(two)).all()
     assert (small["score"].filter(~two) == 0).all()
+
+
+def test_suda_says_what_it_left_out(monkeypatch):
+    names = [f"c{i}" for i in range(22)]
+    data = pl.DataFrame(np.random.default_rng(1).integers(0, 2, (300, 22)), schema=names)
+    table = celosia.read(data, celosia.Schema.of(quasi=names))
+    monkeypatch.setitem(unique_scores.__kwdefaults__, "most_steps", 5_000_000)
+    with pytest.warns(UserWarning, match=r"only sets of up to \d of the 22 quasi-identifiers .* lower bounds"):
+        evidence = Suda().evidence(table)
+    assert 4 <= evidence["largest"] < 9
+    assert not evidence["complete"]
+    fresh = celosia.read(data, celosia.Schema.of(quasi=names))
+    bounded = Suda(max_size=evidence["largest"])
+    assert bounded.records(fresh).equals(Suda().records(table))
+    small = celosia.read(data.select(names[:4]), celosia.Schema.of(quasi=names[:4]))
+    assert Suda().evidence(small)["complete"]
+    assert Suda().evidence(small)["largest"] == 4
 
 
 def test_unsafe_cells_by_counting(testdata):

@@ -1,112 +1,169 @@
 """Minimal sample uniques: the smallest sets of columns on which a record is alone (SUDA).
 
 Column sets are visited in the order of their bit masks, so that every subset comes before its supersets; the
-parent of a set is the set without its lowest bit. On the way down a partition of the rows is refined. Two things
-keep it small: a record that is alone leaves the partition, since it needs no larger set, and a class without a
-candidate (a record that is unique on all columns) is dropped. A set on which a record becomes alone is minimal
-unless one found before lies inside it. The classes of the highest column of a set share no record, so they are
-searched in parallel.
+parent of a set is the set without its lowest bit. On the way down a partition of the rows is refined. Three things
+keep it small: a record that is alone leaves the partition, since it needs no larger set; a class without a candidate
+(a record that is unique on all columns) is dropped; and nothing is kept but one bit per record and set, the records
+that become alone there. From these bits follows whether a set is minimal: let a record become alone on S, with lowest
+bit b. It is not alone on the parent of S, so if it is alone on S without c, for another c in S, then it became alone
+exactly there, because the parent of that set lies inside the parent of S. So a look at the bits of |S| - 1 sets tells,
+however many sets a record has.
 """
 
 from __future__ import annotations
 
-import itertools
-import os
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import DataError, ParameterError
+from celosia.errors import ParameterError
 from celosia.kernels.compiled import compiled
 
 LARGEST_M = 62  # column sets are bit masks in one signed 64-bit number
-MOST_SETS = 1024  # of one record: beyond it the search is exponential and the score says nothing new
-MOST_STEPS = 2_000_000_000  # comparisons of sets in one part of the search, some seconds
+MOST_STEPS = 3_000_000_000  # rows refined, about a minute of CPU
+MOST_BITS = 1 << 33  # kept at a time, one gigabyte; records that need more are searched in two turns
+SET_STEPS = 64  # what a set costs, counted in rows
+COMPLETE, TOO_LONG, TOO_LARGE = 0, 1, 2
 
 
-def minimal_uniques(
-    codes: NDArray[np.int32], counts: NDArray[np.int64], max_size: int | None = None, workers: int | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    r"""Every minimal sample unique of every pattern, as pairs of (pattern, bit mask of columns).
+class Uniques(NamedTuple):
+    """What the minimal sample uniques of each pattern add up to."""
+
+    score: NDArray[np.float64]
+    """Sum of the points of its sets, which depend on their size."""
+    parts: NDArray[np.float64]
+    """Patterns × columns: the points of the sets that contain the column."""
+    sets: NDArray[np.int64]
+    smallest: NDArray[np.int64]
+    """Columns of the smallest set; 0 without one."""
+    pairs: NDArray[np.int64]
+    """Pattern and bit mask of every set, when they were asked for."""
+    size: int
+    """The largest sets that were looked for."""
+
+
+def unique_scores(
+    codes: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    points: Sequence[float],
+    max_size: int | None = None,
+    *,
+    keep: bool = False,
+    most_steps: int = MOST_STEPS,
+) -> Uniques:
+    r"""Sum up the minimal sample uniques of every pattern; a set of s columns is worth ``points[s]``.
 
     .. math:: S \in \mathrm{MSU}_i \iff \#\{j: x_{jS} = x_{iS}\} = 1 \text{ and no proper subset of } S \text{ is one}
 
     A missing value (``-1``) matches nothing and belongs to no MSU. The patterns must be distinct and ``counts``
-    says how many records have each. ``max_size`` bounds the number of columns of a set.
+    says how many records have each. ``max_size`` bounds the number of columns of a set. Without it sets of every size
+    are looked for; where that is too much work (their number can grow exponentially with the columns) the sizes up to
+    the largest that is not: ``size`` in the result tells. The limit counts steps, not seconds, so the result does not
+    depend on the machine.
 
-    Fails with ParameterError when there are more than 62 columns, and with DataError when records have more than 1024
-    sets (many columns and no ``max_size``): their number grows exponentially with the columns.
+    Fails with ParameterError when there are more than 62 columns, or when ``max_size`` itself is too much.
 
     References: Manning, Haglin & Keane (2008), A recursive search algorithm for statistical disclosure assessment.
 
     >>> rows = np.array([[0, 0], [0, 1], [1, 1]], dtype=np.int32)
-    >>> found = minimal_uniques(rows, np.array([2, 1, 1]))
-    >>> [(int(i), f"{s:02b}") for i, s in zip(*found)]   # the last column is the left bit
+    >>> found = unique_scores(rows, np.array([2, 1, 1]), [0, 1, 1], keep=True)
+    >>> [(int(i), f"{s:02b}") for i, s in found.pairs]   # the last column is the left bit
     [(1, '11'), (2, '01')]
     """
     n, m = codes.shape
     if m > LARGEST_M:
         raise ParameterError(f"suda: at most {LARGEST_M} columns, got {m}. Choose the keys an intruder may know.")
-    depth = m if max_size is None else min(max_size, m)
-    if n == 0 or m == 0 or depth < 1:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
     # the finest column is the highest bit: half of all sets contain it and start from its small classes
-    cardinality = codes.max(axis=0) + 1
-    order = np.argsort(cardinality, kind="stable")
+    order = np.argsort(codes.max(axis=0, initial=-1), kind="stable")
     columns = np.ascontiguousarray(codes[:, order].T)
-    alone = np.ascontiguousarray(counts, dtype=np.int64) == 1
-    found_row: list[NDArray[np.int64]] = []
-    found_set: list[NDArray[np.int64]] = []
-    known_start = np.zeros(n + 1, np.int64)
-    known_set = np.empty(0, np.int64)
-    threads = workers or min(8, os.cpu_count() or 1)
-    with ThreadPoolExecutor(threads) as pool:
-        for top in range(m):
-            rows = np.flatnonzero(columns[top] >= 0)
-            rows = rows[np.argsort(columns[top, rows], kind="stable")].astype(np.int64)
-            blocks = _blocks(columns[top, rows], threads)
-            results = pool.map(
-                lambda block, rows=rows, top=top, start=known_start, sets=known_set: _search(
-                    columns, alone, rows[block[0] : block[1]], top, depth, start, sets
-                ),
-                blocks,
-            )
-            for row, mask, complete in results:
-                if not complete:
-                    raise DataError(
-                        f"suda: records have more than {MOST_SETS} minimal sample uniques over {m} columns, or too "
-                        "many records have hundreds. Give max_size, such as 3, or use fewer quasi-identifiers."
-                    )
-                found_row.append(row)
-                found_set.append(mask)
-            known_start, known_set = _by_row(found_row, found_set, n)
-    row = np.concatenate(found_row)
-    mask = _restore_columns(np.concatenate(found_set), order)
-    position = np.lexsort((mask, row))
-    return row[position], mask[position]
+    candidates = np.flatnonzero(np.asarray(counts) == 1)
+    if m:  # neighbours in the finest column meet in the same classes, so they take the same turn
+        candidates = candidates[np.argsort(columns[-1, candidates], kind="stable")]
+    worth = np.asarray(points, dtype=np.float64)
+
+    size = m if max_size is None else min(max_size, m)
+    found = _in_turns(columns, candidates, size, worth, keep, most_steps)
+    if found is None and max_size is not None:
+        raise ParameterError(
+            f"suda: the sets of up to {max_size} of {m} columns are too many to look for in {n} patterns. "
+            "Give a smaller max_size, such as 3, or use fewer quasi-identifiers."
+        )
+    if found is None:
+        size, found = _deepest(columns, candidates, worth, keep, most_steps)
+    return _together(found, order, n, m, size)
 
 
-def _blocks(values: NDArray[np.int32], threads: int) -> Iterable[tuple[int, int]]:
-    """Cut sorted rows into runs of whole classes, a few per thread."""
-    n = len(values)
-    if n < 20_000 or threads == 1:
-        return [(0, n)]
-    edges = np.concatenate(([0], np.flatnonzero(np.diff(values)) + 1, [n]))
-    wanted = np.linspace(0, n, 4 * threads + 1)
-    cuts = np.unique(edges[np.searchsorted(edges, wanted, side="left").clip(0, len(edges) - 1)])
-    return [(int(a), int(b)) for a, b in itertools.pairwise(cuts)]
+class _Found(NamedTuple):
+    """What a search found for some candidates, and how it ended."""
+
+    score: NDArray[np.float64]
+    parts: NDArray[np.float64]
+    sets: NDArray[np.int64]
+    smallest: NDArray[np.int64]
+    pairs: NDArray[np.int64]
+    steps: int
+    end: int
 
 
-def _by_row(
-    rows: list[NDArray[np.int64]], sets: list[NDArray[np.int64]], n: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The known sets of each row, one row's after the other's, and where each row's begin."""
-    row = np.concatenate(rows)
-    mask = np.concatenate(sets)
-    start = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=n)))).astype(np.int64)
-    return start, mask[np.argsort(row, kind="stable")]
+Turns = list[tuple[NDArray[np.int64], _Found]]
+
+
+def _deepest(
+    columns: NDArray[np.int32],
+    candidates: NDArray[np.int64],
+    points: NDArray[np.float64],
+    keep: bool,
+    most_steps: int,
+) -> tuple[int, Turns]:
+    """The largest size of sets that can be looked for, size by size until the steps are spent, and what was found."""
+    size, found = 0, _in_turns(columns, candidates, 0, points, keep, most_steps)
+    while size < len(columns) and most_steps > 0:
+        deeper = _in_turns(columns, candidates, size + 1, points, keep, most_steps)
+        if deeper is None:
+            break
+        most_steps -= sum(turn.steps for _, turn in deeper)
+        size, found = size + 1, deeper
+    return size, found or []
+
+
+def _in_turns(
+    columns: NDArray[np.int32],
+    candidates: NDArray[np.int64],
+    size: int,
+    points: NDArray[np.float64],
+    keep: bool,
+    most_steps: int,
+    most_bits: int = MOST_BITS,
+) -> Turns | None:
+    """Search for all candidates at once, for half of them if that needs too much memory; None if it takes too long."""
+    done = []
+    waiting = [candidates]
+    while waiting:
+        chosen = waiting.pop()
+        found = _Found(*_search(columns, chosen, size, points, keep, most_steps, most_bits))
+        most_steps -= found.steps
+        if found.end == TOO_LONG or (found.end == TOO_LARGE and len(chosen) < 2):
+            return None
+        if found.end == TOO_LARGE:
+            waiting += np.array_split(chosen, 2)
+        else:
+            done.append((chosen, found))
+    return done
+
+
+def _together(turns: Turns, order: NDArray[np.intp], n: int, m: int, size: int) -> Uniques:
+    """Gather what was found, patterns and columns in the caller's order."""
+    score, sets, smallest = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    parts = np.zeros((n, m))
+    pairs = []
+    for rows, found in turns:
+        score[rows], sets[rows], smallest[rows] = found.score, found.sets, found.smallest
+        parts[rows[:, None], order[None, :]] = found.parts
+        pairs.append(np.column_stack([rows[found.pairs[:, 0]], _restore_columns(found.pairs[:, 1], order)]))
+    listed = np.concatenate(pairs) if pairs else np.empty((0, 2), np.int64)
+    return Uniques(score, parts, sets, smallest, listed[np.lexsort((listed[:, 1], listed[:, 0]))], size)
 
 
 def _restore_columns(mask: NDArray[np.int64], order: NDArray[np.intp]) -> NDArray[np.int64]:
@@ -120,181 +177,242 @@ def _restore_columns(mask: NDArray[np.int64], order: NDArray[np.intp]) -> NDArra
 @compiled()
 def _search(
     columns: NDArray[np.int32],
-    alone: NDArray[np.bool_],
-    rows: NDArray[np.int64],
-    top: int,
+    candidates: NDArray[np.int64],
     depth: int,
-    known_start: NDArray[np.int64],
-    known_set: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
-    """Minimal uniques whose highest column is ``top`` among rows sorted by that column (whole classes)."""
-    n = rows.shape[0]
-    levels = min(depth, top + 1)
+    points: NDArray[np.float64],
+    keep: bool,
+    most_steps: int,
+    most_bits: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int, int]:
+    """Minimal uniques of the candidates: walk over all sets of at most ``depth`` columns, refining the partition."""
+    m, n = columns.shape
+    number = np.full(n, -1, np.int32)
+    number[candidates] = np.arange(candidates.shape[0]).astype(np.int32)
+    score = np.zeros(candidates.shape[0])
+    parts = np.zeros((candidates.shape[0], m))
+    sets = np.zeros(candidates.shape[0], np.int64)
+    smallest = np.zeros(candidates.shape[0], np.int64)
+    pairs = np.empty((1024 if keep else 1, 2), np.int64)
+    n_pairs = 0
+    # one bit per candidate for every set on which some become alone; where the bits of a set are, by its mask
+    words = (candidates.shape[0] + 63) >> 6
+    alone = np.zeros((64, words), np.uint64)
+    used = 0
+    place_key = np.full(256, -1, np.int64)
+    place_row = np.empty(256, np.int64)
+    inside = np.empty(m + 1, np.int64)
+    # one buffer of rows and class starts per level of the path; level 0 is one class of all rows
+    at_rows = np.empty((depth + 1, n), np.int32)
+    at_start = np.zeros((depth + 1, n // 2 + 2), np.int32)
+    n_classes = np.zeros(depth + 1, np.int64)
+    masks = np.zeros(depth + 1, np.int64)
+    nexts = np.zeros(depth + 1, np.int64)
+    limit = np.zeros(depth + 1, np.int64)
+    at_rows[0] = np.arange(n)
+    at_start[0, 1] = n
+    n_classes[0] = 1 if candidates.shape[0] > 0 else 0
+    limit[0] = m
     widest = 1
-    for b in range(top + 1):
+    for b in range(m):
         for i in range(n):
-            widest = max(widest, columns[b, rows[i]] + 1)
-    bucket = np.zeros(widest, dtype=np.int64)
-    touched = np.empty(widest, dtype=np.int64)
-    # one buffer of rows and class starts per level of the path
-    at_rows = np.empty((levels, n), dtype=np.int64)
-    at_start = np.empty((levels, n + 1), dtype=np.int64)
-    n_classes = np.zeros(levels, dtype=np.int64)
-    masks = np.zeros(levels, dtype=np.int64)
-    nexts = np.zeros(levels, dtype=np.int64)
-    limit = np.zeros(levels, dtype=np.int64)
-    # sets found here, chained per row: the newest first
-    newest = np.full(alone.shape[0] if n else 0, -1, dtype=np.int64)
-    found_row = np.empty(1024, dtype=np.int64)
-    found_set = np.empty(1024, dtype=np.int64)
-    older = np.empty(1024, dtype=np.int64)
-    sets_of = np.zeros(alone.shape[0] if n else 0, dtype=np.int32)
-    n_found = 0
+            widest = max(widest, columns[b, i] + 1)
+    bucket = np.zeros(widest, np.int64)
+    touched = np.empty(min(widest, n) + 1, np.int64)
+    single = np.empty(n, np.int64)
     steps = 0
-
-    # level 0: the classes of the top column itself
-    mask = np.int64(1) << top
-    out = 0
-    n_out = 0
-    i = 0
-    while i < n:
-        j = i
-        while j < n and columns[top, rows[j]] == columns[top, rows[i]]:
-            j += 1
-        if j - i == 1:
-            r = rows[i]
-            if alone[r]:
-                found_row[n_found] = r
-                found_set[n_found] = mask
-                older[n_found] = newest[r]
-                newest[r] = n_found
-                n_found += 1
-                if n_found == found_row.shape[0]:
-                    found_row = _doubled(found_row)
-                    found_set = _doubled(found_set)
-                    older = _doubled(older)
-        else:
-            any_open = False
-            for k in range(i, j):
-                at_rows[0, n_out + k - i] = rows[k]
-                any_open = any_open or alone[rows[k]]
-            if any_open:
-                at_start[0, out] = n_out
-                out += 1
-                n_out += j - i
-        i = j
-    at_start[0, out] = n_out
-    n_classes[0] = out
-    masks[0] = mask
-    nexts[0] = 0
-    limit[0] = top
     level = 0
     while level >= 0:
         b = nexts[level]
-        if b >= limit[level] or level + 1 >= levels or n_classes[level] == 0:
+        if b >= limit[level] or level >= depth or n_classes[level] == 0:
             level -= 1
             continue
         nexts[level] += 1
-        mask = masks[level] | (np.int64(1) << b)
-        out = 0
-        n_out = 0
         child = level + 1
-        for c in range(n_classes[level]):
-            first = at_start[level, c]
-            last = at_start[level, c + 1]
-            # counting sort of one class by the value of column b; missing values leave the partition
-            n_touched = 0
-            for k in range(first, last):
-                v = columns[b, at_rows[level, k]]
-                if v >= 0:
-                    if bucket[v] == 0:
-                        touched[n_touched] = v
-                        n_touched += 1
-                    bucket[v] += 1
-            base = n_out
-            for t in range(n_touched):
-                v = touched[t]
-                size = bucket[v]
-                bucket[v] = base
-                base += size
-            for k in range(first, last):
-                r = at_rows[level, k]
-                v = columns[b, r]
-                if v >= 0:
-                    at_rows[child, bucket[v]] = r
-                    bucket[v] += 1
-            # bucket[v] is now the end of the class of v; keep classes that still hold a candidate
-            begin = n_out
-            for t in range(n_touched):
-                v = touched[t]
-                end = bucket[v]
-                bucket[v] = 0
-                if end - begin == 1:
-                    r = at_rows[child, begin]
-                    steps += sets_of[r] + known_start[r + 1] - known_start[r]
-                    if alone[r] and not _covered(r, mask, known_start, known_set, newest, found_set, older):
-                        found_row[n_found] = r
-                        found_set[n_found] = mask
-                        older[n_found] = newest[r]
-                        newest[r] = n_found
-                        n_found += 1
-                        sets_of[r] += 1
-                        many = sets_of[r] + known_start[r + 1] - known_start[r] > MOST_SETS
-                        if many or steps > MOST_STEPS:
-                            return found_row[:0].copy(), found_set[:0].copy(), False
-                        if n_found == found_row.shape[0]:
-                            found_row = _doubled(found_row)
-                            found_set = _doubled(found_set)
-                            older = _doubled(older)
-                else:
-                    any_open = False
-                    for k in range(begin, end):
-                        if alone[at_rows[child, k]]:
-                            any_open = True
-                            break
-                    if any_open:
-                        at_start[child, out] = n_out
-                        if n_out != begin:
-                            for k in range(begin, end):
-                                at_rows[child, n_out + k - begin] = at_rows[child, k]
-                        out += 1
-                        n_out += end - begin
-                begin = end
-        at_start[child, out] = n_out
-        n_classes[child] = out
-        if out > 0:
+        mask = masks[level] | (np.int64(1) << b)
+        steps += int(at_start[level, n_classes[level]]) + SET_STEPS
+        n_classes[child], n_single = _refine(
+            columns[b], at_rows[level], at_start[level], n_classes[level], number,
+            at_rows[child], at_start[child], single, bucket, touched,
+        )  # fmt: skip
+        if n_single > 0:
+            n_inside = _subsets(mask, b, place_key, place_row, inside)
+            row = -1
+            if child < depth:  # sets of the largest size have no supersets that would ask
+                if used == alone.shape[0]:
+                    if 128 * used * words > most_bits:
+                        return score, parts, sets, smallest, pairs[:0], steps, TOO_LARGE
+                    alone = _doubled(alone)
+                row = used
+                used += 1
+                if 2 * used > place_key.shape[0]:
+                    place_key, place_row = _rehashed(place_key, place_row)
+                at = _place(place_key, mask)
+                place_key[at], place_row[at] = mask, row
+            n_minimal = _keep_minimal(single, n_single, alone, inside, n_inside, row)
+            for i in range(n_minimal):
+                r = single[i]
+                score[r] += points[child]
+                sets[r] += 1
+                smallest[r] = child if smallest[r] == 0 else min(smallest[r], child)
+                for j in range(b, m):
+                    if (mask >> j) & 1:
+                        parts[r, j] += points[child]
+            if keep:
+                while n_pairs + n_minimal > pairs.shape[0]:
+                    pairs = _doubled(pairs)
+                pairs[n_pairs : n_pairs + n_minimal, 0] = single[:n_minimal]
+                pairs[n_pairs : n_pairs + n_minimal, 1] = mask
+                n_pairs += n_minimal
+        if steps > most_steps:
+            return score, parts, sets, smallest, pairs[:0], steps, TOO_LONG
+        if n_classes[child] > 0:
             masks[child] = mask
             nexts[child] = 0
             limit[child] = b
             level = child
-    return found_row[:n_found].copy(), found_set[:n_found].copy(), True
+    return score, parts, sets, smallest, pairs[:n_pairs].copy(), steps, COMPLETE
 
 
 @compiled()
-def _doubled(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The same values with room for as many again."""
-    larger = np.empty(2 * values.shape[0], dtype=np.int64)
-    larger[: values.shape[0]] = values
-    return larger
+def _refine(
+    values: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    start: NDArray[np.int32],
+    classes: int,
+    number: NDArray[np.int32],
+    target: NDArray[np.int32],
+    target_start: NDArray[np.int32],
+    single: NDArray[np.int64],
+    bucket: NDArray[np.int64],
+    touched: NDArray[np.int64],
+) -> tuple[int, int]:
+    """Split every class by the values of a column; missing values leave, and so does what is alone then.
+
+    Gives how many classes with a candidate there are, and how many candidates are alone, listed in ``single``.
+    """
+    out = n_out = n_single = 0
+    for c in range(classes):
+        first, last = start[c], start[c + 1]
+        n_touched = 0
+        for k in range(first, last):
+            v = values[rows[k]]
+            if v >= 0:
+                if bucket[v] == 0:
+                    touched[n_touched] = v
+                    n_touched += 1
+                bucket[v] += 1
+        # room for the classes of two and more; those who are alone need none
+        for t in range(n_touched):
+            size = bucket[touched[t]]
+            bucket[touched[t]] = -1 if size == 1 else n_out
+            n_out += 0 if size == 1 else size
+        for k in range(first, last):
+            r = rows[k]
+            v = values[r]
+            if v < 0:
+                continue
+            if bucket[v] >= 0:
+                target[bucket[v]] = r
+                bucket[v] += 1
+            elif number[r] >= 0:
+                single[n_single] = number[r]
+                n_single += 1
+        begin = target_start[out]
+        n_out = begin
+        for t in range(n_touched):
+            end = bucket[touched[t]]
+            bucket[touched[t]] = 0
+            if end < 0:
+                continue
+            if _any(number, target, begin, end):
+                if n_out != begin:
+                    for k in range(begin, end):
+                        target[n_out + k - begin] = target[k]
+                n_out += end - begin
+                out += 1
+                target_start[out] = n_out
+            begin = end
+    return out, n_single
 
 
 @compiled()
-def _covered(
-    r: int,
-    mask: int,
-    known_start: NDArray[np.int64],
-    known_set: NDArray[np.int64],
-    newest: NDArray[np.int64],
-    found_set: NDArray[np.int64],
-    older: NDArray[np.int64],
-) -> bool:
-    """Whether a set already found for row r lies inside the mask."""
-    at = newest[r]
-    while at >= 0:
-        if found_set[at] & ~mask == 0:
-            return True
-        at = older[at]
-    for k in range(known_start[r], known_start[r + 1]):  # noqa: SIM110 - compiled code has no generator
-        if known_set[k] & ~mask == 0:
+def _any(number: NDArray[np.int32], rows: NDArray[np.int32], begin: int, end: int) -> bool:
+    """Whether a class holds a candidate."""
+    for k in range(begin, end):  # noqa: SIM110 - compiled code has no generator
+        if number[rows[k]] >= 0:
             return True
     return False
+
+
+@compiled()
+def _keep_minimal(
+    single: NDArray[np.int64],
+    n_single: int,
+    alone: NDArray[np.uint64],
+    inside: NDArray[np.int64],
+    n_inside: int,
+    row: int,
+) -> int:
+    """Note who is alone on a set, and move to the front those who are on none of the sets inside it."""
+    kept = 0
+    for i in range(n_single):
+        r = single[i]
+        word, bit = r >> 6, np.uint64(1) << np.uint64(r & 63)
+        if row >= 0:
+            alone[row, word] |= bit
+        minimal = True
+        for k in range(n_inside):
+            if alone[inside[k], word] & bit:
+                minimal = False
+                break
+        if minimal:
+            single[kept] = r
+            kept += 1
+    return kept
+
+
+@compiled()
+def _subsets(mask: int, lowest: int, key: NDArray[np.int64], row: NDArray[np.int64], inside: NDArray[np.int64]) -> int:
+    """Where the bits of the sets are that lack one column of the mask, but not the lowest; gives their number."""
+    found = 0
+    rest = mask ^ (1 << lowest)
+    while rest:
+        one = rest & -rest
+        at = _place(key, mask ^ one)
+        if key[at] >= 0:
+            inside[found] = row[at]
+            found += 1
+        rest ^= one
+    return found
+
+
+@compiled()
+def _place(key: NDArray[np.int64], mask: int | np.int64) -> int:
+    """The place of a mask in the table of places, or the free one where it belongs."""
+    size = key.shape[0]
+    mixed = ((mask ^ (mask >> 31)) & 0x7FFFFFFF) * 40503  # stays below 2^47
+    place = (mixed ^ (mixed >> 17)) & (size - 1)
+    while key[place] >= 0 and key[place] != mask:
+        place = (place + 1) & (size - 1)
+    return int(place)
+
+
+@compiled()
+def _rehashed(key: NDArray[np.int64], row: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The table of places with twice the room."""
+    new_key = np.full(2 * key.shape[0], -1, np.int64)
+    new_row = np.empty(2 * key.shape[0], np.int64)
+    for i in range(key.shape[0]):
+        if key[i] >= 0:
+            at = _place(new_key, key[i])
+            new_key[at] = key[i]
+            new_row[at] = row[i]
+    return new_key, new_row
+
+
+@compiled()
+def _doubled(values: NDArray[Any]) -> NDArray[Any]:
+    """The same rows with room for as many again, zeros."""
+    larger = np.zeros((2 * values.shape[0], values.shape[1]), values.dtype)
+    larger[: values.shape[0]] = values
+    return larger

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -27,7 +28,9 @@ class Suda(Risk):
     DIS score turns the SUDA score into a chance of a right link, with φ the ``sampling_fraction``, P the records in
     sample pairs, :math:`A = \sum s_j^{-Q}` and :math:`Q = 1 + (8-m)/20`. The value is the mean DIS score. A record with
     a missing value that the schema reads as a wildcard matches nothing there. ``max_size`` bounds the sets that are
-    looked for; larger ones add little to a score.
+    looked for; larger ones add little to a score. Their number can grow exponentially with the columns: without
+    ``max_size`` the search ends after a fixed amount of work with the sizes that it completed, warns, and says so in
+    the evidence (``largest``, ``complete``). A record whose sets are all larger then has the score 0.
 
     References: Elliot, Manning & Ford (2002); Manning, Haglin & Keane (2008); Skinner & Elliot (2002).
 
@@ -66,6 +69,8 @@ class Suda(Risk):
             "expected": float(dis.sum()),
             "records": int((found.score > 0).sum()),
             "score": float(found.score.sum()),
+            "largest": found.size,
+            "complete": found.size == len(keys.names),
             "contribution": dict(zip(keys.names, found.by_column.tolist(), strict=True)),
         }
 
@@ -88,15 +93,21 @@ class Suda(Risk):
         return pl.DataFrame(columns)
 
     def _scores(self, table: Table) -> tuple[Scores, NDArray[np.float64]]:
-        from celosia.kernels.suda import minimal_uniques
-        from celosia.statistics.suda_scores import dis, scores
+        from celosia.kernels.suda import unique_scores
+        from celosia.statistics.suda_scores import Scores, dis, set_points
         from celosia.views.keys import Keys
 
         def make() -> tuple[Scores, NDArray[np.float64]]:
             keys = Keys.of(table)
             m = len(keys.names)
-            pattern, mask = minimal_uniques(keys.closed(), keys.counts, self.max_size)
-            found = scores(pattern, mask, len(keys.counts), m, self.weighting)
+            summed = unique_scores(keys.closed(), keys.counts, set_points(m, self.weighting), self.max_size)
+            if self.max_size is None and summed.size < m:
+                warnings.warn(
+                    f"suda: only sets of up to {summed.size} of the {m} quasi-identifiers were looked for, because all "
+                    "of them are too many; scores are lower bounds. Use fewer quasi-identifiers, or give max_size.",
+                    stacklevel=2,
+                )
+            found = Scores.of(summed.score, summed.parts, summed.sets, summed.smallest, summed.size)
             in_pairs = int(keys.rows[keys.counts == 2].sum())
             return found, dis(found.score, m, in_pairs, self.sampling_fraction)
 

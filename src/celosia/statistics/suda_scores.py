@@ -13,6 +13,23 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+def set_points(m: int, weighting: Literal["original", "rescaled"] = "original") -> list[float]:
+    r"""What a minimal sample unique of s = 0 … m columns counts.
+
+    .. math:: (m - s)!, \qquad (2^{m-s} - 1) \frac{s!\,(m-s)!}{m!}
+
+    for the ``original`` and the ``rescaled`` weighting over m columns.
+
+    References: Elliot, Manning & Ford (2002); Manning, Haglin & Keane (2008).
+
+    >>> set_points(3), [round(p, 3) for p in set_points(3, "rescaled")]
+    ([6.0, 2.0, 1.0, 1.0], [7.0, 1.0, 0.333, 0.0])
+    """
+    if weighting == "original":
+        return [float(math.factorial(m - s)) for s in range(m + 1)]
+    return [(2.0 ** (m - s) - 1) / math.comb(m, s) for s in range(m + 1)]
+
+
 @dataclass(frozen=True)
 class Scores:
     """Scores of the patterns: higher is more at risk, 0 without a minimal sample unique."""
@@ -26,44 +43,21 @@ class Scores:
     """Columns of the smallest minimal sample unique; 0 without one."""
     by_column: Floats
     """Share of the total score from minimal sample uniques that contain the column."""
+    size: int
+    """The largest sets that were looked for."""
 
+    @classmethod
+    def of(cls, score: Floats, parts: Floats, sets: Ints, smallest: Ints, size: int) -> Scores:
+        """From the sums of points, over all sets and over those that contain each column.
 
-def scores(
-    pattern: Ints, mask: Ints, n: int, m: int, weighting: Literal["original", "rescaled"] = "original"
-) -> Scores:
-    r"""Score each pattern by the sizes of its minimal sample uniques.
-
-    .. math:: s = \sum_{S \in \mathrm{MSU}} (m - |S|)!, \qquad
-              s = \sum_S (2^{m-|S|} - 1) \frac{|S|!\,(m-|S|)!}{m!}
-
-    for the ``original`` and the ``rescaled`` weighting over m columns.
-
-    References: Elliot, Manning & Ford (2002); Manning, Haglin & Keane (2008).
-
-    >>> found = scores(np.array([0, 0]), np.array([0b001, 0b110]), 2, 3)
-    >>> found.score.tolist(), found.contribution[0].round(2).tolist()
-    ([3.0, 0.0], [0.67, 0.33, 0.33])
-    """
-    size = np.bitwise_count(mask).astype(np.int64)
-    if weighting == "original":
-        points = np.array([math.factorial(m - s) for s in range(m + 1)], dtype=np.float64)
-    else:
-        points = np.array([(2.0 ** (m - s) - 1) / math.comb(m, s) for s in range(m + 1)])
-    gained = points[size]
-    score = np.bincount(pattern, weights=gained, minlength=n).astype(np.float64)
-    parts = np.zeros((n, m))  # np.bincount of nothing is whole numbers, so fill floats
-    for j in range(m):
-        parts[:, j] = np.bincount(pattern, weights=gained * ((mask >> j) & 1), minlength=n)
-    total = float(score.sum())
-    smallest = np.full(n, m + 1, dtype=np.int64)
-    np.minimum.at(smallest, pattern, size)
-    return Scores(
-        score,
-        np.divide(parts, score[:, None], out=np.zeros_like(parts), where=score[:, None] > 0),
-        np.bincount(pattern, minlength=n).astype(np.int64),
-        np.where(smallest > m, 0, smallest),
-        parts.sum(axis=0) / total if total > 0 else np.zeros(m),
-    )
+        >>> found = Scores.of(np.array([3.0, 0]), np.array([[2.0, 1, 1], [0, 0, 0]]), np.array([2, 0]), np.zeros(2), 3)
+        >>> found.contribution.round(2).tolist(), found.by_column.round(2).tolist()
+        ([[0.67, 0.33, 0.33], [0.0, 0.0, 0.0]], [0.67, 0.33, 0.33])
+        """
+        total = float(score.sum())
+        share = np.divide(parts, score[:, None], out=np.zeros_like(parts), where=score[:, None] > 0)
+        by_column = parts.sum(axis=0) / total if total > 0 else np.zeros(parts.shape[1])
+        return cls(score, share, sets, smallest, by_column, size)
 
 
 def dis(score: Floats, m: int, in_pairs: int, fraction: float) -> Floats:
