@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 
 from celosia.kernels.lattice import (
+    large_classes,
     merge_values,
     pack,
     roll_up,
+    roll_up_word,
     suppressed_cost,
     suppressed_counts,
     unpack,
+    unpack_columns,
 )
 
 WORD = np.array([0, 0, 1], dtype=np.int32)
@@ -33,6 +36,7 @@ def test_packing_is_undone():
     keys = pack(codes, WORD, SHIFT, 2)
     assert keys.shape == (40, 2)
     assert (unpack(keys, WORD, SHIFT, MASK) == codes).all()
+    assert (unpack_columns(keys, WORD, SHIFT, MASK) == codes.T).all()
 
 
 @pytest.mark.parametrize("levels", [(-1, -1, -1), (0, -1, 6), (0, 0, 0)])
@@ -60,6 +64,34 @@ def test_roll_up_is_a_dictionary(levels):
     }
     assert got == expected
     assert (unpack(keys[group], WORD, SHIFT, MASK)[:, 1] == (codes if levels[1] < 0 else steps[codes])[:, 1]).all()
+
+
+@pytest.mark.parametrize("high", [0, 40, 57])
+@pytest.mark.parametrize("levels", [(-1, -1, -1), (0, -1, 6), (0, 0, 0), (-1, 12, -1)])
+def test_one_word_is_grouped_like_several(levels, high):
+    rng = np.random.default_rng(3)
+    n = 500
+    codes = rng.integers(0, 6, (n, 3)).astype(np.int32)
+    word, shift = np.zeros(3, dtype=np.int32), np.array([0, 3, high or 6], dtype=np.uint64)
+    steps = np.array([0, 0, 1, 1, 2, 2, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0], dtype=np.int32)
+    offset = np.array(levels, dtype=np.int64)
+    keys, sums, none = pack(codes, word, shift, 1), rng.integers(1, 9, (n, 1)), np.zeros(0, dtype=np.int64)
+    made = [(np.empty((n, 1), np.uint64), np.empty((n, 1), np.int64), np.empty(n, np.int32)) for _ in range(2)]
+    slots = np.empty(1024, dtype=np.int32)
+    first = roll_up(keys, sums, none, word, shift, MASK, offset, steps, slots, made[0][0], made[0][1], none, made[0][2])
+    room = (np.empty(1024, dtype=np.uint64), slots, np.empty(n, dtype=np.uint64))
+    second = roll_up_word(keys, sums, shift, MASK, offset, steps, *room, *made[1])
+    assert first == second
+    assert (made[0][0][:first] == made[1][0][:first]).all()
+    assert (made[0][1][:first] == made[1][1][:first]).all()
+    assert (made[0][2] == made[1][2]).all()
+
+
+def test_classes_that_are_large_enough():
+    large, lost = np.zeros(3, dtype=bool), np.zeros(3, dtype=np.int64)
+    assert large_classes(np.array([[5], [2], [3]]), 3, large, lost) == (2, 2)
+    assert large.tolist() == [True, False, True]
+    assert lost.tolist() == [0, 2, 0]
 
 
 def test_merged_values_ascend_and_add_up():

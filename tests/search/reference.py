@@ -106,8 +106,11 @@ def discernibility(domain: Domain, monotone: bool = False) -> ClassObjective:
         lost = c.size[certain].astype(float)
         return (lost * (n - lost)).sum()
 
-    return ClassObjective(
-        score, floor=lambda c: (c.size.astype(float) ** 2).sum(), columns=columns, gap=None if monotone else gap
+    return ClassObjective.of(
+        score,
+        floor=lambda c: (c.size.astype(float) ** 2).sum(),
+        columns=columns,
+        gap=(lambda *_: 0.0) if monotone else gap,
     )
 
 
@@ -121,7 +124,7 @@ def average_class(domain: Domain) -> ClassObjective:
         rest = c.size[~large].sum()
         return c.total / (large.sum() + rest // c.least + (1 if rest else 0))
 
-    return ClassObjective(score, floor=floor)
+    return ClassObjective.of(score, floor=floor)
 
 
 def _areas(domain: Domain):
@@ -160,7 +163,7 @@ def ambiguity(domain: Domain) -> ClassObjective:
         lost = c.take(certain)
         return (lost.size * (largest - _cells(area, lost))).sum()
 
-    return ClassObjective(score, floor=lambda c: (c.size * _cells(area, c)).sum(), columns=columns, gap=gap)
+    return ClassObjective.of(score, floor=lambda c: (c.size * _cells(area, c)).sum(), columns=columns, gap=gap)
 
 
 def divergence(domain: Domain, records: bool, combinations=None, weights=None) -> ClassObjective:
@@ -197,7 +200,8 @@ def divergence(domain: Domain, records: bool, combinations=None, weights=None) -
         room = largest - held
         return (w * np.where(certain, room, np.clip(-np.log2(c.size / n), 0, room))).sum()
 
-    return ClassObjective(score, floor=None if records else floor, columns=columns, gap=gap, gap_adds=False)
+    below = (lambda _: -np.inf) if records else floor
+    return ClassObjective.of(score, floor=below, columns=columns, gap=gap, gap_adds=False, squares=records)
 
 
 @dataclass(frozen=True)

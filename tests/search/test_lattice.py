@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from tests.search import reference
+from tests.search.random_lattices import every_node, instance
 
 from celosia.catalogue import build
 from celosia.search import lattice
@@ -48,35 +49,6 @@ REFERENCE = {
     "dm*": lambda d: reference.discernibility(d, True),
     "kl of records": lambda d: reference.divergence(d, True),
 }
-
-
-def nested(rng, values, levels):
-    """A random hierarchy: each level merges codes of the one below; the top is one value."""
-    maps = [np.arange(values, dtype=np.int32)]
-    for _ in range(levels - 2):
-        wide = int(maps[-1].max()) + 1
-        merged = rng.integers(0, max(1, wide // 2 + 1), wide)
-        maps.append(np.unique(merged[maps[-1]], return_inverse=True)[1].astype(np.int32))
-    return (*maps, np.zeros(values, dtype=np.int32))
-
-
-def instance(seed):
-    rng = np.random.default_rng(seed)
-    n, m = int(rng.integers(30, 70)), int(rng.integers(2, 4))
-    maps = tuple(nested(rng, int(rng.integers(2, 9)), int(rng.integers(2, 5))) for _ in range(m))
-    weight = [rng.dirichlet(np.ones(len(one[0]))) for one in maps]
-    codes = np.column_stack([rng.choice(len(p), n, p=p) for p in weight]).astype(np.int32)
-    extra = np.column_stack([rng.choice(len(p), 2 * n, p=p) for p in weight]).astype(np.int32)
-    counts = tuple(np.bincount(codes[:, j], minlength=len(maps[j][0])) for j in range(m))
-    domain = Domain(tuple("abc"[:m]), maps, counts)
-    sensitive = Sensitive(rng.choice(4, n, p=[0.4, 0.3, 0.2, 0.1]).astype(np.int32), 4)
-    population = np.concatenate([codes, extra])
-    return Records(domain, codes, {"s": sensitive}, population=population, population_total=len(population))
-
-
-def every_node(records):
-    domain = records.domain
-    yield from itertools.product(*(range(domain.height(j) + 1) for j in range(len(domain))))
 
 
 def grouped(records, levels):
@@ -207,7 +179,7 @@ def test_no_bound_exceeds_what_it_bounds(case, name):
                 done._look(node)
                 done.open[:] = True
             for node, check in enumerate(every):
-                score = np.atleast_1d(check.score)
+                score = np.atleast_1d(check.measure)
                 slack = 1e-9 * max(1.0, abs(score[0]))
                 bound = done.bound[node]
                 assert bound[0] <= score[0] + slack, (loss, share, check.levels)
@@ -264,6 +236,22 @@ def test_a_tie_goes_to_the_finer_node():
     top = tuple(records.domain.height(j) for j in range(len(records.domain)))
     found = search(Checker(records, [build("model", "k-anonymity(k=1)")], objective, 0), (0,) * len(top), top)
     assert found.best.levels == (0,) * len(top)
+
+
+def test_a_tie_goes_to_a_finer_node_that_was_judged_before():
+    # 'a' separates the target perfectly only together with nothing else: both nodes of 'b' score the same
+    maps = (np.array([0, 1], np.int32), np.array([0, 0], np.int32))
+    codes = np.array([[0, 0], [0, 1]] * 4 + [[1, 0], [1, 1]] * 4, dtype=np.int32)
+    domain = Domain(("a", "b"), (maps, maps), (np.array([8, 8]), np.array([8, 8])))
+    records = Records(domain, codes, {"s": Sensitive(codes[:, 0].copy(), 2)})
+    objective = build("loss", "majority-loss(target=s)").objective(domain)
+    for limit in (0, 3):
+        done = _Enumerated(Checker(records, [build("model", "k-anonymity(k=2)")], objective, limit), (0, 0), (1, 1), 4)
+        for node in (1, 0, 2, 3):  # the coarser of the two best nodes first
+            done._look(node)
+        assert done.best.levels == (0, 1)
+        done._settle(lambda _: False)
+        assert done.best.levels == (0, 0)
 
 
 def test_persons_count_once():

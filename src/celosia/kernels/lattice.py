@@ -23,6 +23,8 @@ GOLDEN = np.uint64(0x9E3779B1)  # 2^32 / golden ratio, a prime near it
 PRIME = np.uint64(0x85EBCA77)
 HALF = np.uint64(32)
 QUARTER = np.uint64(16)
+EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)  # no key: a layout of one word leaves its highest bit free
+ONE = np.uint64(1)
 
 
 @compiled()
@@ -45,6 +47,18 @@ def unpack(keys: Keys, word: Small, shift: NDArray[np.uint64], mask: NDArray[np.
     for i in range(n):
         for j in range(m):
             codes[i, j] = np.int32((keys[i, word[j]] >> shift[j]) & mask[j])
+    return codes
+
+
+@compiled()
+def unpack_columns(keys: Keys, word: Small, shift: NDArray[np.uint64], mask: NDArray[np.uint64]) -> Small:
+    """Give back the codes of packed keys, column by column (m × n)."""
+    n = keys.shape[0]
+    codes = np.empty((len(word), n), dtype=np.int32)
+    for j in range(len(word)):
+        w, s, m = word[j], shift[j], mask[j]
+        for i in range(n):
+            codes[j, i] = np.int32((keys[i, w] >> s) & m)
     return codes
 
 
@@ -187,6 +201,78 @@ def _by_group(group: Small, groups: int) -> tuple[Ints, Ints]:
 
 
 @compiled()
+def roll_up_word(
+    keys: Keys,
+    sums: Ints,
+    shift: NDArray[np.uint64],
+    mask: NDArray[np.uint64],
+    offset: Ints,
+    steps: Small,
+    slot_key: NDArray[np.uint64],
+    slot_group: Small,
+    work: NDArray[np.uint64],
+    out_keys: Keys,
+    out_sums: Ints,
+    group: Small,
+) -> int:
+    """Do the same as :func:`roll_up` for the usual case: one word whose highest bit is free, one sum, no peak.
+
+    Columns are generalised one after the other (simple loops over all rows), and what is written for a row does not
+    depend on whether its key is new: a branch that nobody can predict costs more than everything else.
+    """
+    rows = len(keys)
+    _generalise(keys, shift, mask, offset, steps, work)
+    bits = np.uint64(4)
+    while (1 << bits) < 2 * rows:
+        bits += ONE
+    last = np.uint64((1 << bits) - 1)
+    down = HALF - bits
+    for i in range(1 << bits):
+        slot_key[i] = EMPTY
+    for i in range(rows):
+        out_sums[i, 0] = 0
+    found = np.uint64(0)
+    for r in range(rows):
+        x = work[r]
+        slot = (((x & LOW) * GOLDEN ^ (x >> HALF) * PRIME) & LOW) >> down
+        there = slot_key[slot]
+        while (there != x) & (there != EMPTY):
+            slot = (slot + ONE) & last
+            there = slot_key[slot]
+        fresh = there == EMPTY
+        known = np.uint64(slot_group[slot])
+        g = found if fresh else known
+        slot_key[slot] = x
+        slot_group[slot] = np.int32(g)
+        out_keys[found, 0] = x
+        out_sums[g, 0] += sums[r, 0]
+        group[r] = np.int32(g)
+        found += np.uint64(fresh)
+    return int(found)
+
+
+@compiled()
+def _generalise(
+    keys: Keys,
+    shift: NDArray[np.uint64],
+    mask: NDArray[np.uint64],
+    offset: Ints,
+    steps: Small,
+    work: NDArray[np.uint64],
+) -> None:
+    rows = len(keys)
+    for r in range(rows):
+        work[r] = keys[r, 0]
+    for j in range(len(offset)):
+        if offset[j] >= 0:
+            s, m, o = shift[j], mask[j], np.uint64(offset[j])
+            others = ~(m << s)
+            for r in range(rows):
+                x = work[r]
+                work[r] = (x & others) | (np.uint64(steps[o + ((x >> s) & m)]) << s)
+
+
+@compiled()
 def merge_values(
     start: Ints, value: Small, count: Ints, group: Small, groups: int, width: int
 ) -> tuple[Ints, Small, Ints]:
@@ -228,6 +314,21 @@ def merge_values(
 
 
 @compiled()
+def large_classes(sums: Ints, least: int, large: NDArray[np.bool_], lost: Ints) -> tuple[int, int]:
+    """Mark the classes with so many records, copy the records of the others; give how many classes and records."""
+    several = 0
+    gone = 0
+    for r in range(len(sums)):
+        size = sums[r, 0]
+        enough = size >= least
+        large[r] = enough
+        lost[r] = 0 if enough else size
+        several += enough
+        gone += lost[r]
+    return several, gone
+
+
+@compiled()
 def suppressed_counts(
     keys: Keys,
     lost: Ints,
@@ -239,10 +340,16 @@ def suppressed_counts(
     """Count the lost records of the classes, by column and generalised code, into ``count``."""
     m = len(word)
     count[:] = 0
-    for r in range(len(lost)):
-        if lost[r] > 0:
-            for j in range(m):
-                count[j, np.int64((keys[r, word[j]] >> shift[j]) & mask[j])] += lost[r]
+    rows = np.empty(len(lost) + 1, dtype=np.int64)
+    some = 0
+    for r in range(len(lost)):  # written in any case: whether a class is lost cannot be predicted
+        rows[some] = r
+        some += lost[r] > 0
+    for i in range(some):
+        r = rows[i]
+        gone = lost[r]
+        for j in range(m):
+            count[j, (keys[r, word[j]] >> shift[j]) & mask[j]] += gone
 
 
 @compiled()

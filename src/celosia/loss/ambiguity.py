@@ -10,8 +10,6 @@ from celosia.catalogue import Loss
 from celosia.views.coverage import log_areas, lost_records
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from celosia.search.classes import ClassCounts, Verdict
     from celosia.search.objective import ClassObjective, Domain
     from celosia.table import Table
@@ -52,7 +50,8 @@ class Ambiguity(Loss):
 
     def objective(self, domain: Domain) -> ClassObjective:
         """What a search minimises."""
-        from celosia.search.objective import ClassObjective, ColumnObjective, once
+        from celosia.kernels.class_measures import cell_products
+        from celosia.search.objective import ClassObjective, ColumnObjective, Measures, cell_numbers
 
         areas = [
             [domain.share(j, at) * domain.size(j) for at in range(domain.height(j) + 1)] for j in range(len(domain))
@@ -60,19 +59,15 @@ class Ambiguity(Loss):
         largest = float(np.prod([float(domain.size(j)) for j in range(len(domain))]))
         n = max(1, domain.n)
 
-        @once
-        def cells(classes: ClassCounts) -> NDArray[np.float64]:
-            assert classes.codes is not None and classes.levels is not None  # noqa: PT018
-            out = np.ones(len(classes))
-            for j, level in enumerate(classes.levels):
-                out *= areas[j][level][classes.codes[:, j]]
-            return out
+        cells = cell_numbers(areas)
 
-        def score(classes: ClassCounts, kept: Verdict) -> float:
-            return float(classes.size @ np.where(kept, cells(classes), largest))
-
-        def gap(classes: ClassCounts, certain: Verdict) -> float:
-            return float(classes.size[certain] @ (largest - cells(classes)[certain]))
+        def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:
+            areas_of = cell_products(*cells(classes))
+            return Measures(
+                float(classes.size @ np.where(kept, areas_of, largest)),
+                float(classes.size @ areas_of),
+                float(classes.size[certain] @ (largest - areas_of[certain])),
+            )
 
         # the mean of the areas is at least their geometric mean, which adds up over the columns
         base = tuple(
@@ -82,4 +77,4 @@ class Ambiguity(Loss):
             for j in range(len(domain))
         )
         columns = ColumnObjective(base, lambda x: np.asarray(n * np.exp2(x.sum(axis=-1) / n) * (1 - 1e-9)))
-        return ClassObjective(score, floor=lambda c: float(c.size @ cells(c)), columns=columns, gap=gap)
+        return ClassObjective(measure, columns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Loss
@@ -46,18 +47,29 @@ class AverageClassSize(Loss):
         lost = lost_records(original, protected)
         return {"classes": len(protected.sizes()[0]) + (lost > 0), "suppressed": lost}
 
-    def objective(self, domain: Domain) -> ClassObjective:  # noqa: ARG002
-        """What a search minimises."""
-        from celosia.search.objective import ClassObjective
+    def objective(self, domain: Domain) -> ClassObjective:
+        r"""What a search minimises, measured as minus the number of classes *c*: there bounds add up.
 
-        def score(classes: ClassCounts, kept: Verdict) -> float:
-            return float(classes.total / (kept.sum() + (0 if kept.all() else 1)) / (self.k or 1))
+        With *k* the size of a kept class at least, node *u* finer than *v* finer than *w*, :math:`a_u` classes of *u*
+        with *k* records or more, :math:`r_u` records in its others, and :math:`s_w` records in classes of *w* smaller
+        than *k*,
 
-        def floor(classes: ClassCounts) -> float:
-            # a class kept at a coarser node holds one that is large enough here, or enough records of small ones
-            large = classes.size >= classes.least
-            rest = int(classes.size[~large].sum())
-            most = int(large.sum()) + rest // max(1, classes.least) + (1 if rest else 0)
-            return float(classes.total / max(1, most) / (self.k or 1))
+        .. math:: c_v \le a_u + (r_u - s_w) / k + 1.
 
-        return ClassObjective(score, floor=floor, codes=False)
+        Each class of *v* is a union of classes of *u* and lies in one class of *w*. A class kept at *v* holds one of
+        the :math:`a_u`, or it is made of small classes of *u* alone, with *k* records or more. None of these records is
+        one of the :math:`s_w`, whose classes are too small at *v* and at *u*, too. The suppressed records are one more.
+        """
+        from celosia.kernels.class_measures import split_by_size
+        from celosia.search.objective import ClassObjective, Measures
+
+        def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:  # noqa: ARG001
+            several, rest = split_by_size(classes.size, classes.least)
+            made = int(np.count_nonzero(kept)) + (0 if kept.all() else 1)
+            most = several + rest / max(1, classes.least) + (1 if rest else 0)
+            return Measures(-made, -most, rest / max(1, classes.least))
+
+        def loss(measured: float) -> float:
+            return domain.n / max(1.0, -measured) / (self.k or 1)
+
+        return ClassObjective(measure, codes=False, whole=True, scale=loss)

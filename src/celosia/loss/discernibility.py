@@ -45,17 +45,16 @@ class Discernibility(Loss):
 
     def objective(self, domain: Domain) -> ClassObjective:
         """What a search minimises."""
-        from celosia.search.objective import ClassObjective, ColumnObjective
+        from celosia.search.objective import ClassObjective, ColumnObjective, Measures
 
         n = float(max(1, domain.n))
 
-        def score(classes: ClassCounts, kept: Verdict) -> float:
+        def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:
             size = classes.size.astype(np.float64)
-            return float((size[kept] ** 2).sum() + n * size[~kept].sum())
-
-        def gap(classes: ClassCounts, certain: Verdict) -> float:
-            lost = classes.size[certain].astype(np.float64)
-            return float((lost * (n - lost)).sum())
+            squares = size * size  # sums of whole numbers: exact in any order
+            inside, lost = float(squares @ kept), float(size.sum() - size @ kept)
+            sure = float(n * (size @ certain) - squares @ certain)
+            return Measures(inside + n * lost, float(squares.sum()), sure)
 
         # sum p^2 >= 2^-H by Jensen, and the entropy of the classes is at most the sum of the columns' entropies
         base = tuple(
@@ -63,13 +62,7 @@ class Discernibility(Loss):
             for j in range(len(domain))
         )
         columns = ColumnObjective(base, lambda x: np.asarray(n * n * np.exp2(x.sum(axis=-1)) * (1 - 1e-9)))
-        return ClassObjective(
-            score,
-            floor=lambda classes: float((classes.size.astype(np.float64) ** 2).sum()),
-            columns=columns,
-            gap=gap,
-            codes=False,
-        )
+        return ClassObjective(measure, columns, codes=False)
 
 
 def _entropy(p: NDArray[np.float64]) -> float:

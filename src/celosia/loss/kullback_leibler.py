@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
+LOGS = 65_536
+"""So many logarithms are looked up; few classes are larger."""
+
+
 class KullbackLeibler(Loss):
     r"""How far the joint distribution of the quasi-identifiers moves when each class is spread over its cells.
 
@@ -58,7 +62,8 @@ class KullbackLeibler(Loss):
 
     def objective(self, domain: Domain) -> ClassObjective:
         """What a search minimises: the bits spent, since the entropy of the original is the same for all candidates."""
-        from celosia.search.objective import ClassObjective, ColumnObjective, once
+        from celosia.kernels.class_measures import spread_bits
+        from celosia.search.objective import ClassObjective, ColumnObjective, Measures, cell_numbers
 
         n = max(1, domain.n)
         bits = [
@@ -70,37 +75,17 @@ class KullbackLeibler(Loss):
             np.array([float(domain.frequency(j, at) @ bits[j][at]) / n for at in range(domain.height(j) + 1)])
             for j in range(len(domain))
         )
+        cells = cell_numbers(bits)
+        logs = _log2(np.arange(min(n, LOGS) + 1, dtype=np.float64))
 
-        @once
-        def held(classes: ClassCounts) -> NDArray[np.float64]:
-            assert classes.codes is not None and classes.levels is not None  # noqa: PT018
-            total = np.zeros(len(classes))
-            for j, level in enumerate(classes.levels):
-                total += bits[j][level][classes.codes[:, j]]
-            return total
-
-        @once
-        def rarity(classes: ClassCounts) -> NDArray[np.float64]:
-            return np.asarray(np.log2(n) - np.log2(classes.size), dtype=np.float64)
-
-        @once
-        def spent(classes: ClassCounts) -> NDArray[np.float64]:
-            return np.asarray(classes.size * (held(classes) + rarity(classes)) / n, dtype=np.float64)
-
-        def score(classes: ClassCounts, kept: Verdict) -> float:
-            inside = float(spent(classes)[kept].sum())
-            lost = int(classes.size[~kept].sum()) / n
-            return inside + (lost * (largest - float(np.log2(lost))) if lost else 0.0)
-
-        def floor(classes: ClassCounts) -> float:
-            return float(spent(classes).sum())
-
-        def gap(classes: ClassCounts, certain: Verdict) -> float:
-            room = largest - held(classes)
-            return float(classes.size @ np.where(certain, room, np.minimum(rarity(classes), room)) / n)
+        def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:
+            inside, whole, room, lost = spread_bits(*cells(classes), classes.size, kept, certain, logs, n, largest)
+            share = lost / n
+            score = inside / n + (share * (largest - float(np.log2(share))) if lost else 0.0)
+            return Measures(score, whole / n, room / n)
 
         columns = ColumnObjective(base, lambda x: np.asarray(x.sum(axis=-1) - 1e-9, dtype=np.float64))
-        return ClassObjective(score, floor=floor, columns=columns, gap=gap, gap_adds=False)
+        return ClassObjective(measure, columns, gap_adds=False)
 
 
 def _log2(x: NDArray[np.float64]) -> NDArray[np.float64]:

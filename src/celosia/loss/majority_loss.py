@@ -57,27 +57,24 @@ class MajorityLoss(Loss):
 
     def objective(self, domain: Domain) -> ClassObjective:
         """What a search minimises."""
-        from celosia.search.objective import ClassObjective
+        from celosia.search.objective import ClassObjective, Measures
 
         n = max(1, domain.n)
 
-        def score(classes: ClassCounts, kept: Verdict) -> float:
-            lost = int(classes.size[~kept].sum())
-            return (_minority(classes.take(kept), self.target) + lost) / n
+        # merging classes never lowers the number of minority records, and a suppressed record costs more than any; a
+        # suppressed class also loses its majority, and finer classes have no smaller majorities in all
+        def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:
+            counts = classes.of(self.target)
+            if len(counts.start) <= 1:
+                return Measures(0.0, 0.0)
+            majority = np.maximum.reduceat(counts.count, counts.start[:-1])
+            minority = np.add.reduceat(counts.count, counts.start[:-1]) - majority
+            lost = int(classes.size.sum() - classes.size @ kept)
+            return Measures(
+                (int(minority @ kept) + lost) / n, int(minority.sum()) / n, int((classes.size - minority) @ certain) / n
+            )
 
-        def gap(classes: ClassCounts, certain: Verdict) -> float:
-            # a suppressed class also loses its majority, and finer classes have no smaller majorities in all
-            lost = classes.take(certain)
-            return (int(lost.size.sum()) - _minority(lost, self.target)) / n
-
-        # merging classes never lowers the number of minority records, and a suppressed record costs more than any
-        return ClassObjective(
-            score,
-            floor=lambda classes: _minority(classes, self.target) / n,
-            needs=() if self.target is None else (self.target,),
-            gap=gap,
-            codes=False,
-        )
+        return ClassObjective(measure, needs=() if self.target is None else (self.target,), codes=False)
 
 
 def _minority(classes: ClassCounts, target: str | None) -> int:

@@ -51,4 +51,4 @@ def with_aggregates(objective: ColumnObjective, domain: Domain, columns: Mapping
     def score(classes: ClassCounts, kept: Verdict) -> float:
         return float(objective.value(sums(classes, kept))[0])
 
-    return ClassObjective(score, columns=cheap, needs=tuple(columns.values()))
+    return ClassObjective.of(score, columns=cheap, needs=tuple(columns.values()))

@@ -61,7 +61,7 @@ class _Descent:
         least: Score = math.inf if self.best is None else self.best.score
         if bound is not None:
             ranked = self.columns is not None and self.columns.ranked
-            least = bound if ranked else bound[0]
+            least = bound if ranked else self.checker.loss(bound[0])
         return Found(self.best, finished, least, tuple(self.checks.values()), self.nodes, self.lower, self.upper)
 
     def _late(self) -> bool:
@@ -106,7 +106,7 @@ class _Descent:
                 if level == self.lower[j] or self._late():
                     continue
                 check = self._look((*here.levels[:j], level - 1, *here.levels[j + 1 :]))
-                if check.holds and check.score < found.score:  # type: ignore[operator]
+                if check.holds and check.measure < found.measure:  # type: ignore[operator]
                     found = check
             if found is here:
                 return
@@ -120,7 +120,7 @@ class _Descent:
             for levels in self._neighbours(tried.levels):
                 if self._late() or self.best is not tried:
                     break
-                if levels not in self.checks and self._bound(levels) < self._key(tried.score):
+                if levels not in self.checks and self._bound(levels) < self._key(tried.measure):
                     self._look(levels)
 
     def _neighbours(self, levels: Levels) -> list[Levels]:
@@ -149,7 +149,7 @@ class _Descent:
         childless = len(self.lower)
         while heap:
             key, levels, first = heap[0]
-            if self.best is not None and key >= self._key(self.best.score):
+            if self.best is not None and key >= self._key(self.best.measure):
                 return None  # every node still to come lies above
             if self._late():
                 return key
@@ -183,9 +183,9 @@ class _Descent:
                     break
                 raised[room[(k + len(self.checks)) % len(room)]] += 1
             coarse = tuple(raised)
-            if self.best is None or self._bound(coarse, forced=False) < self._key(self.best.score):
+            if self.best is None or self._bound(coarse, forced=False) < self._key(self.best.measure):
                 self._look(coarse)
-                if self.best is not None and self._bound(levels) >= self._key(self.best.score):
+                if self.best is not None and self._bound(levels) >= self._key(self.best.measure):
                     return
                 if self._bound(levels) == (math.inf,):
                     return

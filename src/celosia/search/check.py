@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -13,8 +12,7 @@ from celosia.search.objective import ClassObjective, ColumnObjective, Objective,
 from celosia.search.tables import ClassTable, ClassTables, Levels, Records
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Check:
+class Check(NamedTuple):
     """What is known about a node once it was judged."""
 
     levels: Levels
@@ -26,6 +24,8 @@ class Check:
     """Whether the limit allows to suppress so many, and some record is left."""
     score: Score
     """The loss, also where the node does not hold."""
+    measure: Score
+    """The score on the scale on which bounds add up: the score itself for most losses."""
     classes: int
     """Classes that are kept."""
     penalty: Shares | None = None
@@ -60,13 +60,20 @@ class Checker:
         needs = objective.needs if isinstance(objective, ClassObjective) else ()
         self._judged = _counted(records, requirements)
         columns = tuple(dict.fromkeys((*self._judged, *needs, *counted)))
-        self.tables = ClassTables(records, columns, keep_rows)
+        squares = isinstance(objective, ClassObjective) and objective.squares
+        self.tables = ClassTables(records, columns, keep_rows, squares)
         self._convex = [r.least_removed for r in requirements if r.monotone_generalisation and isinstance(r, _Convex)]
         totals = self.tables.counts(self.tables.base, np.zeros(len(self.tables.base), dtype=bool))
         self._least = max(
             (r.least_size(totals) for r in requirements if r.scope == "class" or r.monotone_suppression), default=1
         )
         self._columns = objective if isinstance(objective, ColumnObjective) else objective.columns
+        own = self._columns
+        self._forcing = own is not None and (own.extra is not None or own.spread is not None)
+        """Whether what must be suppressed raises the columns' sums."""
+        sized = all(r.scope == "class" and r.size_only() for r in requirements)
+        self._by_size = sized and not records.repeated and records.target is None and records.population is None
+        """Whether the size of a class in records decides alone."""
         self._flatten()
 
     def _flatten(self) -> None:
@@ -121,7 +128,7 @@ class Checker:
 
     def _judge_classes(self, table: ClassTable, candidates: Verdict) -> tuple[Verdict, Verdict]:
         # judging a few classes in vain costs less than copying the others
-        most = 2 * np.count_nonzero(candidates) > len(candidates) and table.sums.shape[1] == 2
+        most = 2 * np.count_nonzero(candidates) > len(candidates) and self.records.population is None
         index = np.arange(len(candidates)) if most else np.flatnonzero(candidates)
         counts = self.tables.counts(table, None if most else candidates, columns=self._judged)
         holds = candidates[index]
@@ -174,38 +181,44 @@ class Checker:
 
     def check(self, levels: Levels) -> Check:
         """Judge one node."""
+        from celosia.kernels.lattice import large_classes
+
         table = self.tables.at(levels)
-        kept, certain = self.judge(table)
         records = table.sums[:, 0]
         total = len(self.records)
-        suppressed = total - int(records[kept].sum())
-        forced = self._forced(table, kept, certain)
-        sure = int(forced.sum())
-        penalty = self._penalty(table, forced) if sure and self._columns is not None else None
-        floor = ceiling = -np.inf
-        gap = 0.0
-        score: Score
+        if self._by_size:
+            kept, forced = np.empty(len(table), dtype=bool), np.empty(len(table), dtype=np.int64)
+            classes, suppressed = large_classes(table.sums, self._least, kept, forced)
+            certain, sure = ~kept, suppressed
+        else:
+            kept, certain = self.judge(table)
+            classes, suppressed = int(np.count_nonzero(kept)), total - int(records @ kept)
+            forced = self._forced(table, kept, certain)
+            sure = int(forced.sum())
+        penalty = self._penalty(table, forced) if sure and self._forcing else None
         sums: Shares | None = None
+        floor, gap, ceiling = -np.inf, 0.0, -np.inf
+        score: Score
+        measure: Score
         if isinstance(self.objective, ColumnObjective):
             added = penalty if sure == suppressed else self._penalty(table, np.where(kept, 0, records))
             sums = column_sums(self.objective, levels, added)
             combined = self.objective.value(sums)
-            score = tuple(combined.tolist()) if self.objective.ranked else float(combined[0])
+            score = measure = tuple(combined.tolist()) if self.objective.ranked else float(combined[0])
         else:
             here = None
-            if table.sums.shape[1] > 2:  # combinations that only the population has are no classes
+            if self.records.population is not None:  # combinations that only the population has are no classes
                 here = records > 0
                 kept, certain = kept[here], certain[here]
             counts = self.tables.counts(table, here, codes=self.objective.codes, least=self._least, by_record=True)
-            score = float(self.objective.score(counts, kept))
-            if self.objective.floor is not None:
-                floor = float(self.objective.floor(counts))
-            if self.objective.ceiling is not None:
-                ceiling = float(self.objective.ceiling(counts, certain))
-            if self.objective.gap is not None:
-                gap = float(self.objective.gap(counts, certain))
+            measure, floor, gap, ceiling = self.objective.measure(counts, kept, certain)
+            score = self.objective.loss(measure)
         holds = suppressed <= self.limit and suppressed < total
-        return Check(levels, suppressed, sure, holds, score, int(kept.sum()), penalty, floor, ceiling, gap, sums)
+        return Check(levels, suppressed, sure, holds, score, measure, classes, penalty, floor, ceiling, gap, sums)
+
+    def loss(self, measured: float) -> float:
+        """Give the loss of a measured score or bound."""
+        return self.objective.loss(measured) if isinstance(self.objective, ClassObjective) else measured
 
     def _forced(self, table: ClassTable, kept: Verdict, certain: Verdict) -> Counts:
         """Give how many records of each class this and every finer node must suppress at least."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,158 +71,159 @@ def better(check: Check, than: Check | None) -> bool:
     """Say whether a node that was judged holds and scores less than another."""
     if not check.holds or than is None:
         return check.holds
-    return check.score < than.score  # type: ignore[operator]  # one objective gives numbers or tuples, never both
+    return check.measure < than.measure  # type: ignore[operator]  # one objective gives numbers or tuples, never both
 
 
 class _Enumerated:
     """The search over a lattice whose nodes are all listed."""
 
     def __init__(self, checker: Checker, lower: Levels, upper: Levels, nodes: int) -> None:
+        from celosia.kernels import lattice_nodes
+
+        self._kernels = lattice_nodes
         self.checker = checker
         self.lower, self.upper, self.nodes = lower, upper, nodes
-        spans = [b - a + 1 for a, b in zip(lower, upper, strict=True)]
-        grid = np.indices(spans, dtype=np.int8).reshape(len(spans), -1)
-        self.levels = grid + np.array(lower, dtype=np.int8)[:, None]  # m × nodes: comparisons run along nodes
-        strides = np.ones(len(spans), dtype=np.int64)
-        for j in range(len(spans) - 2, -1, -1):
-            strides[j] = strides[j + 1] * spans[j + 1]
-        self.strides = strides
+        self.bottom = np.array(lower, dtype=np.int64)
+        self.spans = np.array(upper, dtype=np.int64) - self.bottom + 1
+        grid = np.indices(tuple(self.spans.tolist()), dtype=np.int8).reshape(len(lower), -1).T
+        self.levels = np.ascontiguousarray(grid + np.array(lower, dtype=np.int8))  # nodes × m
+        self.strides = np.append(np.cumprod(self.spans[:0:-1])[::-1], 1)
         objective = checker.objective
         self.columns = objective if isinstance(objective, ColumnObjective) else objective.columns
+        self.through, self.tenths = self._habit()
         self.bound = np.full((nodes, 1), -np.inf)
         if self.columns is not None:
-            self.sums = np.stack([base[self.levels[j]] for j, base in enumerate(self.columns.base)], axis=1)
+            self.sums = np.stack([base[self.levels[:, j]] for j, base in enumerate(self.columns.base)], axis=1)
             self.penalty = np.zeros_like(self.sums)
             self.bound = self.columns.value(self.sums)
         if isinstance(objective, ClassObjective):
-            self.column_bound = self.bound[:, 0].copy()
-            self.floor = np.full(nodes, -np.inf)
-            self.gap = np.zeros(nodes)
-            self.gap_adds = objective.gap_adds
+            self.known = np.empty((nodes, 3))
+            self.known[:] = -np.inf, 0.0, -np.inf
+            self.known[:, 2] = self.bound[:, 0]
         self.open: Verdict = np.ones(nodes, dtype=bool)
+        self.fresh: Verdict = np.ones(nodes, dtype=bool)
         self.best: Check | None = None
         self.checks: list[Check] = []
-        self.steps = 0
+        self._draw = 0
+        self._path = np.empty(int(self.spans.sum()), dtype=np.int64)
+        self._listed = np.empty(nodes, dtype=np.int64)
 
     def run(self, late: Callable[[int], bool]) -> Found:
         """Check the top, then chains of open nodes, until none is open or time is up."""
         self._look(self.nodes - 1)
+        if self.columns is None and self.open[0] and not late(len(self.checks)):
+            self._look(0)  # a loss that has a floor alone is bounded everywhere by that of the finest node
         while True:
-            node = int(np.argmin(np.where(self.open, self.bound[:, 0], np.inf)))
-            if not self.open[node]:
+            node = self._kernels.least_open(self.open, self.bound)
+            if node < 0:
                 self._settle(late)
                 return self._result(True)
             chain = self._chain(node)
-            while chain:
+            while len(chain):
                 if late(len(self.checks)):
                     return self._result(False)
-                self._look(chain[len(chain) * 7 // 10])
-                chain = [step for step in chain if self.open[step]]
+                at = len(chain) * self.tenths // 10
+                self._look(int(chain[at]))
+                rest = chain[:at] if self.open[node] else chain[:0]
+                chain = rest if self.through else chain[self.open[chain]]
+
+    def _habit(self) -> tuple[bool, int]:
+        """Say whether chains go through closed nodes, and where in a chain to look, in tenths (measured).
+
+        What a coarse node must suppress closes finer ones even if it is closed itself, most of all where nothing may
+        be suppressed. A loss of classes also closes coarser nodes by its floor, and ranks differ at once: there open
+        nodes do more. A floor without a loss over columns closes most from below.
+        """
+        if self.checker.limit == 0:
+            return True, 8
+        if isinstance(self.checker.objective, ColumnObjective):
+            return (False, 7) if self.checker.objective.ranked else (True, 4)
+        return False, 3 if self.columns is None else 7
 
     def _settle(self, late: Callable[[int], bool]) -> None:
         """Among nodes of one score go to a finest one: generalising for nothing is no use."""
-        seen = {check.levels for check in self.checks}
+        seen = {check.levels: check for check in self.checks}
         moved = self.best is not None
         while moved and self.best is not None:
             moved = False
             for j, level in enumerate(self.best.levels):
+                if level == self.lower[j]:
+                    continue
                 finer = (*self.best.levels[:j], level - 1, *self.best.levels[j + 1 :])
-                if level == self.lower[j] or finer in seen or late(len(self.checks)):
-                    continue
-                node = int(np.dot(np.array(finer) - np.array(self.lower), self.strides))
-                if self.bound[node, 0] > _first(self.best.score):
-                    continue
-                check = self.checker.check(finer)
-                seen.add(finer)
-                self.checks.append(check)
-                if check.holds and check.score == self.best.score:
-                    self.best, moved = check, True
+                if finer not in seen:
+                    node = int(np.dot(np.array(finer) - self.bottom, self.strides))
+                    if late(len(self.checks)) or self.bound[node, 0] > _first(self.best.measure):
+                        continue
+                    seen[finer] = self.checker.check(finer)
+                    self.checks.append(seen[finer])
+                if seen[finer].holds and seen[finer].measure == self.best.measure:
+                    self.best, moved = seen[finer], True
                     break
 
-    def _chain(self, node: int) -> list[int]:
-        """Walk up from an open node over open neighbours.
+    def _chain(self, node: int) -> NDArray[np.int64]:
+        """Walk up from an open node over open neighbours, or over those not looked at yet.
 
         The column to raise is picked in turn: chains that spread over the lattice close more nodes than chains that
         all follow the cheapest column (measured: half the checks).
         """
-        chain = [node]
-        top = np.array(self.upper)
-        while True:
-            up = node + self.strides[self.levels[:, node] < top]
-            up = up[self.open[up]]
-            if not len(up):
-                return chain
-            self.steps = (self.steps * 5 + 3) % 8191  # a fixed sequence without a short period
-            node = int(up[self.steps % len(up)])
-            chain.append(node)
+        way = self.fresh if self.through else self.open
+        length, self._draw = self._kernels.walk_up(node, way, self.strides, self.spans, self._draw, self._path)
+        return self._path[:length].copy()
 
     def _look(self, node: int) -> None:
-        check = self.checker.check(tuple(self.levels[:, node].tolist()))
+        check = self.checker.check(tuple(self.levels[node].tolist()))
         self.checks.append(check)
-        self.open[node] = False
+        self.open[node] = self.fresh[node] = False
         improved = better(check, self.best)
         if improved:
             self.best = check
         if check.certain > self.checker.limit:
-            self.open[self._side(check.levels, below=True)] = False
+            self.open[self._side(node, below=True)] = False
         elif check.certain or check.gap > 0 or check.ceiling > -np.inf:
-            self._raise_finer(self._side(check.levels, below=True), check)
+            self._raise_finer(self._side(node, below=True), check)
         if check.floor > -np.inf:
-            self._raise_coarser(self._side(check.levels, below=False), check)
+            self._bind(self._side(node, below=False), floor=check.floor)
         if improved:
             self._close(np.flatnonzero(self.open))
 
-    def _side(self, levels: Sequence[int], *, below: bool) -> NDArray[np.intp]:
-        """Give the open nodes that are finer (or coarser) than a node."""
-        side = self.open.copy()
-        for j, level in enumerate(levels):
-            if below and level < self.upper[j]:
-                side &= self.levels[j] <= level
-            elif not below and level > self.lower[j]:
-                side &= self.levels[j] >= level
-        return np.flatnonzero(side)
+    def _side(self, node: int, *, below: bool) -> NDArray[np.int64]:
+        """Give the open nodes that are finer (or coarser) than a node; valid until the next call."""
+        return self._listed[: self._kernels.open_side(node, below, self.open, self.strides, self.spans, self._listed)]
 
-    def _raise_finer(self, finer: NDArray[np.intp], check: Check) -> None:
+    def _raise_finer(self, finer: NDArray[np.int64], check: Check) -> None:
         """Let finer nodes know what they must suppress."""
         if self.columns is not None and check.penalty is not None:
-            penalty = self.penalty[finer]
-            for j, by_level in enumerate(check.penalty):
-                np.maximum(penalty[:, j], by_level[self.levels[j, finer]], out=penalty[:, j])
-            self.penalty[finer] = penalty
-            bound = self.columns.value(self.sums[finer] + penalty)
+            changed = finer[: self._kernels.raise_penalty(finer, self.levels, check.penalty, self.penalty)]
+            bound = self.columns.value(self.sums[changed] + self.penalty[changed])
             if isinstance(self.checker.objective, ColumnObjective):
-                self.bound[finer] = bound
+                self.bound[changed] = bound
+                self._close(changed)
             else:
-                self.column_bound[finer] = np.maximum(self.column_bound[finer], bound[:, 0])
+                self.known[changed, 2] = np.maximum(self.known[changed, 2], bound[:, 0])
         if isinstance(self.checker.objective, ClassObjective):
-            self.gap[finer] = np.maximum(self.gap[finer], check.gap)
-            self._bind(finer, check.ceiling)
-        self._close(finer)
+            self._bind(finer, gap=check.gap, least=check.ceiling)
 
-    def _raise_coarser(self, coarser: NDArray[np.intp], check: Check) -> None:
-        """Let coarser nodes know what merging classes costs."""
-        self.floor[coarser] = np.maximum(self.floor[coarser], check.floor)
-        self._bind(coarser, -np.inf)
-        self._close(coarser)
+    def _bind(
+        self, nodes: NDArray[np.int64], *, floor: float = -np.inf, gap: float = 0.0, least: float = -np.inf
+    ) -> None:
+        """Put together what is known about a loss of classes: merging costs its floor, suppressing the gap."""
+        objective = self.checker.objective
+        assert isinstance(objective, ClassObjective)
+        best = np.inf if self.best is None else _first(self.best.measure)
+        known = (self.open, self.bound, self.known)
+        self._kernels.raise_bounds(nodes, *known, floor, gap, least, objective.gap_adds, objective.whole, best)
 
-    def _bind(self, nodes: NDArray[np.intp], least: float) -> None:
-        """Put together what is known about a loss of classes."""
-        gap = self.gap[nodes]
-        floor = self.floor[nodes] + gap if self.gap_adds else self.floor[nodes]
-        bound = np.maximum(np.maximum(floor, self.column_bound[nodes] + gap), least)
-        self.bound[nodes, 0] = np.maximum(self.bound[nodes, 0], bound)
-
-    def _close(self, nodes: NDArray[np.intp]) -> None:
+    def _close(self, nodes: NDArray[np.int64]) -> None:
         """Close nodes whose bound is not below the best score."""
         if self.best is not None:
-            self.open[nodes[~_below(self.bound[nodes], self.best.score)]] = False
+            self.open[nodes[~_below(self.bound[nodes], self.best.measure)]] = False
 
     def _result(self, finished: bool) -> Found:
         bound: Score = math.inf if self.best is None else self.best.score
         if not finished:
             rows = self.bound[self.open]
             least = rows[np.lexsort(rows.T[::-1])[0]]
-            bound = tuple(least.tolist()) if len(least) > 1 else float(least[0])
+            bound = tuple(least.tolist()) if len(least) > 1 else self.checker.loss(float(least[0]))
         return Found(self.best, finished, bound, tuple(self.checks), self.nodes, self.lower, self.upper)
 
 

@@ -17,10 +17,10 @@ Kullback–Leibler, majority loss); it computes itself and says what is known be
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -125,51 +125,101 @@ class ColumnObjective:
         return combined if self.ranked else combined[..., None]
 
 
+class Measures(NamedTuple):
+    """What a loss of classes says about a node, and about finer and coarser ones (see :class:`ClassObjective`)."""
+
+    score: float
+    floor: float = -np.inf
+    gap: float = 0.0
+    ceiling: float = -np.inf
+
+
 @dataclass(frozen=True, eq=False)
 class ClassObjective:
     """A loss of the classes as a whole.
 
-    ``score(classes, kept)`` is the loss when the classes where ``kept`` is false are suppressed. The other functions
-    are optional; each is a promise that lets the search close nodes without looking at them.
+    ``measure(classes, kept, certain)`` gives up to four numbers at once, since they share most of their work. The
+    first is the loss when the classes where ``kept`` is false are suppressed; each of the others is a promise that
+    lets the search close nodes without looking at them.
 
-    - ``columns`` bounds the score of every node from below by a loss that adds up over columns; it is free, so a
-      close one saves most of the work.
-    - ``floor(classes)`` bounds the score of this node *and of every coarser one*, whatever is suppressed there
+    - ``floor`` bounds the score of this node *and of every coarser one*, whatever is suppressed there
       (``classes.least`` is the size that a kept class has at least).
-    - ``gap(classes, certain)`` may be added to ``columns`` (and, with ``gap_adds``, to ``floor``) at this node *and at
-      every finer one*, given that the classes where ``certain`` is true are suppressed there.
-    - ``ceiling(classes, certain)`` bounds the score of this node and of every finer one, given the same.
+    - ``gap`` may be added to ``columns`` (and, with ``gap_adds``, to the ``floor`` of any finer node) at this node
+      *and at every finer one*, given that the classes where ``certain`` is true are suppressed there.
+    - ``ceiling`` bounds the score of this node and of every finer one, given the same.
+
+    ``columns`` bounds the score of every node from below by a loss that adds up over columns; it is free, so a close
+    one saves most of the work.
     """
 
-    score: Callable[[ClassCounts, Verdict], float]
-    floor: Callable[[ClassCounts], float] | None = None
-    ceiling: Callable[[ClassCounts, Verdict], float] | None = None
+    measure: Callable[[ClassCounts, Verdict, Verdict], Measures]
     columns: ColumnObjective | None = None
     needs: tuple[str, ...] = ()
     """Further columns to be counted per class (the target of a majority loss)."""
-    gap: Callable[[ClassCounts, Verdict], float] | None = None
     gap_adds: bool = True
     codes: bool = True
     """Whether it looks at ``classes.codes``, which need not be unpacked otherwise."""
+    squares: bool = False
+    """Whether it looks at ``classes.squares``."""
+    whole: bool = False
+    """Whether what is measured is always a whole number: bounds are then rounded up."""
+    scale: Callable[[float], float] | None = None
+    """What is measured may be on another scale, where bounds add up; this rising function gives the loss."""
+
+    @classmethod
+    def of(
+        cls,
+        score: Callable[[ClassCounts, Verdict], float],
+        *,
+        floor: Callable[[ClassCounts], float] = lambda _: -np.inf,
+        gap: Callable[[ClassCounts, Verdict], float] = lambda *_: 0.0,
+        columns: ColumnObjective | None = None,
+        needs: tuple[str, ...] = (),
+        gap_adds: bool = True,
+        squares: bool = False,
+    ) -> ClassObjective:
+        """Make an objective of numbers that share no work."""
+
+        def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:
+            return Measures(float(score(classes, kept)), float(floor(classes)), float(gap(classes, certain)))
+
+        return cls(measure, columns, needs, gap_adds, squares=squares)
+
+    def loss(self, measured: float) -> float:
+        """Give the loss of a measured score or bound."""
+        return measured if self.scale is None or not np.isfinite(measured) else float(self.scale(measured))
+
+    def score(self, classes: ClassCounts, kept: Verdict) -> float:
+        """Give the loss when some classes are kept."""
+        return self.loss(self.measure(classes, kept, ~kept).score)
+
+    def floor(self, classes: ClassCounts) -> float:
+        """Give the least loss of this node and of every coarser one."""
+        nothing = np.zeros(len(classes), dtype=bool)
+        return self.loss(self.measure(classes, ~nothing, nothing).floor)
 
 
 Objective: TypeAlias = ColumnObjective | ClassObjective
 
 
-def once(function: Callable[[ClassCounts], Shares]) -> Callable[[ClassCounts], Shares]:
-    """Remember the last result: score, floor and gap of one node often need the same numbers.
+def cell_numbers(numbers: Sequence[Sequence[Shares]]) -> Callable[[ClassCounts], tuple[Codes, Counts, Shares]]:
+    """Lay numbers given by column, level and value end to end; say where those of a node's cells stand.
 
-    >>> calls = []
-    >>> sizes = once(lambda classes: calls.append(1) or classes.size)
-    >>> one = ClassCounts(np.array([2, 3]))
-    >>> sizes(one).tolist(), sizes(one).tolist(), len(calls)
-    ([2, 3], [2, 3], 1)
+    >>> cells = cell_numbers([[np.array([1.0, 2.0]), np.array([3.0])], [np.array([4.0])]])
+    >>> one = ClassCounts(np.array([5]), codes=np.array([[1, 0]], dtype=np.int32), levels=(0, 0))
+    >>> codes, start, flat = cells(one)
+    >>> flat[start + codes[:, 0]].tolist()
+    [2.0, 4.0]
     """
-    last: list[tuple[ClassCounts, Shares]] = []
+    ends = np.cumsum([len(one) for by_level in numbers for one in by_level]).tolist()
+    places = iter([0, *ends])
+    start = [[next(places) for _ in by_level] for by_level in numbers]
+    flat = np.concatenate([one for by_level in numbers for one in by_level])
 
-    def remembered(classes: ClassCounts) -> Shares:
-        if not last or last[0][0] is not classes:
-            last[:] = [(classes, function(classes))]
-        return last[0][1]
+    def cells(classes: ClassCounts) -> tuple[Codes, Counts, Shares]:
+        assert classes.codes is not None
+        assert classes.levels is not None
+        here = np.array([at[level] for at, level in zip(start, classes.levels, strict=True)], dtype=np.int64)
+        return np.ascontiguousarray(classes.codes.T), here, flat
 
-    return remembered
+    return cells

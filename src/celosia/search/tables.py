@@ -103,7 +103,7 @@ class Layout:
             np.array(word, dtype=np.int32),
             np.array(shift, dtype=np.uint64),
             np.array(mask, dtype=np.uint64),
-            at // 64 + 1 if at % 64 else max(1, at // 64),
+            at // 64 + 1,  # one bit at least stays free: no key has all bits set
             np.concatenate(steps) if steps else np.zeros(1, dtype=np.int32),
             offset,
         )
@@ -127,7 +127,7 @@ class ClassTable:
     levels: Levels
     keys: NDArray[np.uint64]
     sums: Counts
-    """classes × 2 or 3: records, sum of squared counts of the original combinations, population records."""
+    """classes × 1 to 3: records, those of the population, squared counts of the original combinations (if asked)."""
     peak: Counts
     values: dict[str, tuple[Counts, Codes, Counts]]
 
@@ -139,7 +139,13 @@ class _Scratch:
     """Memory that the grouping of up to so many rows works in."""
 
     def __init__(self, rows: int, words: int, width: int, peak: bool) -> None:
-        self._slots = np.empty(max(16, 1 << int(2 * rows - 1).bit_length()), dtype=np.int32)
+        from celosia.kernels import lattice
+
+        self._kernels = lattice
+        slots = max(16, 1 << int(2 * rows - 1).bit_length())
+        self._slots = np.empty(slots, dtype=np.int32)
+        self._slot_keys = np.empty(slots if words == 1 else 0, dtype=np.uint64)
+        self._work = np.empty(rows if words == 1 else 0, dtype=np.uint64)
         self._keys = np.empty((rows, words), dtype=np.uint64)
         self._sums = np.empty((rows, width), dtype=np.int64)
         self._peak = np.empty(rows if peak else 0, dtype=np.int64)
@@ -149,24 +155,15 @@ class _Scratch:
         self, lay: Layout, keys: NDArray[np.uint64], sums: Counts, peak: Counts, offset: NDArray[np.int64]
     ) -> tuple[NDArray[np.uint64], Counts, Counts, Codes]:
         """Generalise and group; the groups of rows are valid until the next call."""
-        from celosia.kernels.lattice import roll_up
-
-        found = roll_up(
-            keys,
-            sums,
-            peak,
-            lay.word,
-            lay.shift,
-            lay.mask,
-            offset,
-            lay.steps,
-            self._slots,
-            self._keys,
-            self._sums,
-            self._peak,
-            self._group,
-        )
-        peaks = self._peak[: found if len(peak) else 0].copy()
+        if lay.words == 1 and sums.shape[1] == 1 and not len(peak):
+            room = (self._slot_keys, self._slots, self._work)
+            out = (self._keys, self._sums, self._group)
+            found = self._kernels.roll_up_word(keys, sums, lay.shift, lay.mask, offset, lay.steps, *room, *out)
+        else:
+            where = (lay.word, lay.shift, lay.mask, offset, lay.steps)
+            every = (self._slots, self._keys, self._sums, self._peak, self._group)
+            found = self._kernels.roll_up(keys, sums, peak, *where, *every)
+        peaks = self._peak[:found].copy() if len(peak) else peak
         return self._keys[:found].copy(), self._sums[:found].copy(), peaks, self._group[: len(keys)]
 
 
@@ -177,10 +174,17 @@ PERSON = "\0person"
 class ClassTables:
     """Make the class table of any node, from the smallest table that is already known to be finer."""
 
-    def __init__(self, records: Records, columns: tuple[str, ...] = (), keep_rows: int = 4_000_000) -> None:
+    def __init__(
+        self,
+        records: Records,
+        columns: tuple[str, ...] = (),
+        keep_rows: int = 4_000_000,
+        squares: bool = False,
+    ) -> None:
         from celosia.kernels.lattice import pack
 
         self.records = records
+        self._squares = squares
         self.layout = Layout.of(records.domain)
         self._columns = columns
         self._keep_rows = keep_rows
@@ -191,10 +195,10 @@ class ClassTables:
         population = records.population
         if population is not None:
             codes = np.concatenate([codes, population])
-        sums = np.zeros((len(codes), 2 if population is None else 3), dtype=np.int64)
+        sums = np.zeros((len(codes), 1 + (population is not None) + squares), dtype=np.int64)
         sums[:n, 0] = 1
         if population is not None:
-            sums[n:, 2] = 1
+            sums[n:, 1] = 1
         peak = np.zeros(0, dtype=np.int64)
         if records.target is not None:
             peak = np.zeros(len(codes), dtype=np.int64)
@@ -204,17 +208,19 @@ class ClassTables:
         self._scratch = _Scratch(len(codes), lay.words, sums.shape[1], len(peak) > 0)
         keys, sums, peak, group = self._scratch.roll_up(lay, keys, sums, peak, nothing)
         self._scratch = _Scratch(len(keys), lay.words, sums.shape[1], len(peak) > 0)
-        sums[:, 1] = sums[:, 0] ** 2
+        if squares:
+            sums[:, -1] = sums[:, 0] ** 2
         bottom = (0,) * len(records.domain)
         self.group = group[:n].copy()
         """The class at the finest node of each record."""
         self.base = ClassTable(bottom, keys, sums, peak, self._count_values(group, len(keys)))
         self._tables: dict[Levels, ClassTable] = {bottom: self.base}
         self._small: list[ClassTable] = [self.base]
-        self._lower = np.zeros((len(bottom), 64), dtype=np.int8)
+        self._lower = np.zeros((64, len(bottom)), dtype=np.int8)
         self._rows = np.full(64, len(keys), dtype=np.int64)
         information = np.array([_entropy(counts) for counts in records.domain.counts])
         self._strong = information >= np.median(information)
+        self._offset: list[list[list[int]]] = lay.offset.tolist()
 
     def _count_values(self, group: Codes, groups: int) -> dict[str, tuple[Counts, Codes, Counts]]:
         from celosia.kernels.lattice import merge_values
@@ -277,7 +283,7 @@ class ClassTables:
         from celosia.kernels.lattice import merge_values
 
         lay = self.layout
-        offset = np.array([lay.offset[j, a, b] for j, (a, b) in enumerate(zip(below.levels, levels, strict=True))])
+        offset = np.array([steps[a][b] for steps, a, b in zip(self._offset, below.levels, levels, strict=True)])
         keys, sums, peak, group = self._scratch.roll_up(lay, below.keys, below.sums, below.peak, offset)
         values = {
             name: merge_values(*counts, group, len(keys), max(1, self.widths[name]))
@@ -286,21 +292,11 @@ class ClassTables:
         return ClassTable(levels, keys, sums, peak, values), group
 
     def _finer(self, levels: Levels) -> ClassTable:
-        """Give the smallest table known that is finer than a node, or a neighbour that is small enough."""
-        near: ClassTable | None = None
-        for j, level in enumerate(levels):
-            if level:
-                table = self._tables.get((*levels[:j], level - 1, *levels[j + 1 :]))
-                if table is not None and (near is None or len(table) < len(near)):
-                    near = table
-        if near is not None and 8 * len(near) < len(self.base):
-            return near
-        count = len(self._small)
-        fits = self._lower[0, :count] <= levels[0] if levels else np.ones(count, dtype=bool)
-        for j in range(1, len(levels)):
-            fits &= self._lower[j, :count] <= levels[j]
-        index = np.flatnonzero(fits)
-        return self._small[int(index[np.argmin(self._rows[index])])]
+        """Give the smallest table known that is finer than a node."""
+        from celosia.kernels.lattice_nodes import smallest_finer
+
+        node = np.array(levels, dtype=np.int8)
+        return self._small[smallest_finer(self._lower, self._rows, len(self._small), node)]
 
     def _remember(self, table: ClassTable) -> None:
         """Keep a table, within the memory given."""
@@ -310,9 +306,9 @@ class ClassTables:
         self._tables[table.levels] = table
         count = len(self._small)
         if count == len(self._rows):
-            self._lower = np.concatenate([self._lower, np.zeros_like(self._lower)], axis=1)
+            self._lower = np.concatenate([self._lower, np.zeros_like(self._lower)])
             self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
-        self._lower[:, count] = table.levels
+        self._lower[count] = table.levels
         self._rows[count] = len(table)
         self._small.append(table)
 
@@ -336,7 +332,7 @@ class ClassTables:
 
         Requirements count persons where they repeat; a loss is about records (``by_record``).
         """
-        from celosia.kernels.lattice import merge_values, unpack
+        from celosia.kernels.lattice import merge_values, unpack_columns
 
         records = self.records
         total = len(records)
@@ -357,11 +353,11 @@ class ClassTables:
             values=values,
             total=total,
             target=table.peak if len(table.peak) else None,
-            population=table.sums[:, 2] if table.sums.shape[1] > 2 else None,
+            population=None if records.population is None else table.sums[:, 1],
             population_total=records.population_total,
-            codes=unpack(table.keys, lay.word, lay.shift, lay.mask) if codes else None,
+            codes=unpack_columns(table.keys, lay.word, lay.shift, lay.mask).T if codes else None,
             levels=table.levels,
-            squares=table.sums[:, 1],
+            squares=table.sums[:, -1] if self._squares else None,
             least=least,
         )
         return all_classes if chosen is None else all_classes.take(chosen)
