@@ -100,6 +100,12 @@ def test_records_with_more_than_a_thousand_sets():
     assert np.bincount([i for i, _ in expected]).min() > 2000
 
 
+def test_many_columns():
+    codes, counts, pairs = found(np.random.default_rng(4).integers(0, 4, (12, 62)), 2)
+    assert pairs == slow(codes, counts, 2)
+    assert max(s for _, s in pairs) > 1 << 60
+
+
 def test_too_much_work_ends_with_the_sizes_that_were_completed():
     rows = np.random.default_rng(1).integers(0, 2, (300, 22))
     _, _, some = search(rows, most_steps=20_000_000)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import ParameterError
 from celosia.kernels.compiled import compiled
+from celosia.kernels.mask_table import place_of, rehashed, rows_inside
 
 LARGEST_M = 62  # column sets are bit masks in one signed 64-bit number
 MOST_STEPS = 3_000_000_000  # rows refined, about a minute of CPU
@@ -235,7 +236,7 @@ def _search(
             at_rows[child], at_start[child], single, bucket, touched,
         )  # fmt: skip
         if n_single > 0:
-            n_inside = _subsets(mask, b, place_key, place_row, inside)
+            n_inside = rows_inside(mask, b, place_key, place_row, inside)
             row = -1
             if child < depth:  # sets of the largest size have no supersets that would ask
                 if used == alone.shape[0]:
@@ -245,8 +246,8 @@ def _search(
                 row = used
                 used += 1
                 if 2 * used > place_key.shape[0]:
-                    place_key, place_row = _rehashed(place_key, place_row)
-                at = _place(place_key, mask)
+                    place_key, place_row = rehashed(place_key, place_row)
+                at = place_of(place_key, mask)
                 place_key[at], place_row[at] = mask, row
             n_minimal = _keep_minimal(single, n_single, alone, inside, n_inside, row)
             for i in range(n_minimal):
@@ -369,45 +370,6 @@ def _keep_minimal(
             single[kept] = r
             kept += 1
     return kept
-
-
-@compiled()
-def _subsets(mask: int, lowest: int, key: NDArray[np.int64], row: NDArray[np.int64], inside: NDArray[np.int64]) -> int:
-    """Where the bits of the sets are that lack one column of the mask, but not the lowest; gives their number."""
-    found = 0
-    rest = mask ^ (1 << lowest)
-    while rest:
-        one = rest & -rest
-        at = _place(key, mask ^ one)
-        if key[at] >= 0:
-            inside[found] = row[at]
-            found += 1
-        rest ^= one
-    return found
-
-
-@compiled()
-def _place(key: NDArray[np.int64], mask: int | np.int64) -> int:
-    """The place of a mask in the table of places, or the free one where it belongs."""
-    size = key.shape[0]
-    mixed = ((mask ^ (mask >> 31)) & 0x7FFFFFFF) * 40503  # stays below 2^47
-    place = (mixed ^ (mixed >> 17)) & (size - 1)
-    while key[place] >= 0 and key[place] != mask:
-        place = (place + 1) & (size - 1)
-    return int(place)
-
-
-@compiled()
-def _rehashed(key: NDArray[np.int64], row: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The table of places with twice the room."""
-    new_key = np.full(2 * key.shape[0], -1, np.int64)
-    new_row = np.empty(2 * key.shape[0], np.int64)
-    for i in range(key.shape[0]):
-        if key[i] >= 0:
-            at = _place(new_key, key[i])
-            new_key[at] = key[i]
-            new_row[at] = row[i]
-    return new_key, new_row
 
 
 @compiled()
