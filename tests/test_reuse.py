@@ -207,3 +207,29 @@ def test_missing_columns_and_data_dependent_steps_are_refused(released, tmp_path
     record["transformation"][0].pop("transformation")
     with pytest.raises(DataError, match="depends on all records"):
         apply_record(record, new([31], ["13053"]))
+
+
+def test_the_command_writes_what_may_leave_in_a_new_order(released, tmp_path, capsys):
+    from celosia.cli.main import run as command
+
+    released("generalise")
+    people = pl.DataFrame(
+        {"age": [31, 59] * 50, "zip": ["13053", "14850"] * 50, "disease": [f"d{i}" for i in range(100)]}
+    )
+    people.with_columns(note=pl.lit("not declared")).write_csv(tmp_path / "new.csv")
+    arguments = ["apply", str(tmp_path / "safe.private.json"), str(tmp_path / "new.csv"), "--out"]
+    assert command([*arguments, str(tmp_path / "out.csv"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["unplaced"] == 0
+    written = pl.read_csv(tmp_path / "out.csv")
+    assert written.columns == ["age", "zip", "disease"]
+    assert sorted(written["disease"]) == sorted(people["disease"])
+    assert written["disease"].to_list() != people["disease"].to_list(), "the order of rows tells nothing"
+    assert command([*arguments, str(tmp_path / "out.csv")]) == 2
+    policy = tmp_path / "policy.toml"
+    policy.write_text(policy.read_text() + 'order = "kept"\n')
+    run(policy, overwrite=True)
+    assert command([*arguments, str(tmp_path / "kept.csv")]) == 0
+    assert pl.read_csv(tmp_path / "kept.csv")["disease"].to_list() == people["disease"].to_list()
+    people.head(1).write_csv(tmp_path / "new.csv")
+    assert command([*arguments, str(tmp_path / "one.csv")]) == 3
+    assert "1 new records violate it" in capsys.readouterr().out

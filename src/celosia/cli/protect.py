@@ -58,11 +58,16 @@ def apply_file(record: Path, source: str, out: Path, *, released: Path | None, o
     from celosia.policy import Policy
     from celosia.reuse import apply_record, read_record
     from celosia.run import releasable
+    from celosia.streams import Stream, fresh_seed
 
     made = apply_record(record, source, released=released)
     policy = Policy.parse(read_record(record)["policy"], record.parent)
     table, _ = releasable(made.table, policy)
-    write(table.visible(), out, made.table.facts, originals=[source], overwrite=overwrite)
+    frame = table.rows.frame
+    if policy.output.order == "shuffled":
+        frame = table.engine.shuffle(frame, Stream(fresh_seed()).child("output"))
+    visible = table.engine.select(frame, table.names)
+    write(visible, out, made.table.facts, originals=[source], overwrite=overwrite)
     found = {**made.spec(), "out": str(out)}
     if json:
         print_json(found)
