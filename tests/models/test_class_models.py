@@ -264,8 +264,13 @@ def test_estimated_k_map():
     assert KMap(k=2, size=1_000_000).value(data) == 1
     assert KMap(k=2, size=1_000_000).least_size(data.class_counts()) == 2
     assert KMap(k=2, size=9).size_only()
-    with pytest.raises(ParameterError, match="at least the 3 rows"):
+    with pytest.raises(ParameterError, match="at least the 3 people"):
         KMap(k=2, size=2).value(data)
+    # three rows of two persons fit into a population of two
+    persons = table({"age": [30, 30, 31], "id": ["a", "a", "b"]}, ["age"], person="id")
+    assert KMap(k=1, size=2).value(persons) == 1
+    with pytest.raises(ParameterError, match="at least the 2 people"):
+        KMap(k=1, size=1).value(persons)
 
 
 def test_several_sensitive_columns():

@@ -89,11 +89,12 @@ class KMap(Model):
 
     def _counted(self, table: Table) -> tuple[pl.DataFrame, ClassCounts]:
         if self.size is not None:
-            if self.size < len(table):
+            keys, counts = table.keyed_counts()
+            if self.size < counts.total:
                 raise ParameterError(
-                    f"k-map: size must be at least the {len(table)} rows of the table, got {self.size}."
+                    f"k-map: size must be at least the {counts.total} people of the table, got {self.size}."
                 )
-            return table.keyed_counts()
+            return keys, counts
         from celosia.views.population import with_population
 
         return with_population(table, self.population)[:2]
