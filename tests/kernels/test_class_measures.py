@@ -10,12 +10,26 @@ import sys
 import numpy as np
 import pytest
 
-from celosia.kernels.class_measures import cell_products, split_by_size, spread_bits
+from celosia.kernels.class_measures import cell_products, minorities, split_by_size, spread_bits
 
 
 def test_sizes_by_hand():
     assert split_by_size(np.array([5, 1, 4, 3]), 4) == (2, 4)
     assert split_by_size(np.zeros(0, dtype=np.int64), 4) == (0, 0)
+
+
+def test_minorities_by_hand():
+    # counts 3, 1 | 2, 2, 1 | 4: minorities 1, 3, 0; the second class is not kept, the third one certain
+    found = minorities(
+        np.array([0, 2, 5, 6]),
+        np.array([3, 1, 2, 2, 1, 4]),
+        np.array([4, 5, 4]),
+        np.array([True, False, True]),
+        np.array([False, False, True]),
+    )
+    assert found == (1, 4, 5, 4)
+    none = np.zeros(0, dtype=np.int64)
+    assert minorities(np.zeros(1, dtype=np.int64), none, none, none > 0, none > 0) == (0, 0, 0, 0)
 
 
 def example(seed, n=200, m=3):

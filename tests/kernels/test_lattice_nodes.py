@@ -15,6 +15,7 @@ from celosia.kernels.lattice_nodes import (
     open_side,
     raise_bounds,
     raise_penalty,
+    raise_side,
     smallest_finer,
     walk_up,
 )
@@ -96,6 +97,22 @@ def test_bounds_are_put_together(adds, whole, expected):
     assert bound[2, 0] == 7.0
     assert known[2].tolist() == [3.0, 1.25, 2.0]
     assert not still[2]
+
+
+def test_a_side_learns_and_the_other_does_not():
+    spans, strides, levels, _ = lattice((2, 3))
+    node = 3  # levels 1, 0
+    for below, finer in ((True, levels <= levels[node]), (False, levels >= levels[node])):
+        still, bound = np.ones(6, dtype=bool), np.full((6, 1), -np.inf)
+        known = np.tile([-np.inf, 0.0, -np.inf], (6, 1))
+        listed = np.empty(6, dtype=np.int64)
+        still[0] = False
+        where = (still, bound, known, strides, spans, listed)
+        raise_side(node, below, *where, 2.0, 0.5, -np.inf, True, False, 9.0)
+        expected = finer.all(axis=1) & still
+        assert (bound[:, 0] == np.where(expected, 2.5, -np.inf)).all()
+        raise_side(node, below, *where, 2.0, 0.5, -np.inf, True, False, 2.5)
+        assert (~still).tolist() == (expected | (np.arange(6) == 0)).tolist()
 
 
 def test_the_smallest_table_that_is_finer():

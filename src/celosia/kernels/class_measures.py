@@ -29,6 +29,28 @@ def split_by_size(size: Ints, least: int) -> tuple[int, int]:
 
 
 @compiled()
+def minorities(start: Ints, count: Ints, size: Ints, kept: Flags, certain: Flags) -> tuple[int, int, int, int]:
+    """Give the records without the most frequent value of their class, in kept and in all classes.
+
+    Class *c* holds values ``count[start[c]:start[c + 1]]`` times. Also give the records that are not kept, and those
+    of certain classes less their minorities.
+    """
+    inside = whole = lost = sure = 0
+    for c in range(len(size)):
+        most = 0
+        minority = 0
+        for e in range(start[c], start[c + 1]):
+            most = max(most, count[e])
+            minority += count[e]
+        minority -= most
+        whole += minority
+        inside += minority if kept[c] else 0
+        lost += 0 if kept[c] else size[c]
+        sure += size[c] - minority if certain[c] else 0
+    return inside, whole, lost, sure
+
+
+@compiled()
 def cell_products(codes: Small, start: Ints, values: Floats) -> Floats:
     """Give for each class the product of the numbers of its cells."""
     m, n = codes.shape

@@ -166,18 +166,17 @@ def _merge_in_table(
         g = group[r]
         for e in range(start[r], start[r + 1]):
             full[g, value[e]] += count[e]
-    room = min(len(value), groups * width)
+    room = min(len(value), groups * width) + 1
     out_start = np.zeros(groups + 1, dtype=np.int64)
     out_value = np.empty(room, dtype=np.int32)
     out_count = np.empty(room, dtype=np.int64)
     used = 0
     for g in range(groups):
-        for v in range(width):
+        for v in range(width):  # written in any case: whether a value occurs cannot be predicted
             c = full[g, v]
-            if c > 0:
-                out_value[used] = v
-                out_count[used] = c
-                used += 1
+            out_value[used] = v
+            out_count[used] = c
+            used += c > 0
         out_start[g + 1] = used
     return out_start, out_value[:used].copy(), out_count[:used].copy()
 

@@ -137,6 +137,28 @@ def raise_bounds(
 
 
 @compiled()
+def raise_side(
+    node: int,
+    below: bool,
+    still: Flags,
+    bound: Floats,
+    known: Floats,
+    strides: Ints,
+    spans: Ints,
+    listed: Ints,
+    floor: float,
+    gap: float,
+    least: float,
+    adds: bool,
+    whole: bool,
+    best: float,
+) -> None:
+    """Raise what is known about all open nodes finer (``below``) or coarser than a node; ``listed`` is overwritten."""
+    count = open_side(node, below, still, strides, spans, listed)
+    raise_bounds(listed[:count], still, bound, known, floor, gap, least, adds, whole, best)
+
+
+@compiled()
 def smallest_finer(lower: Levels, rows: Ints, count: int, levels: Levels) -> int:
     """Give the table with the fewest rows among those (rows of ``lower``) that are finer than a node."""
     best = -1

@@ -57,6 +57,7 @@ class MajorityLoss(Loss):
 
     def objective(self, domain: Domain) -> ClassObjective:
         """What a search minimises."""
+        from celosia.kernels.class_measures import minorities
         from celosia.search.objective import ClassObjective, Measures
 
         n = max(1, domain.n)
@@ -65,14 +66,8 @@ class MajorityLoss(Loss):
         # suppressed class also loses its majority, and finer classes have no smaller majorities in all
         def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:
             counts = classes.of(self.target)
-            if len(counts.start) <= 1:
-                return Measures(0.0, 0.0)
-            majority = np.maximum.reduceat(counts.count, counts.start[:-1])
-            minority = np.add.reduceat(counts.count, counts.start[:-1]) - majority
-            lost = int(classes.size.sum() - classes.size @ kept)
-            return Measures(
-                (int(minority @ kept) + lost) / n, int(minority.sum()) / n, int((classes.size - minority) @ certain) / n
-            )
+            inside, whole, lost, sure = minorities(counts.start, counts.count, classes.size, kept, certain)
+            return Measures((inside + lost) / n, whole / n, sure / n)
 
         return ClassObjective(measure, needs=() if self.target is None else (self.target,), codes=False)
 

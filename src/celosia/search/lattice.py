@@ -114,7 +114,7 @@ class _Enumerated:
         if self.columns is None and self.open[0] and not late(len(self.checks)):
             self._look(0)  # a loss that has a floor alone is bounded everywhere by that of the finest node
         while True:
-            node = self._kernels.least_open(self.open, self.bound)
+            node = self._next()
             if node < 0:
                 self._settle(late)
                 return self._result(True)
@@ -126,6 +126,13 @@ class _Enumerated:
                 self._look(int(chain[at]))
                 rest = chain[:at] if self.open[node] else chain[:0]
                 chain = rest if self.through else chain[self.open[chain]]
+
+    def _next(self) -> int:
+        """Give the open node with the least bound, -1 if none is open; where floors are all there is, a finest one."""
+        if self.columns is not None:
+            return self._kernels.least_open(self.open, self.bound)
+        first = int(np.argmax(self.open))
+        return first if self.open[first] else -1
 
     def _habit(self) -> tuple[bool, int]:
         """Say whether chains go through closed nodes, and where in a chain to look, in tenths (measured).
@@ -180,9 +187,9 @@ class _Enumerated:
         if check.certain > self.checker.limit:
             self.open[self._side(node, below=True)] = False
         elif check.certain or check.gap > 0 or check.ceiling > -np.inf:
-            self._raise_finer(self._side(node, below=True), check)
+            self._raise_finer(node, check)
         if check.floor > -np.inf:
-            self._bind(self._side(node, below=False), floor=check.floor)
+            self._bind(node, below=False, floor=check.floor)
         if improved:
             self._close(np.flatnonzero(self.open))
 
@@ -190,9 +197,10 @@ class _Enumerated:
         """Give the open nodes that are finer (or coarser) than a node; valid until the next call."""
         return self._listed[: self._kernels.open_side(node, below, self.open, self.strides, self.spans, self._listed)]
 
-    def _raise_finer(self, finer: NDArray[np.int64], check: Check) -> None:
+    def _raise_finer(self, node: int, check: Check) -> None:
         """Let finer nodes know what they must suppress."""
         if self.columns is not None and check.penalty is not None:
+            finer = self._side(node, below=True)
             changed = finer[: self._kernels.raise_penalty(finer, self.levels, check.penalty, self.penalty)]
             bound = self.columns.value(self.sums[changed] + self.penalty[changed])
             if isinstance(self.checker.objective, ColumnObjective):
@@ -201,17 +209,17 @@ class _Enumerated:
             else:
                 self.known[changed, 2] = np.maximum(self.known[changed, 2], bound[:, 0])
         if isinstance(self.checker.objective, ClassObjective):
-            self._bind(finer, gap=check.gap, least=check.ceiling)
+            self._bind(node, below=True, gap=check.gap, least=check.ceiling)
 
     def _bind(
-        self, nodes: NDArray[np.int64], *, floor: float = -np.inf, gap: float = 0.0, least: float = -np.inf
+        self, node: int, *, below: bool, floor: float = -np.inf, gap: float = 0.0, least: float = -np.inf
     ) -> None:
         """Put together what is known about a loss of classes: merging costs its floor, suppressing the gap."""
         objective = self.checker.objective
         assert isinstance(objective, ClassObjective)
         best = np.inf if self.best is None else _first(self.best.measure)
-        known = (self.open, self.bound, self.known)
-        self._kernels.raise_bounds(nodes, *known, floor, gap, least, objective.gap_adds, objective.whole, best)
+        lattice = (self.open, self.bound, self.known, self.strides, self.spans, self._listed)
+        self._kernels.raise_side(node, below, *lattice, floor, gap, least, objective.gap_adds, objective.whole, best)
 
     def _close(self, nodes: NDArray[np.int64]) -> None:
         """Close nodes whose bound is not below the best score."""
