@@ -3,9 +3,9 @@ r"""Search for the best node of the lattice of hierarchy levels, with proof.
 Every node has a lower bound. It rises while the search learns: a node :math:`u` that must suppress the records
 :math:`S` forces every finer node to suppress them too, so their penalty counts there; a loss of classes that grows
 with coarsening (its *floor*) bounds every coarser node. A node whose bound reaches the best score is closed without
-being looked at. The search takes the open node with the least bound, walks a chain of open nodes up from it and
-checks one above the middle of the chain (coarse nodes are cheaper to check and close more): whatever the answer, it
-closes nodes on one side. When no node is open, the best is proven optimal.
+being looked at. The search takes the open node with the least bound, walks up from it and checks a node on the way:
+whatever the answer, it closes nodes on one side. There are several ways to walk, over open nodes or through closed
+ones, too; the one whose looks closed most nodes of late is taken. When no node is open, the best is proven optimal.
 
 References: the chains follow Kohlmayer et al. (2012), *Flash: efficient, stable and optimal k-anonymity*; the
 bounds by what must be suppressed are our own.
@@ -28,6 +28,8 @@ from celosia.search.tables import Levels
 
 ENUMERATED = 300_000
 """Lattices up to so many nodes are held as arrays (about 50 MB at nine columns)."""
+TRIED = 8
+"""One chain in so many is walked in another way, to see whether that closes more by now."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +76,18 @@ def better(check: Check, than: Check | None) -> bool:
     return check.measure < than.measure  # type: ignore[operator]  # one objective gives numbers or tuples, never both
 
 
+class _Walk:
+    """A way up: through closed nodes or not, where on it to look first (in tenths), and what a look closed of late."""
+
+    def __init__(self, *, through: bool, tenths: int) -> None:
+        self.through, self.tenths = through, tenths
+        self.closed = math.inf
+
+    def learn(self, closed: float) -> None:
+        """Take in how many nodes a look has closed on the average."""
+        self.closed = closed if math.isinf(self.closed) else 0.8 * self.closed + 0.2 * closed
+
+
 class _Enumerated:
     """The search over a lattice whose nodes are all listed."""
 
@@ -90,7 +104,7 @@ class _Enumerated:
         self.strides = np.append(np.cumprod(self.spans[:0:-1])[::-1], 1)
         objective = checker.objective
         self.columns = objective if isinstance(objective, ColumnObjective) else objective.columns
-        self.through, self.tenths = self._habit()
+        self.walks = self._walks()
         self.bound = np.full((nodes, 1), -np.inf)
         if self.columns is not None:
             self.sums = np.stack([base[self.levels[:, j]] for j, base in enumerate(self.columns.base)], axis=1)
@@ -104,7 +118,7 @@ class _Enumerated:
         self.fresh: Verdict = np.ones(nodes, dtype=bool)
         self.best: Check | None = None
         self.checks: list[Check] = []
-        self._draw = 0
+        self._draw = self._turn = 0
         self._path = np.empty(int(self.spans.sum()), dtype=np.int64)
         self._listed = np.empty(nodes, dtype=np.int64)
 
@@ -118,14 +132,17 @@ class _Enumerated:
             if node < 0:
                 self._settle(late)
                 return self._result(True)
-            chain = self._chain(node)
+            walk = self._walk()
+            looks, still = len(self.checks), np.count_nonzero(self.open)
+            chain = self._chain(node, through=walk.through)
             while len(chain):
                 if late(len(self.checks)):
                     return self._result(False)
-                at = len(chain) * self.tenths // 10
+                at = len(chain) * walk.tenths // 10
                 self._look(int(chain[at]))
                 rest = chain[:at] if self.open[node] else chain[:0]
-                chain = rest if self.through else chain[self.open[chain]]
+                chain = rest if walk.through else chain[self.open[chain]]
+            walk.learn((still - np.count_nonzero(self.open)) / (len(self.checks) - looks))
 
     def _next(self) -> int:
         """Give the open node with the least bound, -1 if none is open; where floors are all there is, a finest one."""
@@ -134,18 +151,24 @@ class _Enumerated:
         first = int(np.argmax(self.open))
         return first if self.open[first] else -1
 
-    def _habit(self) -> tuple[bool, int]:
-        """Say whether chains go through closed nodes, and where in a chain to look, in tenths (measured).
+    def _walks(self) -> tuple[_Walk, ...]:
+        """Give the walks to choose from.
 
         What a coarse node must suppress closes finer ones even if it is closed itself, most of all where nothing may
-        be suppressed. A loss of classes also closes coarser nodes by its floor, and ranks differ at once: there open
-        nodes do more. A floor without a loss over columns closes most from below.
+        be suppressed. A floor without a loss over columns closes most from below.
         """
         if self.checker.limit == 0:
-            return True, 8
-        if isinstance(self.checker.objective, ColumnObjective):
-            return (False, 7) if self.checker.objective.ranked else (True, 4)
-        return False, 3 if self.columns is None else 7
+            return (_Walk(through=True, tenths=8),)
+        if self.columns is None:
+            return (_Walk(through=False, tenths=3),)
+        return (_Walk(through=False, tenths=7), _Walk(through=True, tenths=4))
+
+    def _walk(self) -> _Walk:
+        """Take the walk that closed most of late, and one after the other every now and then."""
+        self._turn += 1
+        if self._turn % TRIED == 1:
+            return self.walks[self._turn // TRIED % len(self.walks)]
+        return max(self.walks, key=lambda walk: walk.closed)
 
     def _settle(self, late: Callable[[int], bool]) -> None:
         """Among nodes of one score go to a finest one: generalising for nothing is no use."""
@@ -167,13 +190,13 @@ class _Enumerated:
                     self.best, moved = seen[finer], True
                     break
 
-    def _chain(self, node: int) -> NDArray[np.int64]:
-        """Walk up from an open node over open neighbours, or over those not looked at yet.
+    def _chain(self, node: int, *, through: bool) -> NDArray[np.int64]:
+        """Walk up from an open node over open neighbours, or through all that were not looked at yet.
 
         The column to raise is picked in turn: chains that spread over the lattice close more nodes than chains that
         all follow the cheapest column (measured: half the checks).
         """
-        way = self.fresh if self.through else self.open
+        way = self.fresh if through else self.open
         length, self._draw = self._kernels.walk_up(node, way, self.strides, self.spans, self._draw, self._path)
         return self._path[:length].copy()
 
