@@ -72,8 +72,9 @@ def blank_cells(
     within that time and its proof returned.
 
     Every choice is checked by counting again. Under ``wildcard`` blanking never lowers a frequency; in the
-    other readings a subset may have to be visited again. What is enough for all columns is enough for each
-    subset, so the cheaper of both answers is taken.
+    other readings a subset may have to be visited again. What is enough for all columns is nearly always enough
+    for each subset (a record that is empty on a subset is no company there), and can be cheaper than visiting
+    the subsets alone: the cheaper of both answers is taken.
     """
     every = [tuple(range(codes.shape[1]))]
 
@@ -85,7 +86,7 @@ def blank_cells(
     parts = on(subsets)
     if len(subsets) == 1 or lack is not None:
         return parts
-    whole = on(every)
+    whole = on([*every, *subsets])
     return parts if parts.cost <= whole.cost else Blanking(whole.cells, whole.cost, 0.0, optimal=False)
 
 
