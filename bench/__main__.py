@@ -8,20 +8,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+
+from bench._calibration import calibration
 
 HERE = Path(__file__).resolve().parent
 SHARED = HERE.parent.parent / "shared"
-
-
-def calibration() -> float:
-    """CPU seconds of one fixed pure-Python job, to compare machines."""
-    start = time.process_time()
-    total = 0
-    for i in range(20_000_000):
-        total += i * i
-    return time.process_time() - start
 
 
 def arguments(name: str, place: Path) -> list[str]:
@@ -36,7 +28,7 @@ def arguments(name: str, place: Path) -> list[str]:
     if name == "generalise":
         return [str(adult)]
     if name == "gateway":
-        return [str(adult / "adult.csv")]
+        return [str(SHARED / "data" / "adult.data")]
     return []
 
 

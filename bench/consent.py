@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from _calibration import calibration
 
 from celosia.consent.protection import Design
 from celosia.consent.request import Request, publish
@@ -34,14 +35,6 @@ extra = 30
 tables = {enrolment = ["province", "canton", "district", "school"]}
 """
 SQL = "SELECT owner, sex, score, province, canton, district, school FROM enrolment"
-
-
-def job() -> float:
-    start = time.process_time()
-    s = 0
-    for i in range(20_000_000):
-        s += i * i
-    return time.process_time() - start
 
 
 def main() -> None:
@@ -69,12 +62,12 @@ def main() -> None:
         ):
             design = Design(k=60, rule=rule, tree=PLACE)  # type: ignore[arg-type]
             wanted = Request(sql=SQL, owner="owner", design=design, quasi=PLACE, sensitive=("score",), measure=measure)
-            before = job()
+            before = calibration()
             start = time.process_time()
             made = publish(wanted, urls[name], catalogue, store, seed=1)
             write_publication(made, Path(place) / "out", overwrite=True)
             spent = time.process_time() - start
-            unit = (before + job()) / 2
+            unit = (before + calibration()) / 2
             most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
             print(
                 f"{name:7} {rule:9} measured={measure!s:5} {rows} rows, {owners} owners: {spent:6.1f} s CPU = "

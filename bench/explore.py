@@ -18,6 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from _calibration import calibration
+
 S1 = ["AFNLWGT", "EMCONTRB", "FEDTAX", "STATETAX", "TAXINC", "INTVAL", "FICA", "WSALVAL", "ERNVAL"]
 TRIED = [
     {"use": "microaggregate", "vary": {"k": [3, 4, 5, 6, 7, 8, 10, 15, 20, 30]}},
@@ -51,15 +53,6 @@ def found(census: str, store: str | None = None):
 
     table = celosia.read(census, celosia.Schema.of(quasi=S1))
     return celosia.explore(table, TRIED, seeds=5, seed=2009, workers=2, store=store)
-
-
-def calibration() -> float:
-    """CPU seconds of one fixed pure-Python job."""
-    start = time.process_time()
-    total = 0
-    for i in range(20_000_000):
-        total += i * i
-    return time.process_time() - start
 
 
 def cpu() -> float:

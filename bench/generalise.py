@@ -24,6 +24,7 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 import numpy as np
 import polars as pl
+from _calibration import calibration
 
 import celosia
 from celosia.catalogue import build
@@ -45,14 +46,6 @@ OBJECTIVES = (
     *("non-uniform-entropy()", "non-uniform-entropy(normalised=false)", "average-class-size()", "ambiguity()"),
     *("kullback-leibler()", "majority-loss(target=salary-class)", "discernibility()"),
 )
-
-
-def calibration() -> float:
-    start = time.process_time()
-    total = 0
-    for i in range(20_000_000):
-        total += i * i
-    return time.process_time() - start
 
 
 def cpu(job, repeats=3):

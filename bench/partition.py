@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from _calibration import calibration
 
 import celosia
 from celosia.methods.anatomise import Anatomise
@@ -30,14 +31,6 @@ ADULT = [
 ]  # fmt: skip
 QUASI = ["age", "education", "marital-status", "occupation", "sex", "native-country"]
 K7 = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
-
-
-def calibrate() -> float:
-    start = time.process_time()
-    s = 0
-    for i in range(20_000_000):
-        s += i * i
-    return time.process_time() - start
 
 
 def cpu(job: Callable[[], object]) -> tuple[float, object]:
@@ -141,8 +134,8 @@ def anatomy() -> None:
 
 
 if __name__ == "__main__":
-    before = calibrate()
+    before = calibration()
     mondrian(before)
     suppression(before)
     anatomy()
-    print(f"calibration job: {before:.2f} s before, {calibrate():.2f} s after")
+    print(f"calibration job: {before:.2f} s before, {calibration():.2f} s after")

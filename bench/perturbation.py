@@ -17,6 +17,7 @@ import time
 
 import numpy as np
 import polars as pl
+from _calibration import calibration
 
 import celosia
 from celosia.kernels.blocks import in_blocks
@@ -27,14 +28,6 @@ from celosia.methods.rank_swap import RankSwap
 
 REFERENCE = 1.15
 THEIRS = {"mdav": 61.1, "rank swap, per column": 57.8 / 3, "pram, per column": 24.7 / 2}
-
-
-def calibrate() -> float:
-    start = time.process_time()
-    s = 0
-    for i in range(20_000_000):
-        s += i * i
-    return time.process_time() - start
 
 
 def timed(work, repeat=1):
@@ -66,7 +59,7 @@ def main() -> None:
     in_blocks(warm, 3)
     small = celosia.read(pl.DataFrame({"x": warm[:100, 0], "c": np.arange(100) % 5}))
     celosia.protect(small, RankSwap(columns=["x"]), Pram(columns=["c"]), seed=1)
-    before = calibrate()
+    before = calibration()
     ours = {}
 
     times, losses = {}, {}
@@ -103,7 +96,7 @@ def main() -> None:
     _, spent = timed(lambda: celosia.protect(celosia.read(labels), pram, seed=1).polars(), 4)
     ours["pram, per column"] = spent / 2
 
-    now = (before + calibrate()) / 2
+    now = (before + calibration()) / 2
     print(f"calibration job: {now:.2f} s here, {REFERENCE} s there")
     for name, theirs in THEIRS.items():
         here = theirs * now / REFERENCE

@@ -16,6 +16,7 @@ import time
 
 import numpy as np
 import polars as pl
+from _calibration import calibration
 
 import celosia
 from celosia.risk.distance_linkage import DistanceLinkage
@@ -26,14 +27,6 @@ from celosia.statistics.linkage import nearest
 REFERENCE = 1.15
 SDCMICRO = {"individual risk, 6 keys": 2.4, "individual risk, 6 keys, 1 % missing": 7.9, "suda, 8 keys": 6.2}
 WANTED = {"individual risk, 6 keys": 5, "individual risk, 6 keys, 1 % missing": 10, "suda, 8 keys": 2}
-
-
-def calibrate() -> float:
-    start = time.process_time()
-    total = 0
-    for i in range(20_000_000):
-        total += i * i
-    return time.process_time() - start
 
 
 def survey(n: int, seed: int = 1) -> pl.DataFrame:
@@ -98,7 +91,7 @@ def exponent(sizes, seconds) -> float:
 
 def main() -> None:
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    before = calibrate()
+    before = calibration()
     data = grown(sys.argv[2], n) if len(sys.argv) > 2 else survey(n)
     six, eight = data.columns[:6], data.columns[:8]
     rng = np.random.default_rng(2)
@@ -113,7 +106,7 @@ def main() -> None:
         "individual risk, 6 keys, 1 % missing": cpu(lambda: IndividualRisk().records(celosia.read(holes, wild))),
         "suda, 8 keys": cpu(lambda: Suda().records(celosia.read(data, celosia.Schema.of(quasi=eight)))),
     }
-    scale = REFERENCE / ((before + calibrate()) / 2)
+    scale = REFERENCE / ((before + calibration()) / 2)
     print(f"calibration job {REFERENCE / scale:.2f} s here, {REFERENCE} s on the reference machine; {n} records")
     for name, seconds in ours.items():
         theirs = SDCMICRO[name] * n / 1_000_000

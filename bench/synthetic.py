@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from _calibration import calibration
 
 import celosia
 from celosia.loss import Contingency
@@ -40,14 +41,6 @@ s = Synthesiser(random_seed=1); s.fit(data); made = s.generate()
 print(time.process_time() - start)
 made.to_csv(sys.argv[2], index=False)
 """
-
-
-def calibrate() -> float:
-    start = time.process_time()
-    total = 0
-    for i in range(20_000_000):
-        total += i * i
-    return time.process_time() - start
 
 
 def halves(path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -77,7 +70,7 @@ def main() -> None:
     parser.add_argument("--synthpop", help="an interpreter that has synthpop-py")
     given = parser.parse_args()
     train, control = halves(given.data)
-    speed = calibrate()
+    speed = calibration()
     print(f"calibration {speed:.2f} s (reference {REFERENCE})")
     print(f"{'':34} {'CPU s':>7} {'1-way':>8} {'2-way':>8} {'copied':>8}")
     report("other real people", None, train, control)
@@ -122,7 +115,7 @@ def main() -> None:
     print(f"trees: {peer[0] / tree[0]:.1f} times less CPU, {tree[2] / peer[2]:.2f} of the two-way error and "
           f"{tree[3] / peer[3]:.2f} of the copied rows of synthpop-py")  # fmt: skip
     print(f"copula: {sdv[0] / copula[0]:.0f} times less CPU and {copula[2] / sdv[2]:.2f} of the two-way error of SDV")
-    print(f"calibration {calibrate():.2f} s", file=sys.stderr)
+    print(f"calibration {calibration():.2f} s", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,9 @@ from typing import Any
 
 import pytest
 
+from celosia.consent.rules import Catalogue, read_toml
+from celosia.consent.store import Preferences
+
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -42,6 +45,20 @@ def thesis() -> ModuleType:
 @pytest.fixture(scope="session")
 def students() -> ModuleType:
     return _load("students")
+
+
+@pytest.fixture
+def catalogue(students: ModuleType) -> Catalogue:
+    """The inferences of the small registry of students."""
+    return read_toml(students.CATALOGUE)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Preferences]:
+    """An empty store in a file."""
+    opened = Preferences(tmp_path / "choices.db")
+    yield opened
+    opened.close()
 
 
 @pytest.fixture(scope="session")

@@ -6,20 +6,11 @@ import re
 from collections import defaultdict
 
 import polars as pl
-import pytest
 
 from celosia.consent.overview import FEWEST, Overview, counted
 from celosia.consent.pages import words
 from celosia.consent.questionnaire import answer, questions
 from celosia.consent.rules import read_toml
-from celosia.consent.store import Preferences
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Preferences(tmp_path / "choices.db")
-    yield opened
-    opened.close()
 
 
 def cells(page):

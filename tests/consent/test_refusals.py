@@ -10,9 +10,8 @@ from urllib.parse import quote
 import pytest
 
 from celosia.consent.pages import words
-from celosia.consent.rules import read_toml
 from celosia.consent.signin import Sessions, issue, redeem
-from celosia.consent.store import Preferences, tables
+from celosia.consent.store import tables
 from celosia.consent.web import create
 
 pytest.importorskip("fastapi")
@@ -21,19 +20,12 @@ MINE, THEIRS = "B00001", "B00002"
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = Preferences(tmp_path / "choices.db")
-    opened.add_owners([MINE, THEIRS])
-    opened.choose(MINE, {"residence": True, "timetable": False})
-    opened.choose(THEIRS, {"residence": False, "grant": True})
-    opened.set_default(block=False)  # so that the trail is not empty
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def catalogue(students):
-    return read_toml(students.CATALOGUE)
+def store(store):
+    store.add_owners([MINE, THEIRS])
+    store.choose(MINE, {"residence": True, "timetable": False})
+    store.choose(THEIRS, {"residence": False, "grant": True})
+    store.set_default(block=False)  # so that the trail is not empty
+    return store
 
 
 @pytest.fixture(

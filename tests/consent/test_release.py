@@ -11,8 +11,6 @@ import pytest
 
 from celosia.consent.protection import Design
 from celosia.consent.request import Request, publish, write
-from celosia.consent.rules import read_toml
-from celosia.consent.store import Preferences
 from celosia.errors import OutputError, RequirementError
 from celosia.release import commitment, unpack_rows
 from celosia.verify import verify
@@ -20,18 +18,6 @@ from celosia.verify import verify
 TREE = ("province", "canton", "district")
 PUBLIC = ("data", "certificate", "report", "page")
 LITERAL = "8472613"  # stands in the query and nowhere else
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Preferences(tmp_path / "choices.db")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def catalogue(students):
-    return read_toml(students.CATALOGUE)
 
 
 def result(students, rows=1):

@@ -23,16 +23,9 @@ BYTES = "repetition gives the same bytes"
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = Preferences(tmp_path / "choices.db")
-    opened.load(pl.DataFrame({"owner": cards(*range(300)), "inference": "residence", "block": True}))
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def catalogue(students):
-    return read_toml(students.CATALOGUE)
+def store(store):
+    store.load(pl.DataFrame({"owner": cards(*range(300)), "inference": "residence", "block": True}))
+    return store
 
 
 @pytest.fixture

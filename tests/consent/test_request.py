@@ -14,23 +14,9 @@ from celosia.consent.marking import mark, resolved
 from celosia.consent.matching import Activations, active, matches
 from celosia.consent.protection import Design
 from celosia.consent.request import OWNER, Request, publish, with_owner, write
-from celosia.consent.rules import read_toml
-from celosia.consent.store import Preferences
 from celosia.errors import DataError, OutputError, SchemaError, UnknownName
 
 TREE = ("province", "canton", "district")
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Preferences(tmp_path / "choices.db")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def catalogue(students):
-    return read_toml(students.CATALOGUE)
 
 
 @pytest.fixture(params=["sqlite", "duckdb", "postgresql"])

@@ -18,7 +18,6 @@ from celosia.consent.questionnaire import answer, questions, tabulate
 from celosia.consent.request import OWNER, Request, publish
 from celosia.consent.rules import read_toml
 from celosia.consent.signin import ADMIN, Sessions, issue, redeem
-from celosia.consent.store import Preferences
 from celosia.consent.web import create
 from celosia.errors import ParameterError
 
@@ -27,16 +26,9 @@ TREE = ("province", "canton", "district")
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = Preferences(tmp_path / "choices.db")
-    opened.add_owners(["B00001", "B00002"])
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def catalogue(students):
-    return read_toml(students.CATALOGUE)
+def store(store):
+    store.add_owners(["B00001", "B00002"])
+    return store
 
 
 @pytest.fixture

@@ -7,17 +7,6 @@ import math
 from celosia.errors import ParameterError
 
 
-def zcdp_of_pure(epsilon: float) -> float:
-    r"""The zCDP parameter that pure differential privacy implies: :math:`\rho = \varepsilon^2 / 2`.
-
-    References: Bun & Steinke (2016), proposition 1.4.
-
-    >>> zcdp_of_pure(1.0)
-    0.5
-    """
-    return epsilon * epsilon / 2
-
-
 def epsilon_of_zcdp(rho: float, delta: float) -> float:
     r"""The smallest :math:`\varepsilon` that :math:`\rho`-zCDP implies together with ``delta``.
 

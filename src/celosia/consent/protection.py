@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -324,10 +324,3 @@ def _struct() -> pl.Expr:
     import polars as pl
 
     return pl.struct(pl.all())
-
-
-def compared(
-    rules: Sequence[Rule], table: Table, extra: NDArray[np.int64], design: Design, stream: Stream
-) -> dict[str, Protected]:
-    """The same table under several rules, each with the same random stream."""
-    return {rule: honour(table, extra, replace(design, rule=rule), stream) for rule in rules}
