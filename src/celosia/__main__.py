@@ -1,6 +1,9 @@
 """``python -m celosia``: the command line."""
 
-from celosia.cli.main import main
+from celosia.cli import leave_directory
 
 if __name__ == "__main__":
+    leave_directory()
+    from celosia.cli.main import main
+
     main()

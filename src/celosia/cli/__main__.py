@@ -1,5 +1,9 @@
 """Run the command line: ``python -m celosia.cli``."""
 
-from celosia.cli.main import main
+from celosia.cli import leave_directory
 
-main()
+if __name__ == "__main__":
+    leave_directory()
+    from celosia.cli.main import main
+
+    main()

@@ -1,7 +1,7 @@
 """Evaluations on several cores: processes of their own that get the data through a pipe, never through a file.
 
-The processes are started by name (``python -m celosia.explore.workers``) and not by the standard pool, which would run
-the main script of the caller again in each of them.
+The processes are started by name and not by the standard pool, which would run the main script of the caller again in
+each of them. They import from where their caller does, and never from the working directory: data lie there, not code.
 """
 
 from __future__ import annotations
@@ -81,8 +81,11 @@ def results(task: Task, jobs: Sequence[Job], workers: int, expired: Callable[[],
 
 def _start() -> subprocess.Popen[bytes]:
     single = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
+    # A relative entry (a notebook has one) would be the working directory.
+    path = [entry for entry in sys.path if os.path.isabs(entry)]  # noqa: PTH117
+    code = f"import sys; sys.path[:] = {path!r}; from celosia.explore.workers import serve; serve()"
     return subprocess.Popen(
-        [sys.executable, "-m", "celosia.explore.workers"],
+        [sys.executable, "-I", "-c", code],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -108,7 +111,7 @@ def _receive(pipe: BinaryIO | Any) -> Any:
     return pickle.loads(data)  # noqa: S301 - from the process at the other end of our own pipe
 
 
-def _serve() -> None:
+def serve() -> None:
     """What a worker process does: take the task, then answer jobs until the pipe closes."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not print into the answers
@@ -117,11 +120,11 @@ def _serve() -> None:
         task: Task = _receive(questions)
         table, known = task.table(), Measured()
         while True:
-            candidate, seed = _receive(questions)
-            _send(answers, evaluate(task, table, candidate, seed, known))
+            try:
+                candidate, seed = _receive(questions)
+                answer = evaluate(task, table, candidate, seed, known)
+            except ModuleNotFoundError as error:
+                answer = {"reason": f"worker processes find no module {error.name!r}: install it, or say workers=1"}
+            _send(answers, answer)
     except (EOFError, BrokenPipeError):
         return
-
-
-if __name__ == "__main__":
-    _serve()
