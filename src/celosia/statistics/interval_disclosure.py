@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 
 
 def inside(
@@ -19,6 +20,7 @@ def inside(
     For a width of p per cent the interval of the protected value x' is
 
     - ``rank``: from the value p/2 per cent of n ranks below x' to the one as many above, in the protected column;
+      where several protected values are equal, below the first and above the last of them;
     - ``relative``: x' ± p/2 per cent of x';
     - ``sd``: x' ± p/2 per cent of the standard deviation of the original column.
 
@@ -36,23 +38,22 @@ def inside(
         x, y = original[:, j], protected[:, j]
         known = np.isfinite(x) & np.isfinite(y)
         ordered = np.sort(y[np.isfinite(y)])
-        place = np.searchsorted(ordered, y[known], side="left")
+        first = np.searchsorted(ordered, y[known], side="left")
+        last = np.searchsorted(ordered, y[known], side="right") - 1
+        spread = float(x[known].std()) if known.any() else 0.0
         for percent in percents:
-            low, high = _bounds(
-                y[known], ordered, place, percent / 200, kind, float(x[known].std()) if known.any() else 0.0
-            )
+            low, high = _bounds(y[known], ordered, (first, last), percent / 200, kind, spread)
             total[known, j] += (x[known] >= low) & (x[known] <= high)
     return total / max(len(percents), 1)
 
 
 def _bounds(
-    y: Floats, ordered: Floats, place: NDArray[np.intp], half: float, kind: str, spread: float
+    y: Floats, ordered: Floats, places: tuple[Ints, Ints], half: float, kind: str, spread: float
 ) -> tuple[Floats, Floats]:
     if kind == "rank":
         steps = int(np.floor(half * len(ordered) + 1e-9))
-        below = ordered[np.maximum(place - steps, 0)]
-        above = ordered[np.minimum(place + steps, len(ordered) - 1)]
-        return below, above
+        first, last = places
+        return ordered[np.maximum(first - steps, 0)], ordered[np.minimum(last + steps, len(ordered) - 1)]
     width = half * (np.abs(y) if kind == "relative" else np.full(len(y), spread))
     return y - width, y + width
 
