@@ -74,9 +74,7 @@ def patterns(rows: Rows, keys: Sequence[str], *, weight: str | None = None) -> p
 
     person = rows.schema.person
     if weight is not None and person is not None:
-        each = rows.engine.bounded(
-            rows.engine.histogram(rows.kept(), list(dict.fromkeys([*keys, person])), weight=weight)
-        )
+        each = _per_person(rows, keys, person, weight)
         once = (pl.col(WEIGHT).cast(pl.Float64) / pl.col(ROWS)).sum().alias(WEIGHT)
         found = each.group_by(keys).agg(pl.col(ROWS).sum(), pl.len().alias(PERSONS), once)
     else:
@@ -84,6 +82,12 @@ def patterns(rows: Rows, keys: Sequence[str], *, weight: str | None = None) -> p
     found = found.with_columns(pl.col(PERSONS if rows.schema.person else ROWS).cast(pl.Int64).alias(ROWS))
     starred = None if rows.flagged else _starred(found, rows.schema.quasi)
     return found if starred is None else found.filter(~starred)
+
+
+def _per_person(rows: Rows, keys: Sequence[str], person: str, weight: str | None) -> pl.DataFrame:
+    """One row per combination of the keys and person, with its rows and the sum of their weights."""
+    both = list(dict.fromkeys([*keys, person]))
+    return rows.engine.bounded(rows.engine.histogram(rows.kept(), both, weight=weight))
 
 
 def sizes(rows: Rows, codes: Coded | None = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -162,7 +166,7 @@ def frequencies(rows: Rows, weight: bool = False) -> NDArray[np.float64]:
     found = patterns(rows, keys, weight=weigh)
     own = found[WEIGHT if weigh else ROWS].cast(pl.Float64).to_numpy()
     if rows.schema.reading() != Missing.CATEGORY:
-        own = _pattern_frequencies(rows, found, own)
+        own = _pattern_frequencies(rows, found, own, weigh)
     small = found.select(keys).with_columns(pl.Series("__frequency__", own))
     frame = rows.frame if RECORD in rows.engine.types(rows.frame) else rows.engine.identify(rows.frame)
     joined = rows.engine.attach(frame, small, keys)
@@ -244,8 +248,14 @@ def _starred(found: pl.DataFrame, keys: Sequence[str]) -> pl.Series | None:
     return None if starred.all() else starred
 
 
-def _pattern_frequencies(rows: Rows, found: pl.DataFrame, counts: NDArray[Any]) -> NDArray[np.float64]:
+def _pattern_frequencies(
+    rows: Rows, found: pl.DataFrame, counts: NDArray[Any], weight: str | None = None
+) -> NDArray[np.float64]:
+    """Frequencies (or weights) of the patterns when a missing value may stand for others; a person counts once."""
+    import polars as pl
+
     from celosia.kernels.missing_frequencies import frequencies as compatible
+    from celosia.kernels.missing_frequencies import person_frequencies
 
     columns = []
     for name in rows.schema.quasi:
@@ -257,7 +267,19 @@ def _pattern_frequencies(rows: Rows, found: pl.DataFrame, counts: NDArray[Any]) 
     reading: Literal["wildcard", "conservative"] = (
         "wildcard" if rows.schema.reading() == Missing.WILDCARD else "conservative"
     )
-    return compatible(matrix, np.asarray(counts, dtype=np.float64), reading)
+    person = rows.schema.person
+    if person is None:
+        return compatible(matrix, np.asarray(counts, dtype=np.float64), reading)
+    keys = list(rows.schema.quasi)
+    each = _per_person(rows, keys, person, weight).join(
+        found.select(keys).with_row_index("__pattern__"), on=keys, how="inner", nulls_equal=True
+    )
+    weights = None
+    if weight is not None:
+        weights = each[WEIGHT].cast(pl.Float64).to_numpy(), each[ROWS].cast(pl.Float64).to_numpy()
+    who, _ = encode(each[person])
+    pattern = each["__pattern__"].cast(pl.Int64).to_numpy()
+    return person_frequencies(matrix, pattern, who.astype(np.int64), reading, weights=weights)
 
 
 def total(rows: Rows) -> int:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.errors import ParameterError
-from celosia.kernels.missing_frequencies import frequencies
+from celosia.kernels.missing_frequencies import frequencies, person_frequencies
 
 
 def patterns_of(rows):
@@ -127,3 +127,56 @@ def test_testdata_of_sdcmicro(shared, alpha):
     F = frequencies(codes, np.bincount(inverse, data["sampling_weight"]), "alpha", alpha)[inverse]
     np.testing.assert_allclose(f, golden[f"fk_a{alpha}"], rtol=1e-12)
     np.testing.assert_allclose(F, golden[f"Fk_a{alpha}"], rtol=1e-12)
+
+
+# -- persons -------------------------------------------------------------------------------------------------------------
+
+
+def slow_persons(rows, reading, alpha, weights):
+    """Each row against all rows, the definition word by word; a person counts once, with the mean weight that counts."""
+    result = []
+    for p, _ in rows:
+        found: dict[int, list[tuple[float, float]]] = {}
+        for (q, who), weight in zip(rows, weights, strict=True):
+            if any(x >= 0 and y >= 0 and x != y for x, y in zip(p, q, strict=True)):
+                continue
+            part = {"wildcard": 1.0, "conservative": 0.0, "alpha": alpha}[reading]
+            if reading == "alpha" and alpha > 0 and min(p) >= 0 and max(q) < 0:
+                part = 0.0
+            if p == q or min(q) >= 0 or max(p) < 0:
+                part = 1.0
+            if part > 0:
+                found.setdefault(who, []).append((part, weight))
+        result.append(sum(max(a for a, _ in own) * sum(w for _, w in own) / len(own) for own in found.values()))
+    return result
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.tuples(st.tuples(*[st.integers(-1, 1)] * 3), st.integers(0, 4)), min_size=1, max_size=20),
+    st.sampled_from([("wildcard", 1.0), ("conservative", 0.0), ("alpha", 0.5), ("alpha", 0.0), ("alpha", 1.0)]),
+    st.booleans(),
+)
+def test_persons_by_all_pairs_of_rows(rows, how, weighted):
+    reading, alpha = how
+    codes, pattern = patterns_of([q for q, _ in rows])
+    own = np.arange(1.0, len(rows) + 1) if weighted else np.ones(len(rows))
+    pair, inverse = np.unique(np.column_stack([pattern, [who for _, who in rows]]), axis=0, return_inverse=True)
+    weights = (np.bincount(inverse, weights=own), np.bincount(inverse).astype(float)) if weighted else None
+    found = person_frequencies(codes, pair[:, 0], pair[:, 1], reading, alpha, weights)
+    assert found[pattern] == pytest.approx(slow_persons(rows, reading, alpha, own))
+
+
+def test_as_many_persons_as_rows_are_counted_as_rows():
+    rng = np.random.default_rng(1)
+    codes, pattern = patterns_of(rng.integers(-1, 3, (400, 4)))
+    counts = np.bincount(pattern).astype(float)
+    for reading in ("wildcard", "conservative"):
+        found = person_frequencies(codes, pattern, np.arange(400), reading)
+        assert (found == frequencies(codes, counts, reading)).all()
+
+
+def test_one_person_with_many_patterns_is_one():
+    codes = patterns_of(np.random.default_rng(1).integers(-1, 3, (400, 4)))[0]
+    everything = np.arange(len(codes))
+    assert (person_frequencies(codes, everything, np.zeros(len(codes), dtype=np.int64)) == 1).all()

@@ -48,36 +48,92 @@ def frequencies(
     >>> frequencies(patterns, np.array([2.0, 1.0, 3.0]), "conservative")
     array([2., 3., 3.])
     """
-    codes = np.ascontiguousarray(codes, dtype=np.int32)
-    counts = np.ascontiguousarray(counts, dtype=np.float64)
+    codes, counts = np.ascontiguousarray(codes, dtype=np.int32), np.ascontiguousarray(counts, dtype=np.float64)
     if codes.ndim != 2 or counts.shape != (codes.shape[0],):
         raise ParameterError(
             f"frequencies: codes must be patterns × columns and counts one number per pattern, "
             f"got shapes {codes.shape} and {counts.shape}."
         )
+    share = _share(reading, alpha)
+    missing = codes < 0
+    result = counts.copy()
+    if missing.any():
+        order, start, observed = _by_mask(missing)
+        everywhere = reading == "wildcard" or share == 0.0
+        result[order] = _match_masks(codes[order], counts[order], start, observed, share, everywhere)
+    result[missing.all(axis=1)] = counts.sum()
+    return result
+
+
+def person_frequencies(
+    codes: NDArray[np.int32],
+    pattern: NDArray[np.int64],
+    person: NDArray[np.int64],
+    reading: Reading = "wildcard",
+    alpha: float = 1.0,
+    weights: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+) -> NDArray[np.float64]:
+    r"""Frequency of every distinct pattern in persons, of whom each may have several patterns.
+
+    .. math:: f_p = \sum_u \max_{q \sim p,\, u \in q} a_{pq}
+
+    with :math:`a_{pq}` the part of a compatible pattern q that counts for p: 1 for p itself and for complete patterns,
+    a (see :func:`frequencies`) for incomplete ones. A person counts once however many of her patterns are compatible.
+
+    ``pattern`` and ``person`` number the distinct pairs of them. ``weights`` gives the sum of the sampling weights and
+    the number of rows of each pair: a person then counts with the mean weight of her rows that count.
+
+    Persons with one pattern are added up as records are. For the others each pattern looks up the compatible ones
+    and notes whom it has seen: the time grows with the pairs of patterns and persons that are compatible, the memory
+    with the patterns and persons.
+
+    >>> patterns = np.array([[0, 0], [0, -1]], dtype=np.int32)
+    >>> person_frequencies(patterns, np.array([0, 1, 1]), np.array([0, 0, 1]), "wildcard")
+    array([2., 2.])
+    """
+    codes = np.ascontiguousarray(codes, dtype=np.int32)
+    n = len(codes)
+    weight, rows = weights if weights is not None else (np.ones(len(person)), np.ones(len(person)))
+    several = np.bincount(person)[person] > 1 if len(person) else np.zeros(0, dtype=np.bool_)
+    alone = ~several
+    counts = np.bincount(pattern[alone], weights=weight[alone] / rows[alone], minlength=n)
+    result = frequencies(codes, counts, reading, alpha)
+    if not several.any():
+        return result
+    missing = codes < 0
+    share = _share(reading, alpha)
+    order, start, observed = _by_mask(missing)
+    place = np.empty(n, dtype=np.int64)
+    place[order] = np.arange(n)
+    held = np.flatnonzero(several)
+    held = held[np.argsort(place[pattern[held]], kind="stable")]
+    _, who = np.unique(person[held], return_inverse=True)
+    first = np.concatenate(([0], np.cumsum(np.bincount(place[pattern[held]], minlength=n)))).astype(np.int64)
+    everywhere = reading == "wildcard" or share == 0.0
+    result[order] += _match_persons(
+        codes[order], start, observed, share, everywhere, first, who.astype(np.int64), weight[held], rows[held]
+    )
+    total = np.bincount(who, weights=weight[held]) / np.bincount(who, weights=rows[held])
+    result[missing.all(axis=1)] = counts.sum() + total.sum()
+    return result
+
+
+def _share(reading: Reading, alpha: float) -> float:
+    """The part of an incomplete pattern that counts for the compatible ones."""
     if reading not in ("wildcard", "conservative", "alpha"):
         raise ParameterError(
             f"frequencies: no reading of missing values named {reading!r}. There are: wildcard, conservative, alpha."
         )
     if reading == "alpha" and not (math.isfinite(alpha) and 0.0 <= alpha <= 1.0):
         raise ParameterError(f"frequencies: alpha must be in [0, 1], got {alpha}.")
-    if codes.shape[1] == 0:
-        return np.full(codes.shape[0], counts.sum())
-    missing = codes < 0
-    if not missing.any():
-        return counts.copy()
-    share = {"wildcard": 1.0, "conservative": 0.0, "alpha": float(alpha)}[reading]
+    return {"wildcard": 1.0, "conservative": 0.0, "alpha": float(alpha)}[reading]
+
+
+def _by_mask(missing: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.bool_]]:
+    """The patterns in the order of their missingness masks, where each mask starts, and what each observes."""
     mask_of, observed = _masks(missing)
-    order = np.argsort(mask_of, kind="stable")
     start = np.concatenate(([0], np.cumsum(np.bincount(mask_of, minlength=len(observed))))).astype(np.int64)
-    sorted_codes = codes[order]
-    result = np.empty(len(counts))
-    result[order] = _match_masks(
-        sorted_codes, counts[order], start, observed, share, reading == "wildcard" or share == 0.0
-    )
-    nothing_observed = missing.all(axis=1)
-    result[nothing_observed] = counts.sum()
-    return result
+    return np.argsort(mask_of, kind="stable"), start, observed
 
 
 def _masks(missing: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -164,6 +220,109 @@ def _match_masks(
             for i in range(start[s], start[s + 1]):
                 result[i] += to_s * sum_large[slot_of[i - start[s]]]
     return result
+
+
+@compiled()
+def _match_persons(
+    codes: NDArray[np.int32],
+    start: NDArray[np.int64],
+    observed: NDArray[np.bool_],
+    share: float,
+    empty_counts: bool,
+    first: NDArray[np.int64],
+    person: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    rows: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Persons of the compatible patterns, each once; pattern i is held by ``person[first[i] : first[i + 1]]``."""
+    n_masks, m = observed.shape
+    n = codes.shape[0]
+    persons = person.max() + 1
+    result = np.zeros(n)
+    seen = np.full(persons, -1, np.int64)
+    given = np.zeros(persons)
+    weighed = np.zeros(persons)
+    counted = np.zeros(persons)
+    touched = np.empty(persons, np.int64)
+    # one hash table per mask, on the columns that it shares with the mask in turn; patterns of a slot are chained
+    room = np.empty(n_masks, np.int64)
+    begin = np.empty(n_masks, np.int64)
+    size = 0
+    for t in range(n_masks):
+        room[t] = 4
+        while room[t] < 2 * (start[t + 1] - start[t]):
+            room[t] *= 2
+        begin[t] = size
+        size += room[t]
+    stamp = np.full(size, -1, np.int64)
+    head = np.empty(size, np.int64)
+    following = np.empty(n, np.int64)
+    both = np.empty((n_masks, m), np.int64)
+    n_both = np.zeros(n_masks, np.int64)
+    for s in range(n_masks):
+        for t in range(n_masks):
+            n_both[t] = 0
+            for j in range(m):
+                if observed[s, j] and observed[t, j]:
+                    both[t, n_both[t]] = j
+                    n_both[t] += 1
+            if t == s or _given(observed[t], observed[s], share, empty_counts) == 0.0:
+                continue
+            marks, heads = stamp[begin[t] : begin[t] + room[t]], head[begin[t] : begin[t] + room[t]]
+            for i in range(start[t], start[t + 1]):
+                if first[i] < first[i + 1]:
+                    _chain(codes, i, both[t], n_both[t], marks, heads, following, s)
+        for q in range(start[s], start[s + 1]):
+            n_touched = 0
+            for t in range(n_masks):
+                part = 1.0 if t == s else _given(observed[t], observed[s], share, empty_counts)
+                if part == 0.0:
+                    continue
+                i = q
+                if t != s:
+                    marks, heads = stamp[begin[t] : begin[t] + room[t]], head[begin[t] : begin[t] + room[t]]
+                    at = _find(codes, q, both[t], n_both[t], marks, heads, s, room[t])
+                    if marks[at] != s:
+                        continue
+                    i = heads[at]
+                while i >= 0:
+                    for k in range(first[i], first[i + 1]):
+                        u = person[k]
+                        if seen[u] != q:
+                            seen[u] = q
+                            touched[n_touched] = u
+                            n_touched += 1
+                            given[u] = weighed[u] = counted[u] = 0.0
+                        given[u] = max(given[u], part)
+                        weighed[u] += weight[k]
+                        counted[u] += rows[k]
+                    i = following[i] if t != s else -1
+            for k in range(n_touched):
+                u = touched[k]
+                result[q] += given[u] * weighed[u] / counted[u]
+    return result
+
+
+@compiled()
+def _chain(
+    codes: NDArray[np.int32],
+    i: int,
+    both: NDArray[np.int64],
+    n_both: int,
+    stamp: NDArray[np.int64],
+    head: NDArray[np.int64],
+    following: NDArray[np.int64],
+    turn: int,
+) -> None:
+    """Put pattern i into its slot, behind the one that is there."""
+    at = _find(codes, i, both, n_both, stamp, head, turn, stamp.shape[0])
+    following[i] = -1
+    if stamp[at] == turn:
+        following[i] = following[head[at]]
+        following[head[at]] = i
+    else:
+        stamp[at] = turn
+        head[at] = i
 
 
 @compiled()

@@ -22,6 +22,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
+class Held:
+    """The different pairs of a pattern and a person who has it."""
+
+    pattern: NDArray[np.int64]
+    person: NDArray[np.int64]
+    rows: NDArray[np.float64]
+    weights: NDArray[np.float64] | None
+    """Sum of the sampling weights of the rows of each pair."""
+
+
+@dataclass(frozen=True, eq=False)
 class Keys:
     """The distinct patterns of the quasi-identifiers of a table."""
 
@@ -34,6 +45,8 @@ class Keys:
     """Rows of each pattern."""
     weights: NDArray[np.float64] | None
     """Sum of the sampling weights of each pattern, a person's counted once; None without a weight column."""
+    held: Held | None
+    """Who has which pattern; None without a person column."""
     pattern: NDArray[np.int64] = field(repr=False)
     """The pattern of each record in table order; -1 when suppressed."""
     category: tuple[bool, ...]
@@ -60,18 +73,21 @@ class Keys:
         Missing values are read as the schema says; ``alpha`` sets sdcMicro's reading between conservative (0) and
         wildcard (1) for all of them.
         """
-        from celosia.kernels.missing_frequencies import frequencies
+        from celosia.kernels.missing_frequencies import Reading, frequencies, person_frequencies
 
         own = self.weights if weight else self.counts
         if own is None:
             raise SchemaError("no weight column is declared: name one under `weight`.")
         own = own.astype(np.float64)
-        if alpha is not None:
-            return frequencies(self.codes, own, "alpha", alpha)
-        codes = self.closed()
+        codes = self.closed() if alpha is None else self.codes
         if not (codes < 0).any():
             return own
-        return frequencies(codes, own, "conservative" if self.conservative else "wildcard")
+        reading: Reading = "alpha" if alpha is not None else "conservative" if self.conservative else "wildcard"
+        share = 1.0 if alpha is None else alpha
+        if self.held is None:
+            return frequencies(codes, own, reading, share)
+        weights = (self.held.weights, self.held.rows) if weight and self.held.weights is not None else None
+        return person_frequencies(codes, self.held.pattern, self.held.person, reading, share, weights)
 
     def spread(self, values: NDArray[Any], suppressed: Any = 0) -> NDArray[Any]:
         """Values of the patterns given to their records; ``suppressed`` for records without a pattern."""
@@ -126,29 +142,49 @@ def _group(table: Table) -> Keys:
     if hidden.any():
         frame = frame.filter(pl.Series(~hidden))
     wanted = [pl.len().alias("__rows__"), pl.col("__row__")]
-    if schema.person is not None:
-        wanted.append(pl.col(schema.person).n_unique().alias("__persons__"))
     if schema.weight is not None:
-        weight = pl.col(schema.weight).cast(pl.Float64)
-        if schema.person is not None:  # the rows of a person stand for the same people of the population
-            frame = frame.with_columns((weight / pl.len().over([*names, schema.person])).alias("__weight__"))
-            weight = pl.col("__weight__")
-        wanted.append(weight.sum().alias("__weights__"))
+        wanted.append(pl.col(schema.weight).cast(pl.Float64).sum().alias("__weights__"))
         _check_weights(frame[schema.weight])
     found = frame.group_by(names).agg(wanted)
     rows = found["__rows__"].to_numpy().astype(np.int64)
     pattern = np.full(len(table), -1, dtype=np.int64)
     pattern[found["__row__"].explode().to_numpy()] = np.repeat(np.arange(len(found)), rows)
+    counts, weights = rows, found["__weights__"].to_numpy() if schema.weight is not None else None
+    held = None if schema.person is None else _held(table, schema.person, pattern)
+    if held is not None:
+        counts = np.bincount(held.pattern, minlength=len(rows))
+        if held.weights is not None:  # the rows of a person stand for the same people of the population
+            weights = np.bincount(held.pattern, weights=held.weights / held.rows, minlength=len(rows))
     matrix = [codes(found[name], None)[0] for name in names]
     return Keys(
         tuple(names),
         np.ascontiguousarray(np.column_stack(matrix), dtype=np.int32),
-        found["__persons__"].to_numpy().astype(np.int64) if schema.person is not None else rows,
+        counts,
         rows,
-        found["__weights__"].to_numpy() if schema.weight is not None else None,
+        weights,
+        held,
         pattern,
         tuple(schema[name].missing == Missing.CATEGORY for name in names),
         schema.reading() == Missing.CONSERVATIVE,
+    )
+
+
+def _held(table: Table, person: str, pattern: NDArray[np.int64]) -> Held:
+    import polars as pl
+
+    weight = table.schema.weight
+    codes, values = table.codes(person)
+    frame = pl.DataFrame({"pattern": pattern, "person": np.where(codes < 0, len(values), codes).astype(np.int64)})
+    sums = [pl.len().cast(pl.Float64).alias("rows")]
+    if weight is not None:
+        frame = frame.with_columns(table.column(weight).cast(pl.Float64).alias("weight"))
+        sums.append(pl.col("weight").sum())
+    found = frame.filter(pl.col("pattern") >= 0).group_by("pattern", "person", maintain_order=True).agg(sums)
+    return Held(
+        found["pattern"].to_numpy(),
+        found["person"].to_numpy(),
+        found["rows"].to_numpy(),
+        found["weight"].to_numpy() if weight is not None else None,
     )
 
 
