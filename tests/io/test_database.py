@@ -110,6 +110,7 @@ def test_duckdb_stays_lazy(tmp_path):
 
 def test_duckdb_write(tmp_path):
     url = f"duckdb:///{tmp_path}/new.duckdb"
+    duckdb.connect(str(tmp_path / "new.duckdb")).close()
     cio.write(FRAME, url, table="safe")
     assert cio.scan(url, table="safe").frame.pl().equals(FRAME)
     with pytest.raises(OutputError, match="'safe' could not be written"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError, suggestion
 from celosia.io.facts import FileFacts, Scan
+from celosia.io.statement import check_reads
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,8 +25,8 @@ def scan(url: str, *, query: str | None = None, table: str | None = None) -> Sca
     """Read the result of a query, or a whole table, from a database.
 
     ``url`` is a SQLAlchemy URL (``sqlite:///people.db``, ``postgresql://host/base``) or ``duckdb:///people.duckdb``,
-    which gives a DuckDB relation that nothing has been read from yet. A query only reads: it runs in a
-    transaction that is rolled back.
+    which gives a DuckDB relation that nothing has been read from yet. A query is one SELECT statement, and the
+    database is opened for reading only.
 
     Raises ``DataError`` when the database cannot be reached or refuses the query; the query is not repeated in
     the message, since it can hold values.
@@ -34,8 +35,10 @@ def scan(url: str, *, query: str | None = None, table: str | None = None) -> Sca
         raise ParameterError("database: give a query or a table, one of the two.")
     if url.startswith("duckdb:"):
         return _scan_duckdb(url, query, table)
-    engine = connected(url)
+    engine = connected(url, read_only=True)
     try:
+        if query is not None:
+            check_reads(query, engine.dialect.name)
         frame = _fetched(engine, query if query is not None else _all_of(engine, str(table)))
     finally:
         engine.dispose()
@@ -66,8 +69,8 @@ def write(frame: pl.LazyFrame, url: str, *, table: str) -> None:
         engine.dispose()
 
 
-def connected(url: str) -> sqlalchemy.Engine:
-    """Return an engine for a URL, with the PostgreSQL driver that is installed."""
+def connected(url: str, *, read_only: bool = False) -> sqlalchemy.Engine:
+    """Return an engine for a URL, with the PostgreSQL driver that is installed; SQLite and PostgreSQL can be locked."""
     try:
         import sqlalchemy as sa
     except ImportError as error:
@@ -76,8 +79,15 @@ def connected(url: str) -> sqlalchemy.Engine:
         parsed = sa.make_url(url)
         if parsed.drivername in ("postgresql", "postgres"):
             parsed = parsed.set(drivername="postgresql+psycopg")
-        if parsed.drivername.startswith("sqlite") and parsed.database not in (None, "", ":memory:"):
-            _refuse_absent(Path(str(parsed.database)))
+        if parsed.get_backend_name() == "sqlite":
+            path = _existing(parsed.database or "")
+            return (
+                sa.create_engine(parsed, creator=lambda: _locked_sqlite(path))
+                if read_only
+                else sa.create_engine(parsed)
+            )
+        if read_only and parsed.get_backend_name() == "postgresql":
+            return sa.create_engine(parsed, connect_args={"options": "-c default_transaction_read_only=on"})
         return sa.create_engine(parsed)
     except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError) as error:
         raise DataError(f"{shown(url)}: not a database URL that is known, such as sqlite:///people.db.") from error
@@ -98,7 +108,7 @@ def described(url: str, tables: Iterable[str]) -> dict[str, list[str]]:
         for schema, name, column in _scan_duckdb(url, query, None).frame.fetchall():
             found.setdefault((schema.casefold(), name.casefold()), []).append(column)
     else:
-        found = _inspected(connected(url), {schema for schema, _ in wanted.values()})
+        found = _inspected(connected(url, read_only=True), {schema for schema, _ in wanted.values()})
     return {table: found[schema, name] for table, (schema, name) in wanted.items() if (schema, name) in found}
 
 
@@ -225,15 +235,21 @@ def _scan_duckdb(url: str, query: str | None, table: str | None) -> Scan:
     """Open a DuckDB file for reading only and return the relation."""
     duckdb = _duckdb()
     path = url.removeprefix("duckdb:///") or ":memory:"
-    if path != ":memory:":
-        _refuse_absent(Path(path))
+    if query is not None:
+        check_reads(query, "duckdb")
     try:
-        connection = duckdb.connect(path, read_only=path != ":memory:")
-        relation = connection.sql(query) if query is not None else connection.table(str(table))
+        if path == ":memory:":
+            connection = duckdb.connect(path)
+        else:
+            connection = duckdb.connect(str(_existing(path)), read_only=True)
+        if query is None:
+            relation = connection.table(str(table))
+        elif [one.type for one in connection.extract_statements(query)] != [duckdb.StatementType.SELECT]:
+            raise DataError("the query does not only read: only a SELECT can be read.")  # in DuckDB's own reading
+        else:
+            relation = connection.sql(query)
     except duckdb.Error as error:
         raise DataError(f"{url}: the database refused it ({_reason(error)}).") from error
-    if relation is None:
-        raise DataError("the query returns no rows: only a SELECT can be read.")
     return Scan(relation, FileFacts("database"), url)
 
 
@@ -243,7 +259,7 @@ def _write_duckdb(frame: pl.LazyFrame, url: str, table: str) -> None:
     rows = frame.collect(engine="streaming").to_arrow()
     name = '"' + table.replace('"', '""') + '"'
     try:
-        with duckdb.connect(url.removeprefix("duckdb:///")) as connection:
+        with duckdb.connect(str(_existing(url.removeprefix("duckdb:///")))) as connection:
             connection.register("celosia_rows", rows)
             connection.execute(f"CREATE TABLE {name} AS SELECT * FROM celosia_rows")  # noqa: S608  (name is quoted)
     except duckdb.Error as error:
@@ -259,10 +275,21 @@ def _duckdb() -> Any:
     return duckdb
 
 
-def _refuse_absent(path: Path) -> None:
-    """Raise when a database file is not there: the libraries would make an empty one."""
-    if not path.exists():
-        raise DataError(f"no file {str(path)!r}. Check the path in the URL.")
+def _existing(name: str) -> Path:
+    """Return the path of a database file that is there: the libraries would make an empty one of a mistyped name."""
+    path = Path(name)
+    if not path.is_file():
+        raise DataError(f"no file {name!r}. Check the path in the URL; a new database is made with its own tools.")
+    return path
+
+
+def _locked_sqlite(path: Path) -> Any:
+    """Open an SQLite file so that nothing can be written, not even to a table in memory."""
+    import sqlite3
+
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    connection.execute("PRAGMA query_only = ON")
+    return connection
 
 
 def _reason(error: Exception) -> str:
