@@ -68,6 +68,10 @@ def fill(url, n=1200):
         from pathlib import Path
 
         Path(url.removeprefix("sqlite:///")).touch()
+    elif url.startswith("duckdb:///"):
+        import duckdb
+
+        duckdb.connect(url.removeprefix("duckdb:///")).close()
     for name, frame in frames(n).items():
         write(frame.lazy(), url, table=name)
     return url

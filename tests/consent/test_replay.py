@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import duckdb
 import polars as pl
 import pytest
 
@@ -131,6 +132,8 @@ def test_the_order_of_the_database_does_not_matter(request, students, catalogue,
         else:
             if kind == "sqlite":
                 (tmp_path / f"{i}.sqlite").touch()
+            else:
+                duckdb.connect(str(tmp_path / f"{i}.duckdb")).close()
             urls.append(f"{kind}:///{tmp_path}/{i}.{kind}")
         for name, frame in students.frames(600).items():
             fill((frame if i == 0 else frame[::-1]).lazy(), urls[-1], table=name)
