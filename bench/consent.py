@@ -45,7 +45,7 @@ def main() -> None:
     frame = people[rng.integers(0, owners, rows)].with_columns(score=pl.Series(rng.integers(270, 800, rows)))
     catalogue = read_toml(CATALOGUE)
     with tempfile.TemporaryDirectory() as place:
-        store = Preferences(Path(place) / "choices.db")
+        store = Preferences.create(Path(place) / "choices.db")
         chosen = pl.Series(rng.random(owners) < 0.26)
         store.load(people.select("owner", inference=pl.lit("residence"), block=chosen))
         urls = {"duckdb": f"duckdb:///{place}/u.duckdb", "sqlite": f"sqlite:///{place}/u.db"}

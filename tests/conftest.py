@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -42,3 +43,29 @@ def postgres_url() -> Iterator[str]:
         pytest.skip("needs the binaries of a PostgreSQL server")
     with postgres.cluster() as url:
         yield url
+
+
+def _database(postgres_url: str) -> Iterator[str]:
+    import sqlalchemy as sa
+
+    name = f"t{uuid.uuid4().hex}"
+    url = sa.make_url(postgres_url).set(drivername="postgresql+psycopg")
+    engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    yield url.set(drivername="postgresql", database=name).render_as_string(hide_password=False)
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
+    engine.dispose()
+
+
+@pytest.fixture
+def fresh_postgres(postgres_url: str) -> Iterator[str]:
+    """An empty database of its own."""
+    yield from _database(postgres_url)
+
+
+@pytest.fixture
+def other_postgres(postgres_url: str) -> Iterator[str]:
+    """A second empty database beside ``fresh_postgres``."""
+    yield from _database(postgres_url)

@@ -56,7 +56,7 @@ def catalogue(students: ModuleType) -> Catalogue:
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Preferences]:
     """An empty store in a file."""
-    opened = Preferences(tmp_path / "choices.db")
+    opened = Preferences.create(tmp_path / "choices.db")
     yield opened
     opened.close()
 

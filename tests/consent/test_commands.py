@@ -16,6 +16,7 @@ def place(tmp_path, monkeypatch, students):
     (tmp_path / "inferences.toml").write_text(students.CATALOGUE)
     (tmp_path / "query.sql").write_text(students.SQL)
     students.fill(f"sqlite:///{tmp_path / 'u.db'}", 500)
+    assert run(["consent", "init"]) == 0
     return tmp_path
 
 

@@ -117,7 +117,7 @@ def test_the_names_of_stored_answers_never_move():
 
 
 def test_answers_are_tabulated_by_group(tmp_path):
-    store = Preferences(tmp_path / "c.db")
+    store = Preferences.create(tmp_path / "c.db")
     for group, value in (("A", 4), ("A", 2), ("B", 0)):
         answer(store, {"item:geographic:0": value, "trust:2": 1 + value // 2}, group, text="private matters")
     table = tabulate(store)

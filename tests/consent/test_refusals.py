@@ -11,7 +11,7 @@ import pytest
 
 from celosia.consent.pages import words
 from celosia.consent.signin import Sessions, issue, redeem
-from celosia.consent.store import tables
+from celosia.consent.tables import tables
 from celosia.consent.web import create
 
 pytest.importorskip("fastapi")

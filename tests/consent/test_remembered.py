@@ -11,7 +11,8 @@ from celosia.consent import matching, remembered
 from celosia.consent.matching import Activations, completed, matches
 from celosia.consent.remembered import Remembered
 from celosia.consent.rules import read_toml
-from celosia.consent.store import Preferences, tables
+from celosia.consent.store import Preferences
+from celosia.consent.tables import tables
 
 VALUES = """
 [[inference]]
@@ -27,14 +28,12 @@ SQL = "SELECT benefit FROM personal WHERE town = 'Zanzibar' AND name = 'Jane Roe
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def where(request, tmp_path):
-    return tmp_path / "choices.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    return tmp_path / "choices.db" if request.param == "sqlite" else request.getfixturevalue("fresh_postgres")
 
 
 @pytest.fixture
 def store(where):
-    opened = Preferences(where)
-    with opened.writing() as connection:
-        connection.execute(tables().activations.delete())
+    opened = Preferences.create(where)
     yield opened
     opened.close()
 
@@ -66,6 +65,7 @@ def test_another_process_does_not_match_again(store, monkeypatch):
 def test_a_process_of_its_own(tmp_path, students):
     """The same request twice from the shell: the second finds the first one's matches."""
     (tmp_path / "c.toml").write_text(students.CATALOGUE)
+    Preferences.create(tmp_path / "s.db").close()
     code = f"""
 import sys
 from celosia.consent.matching import Activations

@@ -233,9 +233,7 @@ def _places(frame):
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_the_past_of_a_store(request, tmp_path, kind):
     """Blocked, then allowed, then blocked again; another owner's first choice comes later."""
-    store = Preferences(tmp_path / "past.db" if kind == "sqlite" else request.getfixturevalue("postgres_url"))
-    for owner in ("a", "b"):
-        store.forget(owner)
+    store = Preferences.create(tmp_path / "past.db" if kind == "sqlite" else request.getfixturevalue("fresh_postgres"))
     moments = [now()]
     for block in (True, False, True):
         store.choose("a", {"x": block, "y": True})
@@ -254,6 +252,7 @@ def test_verify_on_the_command_line(students, tmp_path, monkeypatch, capsys):
     places = ",".join(TREE)
     command = ["consent", "request", "sqlite:///u.db", "--sql", students.SQL, "--catalogue", "inferences.toml"]
     command += ["--k", "10", "--owner", "student.card", "--quasi", places, "--tree", places, "--identifiers", "name"]
+    assert run(["consent", "init"]) == 0
     assert run([*command, "--no-measure"]) == 0
     assert "celosia verify publication" in capsys.readouterr().out
     again = ["verify", "publication", "--original", "sqlite:///u.db", "--catalogue", "inferences.toml", "--json"]

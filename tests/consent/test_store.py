@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import stat
 import threading
 
@@ -12,23 +11,11 @@ import pytest
 from celosia.consent.store import Preferences
 from celosia.errors import DataError, InputError
 
-_numbers = itertools.count()
-
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store(request, tmp_path):
-    if request.param == "sqlite":
-        opened = Preferences(tmp_path / "choices.db")
-    else:
-        import sqlalchemy as sa
-
-        url = request.getfixturevalue("postgres_url")
-        name = f"consent_{next(_numbers)}"
-        engine = sa.create_engine(sa.make_url(url).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            connection.exec_driver_sql(f"CREATE DATABASE {name}")
-        engine.dispose()
-        opened = Preferences(sa.make_url(url).set(database=name).render_as_string(hide_password=False))
+    where = tmp_path / "choices.db" if request.param == "sqlite" else request.getfixturevalue("fresh_postgres")
+    opened = Preferences.create(where)
     yield opened
     opened.close()
 
@@ -113,13 +100,13 @@ def test_bad_keys_and_places_are_refused(store, tmp_path):
             store.choose(bad, {"residence": True})
     with pytest.raises(InputError, match="durable"):
         Preferences("sqlite://")
-    with pytest.raises(InputError, match="does not exist"):
+    with pytest.raises(InputError, match="there is no store of choices"):
         Preferences(tmp_path / "nowhere" / "x.db")
     with pytest.raises(InputError, match="not in 'mysql'"):
         Preferences("mysql://host/x")
 
 
 def test_the_file_is_private(tmp_path):
-    store = Preferences(tmp_path / "choices.db")
+    store = Preferences.create(tmp_path / "choices.db")
     store.close()
     assert stat.S_IMODE((tmp_path / "choices.db").stat().st_mode) == 0o600

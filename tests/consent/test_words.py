@@ -133,7 +133,7 @@ class Text(HTMLParser):
 @pytest.fixture
 def shown(tmp_path, students):
     """Every page with everything it can show, by language."""
-    store = Preferences(tmp_path / "c.db")
+    store = Preferences.create(tmp_path / "c.db")
     store.add_owners([f"B{i}" for i in range(40)])
     store.choose("B1", {"residence": True, "timetable": False})
     for default in (True, False):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import importlib.util
 import sqlite3
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -19,42 +18,6 @@ from celosia.gateway.gateway import Gateway
 from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
 
-_spec = importlib.util.spec_from_file_location("celosia_tests_postgres", Path(__file__).parents[1] / "postgres.py")
-assert _spec is not None
-assert _spec.loader is not None
-postgres = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(postgres)
-
-
-@pytest.fixture(scope="session")
-def postgres_url() -> Iterator[str]:
-    if postgres.binaries() is None:
-        pytest.skip("needs the PostgreSQL server binaries (initdb, pg_ctl), which are not installed")
-    with postgres.cluster() as url:
-        yield url
-
-
-def _database(postgres_url: str) -> Iterator[str]:
-    import uuid
-
-    import sqlalchemy as sa
-
-    name = f"t{uuid.uuid4().hex}"
-    url = sa.make_url(postgres_url).set(drivername="postgresql+psycopg")
-    engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
-    yield url.set(drivername="postgresql", database=name).render_as_string(hide_password=False)
-    with engine.connect() as connection:
-        connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
-    engine.dispose()
-
-
-@pytest.fixture
-def fresh_postgres(postgres_url: str) -> Iterator[str]:
-    """An empty database of its own."""
-    yield from _database(postgres_url)
-
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def ledger_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
@@ -65,7 +28,7 @@ def ledger_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def ledger(ledger_url: str) -> Iterator[Ledger]:
-    found = Ledger(ledger_url)
+    found = Ledger.create(ledger_url)
     yield found
     found.close()
 
@@ -210,12 +173,6 @@ def clinic_facts(request: pytest.FixtureRequest, tmp_path: Path) -> DatasetFacts
 
 @pytest.fixture
 def clinic_gateway(clinic_facts: DatasetFacts, tmp_path: Path) -> Iterator[Gateway]:
-    gateway = Gateway(clinic_facts, Ledger(tmp_path / "ledger.db"))
+    gateway = Gateway(clinic_facts, Ledger.create(tmp_path / "ledger.db"))
     yield gateway
     gateway.close()
-
-
-@pytest.fixture
-def other_postgres(postgres_url: str) -> Iterator[str]:
-    """A second empty database beside ``fresh_postgres``."""
-    yield from _database(postgres_url)

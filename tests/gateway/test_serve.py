@@ -33,6 +33,7 @@ def celosia(*arguments):
 
 
 def test_answers_leave_on_the_grid(declaration):
+    subprocess.run(celosia("init", "--dataset", declaration), check=True)
     key = subprocess.run(celosia("key", "ana", "--dataset", declaration), capture_output=True, text=True, check=True)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -37,9 +37,9 @@ def small(tmp_path):
 
 @pytest.fixture
 def served(small, tmp_path):
-    keys = Keys(tmp_path / "keys.json")
+    keys = Keys.create(tmp_path / "keys.json")
     key = keys.add("ana")
-    gateway = Gateway(small, Ledger(tmp_path / "ledger.db"))
+    gateway = Gateway(small, Ledger.create(tmp_path / "ledger.db"))
     with testclient.TestClient(create(gateway, keys, per_minute=60), follow_redirects=False) as client:
         yield client, key, gateway
     gateway.close()

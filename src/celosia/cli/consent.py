@@ -129,6 +129,16 @@ def request(
 
 
 @consent_app.command()
+def init(store: Store = "consent.db") -> None:
+    """Make an empty store of choices; no other command does."""
+    from celosia.consent.commands import init as make
+    from celosia.io.database import shown
+
+    make(store)
+    print(f"made: store of choices {shown(store)}")
+
+
+@consent_app.command()
 def load(
     source: Annotated[Path, typer.Argument(help="CSV with the columns owner, inference, block.")],
     store: Store = "consent.db",

@@ -56,6 +56,15 @@ def query(
 
 
 @gateway_app.command()
+def init(dataset: Dataset = Path("dataset.toml"), ledger: LedgerPlace = None, keys: KeysPlace = None) -> None:
+    """Make the ledger with the lifetime total of a data set, and the file of keys; what is there stays."""
+    from celosia.gateway.commands import init as make
+
+    made = make(dataset, ledger=ledger, keys=keys)
+    print("made: " + ", ".join(made) if made else "nothing to make: all of it is there")
+
+
+@gateway_app.command()
 def serve(
     dataset: Dataset = Path("dataset.toml"),
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",

@@ -117,15 +117,19 @@ def repeat_request(database: str, catalogue: str | Path, store: str | Path = STO
     """How ``celosia verify`` makes a publication again."""
     from celosia.consent.replay import repetition
 
-    if "://" not in str(store) and not Path(store).is_file():
-        raise DataError(f"there is no store {str(store)!r} of choices: give the one that the request was made with.")
-    known = load(catalogue)
+    with opened(store, reading=True):  # refuse now what is no store
+        known = load(catalogue)
 
     def repeat(stated: dict[str, Any], private: dict[str, Any]) -> list[Check]:
-        with opened(store) as choices:
+        with opened(store, reading=True) as choices:
             return repetition(database, known, choices)(stated, private)
 
     return repeat
+
+
+def init(store: str | Path = STORE) -> None:
+    """Make an empty store of choices; one that is there already is refused."""
+    Preferences.create(store).close()
 
 
 def load_choices(source: str | Path, store: str | Path = STORE) -> int:
@@ -181,7 +185,7 @@ def serve(
 
 def record(owner: str, store: str | Path = STORE, *, forget: bool = False) -> dict[str, Any]:
     """Everything that is stored about an owner; with ``forget`` it is deleted afterwards."""
-    with opened(store) as choices:
+    with opened(store, reading=not forget) as choices:
         found = choices.export(owner)
         if forget:
             choices.forget(owner, by="publisher")
@@ -220,7 +224,7 @@ def suggest(source: str, query: str | None = None, *, least: float = 0.3, most: 
 
 
 @contextmanager
-def opened(store: str | Path) -> Iterator[Preferences]:
+def opened(store: str | Path, *, reading: bool = False) -> Iterator[Preferences]:
     """The store, closed afterwards."""
-    with closing(Preferences(store)) as choices:
+    with closing(Preferences(store, reading=reading)) as choices:
         yield choices

@@ -7,7 +7,8 @@ from typing import Any
 
 from celosia.consent.pages import Pages, draw, said, words
 from celosia.consent.rules import LANGUAGES, Catalogue, Inference, Rule
-from celosia.consent.store import Preferences, tables
+from celosia.consent.store import Preferences
+from celosia.consent.tables import tables
 
 FEWEST = 5
 """The width of the ranges in which counts are shown; answers of fewer respondents are withheld."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from celosia.consent.store import Preferences, tables
+from celosia.consent.store import Preferences
+from celosia.consent.tables import tables
 
 
 class Past(Preferences):

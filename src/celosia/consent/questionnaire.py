@@ -11,7 +11,8 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from celosia.consent.rules import STUDENT_CLASSES, spoken
-from celosia.consent.store import Preferences, tables
+from celosia.consent.store import Preferences
+from celosia.consent.tables import tables
 from celosia.errors import DataError
 
 if TYPE_CHECKING:

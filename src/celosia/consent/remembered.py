@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from celosia.consent.store import now, tables
+from celosia.consent.store import now
+from celosia.consent.tables import tables
 
 if TYPE_CHECKING:
     from celosia.consent.store import Preferences

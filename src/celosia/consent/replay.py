@@ -125,7 +125,7 @@ def _deleted(store: Preferences, moment: str) -> bool:
     """Whether an owner has deleted their record since a moment."""
     import sqlalchemy as sa
 
-    from celosia.consent.store import tables
+    from celosia.consent.tables import tables
 
     t = tables().trail
     with store.engine.connect() as connection:

@@ -9,7 +9,8 @@ import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from celosia.consent.store import Preferences, tables
+from celosia.consent.store import Preferences
+from celosia.consent.tables import tables
 from celosia.errors import ParameterError
 
 ADMIN = "\x01admin"

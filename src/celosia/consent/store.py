@@ -6,92 +6,22 @@ an owner who has not answered has the default that the publisher states and show
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from celosia.errors import DataError, InputError, MissingExtra
+from celosia.consent.tables import STORE, tables
+from celosia.errors import DataError
+from celosia.io.durable import PATIENCE
 
 if TYPE_CHECKING:
     import polars as pl
-    from sqlalchemy import Connection, Engine, MetaData, Table
+    from sqlalchemy import Connection, Engine, Table
 
 BATCH = 20_000
-
-
-class Tables(NamedTuple):
-    """Owners, their other keys and choices, every change, settings, sign-in links, audit trail, matches of queries."""
-
-    metadata: MetaData
-    owners: Table
-    aliases: Table
-    choices: Table
-    changes: Table
-    settings: Table
-    links: Table
-    trail: Table
-    answers: Table
-    activations: Table
-
-
-@lru_cache(maxsize=1)
-def tables() -> Tables:
-    """Describe the tables."""
-    import sqlalchemy as sa
-
-    metadata = sa.MetaData()
-
-    def table(name: str, *columns: Any) -> Table:
-        return sa.Table(f"consent_{name}", metadata, *columns)
-
-    def text(name: str, **options: Any) -> Any:
-        return sa.Column(name, sa.Text, **({"nullable": False} | options))
-
-    def key(name: str) -> Any:
-        return sa.Column(name, sa.Text, primary_key=True)
-
-    number = sa.BigInteger().with_variant(sa.Integer, "sqlite")  # only INTEGER counts up by itself in SQLite
-    return Tables(
-        metadata,
-        table("owners", key("owner"), text("since")),
-        table("aliases", key("kind"), key("alias"), text("owner", index=True)),
-        table(
-            "choices",
-            key("owner"),
-            key("inference"),
-            sa.Column("block", sa.Boolean, nullable=False),
-            text("at"),
-            sa.Index("consent_blocked", "inference", "block"),
-        ),
-        table(
-            "changes",
-            sa.Column("number", number, primary_key=True, autoincrement=True),
-            text("owner", index=True),
-            text("inference"),
-            sa.Column("block", sa.Boolean, nullable=False),
-            text("at"),
-            text("by"),
-        ),
-        table("settings", key("name"), text("value")),
-        table("links", key("digest"), text("owner", index=True), text("until"), text("used", nullable=True)),
-        table(
-            "trail",
-            sa.Column("number", number, primary_key=True, autoincrement=True),
-            text("at"),
-            text("what"),
-            text("who"),
-            text("detail"),
-        ),
-        table(
-            "answers", key("respondent"), key("item"), text("grouping"), sa.Column("value", sa.Integer), text("note")
-        ),
-        table("activations", key("query"), text("catalogue"), text("found"), text("at", index=True)),
-    )
 
 
 @dataclass(frozen=True)
@@ -108,22 +38,26 @@ class Preferences:
 
     ``default`` tells what an unanswered question means: ``False`` (not blocked: only unwanted inferences are stored)
     or ``True``. It is stored with the choices, shown to owners, and its changes are in the audit trail.
+    :meth:`create` makes a store; opening one that is not there is refused, since nobody blocks anything in a new one.
+    A transaction waits ``patience`` seconds for the lock of another program.
 
     >>> import tempfile
     >>> place = tempfile.TemporaryDirectory()
-    >>> store = Preferences(Path(place.name) / "choices.db")
+    >>> store = Preferences.create(Path(place.name) / "choices.db")
     >>> store.choose("B1234", {"residence": True})
     >>> store.blocking(["residence", "timetable"])
     {'residence': ['B1234'], 'timetable': []}
     >>> store.close()
     """
 
-    def __init__(self, where: str | Path) -> None:
-        self._engine = _connect(where)
-        with self.writing() as connection:
-            if self._engine.dialect.name == "postgresql":
-                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(728732)")
-            tables().metadata.create_all(connection)
+    def __init__(self, where: str | Path, *, reading: bool = False, patience: float = PATIENCE) -> None:
+        self._engine = STORE.open(where, reading=reading, patience=patience)
+
+    @classmethod
+    def create(cls, where: str | Path) -> Preferences:
+        """Make an empty store and open it; one that is there already is refused."""
+        STORE.create(where)
+        return cls(where)
 
     def close(self) -> None:
         """Give the connections back."""
@@ -333,42 +267,6 @@ class Preferences:
         with self._engine.connect() as connection:
             row = connection.execute(t.select().where(t.c.name == name)).first()
         return "" if row is None else str(row.value)
-
-
-def _connect(where: str | Path) -> Engine:
-    try:
-        import sqlalchemy as sa
-    except ImportError:  # pragma: no cover - the test environment has it
-        raise MissingExtra.of("the preference store", "db") from None
-    text = str(where)
-    if "://" not in text:
-        text = f"sqlite:///{Path(text).expanduser().absolute()}"
-    url = sa.make_url(text)
-    kind = url.get_backend_name()
-    if kind == "postgresql":
-        return sa.create_engine(url.set(drivername="postgresql+psycopg"))
-    if kind != "sqlite":
-        raise InputError(f"preferences are kept in SQLite or PostgreSQL, not in {kind!r}.")
-    if not url.database or url.database == ":memory:":
-        raise InputError("preferences must be durable: give a file for SQLite, not a database in memory.")
-    path = Path(url.database)
-    if not path.parent.is_dir():
-        raise InputError(f"the directory {path.parent} does not exist; create it first.")
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    engine = sa.create_engine(url, connect_args={"check_same_thread": False, "timeout": 60})
-
-    @sa.event.listens_for(engine, "connect")
-    def prepare(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None  # the driver's own BEGIN would not take the write lock
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA secure_delete=ON")  # what an owner deletes is not left in free pages
-
-    @sa.event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        writing = connection.get_execution_options().get("writing", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
-
-    return engine
 
 
 def _note(connection: Connection, what: str, who: str, detail: str) -> None:

@@ -1,4 +1,4 @@
-"""What the command line does with the gateway, as plain functions: ask, explain, serve, make keys, verify, audit."""
+"""What the command line does with the gateway, as plain functions: init, ask, explain, serve, keys, verify, audit."""
 
 from __future__ import annotations
 
@@ -11,11 +11,36 @@ from celosia.gateway.audit import Finding, audit
 from celosia.gateway.databases import open_database
 from celosia.gateway.explain import Explanation
 from celosia.gateway.gateway import Gateway
-from celosia.gateway.ledger import Ledger, Verification
+from celosia.gateway.ledger import Ledger, NoLedger, Verification
+from celosia.gateway.ledger.tables import LEDGER
 from celosia.gateway.metadata import DatasetFacts
+from celosia.io.database import shown
 
-LEDGER = "ledger.db"
-KEYS = "keys.json"
+LEDGER_FILE = "ledger.db"
+KEYS_FILE = "keys.json"
+
+
+def init(dataset: str | Path, *, ledger: str | Path | None = None, keys: str | Path | None = None) -> list[str]:
+    """Make what a data set needs and say what was made: the ledger, its lifetime total in it, and the file of keys.
+
+    What is there already stays. The total binds for good, so the declaration is first checked against the data.
+    """
+    from celosia.gateway.keys import Keys
+
+    facts, place, known = DatasetFacts.load(dataset), ledger_of(dataset, ledger), keys_of(dataset, keys)
+    open_database(facts).close()
+    made = []
+    if not LEDGER.exists(place):
+        LEDGER.create(place)
+        made.append(f"ledger {shown(str(place))}")
+    with closing(Ledger(place)) as opened:
+        if facts.name not in opened.datasets():
+            made.append(f"data set {facts.name!r} in the ledger")
+        opened.add(facts.name, facts.budget, facts.neighbours)
+    if not known.exists():
+        Keys.create(known)
+        made.append(f"file of keys {known}")
+    return made
 
 
 def query(
@@ -35,8 +60,9 @@ def query(
 
     The ledger is ``ledger.db`` beside the declaration unless given (a path, or the URL of a PostgreSQL database).
     """
-    gateway = Gateway.load(dataset, ledger_of(dataset, ledger))
-    with closing(gateway):
+    facts = DatasetFacts.load(dataset)
+    book = NoLedger() if explain else Ledger(ledger_of(dataset, ledger))
+    with closing(Gateway(facts, book)) as gateway:
         price = {"epsilon": epsilon, "rho": rho, "delta": delta, "announce": announce}
         if explain:
             return gateway.explain(sql, **price)  # type: ignore[arg-type]
@@ -62,7 +88,7 @@ def serve(
 
     known = Keys(keys_of(dataset, keys))
     if len(known) == 0:
-        raise InputError(f"no analyst has a key yet: make one first (in {keys_of(dataset, keys)}).")
+        raise InputError(f"no analyst has a key in {keys_of(dataset, keys)}: make one with 'celosia gateway key'.")
     gateway = Gateway.load(dataset, ledger_of(dataset, ledger), grid=grid)
     with closing(gateway):
         app = create(gateway, known, per_minute=per_minute, secure=secure)
@@ -73,19 +99,23 @@ def add_key(dataset: str | Path, analyst: str, keys: str | Path | None = None) -
     """Make a key for an analyst and return it; only its hash is stored."""
     from celosia.gateway.keys import Keys
 
+    DatasetFacts.load(dataset)
     return Keys(keys_of(dataset, keys)).add(analyst)
 
 
 def verify(dataset: str | Path, ledger: str | Path | None = None, anchor: str = "") -> Verification:
     """Check the whole ledger of a data set; ``anchor`` is the head of an earlier check."""
     facts = DatasetFacts.load(dataset)
-    with closing(Ledger(ledger_of(dataset, ledger))) as opened:
+    with closing(Ledger(ledger_of(dataset, ledger), reading=True)) as opened:
         return opened.verify(facts.name, anchor)
 
 
 def audit_log(log: str | Path, dataset: str | Path) -> Finding:
     """Examine a log of plain SQL (one statement a line, or separated by semicolons) for differencing."""
-    text = Path(log).read_text(encoding="utf-8")
+    try:
+        text = Path(log).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"cannot read the log {str(log)!r}.") from None
     found = [part.strip() for line in text.splitlines() for part in line.split(";") if part.strip()]
     facts = DatasetFacts.load(dataset)
     with closing(open_database(facts)) as database:
@@ -105,9 +135,9 @@ def answer_text(answer: Answer) -> str:
 
 def ledger_of(dataset: str | Path, ledger: str | Path | None) -> str | Path:
     """Where the ledger is: as given, or beside the declaration."""
-    return ledger if ledger is not None else Path(dataset).parent / LEDGER
+    return ledger if ledger is not None else Path(dataset).parent / LEDGER_FILE
 
 
 def keys_of(dataset: str | Path, keys: str | Path | None) -> Path:
     """Where the keys are: as given, or beside the declaration."""
-    return Path(keys) if keys is not None else Path(dataset).parent / KEYS
+    return Path(keys) if keys is not None else Path(dataset).parent / KEYS_FILE

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
 import threading
 import time
 from pathlib import Path
 
-from celosia.errors import InputError
+from celosia.errors import InputError, OutputError
 from celosia.io.atomic import replaced
+
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 class Keys:
@@ -18,12 +21,15 @@ class Keys:
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
-        self._analysts: dict[str, str] = {}
-        if self._path.exists():
-            try:
-                self._analysts = dict(json.loads(self._path.read_text(encoding="utf-8")))
-            except (ValueError, UnicodeDecodeError):
-                raise InputError(f"{self._path} is not a file of keys.") from None
+        self._analysts = _read(self._path)
+
+    @classmethod
+    def create(cls, path: str | Path) -> Keys:
+        """Make a file in which nobody has a key yet; one that is there already is refused."""
+        if Path(path).exists():
+            raise OutputError(f"{str(path)!r} is there already. Give another name for a new file of keys.")
+        _write(Path(path), {})
+        return cls(path)
 
     def add(self, analyst: str) -> str:
         """Make a key for an analyst, replacing an older one; it is shown once and stored as a hash."""
@@ -46,8 +52,7 @@ class Keys:
         return len(self._analysts)
 
     def _write(self, analysts: dict[str, str]) -> None:
-        with replaced(self._path, 0o600) as draft:
-            draft.write_text(json.dumps(analysts, indent=1), encoding="utf-8")
+        _write(self._path, analysts)
         self._analysts = analysts
 
 
@@ -79,6 +84,26 @@ class RateLimit:
                 return 0.0
             self._buckets[name] = (tokens, now)
             return (1 - tokens) * 60 / self._size
+
+
+def _read(path: Path) -> dict[str, str]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        advice = "Check the name; a new one is made with 'celosia gateway init'."
+        raise InputError(f"there is no file of keys {str(path)!r}. {advice}") from None
+    except OSError as problem:
+        raise InputError(f"cannot read the file of keys {str(path)!r}: {problem.strerror}.") from None
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or not all(_DIGEST.fullmatch(k) and isinstance(v, str) for k, v in found.items()):
+        raise InputError(f"{str(path)!r} is not a file of keys.")
+    return found
+
+
+def _write(path: Path, analysts: dict[str, str]) -> None:
+    with replaced(path, 0o600) as draft:
+        draft.write_text(json.dumps(analysts, indent=1), encoding="utf-8")
 
 
 def _digest(key: str) -> str:

@@ -32,7 +32,7 @@ def ask_for_ever(where: str, run: int, out: int) -> None:
 
 
 def test_killed_fifty_times(ledger_url: str, tmp_path: Path):
-    setup = Ledger(ledger_url)
+    setup = Ledger.create(ledger_url)
     setup.open("d", BUDGET)
     setup.close()  # no connection may be shared across the fork
     rng = random.Random(11)
@@ -88,7 +88,7 @@ def spend_until_refused(where: str, run: int, out: int) -> None:
 
 def test_processes_that_race_cannot_overspend(ledger_url: str):
     """Four gateways on one ledger: together they are granted exactly the budget."""
-    setup = Ledger(ledger_url)
+    setup = Ledger.create(ledger_url)
     setup.open("d", Cost.pure(1.0))
     setup.close()
     reading, writing = os.pipe()

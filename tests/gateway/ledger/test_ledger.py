@@ -103,7 +103,7 @@ def test_unknown_names_and_places(ledger: Ledger, tmp_path: Path):
         ledger.charge("adlut", "a", "q", "", Cost.pure(0.1))
     with pytest.raises(InputError, match="durable"):
         Ledger("sqlite:///:memory:")
-    with pytest.raises(InputError, match="does not exist"):
+    with pytest.raises(InputError, match="there is no ledger"):
         Ledger(tmp_path / "nowhere" / "ledger.db")
     with pytest.raises(InputError, match="mysql"):
         Ledger("mysql://localhost/x")
@@ -137,7 +137,7 @@ def test_the_database_itself_refuses_changes(ledger: Ledger):
 def test_tampering_is_found(tmp_path: Path, tampering: str, problem: str):
     import re
 
-    ledger = Ledger(tmp_path / "ledger.db")
+    ledger = Ledger.create(tmp_path / "ledger.db")
     ledger.open("d", Cost.pure(1.0))
     for i in range(2):
         ledger.answer(tenth(ledger, f"q{i}"), {"value": i})  # type: ignore[arg-type]
@@ -153,7 +153,7 @@ def test_tampering_is_found(tmp_path: Path, tampering: str, problem: str):
 
 
 def test_a_cut_off_chain_is_found_by_its_anchor(tmp_path: Path):
-    ledger = Ledger(tmp_path / "ledger.db")
+    ledger = Ledger.create(tmp_path / "ledger.db")
     ledger.open("d", Cost.pure(1.0))
     before = ledger.verify("d").head
     tenth(ledger, "q")
@@ -169,12 +169,12 @@ def test_a_cut_off_chain_is_found_by_its_anchor(tmp_path: Path):
 
 
 def test_the_file_is_private(tmp_path: Path):
-    Ledger(tmp_path / "ledger.db").close()
+    Ledger.create(tmp_path / "ledger.db").close()
     assert (tmp_path / "ledger.db").stat().st_mode & 0o777 == 0o600
 
 
 def test_full_synchronisation(tmp_path: Path):
-    ledger = Ledger(tmp_path / "ledger.db")
+    ledger = Ledger.create(tmp_path / "ledger.db")
     with ledger._engine.connect() as connection:
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
@@ -223,6 +223,7 @@ def test_64_clients_with_50_questions_each_never_overspend(ledger: Ledger, ledge
 
 
 def test_two_gateways_may_open_the_same_budget_at_once(ledger_url: str):
+    Ledger.create(ledger_url).close()
     ledgers = [Ledger(ledger_url) for _ in range(6)]
     problems: list[BaseException] = []
 

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from celosia.gateway.ledger.chain import Entry, Verification
-from celosia.gateway.ledger.ledger import Allowance, Balance, Granted, Ledger, Share, Stored
+from celosia.gateway.ledger.ledger import Allowance, Balance, Granted, Ledger, NoLedger, Share, Stored
 
-__all__ = ["Allowance", "Balance", "Entry", "Granted", "Ledger", "Share", "Stored", "Verification"]
+__all__ = ["Allowance", "Balance", "Entry", "Granted", "Ledger", "NoLedger", "Share", "Stored", "Verification"]

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from celosia.budget.cost import Cost
 from celosia.errors import UnknownName
 from celosia.gateway.ledger.chain import Entry, Kind
+from celosia.gateway.ledger.tables import LEDGER
+from celosia.io.durable import Unavailable
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -203,6 +205,10 @@ class Clerk:
     def _run(self, batch: list[_Waiting[Any]]) -> None:
         try:
             results = self._commit(batch)
+        except Unavailable as error:  # for all of them: each by itself would wait as long again
+            for one in batch:
+                one.error, one.done = error, True
+            return
         except BaseException as error:
             if len(batch) == 1:
                 batch[0].error, batch[0].done = error, True
@@ -215,14 +221,17 @@ class Clerk:
 
     def _commit(self, batch: list[_Waiting[Any]]) -> list[Any]:
         if self._connection is None:
-            self._connection = self._engine.connect()
+            self._connection = self._engine.connect().execution_options(writing=True)
         try:
             with self._connection.begin():
                 books = Books(self._connection)
                 results = [waiting.work(books) for waiting in batch]
                 books.close()
-        except BaseException:
+        except BaseException as problem:
             self.close()  # it may be broken: the next transaction takes a new connection
+            found = LEDGER.unavailable(problem)
+            if found is not None:
+                raise found from None
             raise
         return results
 

@@ -11,10 +11,10 @@ from typing import Any, Literal, get_args
 
 from celosia.budget.cost import Cost, Measure
 from celosia.budget.neighbours import checked
-from celosia.errors import BudgetError, InputError
+from celosia.errors import BudgetError, InputError, UnknownName
 from celosia.gateway.ledger.books import Books, Clerk, labels
 from celosia.gateway.ledger.chain import GENESIS, Audit, Entry, Verification
-from celosia.gateway.ledger.tables import connect, tables
+from celosia.gateway.ledger.tables import LEDGER, tables
 
 Period = Literal["life", "year", "month", "day"]
 
@@ -83,14 +83,20 @@ class Ledger:
     """Durable record of spent privacy budget in SQLite (a path) or PostgreSQL (a URL).
 
     A request is charged, or refused, in one transaction that holds the write lock of its data set; only then may
-    noise
-    be drawn. What is charged stays charged, whatever happens next: there is no refund, and no call that raises a
-    total.
+    noise be drawn. What is charged stays charged, whatever happens next: there is no refund, and no call that raises
+    a total. :meth:`create` makes a ledger; opening one that is not there is refused, since an empty ledger would be
+    a budget that nobody has spent from.
     """
 
-    def __init__(self, where: str | Path) -> None:
-        self._engine = connect(where)
+    def __init__(self, where: str | Path, *, reading: bool = False) -> None:
+        self._engine = LEDGER.open(where, reading=reading)
         self._clerk = Clerk(self._engine)
+
+    @classmethod
+    def create(cls, where: str | Path) -> Ledger:
+        """Make an empty ledger and open it; one that is there already is refused."""
+        LEDGER.create(where)
+        return cls(where)
 
     def close(self) -> None:
         """Give the connections back."""
@@ -98,25 +104,23 @@ class Ledger:
         self._engine.dispose()
 
     def open(self, dataset: str, budget: Cost, neighbours: str = "add-remove") -> None:
+        """Go on with a data set, which must have the total that was declared first.
+
+        The first data set of an empty ledger is added. A further one must be added by name: a data set that was
+        renamed by mistake would get a second budget.
+        """
+
+        def refuse(books: Books) -> None:
+            known = [row["dataset"] for row in books.rows("datasets")]
+            if known and dataset not in known:
+                hint = "A further data set is added with 'celosia gateway init'."
+                raise UnknownName.of("data set in this ledger", dataset, known, hint)
+
+        self._clerk.book(lambda books: (refuse(books), _declare(books, dataset, budget, neighbours)))
+
+    def add(self, dataset: str, budget: Cost, neighbours: str = "add-remove") -> None:
         """Declare a data set with its binding lifetime total; a second call must state the same total."""
-        row: dict[str, Any] = {"measure": budget.measure, "neighbours": checked(neighbours)}
-        row |= {"loss_total": budget.loss_units, "delta_total": budget.delta_units}
-
-        def work(books: Books) -> None:
-            if books.find(dataset) is None:  # another gateway may do the same now: the second one finds the first's row
-                books.run("new budget", dataset=dataset, head=GENESIS, **row)
-            known = books.budget(dataset)
-            if known["length"] == 0:
-                books.append(dataset, "open", request=json.dumps(row, sort_keys=True))
-            elif any(known[key] != value for key, value in row.items()):
-                raise BudgetError(
-                    f"the data set {dataset!r} has a lifetime total of {shown(_total(known))} under "
-                    f"{known['neighbours']} neighbours; it cannot be changed to {shown(budget)} under {neighbours}. "
-                    "What was promised "
-                    "when the first answer was given binds for good."
-                )
-
-        self._clerk.book(work)
+        self._clerk.book(lambda books: _declare(books, dataset, budget, neighbours))
 
     def share(self, dataset: str, share: Share) -> None:
         """Set what one analyst (or each, ``"*"``) may spend in each day, month, year or in all (``life``)."""
@@ -176,12 +180,12 @@ class Ledger:
 
     def balance(self, dataset: str, analyst: str = "") -> Balance:
         """Tell what was spent and what is left, for the data set and for one analyst."""
-        with self._engine.connect().execution_options(reading=True) as connection:
+        with self._engine.connect() as connection:
             return _balance(Books(connection, reading=True), dataset, analyst)
 
     def datasets(self) -> list[str]:
         """Names of the data sets that have a budget here."""
-        with self._engine.connect().execution_options(reading=True) as connection:
+        with self._engine.connect() as connection:
             return [row["dataset"] for row in Books(connection, reading=True).rows("datasets")]
 
     def history(self, dataset: str, analyst: str = "", limit: int | None = None) -> list[Entry]:
@@ -192,7 +196,7 @@ class Ledger:
             query = query.where(t.c.analyst == analyst)
         if limit is not None:
             query = query.limit(limit)
-        with self._engine.connect().execution_options(reading=True) as connection:
+        with self._engine.connect() as connection:
             return [Entry(**row) for row in connection.execute(query).mappings()]
 
     def verify(self, dataset: str, anchor: str = "") -> Verification:
@@ -202,7 +206,7 @@ class Ledger:
         earlier verification elsewhere and give it as ``anchor``; it must still be part of the chain.
         """
         t, s = tables().entries, tables().spendings
-        with self._engine.connect().execution_options(reading=True) as connection:
+        with self._engine.connect() as connection:
             known = Books(connection, reading=True).budget(dataset)
             rows = connection.execute(t.select().where(t.c.dataset == dataset).order_by(t.c.seq)).mappings()
             audit = Audit(Entry(**row) for row in rows)
@@ -211,6 +215,38 @@ class Ledger:
                 for row in connection.execute(s.select().where(s.c.dataset == dataset))
             }
         return audit.verdict(known, booked, anchor)
+
+
+class NoLedger(Ledger):
+    """In place of a ledger where questions are only explained: nothing is read from it, nothing can be charged."""
+
+    def __init__(self) -> None:
+        """Open nothing."""
+
+    def close(self) -> None:
+        """Nothing was opened."""
+
+    def open(self, dataset: str, budget: Cost, neighbours: str = "add-remove") -> None:
+        """Nothing is declared."""
+
+    def share(self, dataset: str, share: Share) -> None:
+        """Nothing is shared."""
+
+
+def _declare(books: Books, dataset: str, budget: Cost, neighbours: str) -> None:
+    row: dict[str, Any] = {"measure": budget.measure, "neighbours": checked(neighbours)}
+    row |= {"loss_total": budget.loss_units, "delta_total": budget.delta_units}
+    if books.find(dataset) is None:  # another gateway may do the same now: the second one finds the first's row
+        books.run("new budget", dataset=dataset, head=GENESIS, **row)
+    known = books.budget(dataset)
+    if known["length"] == 0:
+        books.append(dataset, "open", request=json.dumps(row, sort_keys=True))
+    elif any(known[key] != value for key, value in row.items()):
+        raise BudgetError(
+            f"the data set {dataset!r} has a lifetime total of {shown(_total(known))} under "
+            f"{known['neighbours']} neighbours; it cannot be changed to {shown(budget)} under {neighbours}. "
+            "What was promised when the first answer was given binds for good."
+        )
 
 
 def _balance(books: Books, dataset: str, analyst: str) -> Balance:

@@ -1,18 +1,14 @@
-"""The tables of the ledger, and how its database is opened: SQLite (WAL, synchronous=FULL) or PostgreSQL."""
+"""The tables of the ledger, in SQLite (WAL, synchronous=FULL) or PostgreSQL."""
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from celosia.errors import InputError, MissingExtra
+from celosia.io.durable import Durable
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine, MetaData, Table
-
-BUSY_SECONDS = 120
+    from sqlalchemy import Connection, MetaData, Table
 
 
 class Tables(NamedTuple):
@@ -68,55 +64,6 @@ def tables() -> Tables:
     )
 
 
-def connect(where: str | Path) -> Engine:
-    """Open the ledger's database; a path is a SQLite file, made readable by its owner only."""
-    try:
-        import sqlalchemy as sa
-    except ImportError:  # pragma: no cover - the test environment has it
-        raise MissingExtra.of("the ledger", "db") from None
-    text = str(where)
-    if "://" not in text:
-        text = f"sqlite:///{Path(text).expanduser().absolute()}"
-    url = sa.make_url(text)
-    if url.get_backend_name() == "postgresql":
-        engine = sa.create_engine(url.set(drivername="postgresql+psycopg"), pool_size=16, max_overflow=64)
-    elif url.get_backend_name() == "sqlite":
-        if not url.database or url.database == ":memory:":
-            raise InputError("a ledger must be durable: give a file for SQLite, not a database in memory.")
-        _private_file(Path(url.database))
-        engine = sa.create_engine(url, pool_size=16, max_overflow=64, connect_args={"check_same_thread": False})
-        _durable(engine)
-    else:
-        raise InputError(f"the ledger knows SQLite and PostgreSQL, not {url.get_backend_name()!r}.")
-    _create(engine)
-    return engine
-
-
-def _private_file(path: Path) -> None:
-    if not path.parent.is_dir():
-        raise InputError(f"the directory {path.parent} of the ledger does not exist; create it first.")
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-
-
-def _durable(engine: Engine) -> None:
-    """Every commit of SQLite reaches the disk before it returns, and writers queue instead of failing."""
-    from sqlalchemy import event
-
-    @event.listens_for(engine, "connect")
-    def prepare(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None  # we say BEGIN ourselves: the driver's own would not take the write lock
-        cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
-        cursor.execute("PRAGMA journal_mode=WAL")
-        cursor.execute("PRAGMA synchronous=FULL")
-        cursor.close()
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        reading = connection.get_execution_options().get("reading", False)
-        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
-
-
 _APPEND_ONLY = {
     "sqlite": [
         """CREATE TRIGGER IF NOT EXISTS celosia_no_{verb} BEFORE {VERB} ON celosia_entries
@@ -131,13 +78,12 @@ _APPEND_ONLY = {
 }
 
 
-def _create(engine: Engine) -> None:
-    with engine.begin() as connection:
-        if engine.dialect.name == "postgresql":
-            # two gateways that start together must not both create the tables
-            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(728731)")
-        tables().metadata.create_all(connection)
-        verbs = ["update", "delete"] + (["truncate"] if engine.dialect.name == "postgresql" else [])
-        for verb in verbs:
-            for statement in _APPEND_ONLY[engine.dialect.name]:
-                connection.exec_driver_sql(statement.replace("{verb}", verb).replace("{VERB}", verb.upper()))
+def _refuse_changes(connection: Connection) -> None:
+    """Let the database itself refuse to alter or to delete an entry."""
+    kind = connection.dialect.name
+    for verb in ["update", "delete"] + (["truncate"] if kind == "postgresql" else []):
+        for statement in _APPEND_ONLY[kind]:
+            connection.exec_driver_sql(statement.replace("{verb}", verb).replace("{VERB}", verb.upper()))
+
+
+LEDGER = Durable("ledger", lambda: tables().metadata, "celosia gateway init", _refuse_changes)
