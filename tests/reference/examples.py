@@ -1,0 +1,115 @@
+"""Parameters with which every model is tried, and the bounds that a table just meets or just misses."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tests.reference.models import REFERENCE, Verdict
+from tests.reference.rows import Plain, Row
+from tests.reference.tables import frame_of
+
+SETS = {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}
+COUNTED = ("alpha-k", "beta-likeness", "delta-disclosure", "l-diversity", "t-closeness")
+"""Models that count sensitive values within classes."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A model, the parameter that is its bound, and the others."""
+
+    model: str
+    bound: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    people: bool = False
+    """Whether it counts in a population."""
+
+    def __str__(self) -> str:
+        shown = [f"{k}={v}" for k, v in self.parameters.items() if k != "sets"]
+        return f"{self.model}({', '.join([*shown, *(['population'] if self.people else [])])})"
+
+    def suits(self, table: Plain) -> bool:
+        """Whether the model has a meaning for the table."""
+        column, distance = self.parameters.get("column"), self.parameters.get("distance")
+        if self.model in COUNTED and table.reading != "category":
+            return False
+        if self.people and table.reading != "category":
+            return False
+        return distance not in ("hierarchical", "value") or column not in table.recoded
+
+    def measured(self, table: Plain, population: list[Row], bound: float) -> Verdict:
+        """The slow verdict."""
+        given = dict(self.parameters, **{self.bound: bound})
+        if self.people:
+            given["population"] = population
+        return REFERENCE[self.model](table, **given)
+
+    def part(self, population: list[Row], bound: float) -> dict[str, Any]:
+        """The model in Celosia's grammar."""
+        given = {"use": self.model, **self.parameters, self.bound: bound}
+        if self.people:
+            given["population"] = frame_of(Plain(tuple(population), ("q", "r")))
+        return given
+
+
+def _models(model: str, bound: str, *parameters: dict[str, Any], people: bool = False) -> list[Example]:
+    return [Example(model, bound, given, people) for given in parameters]
+
+
+EXAMPLES = [
+    *_models("k-anonymity", "k", {}),
+    *_models("k-map", "k", {"size": 100}, {"size": 1000, "alpha": 0.2}),
+    *_models("k-map", "k", {}, people=True),
+    *_models("delta-presence", "highest", {}, {"lowest": 0.2}, people=True),
+    *_models("average-risk", "risk", {}, {"highest": 0.4}, {"highest": 0.5, "share": 0.25}),
+    *_models("sample-uniqueness", "share", {}),
+    *_models("population-uniqueness", "share", {"size": 100, "model": "zayatz"}),
+    *_models("alpha-k", "alpha", {"k": 1}, {"k": 2, "column": "s"}, {"k": 5, "column": "o"}),
+    *_models("l-diversity", "l", {}, {"column": "s"}, {"others": "quasi"}, {"others": "quasi", "column": "o"}),
+    *_models("l-diversity", "l", {"variant": "recursive", "c": 1.5}, {"variant": "recursive", "column": "v"}),
+    *_models("l-diversity", "l", {"variant": "entropy"}, {"variant": "entropy", "estimator": "grassberger"}),
+    *_models("t-closeness", "t", {}, {"column": "s", "distance": "hierarchical"}, {"aggregate": "min", "column": "o"}),
+    *_models("t-closeness", "t", {"column": "v", "distance": "value"}, {"column": "v", "distance": "ordered"}),
+    *_models("t-closeness", "t", {"column": "o", "distance": "ordered"}, {"column": "s", "distance": "ordered"}),
+    *_models("beta-likeness", "beta", {}, {"column": "s", "enhanced": True}),
+    *_models("delta-disclosure", "delta", {}, {"column": "v"}),
+    *_models("q-anonymity", "q", *({"sets": SETS, "aggregate": a} for a in ("mean", "min", "product", "weighted"))),
+    *_models("fuzzy-l-diversity", "l", {"sets": SETS}, {"sets": SETS, "column": "o", "norm": "min"}),
+    *_models("fuzzy-t-closeness", "t", {"sets": SETS}, {"sets": SETS, "column": "o", "distance": "ordered"}),
+    *_models("fuzzy-t-closeness", "t", {"sets": SETS, "column": "s", "distance": "hierarchical"}),
+    *_models("fuzzy-t-closeness", "t", {"sets": SETS, "column": "v", "distance": "value", "aggregate": "min"}),
+]
+WHOLE = ("k", "q")
+"""Bounds that are whole numbers."""
+LIMITS = {"alpha": 1.0, "risk": 1.0, "share": 1.0, "highest": 1.0}
+SLACK = 1e-6
+
+
+def bounds(example: Example, table: Plain, population: list[Row]) -> list[float]:
+    """A bound that the table meets by little, one on its value, and one that it misses by little, where allowed."""
+    least = REFERENCE_LEAST.get(example.model, False)
+    value, _ = example.measured(table, population, 1.0)
+    whole = example.bound in WHOLE or example.model == "fuzzy-l-diversity"
+    if math.isinf(value):
+        return [3 if whole or least else 2.5]
+    if whole:
+        return [int(value), int(value) + 1]
+    if least:
+        return [max(1.0, value - SLACK), value + SLACK]
+    found = [value + SLACK, value - SLACK]
+    low = max(0.0, float(example.parameters.get("lowest", 0.0)))
+    return [b for b in found if low < b <= LIMITS.get(example.bound, math.inf)] or [1.0]
+
+
+REFERENCE_LEAST = {"l-diversity": True}
+
+
+def population_of(table: Plain, seed: int = 0, extra: int = 12) -> list[Row]:
+    """People that contain those of an input table: each person once per combination, and some more."""
+    rng = np.random.default_rng(seed)
+    inside = {(table.who(i), table.key(i)): table.rows[i] for i in range(len(table.rows))}
+    more = [{"q": str(rng.choice(list("abcd"))), "r": int(rng.integers(1, 5))} for _ in range(extra)]
+    return [*({"q": row["q"], "r": row["r"]} for row in inside.values()), *more]

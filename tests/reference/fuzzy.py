@@ -1,0 +1,146 @@
+"""The fuzzy models a second time: cells as combinations of labels, degrees one record at a time."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from tests.reference.closeness import distance
+from tests.reference.rows import Plain
+
+Sets = Mapping[str, Mapping[str, str]]
+Cell = tuple[Any, ...]
+HAIR = 1e-9
+
+
+def q_anonymity(
+    table: Plain, q: int, sets: Sets, possibility: float = 0.5, aggregate: str = "mean", norm: str = "product"
+) -> tuple[float, bool]:
+    """The largest Q for which it is possible enough that every cell holds Q persons."""
+    cells = _cells(table, sets, norm)
+    if not table.kept:
+        return math.inf, True
+    each = []
+    for degrees in cells.values():
+        best: dict[Any, float] = {}
+        for i, degree in degrees.items():
+            best[table.who(i)] = max(degree, best.get(table.who(i), 0.0))
+        each.append(sorted(best.values(), reverse=True))
+    value = 1
+    for wanted in range(1, len(table.rows) + 1):
+        curves = [_possible(degrees, wanted) for degrees in each]
+        if _joined(curves, [sum(d) for d in each], aggregate) >= possibility - HAIR:
+            value = wanted
+    return value, value >= q
+
+
+def _possible(degrees: list[float], wanted: int) -> float:
+    """Poss(at least so many): max over s of min(s-th largest degree, 1 - the next)."""
+    padded = [1.0, *degrees, 0.0]
+    return max((min(padded[s], 1 - padded[s + 1]) for s in range(wanted, len(degrees) + 1)), default=0.0)
+
+
+def _joined(curves: list[float], sizes: list[float], aggregate: str) -> float:
+    if aggregate == "min":
+        return min(curves)
+    if aggregate == "product":
+        return math.prod(curves)
+    if aggregate == "weighted":
+        return sum(c * s for c, s in zip(curves, sizes, strict=True)) / sum(sizes)
+    return sum(curves) / len(curves)
+
+
+def fuzzy_l_diversity(
+    table: Plain, l: int, sets: Sets, column: str | None = None, norm: str = "product"
+) -> tuple[float, bool]:
+    """The fewest values of a sensitive column among the records that belong to a cell by one half or more."""
+    found = []
+    for name in table.sensitive if column is None else (column,):
+        for degrees in _cells(table, sets, norm).values():
+            values = {table.rows[i][name] for i, degree in degrees.items() if degree >= 0.5 - HAIR}
+            found += [len(values)] if values else []
+    value = min(found, default=math.inf)
+    return value, value >= l
+
+
+def fuzzy_t_closeness(
+    table: Plain,
+    t: float,
+    sets: Sets,
+    column: str | None = None,
+    distance: str = "equal",
+    aggregate: str = "max",
+) -> tuple[float, bool]:
+    """The distance of the mixture of cells that describes a record; a person counts once per cell and value."""
+    pick = max if aggregate == "max" else min
+    found = []
+    for name in table.sensitive if column is None else (column,):
+        found += [pick(_record_distances(table, sets, name, distance), default=0.0)]
+    value = max(found, default=0.0)
+    return value, value <= t + HAIR
+
+
+def _record_distances(table: Plain, sets: Sets, column: str, how: str) -> list[float]:
+    cells = _cells(table, sets, "product")
+    inside = {cell: _cell_shares(table, degrees, column) for cell, degrees in cells.items()}
+    q = table.baseline(column)
+    result = []
+    for i in table.kept:
+        mixture: dict[Any, Fraction] = {}
+        for cell, degrees in cells.items():
+            for value, share in inside[cell].items():
+                mixture[value] = mixture.get(value, Fraction(0)) + Fraction(degrees.get(i, 0.0)) * share
+        result.append(float(distance(table, column, mixture, q, how)))
+    return result
+
+
+def _cell_shares(table: Plain, degrees: Mapping[int, float], column: str) -> dict[Any, Fraction]:
+    best: dict[Any, dict[Any, Fraction]] = {}
+    for i, degree in degrees.items():
+        people = best.setdefault(table.rows[i][column], {})
+        people[table.who(i)] = max(Fraction(degree), people.get(table.who(i), Fraction(0)))
+    sums = {value: sum(people.values(), Fraction(0)) for value, people in best.items()}
+    whole = sum(sums.values(), Fraction(0))
+    return {value: amount / whole for value, amount in sums.items()}
+
+
+def _cells(table: Plain, sets: Sets, norm: str) -> dict[Cell, dict[int, float]]:
+    """The degrees of the kept records in every cell that some record belongs to."""
+    found: dict[Cell, dict[int, float]] = {}
+    for i in table.kept:
+        each = [_degrees(table.rows[i][name], sets.get(name)) for name in table.quasi]
+        for combination in itertools.product(*(d.items() for d in each)):
+            numbers = [degree for _, degree in combination]
+            degree = math.prod(numbers) if norm == "product" else min(numbers)
+            if degree > 0:
+                found.setdefault(tuple(label for label, _ in combination), {})[i] = degree
+    return found
+
+
+def _degrees(value: Any, sets: Mapping[str, str] | None) -> dict[Any, float]:
+    """How much a value belongs to each label of its column; a value of a column without sets is its own label."""
+    if value is None or sets is None:
+        return {("value", value): 1.0}
+    if value in sets:
+        return {value: 1.0}  # a label already, as a recoded table shows it
+    return {label: membership(literal, float(value)) for label, literal in sets.items()}
+
+
+def membership(literal: str, x: float) -> float:
+    """The degree of x in ``(a;b;c)``, ``(-inf;b;c)``, ``(a;b;inf)`` or ``(a;b;c;d)``."""
+    points = [float(part) for part in literal.strip("()").split(";")]
+    if len(points) == 3 and points[0] == -math.inf:
+        points = [-math.inf, -math.inf, points[1], points[2]]
+    elif len(points) == 3 and points[2] == math.inf:
+        points = [points[0], points[1], math.inf, math.inf]
+    elif len(points) == 3:
+        points = [points[0], points[1], points[1], points[2]]
+    a, b, c, d = points
+    if b <= x <= c:
+        return 1.0
+    if x <= a or x >= d:
+        return 0.0
+    return (x - a) / (b - a) if x < b else (d - x) / (d - c)

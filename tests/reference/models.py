@@ -1,0 +1,239 @@
+"""Every model of the catalogue a second time: slowly, from its definition, over plain rows.
+
+``REFERENCE`` holds one function per model: the table and the parameters → the value and whether it holds. Shares are
+fractions, so a value that lies exactly on its bound is on the right side of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from tests.reference.closeness import distance
+from tests.reference.fuzzy import fuzzy_l_diversity, fuzzy_t_closeness, q_anonymity
+from tests.reference.rows import Plain
+
+Verdict = tuple[float, bool]
+"""The measured value, and whether the requirement holds."""
+HAIR = 1e-9
+"""Values that are no fractions (logarithms) are compared with their bound up to this."""
+
+
+def k_anonymity(table: Plain, k: int) -> Verdict:
+    """The smallest frequency of a record."""
+    value = min((frequency for frequency, _ in table.patterns()), default=math.inf)
+    return value, value >= k
+
+
+def k_map(table: Plain, k: int, size: int | None = None, alpha: float = 0.01, population: Any = None) -> Verdict:
+    """The fewest people of the population that a class could be: counted, or the largest k that is accepted."""
+    if size is None:
+        value = min((people for _, people in _people(table, population)), default=math.inf)
+    else:
+        fraction = Fraction(table.total(), size)
+        value = min((_accepted(len_, fraction, alpha) for len_, _ in table.patterns()), default=math.inf)
+    return value, value >= k
+
+
+def _accepted(size: int, fraction: Fraction, alpha: float) -> int:
+    """The largest k for which a class of this size is large enough."""
+    k = 1
+    while size >= min(k + 1, _poisson_limit(float((k + 1) * fraction), alpha) + 2):
+        k += 1
+    return k
+
+
+def _poisson_limit(mean: float, alpha: float) -> int:
+    """The smallest c with P[Poisson(mean) <= c] >= 1 - alpha."""
+    c, chance, below = 0, math.exp(-mean), math.exp(-mean)
+    while below < 1 - alpha:
+        c += 1
+        chance *= mean / c
+        below += chance
+    return c
+
+
+def delta_presence(table: Plain, highest: float, population: Any, lowest: float = 0.0) -> Verdict:
+    """The largest share of the people of a class that the table holds."""
+    shares = [Fraction(size, people) for size, people in _people(table, population)]
+    inside = sum(people for _, people in _people(table, population))
+    held = all(lowest <= float(share) <= highest for share in shares)
+    return float(max(shares, default=0)), held and (lowest == 0 or inside == len(population))
+
+
+def _people(table: Plain, population: Sequence[dict[str, Any]]) -> list[tuple[int, int]]:
+    """For each class its persons, and the people of the population whose values its cells can stand for."""
+    found = []
+    for key, numbers in table.classes().items():
+        alike = sum(all(_covers(table, *cell, person) for cell in zip(table.quasi, key)) for person in population)  # noqa: B905
+        found.append((table.persons(numbers), alike))
+    return found
+
+
+def _covers(table: Plain, column: str, cell: Any, person: dict[str, Any]) -> bool:
+    """Whether a cell is the raw value of a person, or one of the labels above it."""
+    raw = person[column]
+    if column in table.trees and raw is not None:
+        return str(cell) in table.path(column, raw)
+    return str(cell) == str(raw)
+
+
+def average_risk(table: Plain, risk: float, highest: float | None = None, share: float = 0.0) -> Verdict:
+    """The mean of 1 / frequency over the records, and the share of records above a risk."""
+    patterns = table.patterns()
+    records = sum(persons for _, persons in patterns)
+    if not records:
+        return 0.0, True
+    mean = sum(Fraction(persons, frequency) for frequency, persons in patterns) / records
+    above = 0
+    if highest is not None:
+        above = sum(n for f, n in patterns if Fraction(1, f) > Fraction(str(highest)))
+    return float(mean), float(mean) <= risk and above <= Fraction(str(share)) * records
+
+
+def sample_uniqueness(table: Plain, share: float) -> Verdict:
+    """The share of records that are alone."""
+    patterns = table.patterns()
+    records = sum(persons for _, persons in patterns)
+    value = Fraction(sum(n for f, n in patterns if f == 1), records) if records else Fraction(0)
+    return float(value), float(value) <= share
+
+
+def population_uniqueness(table: Plain, share: float, size: int, model: str = "dankar") -> Verdict:
+    """Zayatz' estimator from binomial coefficients; the other estimators have no closed form."""
+    assert model == "zayatz", "only the estimator of Zayatz has a closed form"
+    sizes = [table.persons(numbers) for numbers in table.classes().values()]
+    n, alone = sum(sizes), sizes.count(1)
+    if not alone:
+        return 0.0, True
+    if n == size:
+        return alone / size, alone / size <= share
+    one = [Fraction(j * math.comb(size - j, n - 1), math.comb(size, n)) for j in sizes]  # one of j is sampled
+    stays = alone * Fraction(math.comb(size - 1, n - 1), math.comb(size, n)) / sum(one)
+    value = float(min(alone * stays * Fraction(size, n), Fraction(size)) / size)
+    return value, value <= share + HAIR
+
+
+def l_diversity(
+    table: Plain,
+    l: float,
+    column: str | None = None,
+    variant: str = "distinct",
+    c: float = 3.0,
+    estimator: str = "shannon",
+    others: str = "ignore",
+) -> Verdict:
+    """The diversity of the least diverse class, over the sensitive columns."""
+    found = []
+    for name in _columns(table, column):
+        seen = table
+        if others == "quasi":
+            seen = replace(table, quasi=(*table.quasi, *(s for s in table.sensitive if s != name)))
+        for numbers in seen.classes().values():
+            counts = sorted(seen.counts(numbers, name).values(), reverse=True)
+            found.append(_diversity(counts, variant, c, estimator))
+    value = min(found, default=math.inf)
+    return value, value >= l - HAIR
+
+
+def _diversity(counts: list[int], variant: str, c: float, estimator: str) -> float:
+    if variant == "distinct":
+        return len(counts)
+    if variant == "recursive":
+        return max(l for l in range(1, len(counts) + 1) if l == 1 or counts[0] < c * sum(counts[l - 1 :]))
+    n = sum(counts)
+    if estimator == "shannon":
+        return math.exp(-sum(k / n * math.log(k / n) for k in counts))
+    return min(len(counts), math.exp(_grassberger(n) - sum(k * _grassberger(k) for k in counts) / n))
+
+
+def _grassberger(n: int) -> float:
+    """G(n) = ψ(n) + ½ (-1)^n (ψ((n + 1)/2) - ψ(n/2)), the digamma function from its recurrence."""
+    return _digamma(n) + 0.5 * (-1) ** n * (_digamma((n + 1) / 2) - _digamma(n / 2))
+
+
+def _digamma(x: float) -> float:
+    start = -0.5772156649015329 if x == int(x) else -0.5772156649015329 - 2 * math.log(2)
+    at = 1.0 if x == int(x) else 0.5
+    while at < x - 1e-9:
+        start, at = start + 1 / at, at + 1
+    return start
+
+
+def alpha_k(table: Plain, alpha: float, k: int = 2, column: str | None = None) -> Verdict:
+    """The largest share of a value in a class; every class has at least k persons."""
+    found = [
+        max(table.shares(numbers, name).values())
+        for name in _columns(table, column)
+        for numbers in table.classes().values()
+    ]
+    large = all(table.persons(numbers) >= k for numbers in table.classes().values())
+    value = max(found, default=Fraction(0))
+    return float(value), float(value) <= alpha and large
+
+
+def t_closeness(
+    table: Plain, t: float, column: str | None = None, distance: Any = "equal", aggregate: str = "max"
+) -> Verdict:
+    """The distance of a class from the input table: the worst class of the worst column."""
+    each = []
+    for numbers in table.classes().values():
+        each.append(max(_distance(table, numbers, name, distance) for name in _columns(table, column)))
+    pick = max if aggregate == "max" else min
+    value = pick(each, default=Fraction(0))
+    return float(value), float(value) <= t + 1e-12
+
+
+def _distance(table: Plain, numbers: list[int], column: str, how: Any) -> Fraction:
+    p, q = table.shares(numbers, column), table.baseline(column)
+    return distance(table, column, p, q, how)
+
+
+def beta_likeness(table: Plain, beta: float, column: str | None = None, enhanced: bool = False) -> Verdict:
+    """The largest relative gain of a value in a class; infinite where the bound of the enhanced form is broken."""
+    worst: float = 0.0
+    for name in _columns(table, column):
+        q = table.baseline(name)
+        for numbers in table.classes().values():
+            for value, p in table.shares(numbers, name).items():
+                gain = (p - q[value]) / q[value] if value in q else math.inf
+                if enhanced and value in q and gain > -math.log(q[value]) + 1e-12:
+                    gain = math.inf
+                worst = max(worst, float(gain))
+    return worst, worst <= beta + 1e-12
+
+
+def delta_disclosure(table: Plain, delta: float, column: str | None = None) -> Verdict:
+    """The largest logarithm of the ratio of shares, over the values present; the bound is strict."""
+    worst = 0.0
+    for name in _columns(table, column):
+        q = table.baseline(name)
+        for numbers in table.classes().values():
+            for value, p in table.shares(numbers, name).items():
+                worst = max(worst, abs(math.log2(p / q[value])) if value in q else math.inf)
+    return worst, worst < delta - 1e-12
+
+
+def _columns(table: Plain, column: str | None) -> tuple[str, ...]:
+    return table.sensitive if column is None else (column,)
+
+
+REFERENCE: dict[str, Callable[..., Verdict]] = {
+    "alpha-k": alpha_k,
+    "average-risk": average_risk,
+    "beta-likeness": beta_likeness,
+    "delta-disclosure": delta_disclosure,
+    "delta-presence": delta_presence,
+    "fuzzy-l-diversity": fuzzy_l_diversity,
+    "fuzzy-t-closeness": fuzzy_t_closeness,
+    "k-anonymity": k_anonymity,
+    "k-map": k_map,
+    "l-diversity": l_diversity,
+    "population-uniqueness": population_uniqueness,
+    "q-anonymity": q_anonymity,
+    "sample-uniqueness": sample_uniqueness,
+    "t-closeness": t_closeness,
+}

@@ -1,0 +1,129 @@
+"""A table as plain rows: what every slow second way of computing a number starts from.
+
+Nothing here knows Celosia. A row is a dictionary; classes are found by comparing keys one by one. Two facts hold for all
+numbers: a suppressed record belongs to no class, and with a person column persons are counted, each once per class (and
+once per sensitive value of a class), however many rows they own. A missing person id is a person like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+Row = dict[str, Any]
+STAR = "*"
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Rows, what the columns are, and the rows of the input that distributions are compared with."""
+
+    rows: tuple[Row, ...]
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    person: str | None = None
+    weight: str | None = None
+    household: str | None = None
+    missing: dict[str, str] = field(default_factory=dict)
+    orders: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    numeric: frozenset[str] = frozenset()
+    trees: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    """column → one path per value of its domain: the value, its label on each level, the root."""
+    recoded: frozenset[str] = frozenset()
+    """Columns that hold labels of a hierarchy, or other words, instead of the values that were read."""
+    suppressed: frozenset[int] = frozenset()
+    before: tuple[Row, ...] | None = None
+    """The rows of the input table, where steps were applied since; columns that were recoded are recoded here too."""
+
+    @property
+    def kept(self) -> list[int]:
+        """Numbers of the rows that are not suppressed."""
+        return [i for i in range(len(self.rows)) if i not in self.suppressed]
+
+    @property
+    def reading(self) -> str:
+        """How missing values are read, ``category`` columns apart."""
+        return next((r for c, r in self.missing.items() if c in self.quasi and r != "category"), "category")
+
+    def who(self, i: int) -> Any:
+        """The person who owns a row; without a person column every row is a person."""
+        return ("row", i) if self.person is None else ("person", self.rows[i][self.person])
+
+    def persons(self, numbers: Sequence[int]) -> int:
+        """How many persons own these rows."""
+        return len({self.who(i) for i in numbers})
+
+    def key(self, i: int) -> tuple[Any, ...]:
+        """The quasi-identifiers of a row."""
+        return tuple(self.rows[i][name] for name in self.quasi)
+
+    def classes(self) -> dict[tuple[Any, ...], list[int]]:
+        """The kept rows of each class: equal quasi-identifiers, missing equals missing."""
+        found: dict[tuple[Any, ...], list[int]] = {}
+        for i in self.kept:
+            found.setdefault(self.key(i), []).append(i)
+        return found
+
+    def compatible(self, i: int, j: int) -> bool:
+        """Whether two rows are equal wherever both are observed; a missing category is a value."""
+        for name in self.quasi:
+            a, b = self.rows[i][name], self.rows[j][name]
+            open_cell = self.missing.get(name, "category") != "category" and (a is None or b is None)
+            if a != b and not open_cell:
+                return False
+        return True
+
+    def blanks(self, i: int) -> int:
+        """How many cells of the row are missing and stand for other values."""
+        return sum(
+            self.rows[i][name] is None and self.missing.get(name, "category") != "category" for name in self.quasi
+        )
+
+    def frequency(self, i: int) -> int:
+        """How many persons a record could be."""
+        alike = [j for j in self.kept if self.compatible(i, j)]
+        if self.reading == "conservative" and self.blanks(i) < len(self.quasi):
+            alike = [j for j in alike if self.key(j) == self.key(i) or not self.blanks(j)]
+        return self.persons(alike)
+
+    def patterns(self) -> list[tuple[int, int]]:
+        """For each different row of quasi-identifiers: its frequency, and the persons that have it."""
+        return [(self.frequency(numbers[0]), self.persons(numbers)) for numbers in self.classes().values()]
+
+    def counts(self, numbers: Sequence[int], column: str) -> dict[Any, int]:
+        """How many persons have each value of a column; missing is a value."""
+        owners: dict[Any, set[Any]] = {}
+        for i in numbers:
+            owners.setdefault(self.rows[i][column], set()).add(self.who(i))
+        return {value: len(people) for value, people in owners.items()}
+
+    def shares(self, numbers: Sequence[int], column: str) -> dict[Any, Fraction]:
+        """The distribution of a column over some rows."""
+        counted = self.counts(numbers, column)
+        whole = sum(counted.values())
+        return {value: Fraction(count, whole) for value, count in counted.items()}
+
+    def baseline(self, column: str) -> dict[Any, Fraction]:
+        """The distribution of a column in the input table, with the records that were suppressed or left out since."""
+        whole = self if self.before is None else replace(self, rows=self.before, suppressed=frozenset(), before=None)
+        return whole.shares(range(len(whole.rows)), column)
+
+    def domain(self, column: str) -> list[Any]:
+        """The values of a column in the input table in the order of its kind, a missing one last."""
+        values = set(self.baseline(column))
+        order = self.orders.get(column)
+        known = [v for v in order if v in values] if order else sorted(v for v in values if v is not None)
+        return [*known, *([None] if None in values else [])]
+
+    def path(self, column: str, value: Any) -> tuple[Any, ...]:
+        """A value with its label on each level; a missing value stays missing below the root."""
+        rows = self.trees[column]
+        if value is None:
+            return (*([None] * (len(rows[0]) - 1)), rows[0][-1])
+        return next(row for row in rows if row[0] == str(value))
+
+    def total(self) -> int:
+        """Persons of the table, with the suppressed ones."""
+        return self.persons(range(len(self.rows)))

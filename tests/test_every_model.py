@@ -1,0 +1,487 @@
+"""Every model of the catalogue: all the ways to a verdict agree with each other and with a slow second way.
+
+The slow way is in ``tests/reference``: loops over plain rows that share no line with the package. A new model needs a
+function in ``tests/reference/models.py`` and an example in ``tests/reference/examples.py``.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+import celosia
+from celosia import models as M
+from celosia.catalogue import build, parts
+from celosia.errors import CelosiaError, ParameterError, RequirementError, SchemaError
+from celosia.policy import Output, Policy, Step
+from celosia.run import run
+from celosia.verify import verify
+from tests.reference.examples import COUNTED, EXAMPLES, Example, bounds, population_of
+from tests.reference.models import REFERENCE
+from tests.reference.rows import Plain
+from tests.reference.tables import Situation, frame_of, plain_of, random_table, situations
+
+SITUATIONS = {s.name: s for s in situations(0)}
+ON_DUCKDB = ("persons-missing", "wildcard", "persons-suppressed", "generalised-suppressed")
+SEARCHED = ("plain", "persons", "missing", "persons-missing", "subset", "persons-subset", "one-row", "one-person")
+SEARCHED += ("persons-suppressed",)
+FUZZY = ("q-anonymity", "fuzzy-l-diversity", "fuzzy-t-closeness")
+LOGARITHMIC = ("delta-disclosure", "population-uniqueness")
+"""Models whose value is no fraction: a value on the bound has no meaning."""
+COMPARING = ("beta-likeness", "delta-disclosure", "t-closeness", "fuzzy-t-closeness")
+
+
+@dataclass(frozen=True)
+class Unmended:
+    """A known disagreement: where it shows, until it is mended. Delete the entry with the mend."""
+
+    reason: str
+    ways: tuple[str, ...] = ()
+    situations: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    parameters: tuple[tuple[str, object], ...] = ()
+    persons: bool | None = None
+
+    def covers(self, way: str, situation: Situation, example: Example) -> bool:
+        return (
+            (not self.ways or way in self.ways)
+            and (not self.situations or situation.name in self.situations)
+            and (not self.models or example.model in self.models)
+            and all(example.parameters.get(name) == value for name, value in self.parameters)
+            and self.persons in (None, situation.table.person is not None)
+        )
+
+
+RECODED = ("recoded", "persons-recoded", "recoded-suppressed", "recoded-subset", "subset-recoded")
+UNMENDED: tuple[Unmended, ...] = (
+    Unmended(
+        "assess, run and verify compare the value with one bound of a model that has two conditions",
+        ways=("assess", "run", "verify", "accepts"),
+        models=("alpha-k", "average-risk", "delta-presence"),
+    ),
+    Unmended(
+        "with several rows a person is counted several times under wildcard and conservative",
+        situations=("persons-wildcard", "persons-conservative"),
+        models=("k-anonymity", "k-map", "average-risk", "sample-uniqueness"),
+    ),
+    Unmended(
+        "the sizes of classes are summed from frequencies, which overlap",
+        situations=("wildcard", "conservative", "persons-wildcard", "persons-conservative"),
+        models=("population-uniqueness",),
+    ),
+    Unmended(
+        "class counts under wildcard and conservative hold frequencies of patterns, not classes",
+        ways=("accepts",),
+        situations=("wildcard", "conservative", "persons-wildcard", "persons-conservative"),
+        models=("average-risk", "sample-uniqueness"),
+    ),
+    Unmended("a recoded sensitive column is looked up in its hierarchy", situations=RECODED, models=(*COUNTED, *FUZZY)),
+    Unmended(
+        "numbers recoded to words are read as numbers", situations=("numbers-recoded",), models=(*COUNTED, *FUZZY)
+    ),
+    Unmended("values merged into others keep the old distribution", situations=("merged",), models=COMPARING),
+    Unmended("fuzzy t-closeness counts rows, not persons", models=("fuzzy-t-closeness",), persons=True),
+    Unmended(
+        "a class is judged by its own distance although the best class decides",
+        ways=("judge", "search"),
+        models=("t-closeness",),
+        parameters=(("aggregate", "min"),),
+    ),
+    Unmended(
+        "a distance that is rounded up lies above its own bound",
+        ways=("bound",),
+        models=("t-closeness", "beta-likeness", "fuzzy-t-closeness"),
+    ),
+    Unmended(
+        "the search takes the share of the population from the records that are left, the model from all",
+        ways=("search",),
+        situations=("suppressed", "persons-suppressed"),
+        models=("k-map",),
+        parameters=(("size", 1000),),
+    ),
+    Unmended(
+        "merging the classes of one person can make a share larger, so the search prunes too much",
+        ways=("lattice",),
+        models=("alpha-k", "l-diversity"),
+        persons=True,
+    ),
+    Unmended(
+        "classes of the population without a released member are not looked at",
+        ways=("search",),
+        models=("delta-presence",),
+        parameters=(("lowest", 0.2),),
+    ),
+    Unmended(
+        "everything suppressed holds in memory; the file that was written is one class of stars",
+        ways=("verify",),
+        situations=("all-suppressed", "one-row-suppressed"),
+    ),
+    Unmended(
+        "compared with the release itself instead of the input, and without the declared order and hierarchy",
+        ways=("verify",),
+        models=("t-closeness", "beta-likeness", "delta-disclosure"),
+    ),
+    Unmended("the sets are withheld, so other cells are measured", ways=("verify",), models=FUZZY),
+    Unmended("the hierarchies are withheld", ways=("verify",), models=("k-map", "delta-presence")),
+    Unmended(
+        "a suppressed record is not recognised when other sensitive columns join the quasi-identifiers",
+        ways=("verify",),
+        parameters=(("others", "quasi"),),
+    ),
+)
+
+
+def unmended(way: str, situation: Situation, example: Example) -> bool:
+    return any(entry.covers(way, situation, example) for entry in UNMENDED)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model with a bound, and the slow verdict."""
+
+    example: Example
+    part: dict[str, object]
+    value: float
+    holds: bool
+
+    def __str__(self) -> str:
+        bound = self.part[self.example.bound]
+        return f"{self.example} with {self.example.bound}={bound}: {self.value:g}, {'holds' if self.holds else 'fails'}"
+
+
+@functools.cache
+def cases(name: str) -> tuple[Case, ...]:
+    """Every model that has a meaning for a situation, with a bound that holds and one that fails."""
+    situation = SITUATIONS[name]
+    plain, people = situation.plain(), population_of(situation.table)
+    found = []
+    for example in EXAMPLES:
+        for bound in bounds(example, plain, people) if example.suits(plain) else ():
+            found.append(Case(example, example.part(people, bound), *example.measured(plain, people, bound)))
+    return tuple(found)
+
+
+def tried(way: str, name: str) -> list[Case]:
+    """The cases of a situation in which a way must agree already."""
+    return [case for case in cases(name) if not unmended(way, SITUATIONS[name], case.example)]
+
+
+def near(a: float, b: float) -> bool:
+    return a == b or abs(a - b) <= 1e-9 * max(1.0, abs(b))
+
+
+def test_every_model_has_a_slow_second_way_and_an_example():
+    for name in parts("model"):
+        assert name in REFERENCE, f"write {name} a second time in tests/reference/models.py and add it to REFERENCE"
+        assert any(e.model == name for e in EXAMPLES), f"add an example of {name} to tests/reference/examples.py"
+    for name in REFERENCE:
+        assert name in parts("model"), f"there is no model {name} any more: delete it from tests/reference"
+
+
+def test_every_verdict_is_seen_from_both_sides():
+    """No model is only ever tried where it holds, or only where it fails."""
+    seen = {(case.example.model, case.holds) for name in SITUATIONS for case in cases(name)}
+    assert seen == {(name, verdict) for name in REFERENCE for verdict in (True, False)}
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_the_moves_do_to_a_table_what_they_do_to_plain_rows(name):
+    situation = SITUATIONS[name]
+    table, plain = situation.read(), situation.plain()
+    texts = [{k: None if v is None else str(v) for k, v in row.items()} for row in table.polars().to_dicts()]
+    assert texts == [{k: None if v is None else str(v) for k, v in row.items()} for row in plain.rows]
+    assert set(np.flatnonzero(table.suppressed_mask())) == set(plain.suppressed)
+
+
+@pytest.mark.parametrize(
+    ("engine", "name"), [*(("polars", name) for name in SITUATIONS), *(("duckdb", name) for name in ON_DUCKDB)]
+)
+def test_value_holds_and_assess_agree_with_the_slow_way(engine, name):
+    table = SITUATIONS[name].read(engine)
+    wrong = []
+    for case in tried("value", name):
+        model = build("model", case.part)
+        value, holds = model.value(table), model.holds(table)
+        if not near(value, case.value) or holds != case.holds:
+            wrong.append(f"{case}; value {value:g}, holds {holds}")
+    for case in tried("assess", name):
+        (finding,) = celosia.assess(table, [case.part], []).models
+        if not near(finding.value, case.value) or finding.holds != case.holds:
+            wrong.append(f"{case}; assess {finding.value:g}, {finding.holds}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_class_counts_give_the_same_verdict(name):
+    """What a search sees: ``judge`` and ``accepts`` on the classes as arrays of counts."""
+    table, plain = SITUATIONS[name].read(), SITUATIONS[name].plain()
+    wrong = []
+    for case in tried("value", name):
+        model = build("model", case.part)
+        if case.example.model in FUZZY or case.example.people or case.example.parameters.get("others") == "quasi":
+            continue  # no function of class counts alone
+        counts = table.class_counts(model.sensitive())
+        if not unmended("accepts", SITUATIONS[name], case.example) and model.accepts(counts) != case.holds:
+            wrong.append(f"{case}; accepts {model.accepts(counts)}")
+        if unmended("judge", SITUATIONS[name], case.example) or model.scope == "file" or plain.reading != "category":
+            continue
+        if bool(model.judge(counts).all()) != case.holds:
+            wrong.append(f"{case}; judge {model.judge(counts).tolist()}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_the_list_of_classes_has_the_value_as_its_worst_entry(name):
+    table, plain = SITUATIONS[name].read(), SITUATIONS[name].plain()
+    for case in tried("value", name):
+        model = build("model", case.part)
+        if case.example.model in FUZZY or unmended("judge", SITUATIONS[name], case.example):
+            continue
+        listed = model.classes(table)
+        scores = listed[model.symbol].to_list() if len(listed) else []
+        worst = min(scores, default=math.inf) if model.direction == "at least" else max(scores, default=0.0)
+        if plain.reading == "category":
+            assert near(worst, case.value), str(case)
+            if case.example.parameters.get("others") != "quasi":
+                assert sorted(listed["size"]) == sorted(plain.persons(rows) for rows in plain.classes().values())
+
+
+@pytest.mark.parametrize("name", [n for n, s in SITUATIONS.items() if s.plain().reading != "category"])
+def test_values_are_not_counted_in_classes_that_do_not_exist(name):
+    table = SITUATIONS[name].read()
+    for example in EXAMPLES:
+        if example.model in COUNTED:
+            with pytest.raises(SchemaError, match="category"):
+                build("model", example.part([], 1)).value(table)
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_certificate_and_verification_agree_with_the_slow_way(name, tmp_path):
+    situation = SITUATIONS[name]
+    claimed = tried("run", name)
+    claimed = [case for case in claimed if not unmended("value", situation, case.example)]
+    made = _run(situation, claimed, tmp_path)
+    wrong = []
+    for case, claim in zip(claimed, made.certificate["requirements"], strict=True):
+        if not near(float(claim["value"]), case.value) or claim["holds"] != case.holds:
+            wrong.append(f"{case}; certificate {claim['value']}, {claim['holds']}")
+    assert made.holds == all(case.holds for case in claimed)
+    checkable = [case for case in claimed if not unmended("verify", situation, case.example)]
+    if checkable:
+        made = _run(situation, checkable, tmp_path)
+        checks = verify(made.paths["certificate"])
+        wrong += [f"{check.claim}: {check.verdict}, found {check.found}" for check in checks if check.passed is False]
+        told = [check.claim for check in checks if check.passed]
+        wrong += [f"{c['part']} was not checked" for c in made.certificate["requirements"] if c["part"] not in told]
+    assert not wrong, "\n".join(wrong)
+
+
+def _run(situation, claimed, place):
+    """The release of a situation with these requirements; the person column is released, so that all can be checked."""
+    situation.frame().write_csv(place / "input.csv")
+    people = place / "people.csv"
+    frame_of(Plain(tuple(population_of(situation.table)), ("q", "r"))).write_csv(people)
+    policy = Policy(
+        source=str(place / "input.csv"),
+        schema=situation.schema(),
+        require=tuple(
+            build("model", {**case.part, **({"population": str(people)} if case.example.people else {})})
+            for case in claimed
+        ),
+        steps=tuple(Step(str(i), build("method", step)) for i, step in enumerate(situation.steps())),
+        output=Output(
+            place / "safe.csv", report=False, columns=(situation.table.person,) if situation.table.person else ()
+        ),
+        seed=1 << 70,
+    )
+    return run(policy, overwrite=True)
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_a_table_whose_value_is_the_bound_meets_it(name):
+    """A share of 2/3 is at most 2/3, whatever the last bit; the bound of delta-disclosure is exclusive."""
+    table, plain = SITUATIONS[name].read(), SITUATIONS[name].plain()
+    people = population_of(SITUATIONS[name].table)
+    seen = set()
+    for case in tried("bound", name):
+        limit = case.example.part(people, 1.0)
+        if build("model", limit).direction == "at least" or case.example.model in LOGARITHMIC:
+            continue
+        if str(case.example) in seen or not 0 < case.value < math.inf:
+            continue
+        seen.add(str(case.example))
+        part = case.example.part(people, case.value)
+        expected = case.example.measured(plain, people, case.value)[1]
+        assert build("model", part).holds(table) == expected, f"{case.example} at its own value {case.value!r}"
+
+
+@pytest.mark.parametrize(("engine", "name"), [*(("polars", n) for n in SEARCHED), ("duckdb", "persons-missing")])
+def test_the_search_says_of_given_levels_what_the_model_says(engine, name):
+    """Generalise at levels that are fixed either gives the table back or says that the requirement cannot be met."""
+    table, plain = SITUATIONS[name].read(engine), SITUATIONS[name].plain()
+    coarse = _coarser(plain)
+    people = population_of(SITUATIONS[name].table)
+    wrong = []
+    every = 4 if engine == "duckdb" else 1
+    for number, case in enumerate(tried("search", name)[::every]):
+        if case.example.model in FUZZY or case.example.parameters.get("others") == "quasi":
+            continue  # refused, see below
+        for levels, seen in (({"q": 0, "r": 0}, plain), ({"q": 1, "r": 1}, coarse))[: 1 + number % 2]:
+            bound = case.part[case.example.bound]
+            value, expected = case.example.measured(seen, people, bound)
+            try:
+                made = celosia.protect(table, {"use": "generalise", "require": [case.part], "levels": levels})
+            except RequirementError:
+                made = None
+            if (made is not None) != expected:
+                wrong.append(f"{case} at {levels}: {value:g}, the search says {made is not None}")
+            if made is not None:
+                held = case.example.measured(plain_of(made, plain), people, bound)[1]
+                wrong += [] if held else [f"{case} at {levels}: what the search made does not hold"]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_what_the_search_leaves_after_suppression_holds(name):
+    """Where it says that nothing can be kept, no class of any allowed level holds alone."""
+    table, plain = SITUATIONS[name].read(), SITUATIONS[name].plain()
+    people = population_of(SITUATIONS[name].table)
+    wrong = []
+    for case in tried("search", name):
+        bound = case.part[case.example.bound]
+        if case.holds or case.example.model in FUZZY or case.example.parameters.get("others") == "quasi":
+            continue
+        step = {"use": "generalise", "require": [case.part], "levels": {"q": (0, 1), "r": (0, 1)}, "suppress": 1.0}
+        try:
+            made = celosia.protect(table, step)
+        except RequirementError:
+            for levels in itertools.product((0, 1), repeat=2):
+                seen = _coarser(plain, levels)
+                if any(_class_verdicts(case.example, seen, people, bound, seen.classes().values())):
+                    wrong.append(f"{case}: some class at {levels} holds, the search says that none does")
+            continue
+        if not case.example.measured(plain_of(made, plain), people, bound)[1]:
+            wrong.append(f"{case}: {made.history[-1]['levels']}, {made.suppressed()} suppressed")
+    assert not wrong, "\n".join(wrong)
+
+
+def _coarser(plain: Plain, levels=(1, 1)) -> Plain:
+    """The quasi-identifiers at other levels."""
+
+    def label(row):
+        return {**row, **{name: plain.path(name, row[name])[at] for name, at in zip(plain.quasi, levels, strict=True)}}
+
+    rows = tuple(row if i in plain.suppressed else label(row) for i, row in enumerate(plain.rows))
+    return replace(plain, rows=rows, before=plain.before or plain.rows)
+
+
+def test_a_search_refuses_what_no_class_tells():
+    table = SITUATIONS["plain"].read()
+    for example in EXAMPLES:
+        if example.model in FUZZY or example.parameters.get("others") == "quasi" and "column" not in example.parameters:
+            with pytest.raises(ParameterError, match=example.model):
+                celosia.protect(table, {"use": "generalise", "require": [example.part([], 2)]})
+
+
+# What a model declares, so that a search may prune.
+
+
+def _class_verdicts(example: Example, table: Plain, people, bound, classes) -> list[bool]:
+    """The verdict about each class alone, in the table that it belongs to."""
+    found = []
+    for rows in classes:
+        others = frozenset(range(len(table.rows))) - frozenset(rows)
+        found.append(example.measured(replace(table, suppressed=others), people, bound)[1])
+    return found
+
+
+def _merged(table: Plain, a, b) -> Plain:
+    """Two classes joined under the key of the first."""
+    rows = list(table.rows)
+    for i in b:
+        rows[i] = {**rows[i], **{name: rows[a[0]][name] for name in table.quasi}}
+    return replace(table, rows=tuple(rows), before=table.before or table.rows)
+
+
+@pytest.mark.parametrize(
+    "example", [e for e in EXAMPLES if e.model not in FUZZY and not e.people and "others" not in e.parameters], ids=str
+)
+def test_what_a_model_declares_about_merging_is_true(example):
+    for seed in range(5):
+        table = random_table(seed, 14, gaps=bool(seed % 2))
+        classes = list(table.classes().values())
+        alone = [replace(table, suppressed=frozenset(range(14)) - frozenset(rows)) for rows in classes]
+        values = {example.measured(one, [], 1.0)[0] for one in alone} - {math.inf, 0.0}
+        for bound in sorted(values)[:3]:
+            bound = int(bound) if example.bound == "k" else bound
+            model = build("model", example.part([], bound))
+            held = _class_verdicts(example, table, [], bound, classes)
+            for a, b in itertools.islice(itertools.combinations(range(len(classes)), 2), 8):
+                joined = _merged(table, classes[a], classes[b])
+                (now,) = _class_verdicts(example, joined, [], bound, [[*classes[a], *classes[b]]])
+                whole = example.measured(table, [], bound)[1], example.measured(joined, [], bound)[1]
+                if model.scope == "file" and model.monotone_generalisation:
+                    assert whole != (True, False), f"{example} at {bound}: merging breaks a file that holds"
+                elif model.monotone_suppression and (held[a] or held[b]):
+                    assert now, f"{example} at {bound}: records that join a class break it"
+                elif model.scope == "class" and model.monotone_generalisation and held[a] and held[b]:
+                    assert now, f"{example} at {bound}: the union of two classes that hold does not"
+
+
+@pytest.mark.parametrize("persons", [False, True], ids=["rows", "persons"])
+@pytest.mark.parametrize(
+    "example", [e for e in EXAMPLES if e.model not in FUZZY and "others" not in e.parameters], ids=str
+)
+def test_a_search_finds_levels_exactly_when_there_are_some(example, persons):
+    """Every node of the lattice looked at, one by one."""
+    for seed in range(3):
+        situation = Situation("lattice", random_table(seed, 12, persons=persons, gaps=seed == 1))
+        if unmended("lattice", situation, example) or unmended("search", situation, example):
+            continue
+        plain, people = situation.plain(), population_of(situation.table)
+        nodes = {levels: _coarser(plain, levels) for levels in itertools.product(range(3), repeat=2)}
+        values = {example.measured(seen, people, 1.0)[0] for seen in nodes.values()} - {math.inf, 0.0}
+        for value in sorted(values)[:: max(1, len(values) // 2)]:
+            bound = int(value) if example.bound == "k" else max(1.0, value - 1e-6) if example.bound == "l" else value
+            bound = bound if example.bound in ("k", "l") else min(value + 1e-6, 1.0 if value <= 1 else math.inf)
+            possible = [at for at, seen in nodes.items() if example.measured(seen, people, bound)[1]]
+            step = {"use": "generalise", "require": [example.part(people, bound)]}
+            try:
+                made = celosia.protect(situation.read(), step).history[-1]["levels"]
+            except RequirementError:
+                made = {}
+            assert tuple(made.values()) in (possible or [()]), f"{example} at {bound}, seed {seed}"
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_what_a_model_declares_about_sizes_is_true(name):
+    table = SITUATIONS[name].read()
+    for case in tried("value", name):
+        model = build("model", case.part)
+        if case.example.model in FUZZY or case.example.people or model.scope == "file":
+            continue
+        if case.example.parameters.get("others") == "quasi":
+            continue
+        counts = table.class_counts(model.sensitive())
+        held, least = model.judge(counts), model.least_size(counts)
+        assert (counts.size[held] >= least).all(), f"{case}: a class of fewer than {least} holds"
+        if model.size_only():
+            assert held.tolist() == (counts.size >= least).tolist(), str(case)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_the_bound_is_the_parameter_and_the_direction_tells_its_side(example):
+    people = population_of(SITUATIONS["plain"].table)
+    bound = 2 if example.bound in ("k", "q", "l") else 0.5
+    model = build("model", example.part(people, bound))
+    assert model.bound() == bound
+    assert model.met(bound) == (example.model != "delta-disclosure")
+    assert model.met(bound + 1e-6) == (model.direction == "at least")
+    assert model.met(bound - 1e-6) == (model.direction == "at most")
+    assert f"{bound:g}" in model.wish()
