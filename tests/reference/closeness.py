@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -32,7 +33,7 @@ def _steps(domain: list[Any], how: str) -> list[Fraction]:
         return [Fraction(1, max(len(domain) - 1, 1))] * (len(domain) - 1)
     known = [Fraction(str(value)) for value in domain if value is not None]
     width = known[-1] - known[0] if len(known) > 1 else Fraction(1)
-    steps = [(b - a) / width for a, b in zip(known, known[1:], strict=False)]
+    steps = [(b - a) / width for a, b in itertools.pairwise(known)]
     # a missing value lies one mean gap above the largest
     return [*steps, Fraction(1, max(len(known) - 1, 1))] if None in domain else steps
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-
 from tests.reference.models import REFERENCE, Verdict
 from tests.reference.rows import Plain, Row
 from tests.reference.tables import frame_of

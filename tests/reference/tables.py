@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from tests.reference.rows import STAR, Plain, Row
 
 import celosia
-from tests.reference.rows import STAR, Plain, Row
 
 if TYPE_CHECKING:
     from celosia.table import Table
