@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import html
 import re
-import sys
 import threading
 import time
 
@@ -17,9 +16,10 @@ from celosia.consent.protection import Design
 from celosia.consent.questionnaire import answer, questions, tabulate
 from celosia.consent.request import OWNER, Request, publish
 from celosia.consent.rules import read_toml
-from celosia.consent.signin import ADMIN, Sessions, issue, redeem
+from celosia.consent.signin import ADMIN, issue, redeem
 from celosia.consent.web import create
 from celosia.errors import ParameterError
+from celosia.web.sessions import Sessions
 
 testclient = pytest.importorskip("starlette.testclient")
 TREE = ("province", "canton", "district")
@@ -74,29 +74,6 @@ def test_two_at_the_same_time_and_one_wins(store):
     for one in threads:
         one.join()
     assert sorted(w or "" for w in won) == [""] * 7 + ["B00001"]
-
-
-def test_no_visitor_is_lost_when_many_come_at_once():
-    sessions, names = Sessions(), []
-    switch, started = sys.getswitchinterval(), threading.Barrier(8)
-
-    def come():
-        started.wait()
-        for i in range(200):
-            names.append((sessions.start(f"X{i}"), f"X{i}"))
-            sessions.end_all("nobody")
-
-    threads = [threading.Thread(target=come) for _ in range(8)]
-    sys.setswitchinterval(1e-6)
-    try:
-        for one in threads:
-            one.start()
-        for one in threads:
-            one.join()
-    finally:
-        sys.setswitchinterval(switch)
-    assert len(names) == 1600
-    assert all((found := sessions.find(name)) and found.owner == owner for name, owner in names)
 
 
 def test_choices_are_saved_and_confirmed(client, store):

@@ -32,7 +32,7 @@ def celosia(*arguments):
     return [sys.executable, "-m", "celosia", "gateway", *map(str, arguments)]
 
 
-def test_answers_leave_on_the_grid(declaration):
+def test_answers_leave_on_the_grid_and_a_key_can_be_taken_away(declaration):
     subprocess.run(celosia("init", "--dataset", declaration), check=True)
     key = subprocess.run(celosia("key", "ana", "--dataset", declaration), capture_output=True, text=True, check=True)
     with socket.socket() as free:
@@ -57,6 +57,8 @@ def test_answers_leave_on_the_grid(declaration):
         assert abs(answer.json()["rows"][0]["count"]["value"] - 500) < 100
         assert time.monotonic() - start >= 1.5, "not before the first point of the grid"
         assert httpx.post(f"{base}/api/query", json=asked).status_code == 401
+        subprocess.run(celosia("key", "ana", "--remove", "--dataset", declaration), check=True)
+        assert httpx.get(f"{base}/api/schema", headers=headers).status_code == 401, "taken away while it serves"
     finally:
         process.terminate()
         process.wait(20)

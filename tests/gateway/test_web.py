@@ -6,10 +6,11 @@ import pytest
 
 from celosia.errors import InputError
 from celosia.gateway.gateway import Gateway
-from celosia.gateway.keys import Keys, RateLimit
+from celosia.gateway.keys import Keys
 from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.web import create
+from celosia.web.limits import RateLimit
 
 testclient = pytest.importorskip("fastapi.testclient")
 

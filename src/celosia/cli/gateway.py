@@ -83,14 +83,19 @@ def serve(
 
 @gateway_app.command()
 def key(
-    analyst: Annotated[str, typer.Argument(help="Who gets the key.")],
+    analyst: Annotated[str, typer.Argument(help="Whose key it is.")],
     dataset: Dataset = Path("dataset.toml"),
     keys: KeysPlace = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the key away, also where it is serving.")] = False,
 ) -> None:
-    """Make a key for an analyst; it is shown once, only its hash is stored."""
-    from celosia.gateway.commands import add_key
+    """Make a key for an analyst (it is shown once, only its hash is stored), or take it away."""
+    from celosia.gateway.commands import add_key, remove_key
 
-    print(add_key(dataset, analyst, keys))
+    if remove:
+        remove_key(dataset, analyst, keys)
+        print(f"{analyst} has no key any more")
+    else:
+        print(add_key(dataset, analyst, keys))
 
 
 @gateway_app.command()

@@ -16,11 +16,14 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Red
 from celosia.consent.overview import Overview
 from celosia.consent.pages import Pages, preferred, styles, words
 from celosia.consent.rules import LANGUAGES, Catalogue
-from celosia.consent.signin import ADMIN, Session, Sessions, redeem
+from celosia.consent.signin import ADMIN, redeem
 from celosia.consent.store import Preferences
 from celosia.errors import CelosiaError
+from celosia.web.sessions import Session, Sessions
 
 MOST_BYTES = 64 * 1024
+SESSION_SECONDS = 30 * 60
+"""A visit ends after so long without a request."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'",
@@ -46,7 +49,7 @@ def create(
 ) -> FastAPI:
     """Make the application. ``secure`` marks the cookie for HTTPS only: set it behind a TLS proxy."""
     app = FastAPI(title="Celosia consent", docs_url=None, redoc_url=None, openapi_url=None)
-    visit = _Visits(sessions or Sessions(), secure)
+    visit = _Visits(sessions or Sessions(SESSION_SECONDS), secure)
     pages = Pages(catalogue, store)
     _guard(app)
     _refusals(app, pages)
@@ -167,10 +170,10 @@ def _signing_in(app: FastAPI, store: Preferences, pages: Pages, visit: _Visits) 
         if session is None:
             done = "forgotten" if "forgotten" in request.query_params else "ended" if visit.ended(request) else ""
             return HTMLResponse(pages.sign_in(language, done=done))
-        if session.admin:
+        if session.who == ADMIN:
             return RedirectResponse("/admin", 303)
         saved = "saved" in request.query_params
-        return HTMLResponse(pages.choices(session.owner, session.form, language, saved=saved))
+        return HTMLResponse(pages.choices(session.who, session.form, language, saved=saved))
 
     @app.get("/in/{token}")
     def link(request: Request, token: str) -> HTMLResponse:
@@ -201,7 +204,7 @@ def _admin(app: FastAPI, overview: Overview, visit: _Visits) -> None:
         session = visit.of(request)
         if session is None:
             raise Refusal("refused_session")
-        if not session.admin:
+        if session.who != ADMIN:
             raise Refusal("refused_admin")
         return session.form
 
@@ -226,27 +229,27 @@ def _owner(app: FastAPI, catalogue: Catalogue, store: Preferences, visit: _Visit
             kind, _, name = key.partition(":")
             if kind != "choice":
                 continue
-            if name not in known or value not in ("block", "allow") or session.admin:
+            if name not in known or value not in ("block", "allow") or session.who == ADMIN:
                 raise Refusal("refused_choice")
             chosen[name] = value == "block"
-        store.choose(session.owner, chosen)
+        store.choose(session.who, chosen)
         return RedirectResponse("/?saved=1#saved", 303)
 
     @app.get("/mine.json")
     def mine(request: Request) -> JSONResponse:
         session = visit.of(request)
-        if session is None or session.admin:
+        if session is None or session.who == ADMIN:
             raise Refusal("refused_session")
         name = {"Content-Disposition": 'attachment; filename="my-record.json"'}
-        return JSONResponse(store.export(session.owner), headers=name)
+        return JSONResponse(store.export(session.who), headers=name)
 
     @app.post("/forget")
     def forget(request: Request, form: str = Form(default=""), sure: str = Form(default="")) -> RedirectResponse:
         session = visit.checked(request, form)
-        if sure != "yes" or session.admin:
+        if sure != "yes" or session.who == ADMIN:
             raise Refusal("refused_sure")
-        store.forget(session.owner)
-        visit.sessions.end_all(session.owner)
+        store.forget(session.who)
+        visit.sessions.end_all(session.who)
         response = RedirectResponse("/?forgotten=1", 303)
         visit.end(request, response)
         return response

@@ -103,6 +103,14 @@ def add_key(dataset: str | Path, analyst: str, keys: str | Path | None = None) -
     return Keys(keys_of(dataset, keys)).add(analyst)
 
 
+def remove_key(dataset: str | Path, analyst: str, keys: str | Path | None = None) -> None:
+    """Take an analyst's key away; a gateway that is serving refuses it from now on and ends its visits."""
+    from celosia.gateway.keys import Keys
+
+    DatasetFacts.load(dataset)
+    Keys(keys_of(dataset, keys)).remove(analyst)
+
+
 def verify(dataset: str | Path, ledger: str | Path | None = None, anchor: str = "") -> Verification:
     """Check the whole ledger of a data set; ``anchor`` is the head of an earlier check."""
     facts = DatasetFacts.load(dataset)

@@ -1,26 +1,31 @@
-"""API keys of analysts: 256 random bits each, of which only the hash is kept; and how often each may ask."""
+"""API keys of analysts: 256 random bits each, of which only the hash is kept."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import re
 import secrets
-import threading
-import time
 from pathlib import Path
 
-from celosia.errors import InputError, OutputError
+from celosia.errors import InputError, OutputError, UnknownName
 from celosia.io.atomic import replaced
 
+_LOG = logging.getLogger(__name__)
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 
 class Keys:
-    """The analysts and the hashes of their keys, in a file that only its owner can read."""
+    """The analysts and the hashes of their keys, in a file that only its owner can read.
+
+    The file is read again whenever it has changed, so that a key that is taken away ends where the gateway is serving.
+    While the file is missing or cannot be read nobody has a key.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
+        self._seen = _state(self._path)
         self._analysts = _read(self._path)
 
     @classmethod
@@ -36,54 +41,54 @@ class Keys:
         if not analyst or len(analyst) > 100 or not analyst.isprintable() or analyst == "*":
             raise InputError("an analyst's name has 1 to 100 printable characters and is not '*'.")
         key = secrets.token_urlsafe(32)
-        kept = {digest: name for digest, name in self._analysts.items() if name != analyst}
-        self._write({**kept, _digest(key): analyst})
+        _write(self._path, {**self._without(analyst), digest(key): analyst})
         return key
 
     def remove(self, analyst: str) -> None:
         """Take an analyst's key away."""
-        self._write({digest: name for digest, name in self._analysts.items() if name != analyst})
+        known = set(_read(self._path).values())
+        if analyst not in known:
+            raise UnknownName.of("analyst with a key", analyst, known)
+        _write(self._path, self._without(analyst))
 
     def analyst(self, key: str) -> str | None:
         """Whose key it is. Looked up by its hash, so the time tells nothing about the keys that exist."""
-        return self._analysts.get(_digest(key))
+        return self.holder(digest(key))
+
+    def holder(self, hashed: str) -> str | None:
+        """Whose key has this hash, now."""
+        return self._now().get(hashed)
 
     def __len__(self) -> int:
-        return len(self._analysts)
+        return len(self._now())
 
-    def _write(self, analysts: dict[str, str]) -> None:
-        _write(self._path, analysts)
-        self._analysts = analysts
+    def _without(self, analyst: str) -> dict[str, str]:
+        return {hashed: name for hashed, name in _read(self._path).items() if name != analyst}
+
+    def _now(self) -> dict[str, str]:
+        state = _state(self._path)
+        if state != self._seen:
+            try:
+                found = _read(self._path)
+            except InputError as problem:
+                _LOG.error("nobody has a key: %s", problem)
+                found = {}
+            self._seen, self._analysts = state, found
+        return self._analysts
 
 
-class RateLimit:
-    """A bucket of tokens per name, refilled evenly: ``per_minute`` requests on average, as many at once.
+def digest(key: str) -> str:
+    """The hash under which a key is kept."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
-    >>> limit = RateLimit(2)
-    >>> [limit.wait("ana") == 0 for _ in range(3)]
-    [True, True, False]
-    """
 
-    def __init__(self, per_minute: int) -> None:
-        if per_minute < 1:
-            raise InputError(f"the rate limit is at least one request a minute, got {per_minute}.")
-        self._size = per_minute
-        self._lock = threading.Lock()
-        self._buckets: dict[str, tuple[float, float]] = {}
-
-    def wait(self, name: str) -> float:
-        """Take a token and return 0, or return the seconds until there is one."""
-        now = time.monotonic()
-        with self._lock:
-            if len(self._buckets) > 10_000:  # strangers must not fill the memory
-                self._buckets = {n: b for n, b in self._buckets.items() if now - b[1] < 60}
-            tokens, then = self._buckets.get(name, (float(self._size), now))
-            tokens = min(self._size, tokens + (now - then) * self._size / 60)
-            if tokens >= 1:
-                self._buckets[name] = (tokens - 1, now)
-                return 0.0
-            self._buckets[name] = (tokens, now)
-            return (1 - tokens) * 60 / self._size
+def _state(path: Path) -> tuple[int, ...] | None:
+    """What changes whenever the file is replaced or written; None when it is not there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
 
 def _read(path: Path) -> dict[str, str]:
@@ -104,7 +109,3 @@ def _read(path: Path) -> dict[str, str]:
 def _write(path: Path, analysts: dict[str, str]) -> None:
     with replaced(path, 0o600) as draft:
         draft.write_text(json.dumps(analysts, indent=1), encoding="utf-8")
-
-
-def _digest(key: str) -> str:
-    return hashlib.sha256(key.encode()).hexdigest()

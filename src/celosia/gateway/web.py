@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import math
 import secrets
-import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from celosia.errors import BudgetError, CelosiaError, MissingExtra
 from celosia.gateway.answer import shown_cost
 from celosia.gateway.gateway import Gateway, NoAnswer
-from celosia.gateway.keys import Keys, RateLimit
+from celosia.gateway.keys import Keys, digest
 from celosia.gateway.page import Page
+from celosia.web.limits import RateLimit
+from celosia.web.sessions import Session, Sessions
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -49,39 +49,6 @@ class Ask(Question):
     """A question to be answered."""
 
     fresh: bool = Field(default=False, description="draw new noise (and pay) although an answer is stored")
-
-
-@dataclass
-class Session:
-    """A visitor of the page who gave a key: whose it is, until when, and the token its forms must send back."""
-
-    analyst: str
-    until: float
-    token: str = field(default_factory=lambda: secrets.token_urlsafe(16))
-
-
-class Sessions:
-    """Visitors in memory; they sign in again after a restart."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, Session] = {}
-
-    def start(self, analyst: str) -> str:
-        """Remember a visitor; returns the name of the session for the cookie."""
-        now = time.time()
-        self._known = {name: session for name, session in self._known.items() if session.until > now}
-        name = secrets.token_urlsafe(32)
-        self._known[name] = Session(analyst, now + SESSION_SECONDS)
-        return name
-
-    def find(self, name: str | None) -> Session | None:
-        """The visitor of a cookie, unless it has run out."""
-        session = self._known.get(name or "")
-        return session if session is not None and session.until > time.time() else None
-
-    def end(self, name: str | None) -> None:
-        """Forget a visitor."""
-        self._known.pop(name or "", None)
 
 
 def create(gateway: Gateway, keys: Keys, *, per_minute: int = 120, secure: bool = False) -> FastAPI:
@@ -187,8 +154,14 @@ def _page(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit, secure: 
     from fastapi import Cookie, Form
     from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 
-    sessions, page = Sessions(), Page(gateway)
+    sessions, page = Sessions(SESSION_SECONDS, prolonged=False), Page(gateway)
     name = "__Host-celosia" if secure else "celosia"
+
+    def visitor(cookie: str | None) -> tuple[Session, str] | None:
+        """The session of a cookie and its analyst, as long as the key with which the visit began is theirs."""
+        session = sessions.find(cookie)
+        analyst = keys.holder(session.who) if session is not None else None
+        return None if session is None or analyst is None else (session, analyst)
 
     @app.get("/style.css", include_in_schema=False)
     def style() -> Any:
@@ -196,8 +169,8 @@ def _page(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit, secure: 
 
     @app.get("/", include_in_schema=False)
     def show(session: str | None = Cookie(default=None, alias=name)) -> Any:
-        visitor = sessions.find(session)
-        return HTMLResponse(page.sign_in() if visitor is None else page.show(visitor.analyst, visitor.token))
+        found = visitor(session)
+        return HTMLResponse(page.sign_in() if found is None else page.show(found[1], found[0].form))
 
     @app.post("/login", include_in_schema=False)
     def login(key: str = Form(max_length=200)) -> Any:
@@ -207,7 +180,7 @@ def _page(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit, secure: 
         response = RedirectResponse("/", 303)
         response.set_cookie(
             name,
-            sessions.start(found),
+            sessions.start(digest(key.strip())),
             max_age=SESSION_SECONDS,
             httponly=True,
             samesite="strict",
@@ -233,13 +206,12 @@ def _page(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit, secure: 
         fresh: str = Form(default="", max_length=5),
         session: str | None = Cookie(default=None, alias=name),
     ) -> Any:
-        visitor = sessions.find(session)
-        if visitor is None or not secrets.compare_digest(token.encode(), visitor.token.encode()):
+        found = visitor(session)
+        if found is None or not secrets.compare_digest(token.encode(), found[0].form.encode()):
             return HTMLResponse(page.sign_in("Please sign in again."), 401)
-        wait = limit.wait(visitor.analyst)
+        _, analyst = found
+        wait = limit.wait(analyst)
         if wait:
             problem = f"Too many questions; try again in {math.ceil(wait)} seconds."
-            return HTMLResponse(page.show(visitor.analyst, visitor.token, sql, cost, delta, problem=problem), 429)
-        return HTMLResponse(
-            page.respond(visitor.analyst, visitor.token, sql, cost, delta, spend=do == "ask", fresh=bool(fresh))
-        )
+            return HTMLResponse(page.show(analyst, token, sql, cost, delta, problem=problem), 429)
+        return HTMLResponse(page.respond(analyst, token, sql, cost, delta, spend=do == "ask", fresh=bool(fresh)))

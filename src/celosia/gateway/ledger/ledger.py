@@ -110,13 +110,14 @@ class Ledger:
         renamed by mistake would get a second budget.
         """
 
-        def refuse(books: Books) -> None:
+        def work(books: Books) -> None:
             known = [row["dataset"] for row in books.rows("datasets")]
             if known and dataset not in known:
                 hint = "A further data set is added with 'celosia gateway init'."
                 raise UnknownName.of("data set in this ledger", dataset, known, hint)
+            _declare(books, dataset, budget, neighbours)
 
-        self._clerk.book(lambda books: (refuse(books), _declare(books, dataset, budget, neighbours)))
+        self._clerk.book(work)
 
     def add(self, dataset: str, budget: Cost, neighbours: str = "add-remove") -> None:
         """Declare a data set with its binding lifetime total; a second call must state the same total."""

@@ -1,0 +1,1 @@
+"""What the web parts share: visits that end, limits, headers, sizes."""
