@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import socket
+import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,3 +73,28 @@ def fresh_postgres(postgres_url: str) -> Iterator[str]:
 def other_postgres(postgres_url: str) -> Iterator[str]:
     """A second empty database beside ``fresh_postgres``."""
     yield from _database(postgres_url)
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Any], str]]:
+    """Serve an application until the test ends; returns its address."""
+    import uvicorn
+
+    running = []
+
+    def start(app: Any) -> str:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="critical"))
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        running.append((server, thread))
+        while not server.started:
+            time.sleep(0.02)
+        return f"http://127.0.0.1:{port}"
+
+    yield start
+    for server, thread in running:
+        server.should_exit = True
+        thread.join()

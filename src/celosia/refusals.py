@@ -28,12 +28,25 @@ _PHRASES = {
     "bool_parsing": "must be true or false",
     "bool_type": "must be true or false",
     "string_type": "must be a text",
+    "string_unicode": "must be a text without half a character",
+    "string_too_long": "must have at most {max_length} characters",
+    "int_parsing_size": "must be a smaller whole number",
     "tuple_type": "must be a list",
     "list_type": "must be a list",
     "dict_type": "must be a table of names and values",
     "too_short": "must have at least {min_length} items",
     "too_long": "must have at most {max_length} items",
 }
+
+
+def phrase(finding: Mapping[str, Any]) -> str:
+    """What a value must be, by one of pydantic's findings; the value itself is not repeated.
+
+    >>> phrase({"type": "greater_than", "ctx": {"gt": 0}})
+    'must be more than 0'
+    """
+    known = _PHRASES.get(finding["type"])
+    return known.format(**finding.get("ctx") or {}) if known else finding["msg"][0].lower() + finding["msg"][1:]
 
 
 def explain(cls: type[Part], error: ValidationError) -> str:
@@ -54,9 +67,7 @@ def _sentence(cls: type[Part], finding: Mapping[str, Any]) -> str:
     if finding["type"] == "value_error":
         message = str(context.get("error", finding["msg"]))
         return message if message.startswith(cls.name) or not where else f"{cls.name}: {where}: {message}"
-    phrase = _PHRASES.get(finding["type"])
-    rule = phrase.format(**context) if phrase else finding["msg"][0].lower() + finding["msg"][1:]
-    return f"{cls.name}: {where} {rule}, got {shown(finding.get('input'))}."
+    return f"{cls.name}: {where} {phrase(finding)}, got {shown(finding.get('input'))}."
 
 
 def shown(value: Any) -> str:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-import socket
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -78,31 +75,6 @@ def browser() -> Iterator[Any]:
         opened = play.chromium.launch(executable_path=found, args=FLAGS)
         yield opened
         opened.close()
-
-
-@pytest.fixture
-def serve() -> Iterator[Callable[[Any], str]]:
-    """Serve an application until the test ends; returns its address."""
-    import uvicorn
-
-    running = []
-
-    def start(app: Any) -> str:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="critical"))
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        running.append((server, thread))
-        while not server.started:
-            time.sleep(0.02)
-        return f"http://127.0.0.1:{port}"
-
-    yield start
-    for server, thread in running:
-        server.should_exit = True
-        thread.join()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -19,20 +19,11 @@ from celosia.consent.rules import LANGUAGES, Catalogue
 from celosia.consent.signin import ADMIN, redeem
 from celosia.consent.store import Preferences
 from celosia.errors import CelosiaError
+from celosia.web.guard import HEADERS, oversized
 from celosia.web.sessions import Session, Sessions
 
-MOST_BYTES = 64 * 1024
 SESSION_SECONDS = 30 * 60
 """A visit ends after so long without a request."""
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
-    "frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
-
-
 QUESTIONS = "/questions"
 
 
@@ -131,10 +122,7 @@ def _refusals(app: FastAPI, pages: Pages) -> None:
 
     @app.middleware("http")
     async def sizes(request: Request, call_next: Any) -> Any:
-        length = request.headers.get("content-length", "0")
-        if request.method == "POST" and (
-            not length.isdigit() or int(length) > MOST_BYTES or "transfer-encoding" in request.headers
-        ):
+        if oversized(request.method, request.headers):
             return page(request, "refused_size", 413)
         return await call_next(request)
 

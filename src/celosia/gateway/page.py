@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,7 @@ def _template() -> Any:
 
 
 def _number(text: str, name: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"{name} must be a number, such as 0.1.") from None
+    """A number as people write it; ``float`` would take ``1_0`` and digits of other scripts as well."""
+    if not re.fullmatch(r"[0-9.]+([eE][-+]?[0-9]+)?", text.strip()) or text.count(".") > 1:
+        raise InputError(f"{name} must be a number above 0, such as 0.1.")
+    return float(text)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,9 @@ from celosia.gateway.answer import shown_cost
 from celosia.gateway.gateway import Gateway, NoAnswer
 from celosia.gateway.keys import Keys, digest
 from celosia.gateway.page import Page
+from celosia.io.durable import Unavailable
+from celosia.refusals import phrase
+from celosia.web.guard import HEADERS, MOST_BYTES, oversized
 from celosia.web.limits import RateLimit
 from celosia.web.sessions import Session, Sessions
 
@@ -24,20 +28,13 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 SESSION_SECONDS = 8 * 3600
-MOST_BYTES = 64 * 1024
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
-    "frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
+NEEDED = "Send one JSON object with 'sql' and its cost."
 
 
 class Question(BaseModel):
     """A question and what it may cost."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)  # true is no number, "1" neither
     sql: str = Field(max_length=10_000, description="one SELECT statement")
     epsilon: float | None = Field(default=None, gt=0, description="cost, where the data set counts in epsilon")
     rho: float | None = Field(default=None, gt=0, description="cost, where the data set counts in zCDP")
@@ -72,14 +69,13 @@ def create(gateway: Gateway, keys: Keys, *, per_minute: int = 120, secure: bool 
 
 def _guard(app: FastAPI) -> None:
     from fastapi import Request
+    from fastapi.exceptions import RequestValidationError
     from fastapi.responses import JSONResponse
+    from starlette.exceptions import HTTPException
 
     @app.middleware("http")
     async def headers(request: Request, call_next: Any) -> Any:
-        length = request.headers.get("content-length", "0")
-        if request.method == "POST" and (
-            not length.isdigit() or int(length) > MOST_BYTES or "transfer-encoding" in request.headers
-        ):
+        if oversized(request.method, request.headers):
             response: Any = JSONResponse({"error": f"send at most {MOST_BYTES} bytes, with their length."}, 413)
         else:
             response = await call_next(request)
@@ -91,10 +87,29 @@ def _guard(app: FastAPI) -> None:
     async def refused(request: Request, problem: Exception) -> JSONResponse:  # noqa: ARG001
         return JSONResponse({"error": str(problem)}, status(problem))
 
+    @app.exception_handler(HTTPException)
+    async def said(request: Request, problem: HTTPException) -> JSONResponse:  # noqa: ARG001
+        sentence = f"the body cannot be read. {NEEDED}" if problem.status_code == 400 else f"{problem.detail}."
+        return JSONResponse({"error": sentence}, problem.status_code, problem.headers)
+
+    @app.exception_handler(RequestValidationError)
+    async def wrong(request: Request, problem: RequestValidationError) -> JSONResponse:  # noqa: ARG001
+        return JSONResponse({"error": _sentence(problem.errors()[0])}, 422)
+
+
+def _sentence(finding: Mapping[str, Any]) -> str:
+    """What is wrong with the first thing that is, without what was sent: it need not be printable."""
+    name = str(finding["loc"][-1])
+    if finding["type"] == "extra_forbidden":
+        return f"there is a name that is not known. Known are: {', '.join(Ask.model_fields)}."
+    if name == "body" or finding["type"] == "json_invalid":
+        return f"the body is no JSON object. {NEEDED}"
+    return f"{name} is required." if finding["type"] == "missing" else f"{name} {phrase(finding)}."
+
 
 def status(problem: Exception) -> int:
-    """The HTTP status of a refusal: 403 for the budget, 503 when the database gave no answer, 400 otherwise."""
-    return 403 if isinstance(problem, BudgetError) else 503 if isinstance(problem, NoAnswer) else 400
+    """The HTTP status of a refusal: 403 for the budget, 503 when a database gave no answer, 400 otherwise."""
+    return 403 if isinstance(problem, BudgetError) else 503 if isinstance(problem, NoAnswer | Unavailable) else 400
 
 
 def _interface(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit) -> None:
@@ -200,7 +215,7 @@ def _page(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit, secure: 
     def ask(
         token: str = Form(max_length=100),
         sql: str = Form(max_length=10_000),
-        cost: str = Form(max_length=40),
+        cost: str = Form(default="", max_length=40),
         delta: str = Form(default="", max_length=40),
         do: str = Form(default="explain", max_length=10),
         fresh: str = Form(default="", max_length=5),
