@@ -1,0 +1,38 @@
+"""Small tables by hand, for tests of one thing each."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from celosia import Schema, read
+from celosia.policy import Output, Policy, Step
+from celosia.run import run
+
+
+def levels(*rows):
+    """A hierarchy by its rows."""
+    return {"use": "levels", "rows": list(rows)}
+
+
+def table(columns, **roles):
+    return read(pl.DataFrame(columns), Schema.of(**roles))
+
+
+def unmended(reason):
+    return pytest.mark.xfail(strict=True, reason=reason)
+
+
+def released(columns, place, *, steps=(), require=(), **roles):
+    """The written release of a small table."""
+    pl.DataFrame(columns).write_csv(place / "input.csv")
+    return run(
+        Policy(
+            source=str(place / "input.csv"),
+            schema=Schema.of(**roles),
+            require=tuple(require),
+            steps=tuple(Step(str(i), step) for i, step in enumerate(steps)),
+            output=Output(place / "safe.csv", report=False),
+            seed=1 << 70,
+        )
+    )
