@@ -187,6 +187,8 @@ def test_delta_of_sampling_by_brute_force():
             <= 1e-5
             < sampling.delta_of(k - 1, sampling.share(epsilon), epsilon)
         )
+    # at epsilon = 20 nearly all records are drawn: a class of k tells all its members, up to the chance of k draws
+    assert sampling.delta_of(50, sampling.share(20.0), 20.0) == pytest.approx(sampling.share(20.0) ** 49)
     with pytest.raises(ParameterError):
         sampling.delta_of(5, 0.9, 1.0)
 

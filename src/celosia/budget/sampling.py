@@ -40,12 +40,13 @@ def delta_of(k: int, beta: float, epsilon: float) -> float:
 
     if not 0 < beta <= share(epsilon) * (1 + 1e-12):
         raise ParameterError(f"sampling with {beta} is not covered by epsilon {epsilon}; at most {share(epsilon)} is.")
-    gamma = (math.expm1(epsilon) + beta) / math.exp(epsilon)
+    rest = (1 - beta) * math.exp(-epsilon)  # 1 - gamma, which would be lost in rounding next to 1
+    gamma = 1 - rest
     # Chernoff: the tail at n is at most exp(-n KL(gamma || beta)), so the search for the maximum ends
-    rate = gamma * math.log(gamma / beta) + (1 - gamma) * math.log((1 - gamma) / (1 - beta))
+    rate = gamma * math.log(gamma / beta) - rest * epsilon
     n, worst = max(1, math.ceil(k / gamma - 1)), 0.0
     while math.exp(-n * rate) > worst:
-        worst = max(worst, float(binom.sf(math.floor(gamma * n), n, beta)))
+        worst = max(worst, float(binom.sf(n - math.ceil(rest * n), n, beta)))
         n += 1
     return worst
 
