@@ -39,8 +39,9 @@ class Pram(Method):
     Records that would come to meet an ``impossible`` condition keep their values.
 
     The matrix is part of the evidence: counts can be estimated without bias from it
-    (:func:`celosia.statistics.transition.unbiased_counts`). It shows the margin of the original. Fails for a matrix
-    that does not fit the categories. References: Gouweleeuw et al. (1998); Kooiman et al. (1997).
+    (:func:`celosia.statistics.transition.unbiased_counts`). It shows the margin of the original. With ``within`` the
+    matrices would show it for every stratum, by name: they go to the private record. Fails for a matrix that does not
+    fit the categories. References: Gouweleeuw et al. (1998); Kooiman et al. (1997).
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"city": ["A"] * 6 + ["B"] * 2}), celosia.Schema.of(quasi=["city"]))
@@ -110,7 +111,10 @@ class Pram(Method):
             changed[name] = int(unit.spread(new != codes).sum())
             drawn[name] = _labelled(table.column(name), values, unit.spread(new))
         done = table.replace(drawn)
-        evidence: dict[str, Any] = {"matrices": matrices, "changed": changed}
+        evidence: dict[str, Any] = {"changed": changed}
+        private = {"matrices": matrices} if self.within else {}
+        if not self.within:
+            evidence["matrices"] = matrices
         if self.impossible:
             wrong = created(self.name, table, done, self.impossible)
             evidence["kept"] = int(wrong.sum())
@@ -118,7 +122,7 @@ class Pram(Method):
             evidence["changed"] = {
                 name: int(table.column(name).ne_missing(done.column(name)).sum()) for name in self.columns
             }
-        return Outcome(done, evidence)
+        return Outcome(done, evidence, private)
 
     def _matrix(self, counts: Floats, labels: list[str], given: tuple[list[str], Floats] | None) -> Floats:
         from celosia.statistics.transition import invariant, raise_diagonal, toward_margin
