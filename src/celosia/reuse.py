@@ -39,6 +39,10 @@ class Reused:
     """New records under an old transformation, and which of them need attention."""
 
     table: Table
+    original: Table = field(repr=False)
+    """The new records as they came."""
+    methods: tuple[Method, ...] = field(repr=False)
+    """The steps of the release, which were applied again."""
     unplaced: NDArray[np.bool_] = field(repr=False)
     """Records that the transformation has no cells for (a value it does not know, or no class): suppressed."""
     violating: Mapping[str, NDArray[np.bool_]] = field(repr=False)
@@ -82,13 +86,15 @@ def apply_record(record: Mapping[str, Any] | str | Path, source: Any, *, release
     missing = [name for name in policy.schema.quasi if name not in table.names]
     if missing:
         raise DataError(f"the new records have no column {missing[0]!r}: they must have the schema of the release.")
-    table = table.identified()
+    original = table = table.identified()
     start = table.rows
+    methods: list[Method] = []
     unplaced = np.zeros(len(table), dtype=np.bool_)
     require: list[Model] = list(policy.require)
     wishes: dict[str, NDArray[np.int64]] = {}
     for entry, found in zip(record.get("steps", []), record.get("transformation", []), strict=True):
         method: Method = build("method", entry["parameters"])
+        methods.append(method)
         placed = _placed(table, method, found)
         if placed is not None:
             wish = targets(method.name, table, getattr(method, "target", None))
@@ -107,7 +113,7 @@ def apply_record(record: Mapping[str, Any] | str | Path, source: Any, *, release
             )
     if unplaced.any():
         table = table.suppress(unplaced)
-    return Reused(table, unplaced, _violating(table, require, wishes, released))
+    return Reused(table, original, tuple(methods), unplaced, _violating(table, require, wishes, released))
 
 
 def read_record(path: Path) -> dict[str, Any]:

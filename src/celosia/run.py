@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from celosia import release as evidence
-from celosia.catalogue import named_columns
-from celosia.errors import DataError, OutputError, PolicyError, UnknownName
+from celosia.errors import DataError, OutputError, PolicyError
 from celosia.io import write
+from celosia.leaving import Leaving, arranged, further_tables, releasable
 from celosia.policy import Output, Policy, Step
 from celosia.release import Release
-from celosia.schema import Role
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table, read
 from celosia.verbs import Assessment, Comparison, Progress, assess, check_columns, compare, step
@@ -68,40 +67,16 @@ def apply_steps(original: Table, steps: Sequence[Step], stream: Stream, tell: Pr
 
 def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Release:
     """Measure, and put the evidence together."""
-    released, left_out = releasable(protected, policy)
+    leaving = releasable(original, protected, [one.method for one in policy.steps], policy.output.columns)
     before = assess(original, policy.require, policy.risks)
     after = assess(protected, policy.require, policy.risks)
     attacks = tuple(risk for risk in policy.risks if risk.attack)
     comparison = compare(original, protected, policy.losses, attacks)
-    stream = Stream(seed).child("output")
-    engine = released.engine
-    frame = (
-        engine.materialised(engine.shuffle(released.rows.frame, stream)) if policy.output.order == "shuffled" else None
-    )
-    order = np.asarray(engine.ids(frame)) if frame is not None else released.ids()
-    shuffled = replace(released, rows=replace(released.rows, frame=frame), _cache={}) if frame is not None else released
-    certificate = _certificate(shuffled, left_out, policy, after, comparison)
-    record = _record(original, shuffled, policy, seed, order, before, after, comparison)
-    return Release(shuffled, original, after, before, comparison, certificate, record)
-
-
-def releasable(protected: Table, policy: Policy) -> tuple[Table, list[str]]:
-    """The table without what must not leave: identifiers and ids that no step changed, and undeclared columns."""
-    touched = {column for one in policy.steps for _, column in named_columns(one.method)}
-    wanted = set(policy.output.columns)
-    for name in wanted:
-        if name not in protected.schema:
-            raise UnknownName.of("column", name, protected.names, "(output.columns)")
-    naming = {Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD}
-    left_out = [
-        name
-        for name in protected.names
-        if name not in wanted
-        and (not protected.schema[name].declared or (protected.schema[name].roles & naming and name not in touched))
-    ]
-    if len(left_out) == len(protected.names):
-        raise PolicyError("no column is left to release: declare roles for the columns in [schema].")
-    return protected.drop(left_out), left_out
+    released = arranged(leaving, policy.output.order, Stream(seed).child("output"))
+    order = np.asarray(released.engine.ids(released.rows.frame))
+    certificate = _certificate(released, leaving, policy, after, comparison)
+    record = _record(original, released, policy, seed, order, before, after, comparison)
+    return Release(released, original, after, before, comparison, certificate, record)
 
 
 def check_input(table: Table) -> None:
@@ -138,7 +113,7 @@ def _seed(policy: Policy) -> int:
 
 
 def _certificate(
-    released: Table, left_out: list[str], policy: Policy, after: Assessment, comparison: Comparison
+    released: Table, leaving: Leaving, policy: Policy, after: Assessment, comparison: Comparison
 ) -> dict[str, Any]:
     formal = any(one.method.formal for one in policy.steps)
     certificate: dict[str, Any] = {
@@ -148,7 +123,8 @@ def _certificate(
         "release": {"rows": len(released), "columns": list(released.names), "suppressed": released.suppressed()},
         "schema": released.schema.spec(),
         "counted": "persons" if comparison.protected.schema.person else "records",
-        "left_out": left_out,
+        "left_out": list(leaving.left_out),
+        **({"kept": list(leaving.kept)} if leaving.kept else {}),
         "holds": after.holds,
         "requirements": [finding.spec() for finding in after.models],
         "risks": [finding.spec() for finding in after.risks],
@@ -182,7 +158,7 @@ def _record(
     comparison: Comparison,
 ) -> dict[str, Any]:
     source = Path(policy.source)
-    secrets = [{k: v for k, v in secret.items() if k != "tables"} for secret in released.secrets]
+    secrets = [{k: v for k, v in secret.items() if k not in {"tables", "aside"}} for secret in released.secrets]
     return {
         "format": evidence.RECORD_FORMAT,
         "celosia": evidence.version(),
@@ -237,11 +213,6 @@ def write_release(made: Release, policy: Policy, *, overwrite: bool = False) -> 
             drafts["report"].write_text(render(done, edition="external", language=policy.output.language), "utf-8")
             drafts["internal"].write_text(render(done, edition="internal", language=policy.output.language), "utf-8")
     return done
-
-
-def further_tables(table: Table) -> dict[str, Table]:
-    """Tables that steps made besides the main one: the second table of an anatomy, further copies of a synthesis."""
-    return {name: other for secret in table.secrets for name, other in secret.get("tables", {}).items()}
 
 
 def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]:

@@ -43,6 +43,8 @@ class Missing(StrEnum):
     CONSERVATIVE = "conservative"
 
 
+NAMING = frozenset({Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD})
+"""Roles of columns that name somebody by themselves."""
 SINGLE = (Role.WEIGHT, Role.HOUSEHOLD, Role.STRATUM, Role.PERSON)
 
 
@@ -154,6 +156,11 @@ class Schema:
     def identifiers(self) -> tuple[str, ...]:
         """Columns that name a person by themselves."""
         return self.with_role(Role.IDENTIFIER)
+
+    @property
+    def naming(self) -> tuple[str, ...]:
+        """Identifiers and the ids of persons and households: whoever knows one finds the record."""
+        return tuple(column.name for column in self.columns if column.roles & NAMING)
 
     @property
     def quasi(self) -> tuple[str, ...]:

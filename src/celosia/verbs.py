@@ -155,7 +155,8 @@ def step(table: Table, method: Method, stream: Stream, start: Any) -> Table:
     entry = {"step": method.name, "parameters": method.public_spec(), **outcome.evidence}
     if outcome.others:
         entry["tables"] = list(outcome.others)
-    secret = {"step": method.name, **outcome.private, **({"tables": outcome.others} if outcome.others else {})}
+    further = {key: value for key, value in (("tables", outcome.others), ("aside", outcome.aside)) if value}
+    secret = {"step": method.name, **outcome.private, **further}
     done = outcome.table.computed()
     return done if len(done.history) > before else done.stepped(entry, secret, start)
 

@@ -40,7 +40,7 @@ def test_protect_writes_the_file_and_tells_what_it_did(data, capsys):
     arguments = ["protect", "recode", str(data), "--column", "age", "--breaks", "[40]", "--out", str(out), "--json"]
     assert command(arguments) == 0
     assert json.loads(capsys.readouterr().out)["step"] == "recode"
-    assert pl.read_csv(out)["age"].to_list() == ["<40", "<40", "≥40", "≥40"]
+    assert sorted(pl.read_csv(out)["age"]) == ["<40", "<40", "≥40", "≥40"]
     assert command(arguments) == 2
     assert "there already" in capsys.readouterr().err
 
@@ -56,7 +56,8 @@ def test_square_brackets_in_a_column_name_are_printed_as_they_are(tmp_path, caps
 
 def test_compare_says_what_was_lost_or_why_it_cannot(data, capsys):
     out = data.with_name("safe.csv")
-    command(["protect", "recode", str(data), "--column", "age", "--breaks", "[40]", "--out", str(out)])
+    recode = ["recode", str(data), "--column", "age", "--breaks", "[40]", "--keep-columns", "zip"]
+    command(["protect", *recode, "--out", str(out)])
     capsys.readouterr()
     assert command(["compare", str(data), str(out), "--quasi", "age,zip", "--json"]) == 0
     losses = json.loads(capsys.readouterr().out)["losses"]
@@ -108,7 +109,17 @@ def _broken(place: Path) -> dict[str, tuple[list[str], str]]:
         "wrong parameter": (assess(good, "--require", "k-anonymity(k=zero)"), "whole number"),
         "unknown model": (assess(good, "--require", "k-anonimity(k=2)"), "Did you mean 'k-anonymity'"),
         "unwritable output": (
-            ["protect", "drop", good, "--columns", "zip", "--out", str(place / "no" / "such" / "x.csv")],
+            [
+                "protect",
+                "drop",
+                good,
+                "--columns",
+                "zip",
+                "--quasi",
+                "age",
+                "--out",
+                str(place / "no" / "such" / "x.csv"),
+            ],
             "cannot write",
         ),
         "output is the input": (

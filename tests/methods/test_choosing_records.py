@@ -85,7 +85,7 @@ def test_subset_by_condition_keeps_ids_and_hands_on_the_population(engine):
     table = people(engine, quasi=["job"]).identified()
     outcome = Subset(where="age > 35").apply(table, celosia.streams.Stream(1))
     assert outcome.table.ids().tolist() == [1, 2, 3]
-    assert len(outcome.others["population"]) == 5
+    assert len(outcome.aside["population"]) == 5
     assert outcome.evidence == {"kept": 3, "of": 5}
 
 
@@ -94,13 +94,13 @@ def test_subset_feeds_presence_and_k_map(engine):
     table = celosia.read(frame, celosia.Schema.of(quasi=["age"]), engine=engine)
     outcome = Subset(where="age < 50").apply(table, celosia.streams.Stream(1))
     half = Subset(size=3).apply(table, celosia.streams.Stream(4))
-    people_of = outcome.others["population"]
+    people_of = outcome.aside["population"]
     assert celosia.models.DeltaPresence(highest=1, population=people_of).value(outcome.table) == 1.0
     sizes = half.table.polars().group_by("age").len()
     whole = frame.group_by("age").len()
     shares = sizes.join(whole, on="age").select(pl.col("len") / pl.col("len_right"))["len"]
     assert (
-        celosia.models.DeltaPresence(highest=1, population=half.others["population"]).value(half.table) == shares.max()
+        celosia.models.DeltaPresence(highest=1, population=half.aside["population"]).value(half.table) == shares.max()
     )
     assert celosia.models.KMap(k=2, population=people_of).value(outcome.table) == 2
 

@@ -132,7 +132,8 @@ def test_pram_within_strata_uses_only_what_occurs_there():
     assert set(rows.filter(pl.col("region") == "N")["water"]) == {"well", "river"}
     assert set(rows.filter(pl.col("region") == "S")["water"]) == {"tap", "sea", None}
     assert rows["water"].is_null().equals(data["water"].is_null())
-    assert [entry["stratum"] for entry in done.history[-1]["matrices"]["water"]] == [{"region": "N"}, {"region": "S"}]
+    assert "matrices" not in done.history[-1], "they name the strata"
+    assert [entry["stratum"] for entry in done.secrets[-1]["matrices"]["water"]] == [{"region": "N"}, {"region": "S"}]
 
 
 def test_pram_with_a_given_matrix_and_households():

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from celosia.schema import Schema
     from celosia.search.classes import ClassCounts
     from celosia.streams import Stream
     from celosia.table import Outcome, Table
@@ -34,6 +35,16 @@ class Method(Part):
     """Values of its parameters that an exploration tries by itself; empty when it is tried only where it is listed."""
     suits: ClassVar[tuple[str, ...]] = ()
     """Kinds of columns that an exploration gives it; ``"hierarchy"``: every quasi-identifier needs a hierarchy."""
+    changes: ClassVar[tuple[str, ...]] = ("column", "columns")
+    """Fields that name the columns whose cells it overwrites; columns that other fields name are only looked at."""
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:  # noqa: ARG002
+        """The columns whose cells it may overwrite: no other column of the input comes out with other cells.
+
+        A method that overwrites columns that nobody named (the quasi-identifiers, all columns) adds them here.
+        """
+        named = (getattr(self, field, None) or () for field in self.changes)
+        return tuple(name for value in named for name in ((value,) if isinstance(value, str) else value))
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Apply the method; random choices come from ``stream`` only."""

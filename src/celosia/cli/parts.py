@@ -65,6 +65,10 @@ def _shape(
     query: Query = None,
     engine: Engine = None,
     seed: Annotated[int | None, typer.Option(help="Seed, for tests only: a release needs none.")] = None,
+    keep_columns: Annotated[
+        str | None, typer.Option(help="Columns that leave although they name somebody or have no role.")
+    ] = None,
+    keep_order: Annotated[bool, typer.Option(help="Write the records in the order of the file, not shuffled.")] = False,
     overwrite: Annotated[bool, typer.Option(help="Replace a file that is there already.")] = False,
     json: Json = False,
 ) -> None:

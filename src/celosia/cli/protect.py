@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celosia.catalogue import Method
 from celosia.cli.measure import open_source
-from celosia.cli.show import print_json, print_step, progress
+from celosia.cli.show import print_json, print_left_out, print_step, progress
 from celosia.errors import OutputError, ParameterError
 from celosia.io import write
+from celosia.schema import Schema
+
+if TYPE_CHECKING:
+    from celosia.table import Table
 
 
 def protect_file(
@@ -22,11 +27,16 @@ def protect_file(
     query: str | None = None,
     engine: str | None = None,
     seed: int | None = None,
+    keep_columns: str | None = None,
+    keep_order: bool = False,
     overwrite: bool = False,
     json: bool = False,
     **roles: Any,
 ) -> None:
-    """Read, apply the method, write the result without identifiers; further tables go beside it."""
+    """Read, apply the method, and write what may leave; further tables go beside it."""
+    from celosia.leaving import arranged, further_tables, releasable
+    from celosia.policy import Output
+    from celosia.streams import Stream, fresh_seed
     from celosia.verbs import protect
 
     if out.exists() and Path(source).exists() and out.samefile(source):
@@ -35,40 +45,45 @@ def protect_file(
         raise OutputError(f"{out.name!r} is there already: choose another path or add --overwrite.")
     lists = {name: _names(roles.get(name)) for name in ("quasi", "sensitive", "identifiers")}
     singles = {name: roles.get(name) for name in ("person", "weight")}
-    table, _ = open_source(
+    table, policy = open_source(
         source, {**lists, **singles, "hierarchies": _hierarchies(hierarchy)}, query=query, engine=engine
     )
+    table = _declared(table, method)
     with progress() as tell:
         protected = protect(table, method, seed=seed, progress=tell)
-    named = {column for column in protected.schema.identifiers if column in protected.names}
-    released = protected.drop(sorted(named - _touched(method)))
-    write(released.visible(), out, table.facts, overwrite=overwrite)
+    keep = [*(policy.output.columns if policy else ()), *_names(keep_columns)]
+    leaving = releasable(table, protected, [method], keep, keeping="--keep-columns")
+    order = "kept" if keep_order else (policy.output if policy else Output()).order
+    released = arranged(leaving, order, Stream(fresh_seed() if seed is None else seed).child("output"))
+    write(released.engine.select(released.rows.frame, released.names), out, table.facts, overwrite=overwrite)
     written = {"out": str(out)}
-    for name, other in protected.secrets[-1].get("tables", {}).items():
+    for name, other in further_tables(released).items():
         beside = out.with_name(f"{out.stem}.{name}{out.suffix}")
         write(other.visible(), beside, overwrite=overwrite)
         written[name] = str(beside)
-    entry = {**protected.history[-1], "files": written}
-    print_json(entry) if json else print_step(entry, len(table), len(released))
+    entry = {**protected.history[-1], "files": written, "left_out": list(leaving.left_out), "kept": list(leaving.kept)}
+    if json:
+        print_json(entry)
+        return
+    print_step(entry, len(table), len(released))
+    print_left_out(leaving)
 
 
 def apply_file(record: Path, source: str, out: Path, *, released: Path | None, overwrite: bool, json: bool) -> bool:
     """Apply the transformation of a private record to new records; tells whether the requirements hold for them."""
     from celosia.cli.show import console
+    from celosia.leaving import arranged, releasable
     from celosia.policy import Policy
     from celosia.reuse import apply_record, read_record
-    from celosia.run import releasable
     from celosia.streams import Stream, fresh_seed
 
     made = apply_record(record, source, released=released)
-    policy = Policy.parse(read_record(record)["policy"], record.parent)
-    table, _ = releasable(made.table, policy)
-    frame = table.rows.frame
-    if policy.output.order == "shuffled":
-        frame = table.engine.shuffle(frame, Stream(fresh_seed()).child("output"))
-    visible = table.engine.select(frame, table.names)
+    output = Policy.parse(read_record(record)["policy"], record.parent).output
+    leaving = releasable(made.original, made.table, made.methods, output.columns)
+    table = arranged(leaving, output.order, Stream(fresh_seed()).child("output"))
+    visible = table.engine.select(table.rows.frame, table.names)
     write(visible, out, made.table.facts, originals=[source], overwrite=overwrite)
-    found = {**made.spec(), "out": str(out)}
+    found = {**made.spec(), "out": str(out), "left_out": list(leaving.left_out)}
     if json:
         print_json(found)
         return made.holds
@@ -79,10 +94,13 @@ def apply_file(record: Path, source: str, out: Path, *, released: Path | None, o
     return made.holds
 
 
-def _touched(method: Method) -> set[str]:
-    from celosia.catalogue import named_columns
-
-    return {column for _, column in named_columns(method)}
+def _declared(table: Table, method: Method) -> Table:
+    """The table with the columns declared that the command itself names for overwriting."""
+    schema = table.schema
+    for name in method.overwrites(Schema()):
+        if name in schema:
+            schema = schema.change(name, declared=True)
+    return replace(table, rows=replace(table.rows, schema=schema))
 
 
 def _names(text: str | None) -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from celosia.leaving import Leaving
     from celosia.release import Release
     from celosia.verbs import Assessment, Comparison, Progress
 
@@ -98,6 +99,17 @@ def print_step(entry: Mapping[str, Any], before: int, after: int) -> None:
     for name, value in entry.items():
         if name not in {"step", "parameters", "files"} and not isinstance(value, Mapping | list):
             out.print(f"  {name}: {value}")
+
+
+def print_left_out(leaving: Leaving) -> None:
+    """Print in one line each which columns did not leave, and which left on the word of the owner."""
+    out = console()
+    if leaving.left_out:
+        named = ", ".join(f"{name} ({what})" for name, what in leaving.left_out.items())
+        out.print(f"Left out: {named}. --keep-columns keeps a column; a role such as --sensitive declares it.")
+    for entry in leaving.kept:
+        held = entry["values of the original"]
+        out.print(f"Kept on purpose: {entry['column']} ({entry['what']}); values of the original: {held}.")
 
 
 def print_checks(checks: list[Any], certificate: Path, *, html: Path | None, json: bool) -> None:

@@ -33,13 +33,13 @@ from celosia.consent.result import (
 from celosia.consent.rules import Catalogue
 from celosia.consent.store import Preferences, now
 from celosia.errors import RequirementError
+from celosia.leaving import arranged, releasable
 from celosia.streams import Stream, fresh_seed
+from celosia.table import Table, read
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
-
-    from celosia.table import Table
 
 ATTACKED = 50_000
 """The intruder attacks a random sample of so many records at most: the interval is then a fraction of a point wide."""
@@ -190,7 +190,7 @@ def carried_out(
     _check(made)
     tell("measuring", 0.7)
     before, measured = _measured(request, table, marks, made, stream) if request.measure else ({}, {})
-    released, rows = _released(made.table, request, stream)
+    released, rows = _released(table, made.table, stream)
     report = _report(request, dialect, found, marks, made, released, catalogue, store)
     origin = Origin(
         seed=seed,
@@ -271,15 +271,11 @@ def _majority(original: Table, protected: Table) -> dict[str, float]:
     return {c: build("loss", {"use": "majority-loss", "target": c}).value(one, other) for c in one.schema.sensitive}
 
 
-def _released(table: Table, request: Request, stream: Stream) -> tuple[Table, NDArray[np.int64]]:
-    """The table without owners, in random order, and where each of its records was."""
-    gone = [name for name in (OWNER, *request.identifiers) if name in table.names]
-    frame = table.drop(gone).polars()
-    order = np.argsort(stream.child("order").uniform(np.arange(len(frame), dtype=np.int64)))
-    from celosia.table import read
-
-    schema = table.schema.keep(frame.columns)
-    return read(frame[order], schema), table.ids()[order]
+def _released(original: Table, protected: Table, stream: Stream) -> tuple[Table, NDArray[np.int64]]:
+    """What may leave, in random order, and where each of its records was."""
+    made = arranged(releasable(original, protected, ()), "shuffled", stream.child("order"))
+    engine, frame = made.engine, made.rows.frame
+    return read(engine.collect(engine.select(frame, made.names)), made.schema), engine.ids(frame)
 
 
 def _report(

@@ -187,11 +187,13 @@ def table_of(
     )
     quasi = [column_of(kept, name) for name in quasi]
     sensitive = [column_of(kept, name) for name in sensitive]
-    _refuse_names(kept.drop([*quasi, *sensitive, OWNER]))
+    rest = kept.drop([*quasi, *sensitive, OWNER])
+    _refuse_names(rest)
     several = kept[OWNER].n_unique() < len(kept)
     schema = Schema.of(
         quasi=quasi,
         sensitive=sensitive,
+        insensitive=rest.columns,  # the query names them
         person=OWNER if several else None,
         identifiers=() if several else (OWNER,),
         hierarchies=hierarchies,

@@ -173,6 +173,14 @@ class Engine(ABC):
             )
 
 
+def as_text(name: str, dtype: nw.dtypes.DType) -> nw.Expr:
+    """A column as text, a whole number without its decimal point."""
+    if dtype == nw.String:
+        return nw.col(name)
+    text = nw.col(name).cast(nw.String)
+    return text.str.replace_all(r"\.0$", "") if dtype.is_float() else text
+
+
 def _kind(dtype: nw.dtypes.DType) -> Kind:
     if dtype.is_numeric():
         return Kind.NUMERIC

@@ -49,6 +49,7 @@ class Anatomise(Method):
     l: int = Field(default=2, ge=2, description="no value may have more than 1/l of a group")
     columns: Columns | None = Field(default=None, description="sensitive columns to set apart; all declared ones")
     groups: Literal["near", "buckets"] = Field(default="near", description="how records are grouped")
+    changes: ClassVar[tuple[str, ...]] = ()  # the sensitive columns are taken out
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:

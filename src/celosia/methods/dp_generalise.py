@@ -18,6 +18,7 @@ from celosia.table import Outcome
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from celosia.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -63,6 +64,10 @@ class DpGeneralise(Method):
         if any(level < 0 for level in self.levels.values()):
             raise ParameterError("dp-generalise: levels are counted from 0.")
         return self
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return schema.quasi
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Choose levels, draw a sample, remove small classes."""

@@ -16,6 +16,7 @@ from celosia.table import Outcome
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from celosia.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -49,6 +50,10 @@ class DpMarginals(Method):
     rows_per_person: int = Field(default=1, ge=1, description="most records that one person contributes")
     rows: ClassVar[Literal["same", "subset", "new"]] = "new"
     formal: ClassVar[bool] = True
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:  # noqa: ARG002
+        """The columns of the tables."""
+        return tuple(dict.fromkeys(name for columns in self.marginals for name in columns))
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Count each table, add noise, make them agree."""

@@ -24,6 +24,7 @@ class Drop(Method):
     """
 
     columns: Columns = Field(default=(), description="columns to leave out; the identifiers when empty")
+    changes: ClassVar[tuple[str, ...]] = ()
     in_memory: ClassVar[bool] = False
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002

@@ -21,6 +21,7 @@ from celosia.table import Outcome
 from celosia.targets import Target, targets
 
 if TYPE_CHECKING:
+    from celosia.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -77,6 +78,10 @@ class Generalise(Method):
         "suppress": (0.0, 0.05),
     }
     suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The quasi-identifiers; with ``blank`` the sensitive columns too."""
+        return (*schema.quasi, *(schema.sensitive if self.blank else ()))
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Search, generalise, suppress."""

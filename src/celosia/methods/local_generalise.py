@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from celosia.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -58,6 +59,10 @@ class LocalGeneralise(Method):
     drop: bool = Field(default=False, description="remove suppressed rows instead of keeping them with stars")
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The quasi-identifiers; with ``blank`` the sensitive columns too."""
+        return (*schema.quasi, *(schema.sensitive if self.blank else ()))
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Find the classes, generalise each, suppress what is left over."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from celosia.schema import Schema
     from celosia.search.suppression import Lack
     from celosia.streams import Stream
     from celosia.table import Table
@@ -86,6 +87,10 @@ class LocalSuppress(Method):
         if isinstance(self.subsets, int) and self.subsets < 1:
             raise ParameterError(f"local-suppress: subsets must have at least 1 column, got {self.subsets}.")
         return self
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The quasi-identifiers outside ``within``."""
+        return tuple(name for name in schema.quasi if name != self.within)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Blank the cells and count again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
@@ -10,6 +10,8 @@ from celosia.catalogue import Columns, Method
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
+    import narwhals as nw
+
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -35,16 +37,15 @@ class Mask(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Mask the columns."""
+        from celosia.engines.engine import as_text
+
         types = table.engine.types(table.rows.frame)
-        changed = {name: self._masked(name, is_float=types[name].is_float()) for name in self.columns}
+        changed = {name: self._masked(as_text(name, types[name])) for name in self.columns}
         return Outcome(table.with_columns(changed), {"masked": list(self.columns)})
 
-    def _masked(self, name: str, *, is_float: bool) -> Any:
+    def _masked(self, text: nw.Expr) -> nw.Expr:
         import narwhals as nw
 
-        text = nw.col(name).cast(nw.String)
-        if is_float:
-            text = text.str.replace_all(r"\.0$", "")
         hidden = text.str.replace_all(r"[\s\S]", self.sign)
         signs = hidden if self.width is None else nw.when(~text.is_null()).then(nw.lit(self.sign * self.width))
         if not self.keep:

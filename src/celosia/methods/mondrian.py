@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from celosia.schema import Schema
     from celosia.search.groups import Groups
     from celosia.search.mondrian import Axis, Partition
     from celosia.streams import Stream
@@ -77,6 +78,10 @@ class Mondrian(Method):
         if any(not weight > 0 for weight in self.weights.values()):
             raise ParameterError(f"mondrian: weights must be above 0, got {min(self.weights.values()):g}.")
         return self
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return schema.quasi
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Partition the records that are not suppressed, and describe each box."""

@@ -14,6 +14,7 @@ from celosia.views.separation import separate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from celosia.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -44,6 +45,10 @@ class Permute(Method):
     groups: Literal["near", "buckets"] = Field(default="near", description="how groups are formed when l is given")
     together: bool = Field(default=True, description="shuffle all columns with the same permutation")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The columns, or the sensitive ones."""
+        return self.columns or schema.sensitive
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Shuffle inside the groups."""

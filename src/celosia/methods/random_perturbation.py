@@ -40,6 +40,7 @@ class RandomPerturbation(Method):
     spread: int = Field(default=3, ge=1, description="largest step")
     shuffle: Columns = Field(default=(), description="columns that are shuffled together")
     within: Columns = Field(default=(), description="shuffle only among records that agree on these columns")
+    changes: ClassVar[tuple[str, ...]] = ("jitter", "shuffle")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
 
     @model_validator(mode="after")

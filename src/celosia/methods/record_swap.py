@@ -58,6 +58,7 @@ class RecordSwap(Method):
     rate: float = Field(default=0.0, ge=0, le=1, description="share of households of each area that move in any case")
     relax: bool = Field(default=True, description="drop columns of similar for households that find no partner")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
+    changes: ClassVar[tuple[str, ...]] = ("geography",)
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     secret: ClassVar[tuple[str, ...]] = ("rate",)
 

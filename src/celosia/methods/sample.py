@@ -12,6 +12,7 @@ from celosia.methods.conditions import check_one_way, drawn
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
+    from celosia.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -42,6 +43,10 @@ class Sample(Method):
         if self.within is not None and self.share is None:
             raise ParameterError("sample: within needs share, got size.")
         return self
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The weight."""
+        return (schema.weight,) if schema.weight is not None and self.reweigh else ()
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Draw the records."""

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class Subset(Method):
     """Keep a research subset: by a condition, at random, or the records that a second file has.
 
-    The table that came in is the population of the subset. It is handed on as the table ``population``, which
-    k-map and delta-presence take as theirs.
+    The table that came in is the population of the subset. It is handed on as the table ``population`` (in
+    ``outcome.aside``, never published), which k-map and delta-presence take as theirs.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [30, 55, 80]}), celosia.Schema.of(quasi=["age"]))
@@ -58,7 +58,7 @@ class Subset(Method):
             raise DataError(f"subset: none of the {len(population)} records is in the subset.")
         kept = population.take(population.ids()[mask])
         evidence = {"kept": int(mask.sum()), "of": len(population)}
-        return Outcome(kept, evidence, others={"population": population})
+        return Outcome(kept, evidence, aside={"population": population})
 
     def _matched(self, table: Table) -> NDArray[np.bool_]:
         """Which records the second table has, compared on the columns; missing equals missing."""

@@ -14,6 +14,7 @@ from celosia.table import Outcome
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from celosia.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -35,6 +36,10 @@ class SuppressRecords(Method):
     drop: bool = Field(default=False, description="remove the rows instead of keeping them with stars")
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The quasi-identifiers; with ``blank`` the sensitive columns too."""
+        return (*schema.quasi, *(schema.sensitive if self.blank else ()))
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Suppress what violates, until nothing does."""

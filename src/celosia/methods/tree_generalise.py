@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from celosia.schema import Schema
     from celosia.search.tree_merge import Class
     from celosia.streams import Stream
     from celosia.table import Table
@@ -60,6 +61,10 @@ class TreeGeneralise(Method):
         default="suppress", description="what happens to what is left at the root"
     )
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The columns; a suppressed record has stars in every quasi-identifier."""
+        return (*self.columns, *schema.quasi)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Merge the leaves and relabel the records."""

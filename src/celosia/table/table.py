@@ -11,7 +11,7 @@ import numpy as np
 from celosia import classes
 from celosia.classes import STAR, Rows
 from celosia.engines import engine_named
-from celosia.engines.engine import HIDDEN, RECORD, SUPPRESSED, Engine
+from celosia.engines.engine import HIDDEN, RECORD, SUPPRESSED, Engine, as_text
 from celosia.errors import DataError, SchemaError
 from celosia.representation import Block, Shown, table_blocks
 from celosia.schema import Missing, Schema
@@ -280,7 +280,7 @@ class Table(Shown):
         types = frame.collect_schema()
         hit = nw.col("__hit__")
         changes = {
-            name: nw.when(hit).then(nw.lit(STAR)).otherwise(_as_text(name, types[name]))
+            name: nw.when(hit).then(nw.lit(STAR)).otherwise(as_text(name, types[name]))
             for name in self.schema.need_quasi()
         }
         changes |= {name: nw.when(~hit).then(nw.col(name)) for name in blank}
@@ -343,20 +343,12 @@ class Outcome:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     private: Mapping[str, Any] = field(default_factory=dict)
     others: Mapping[str, Table] = field(default_factory=dict)
-    """Further tables by name (the second table of an anatomy, the further copies of a synthesis)."""
+    """Further tables by name that belong to the result (the second table of an anatomy, further copies)."""
+    aside: Mapping[str, Table] = field(default_factory=dict)
+    """Further tables by name that are handed on and never published (the population of a subset)."""
 
 
 def _head(table: Table) -> Any:
     import narwhals as nw
 
     return nw.from_native(table.engine.select(table.rows.frame, table.names)).head(0).to_native()
-
-
-def _as_text(name: str, dtype: Any) -> nw.Expr:
-    """A column as text, a whole number without its decimal point."""
-    import narwhals as nw
-
-    if dtype == nw.String:
-        return nw.col(name)
-    text = nw.col(name).cast(nw.String)
-    return text.str.replace_all(r"\.0$", "") if dtype.is_float() else text

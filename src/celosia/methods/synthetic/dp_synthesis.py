@@ -16,7 +16,7 @@ from celosia.catalogue import Columns, Method
 from celosia.errors import ParameterError
 from celosia.methods.dp_marginals import agree
 from celosia.methods.synthetic.domain import Domain, domain
-from celosia.methods.synthetic.features import new_rows, publishable
+from celosia.methods.synthetic.features import need_publishable, new_rows, publishable
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from celosia.budget.cost import Cost
     from celosia.budget.noise import Noise
+    from celosia.schema import Schema
     from celosia.statistics.tree_model import Pair
     from celosia.streams import Stream
     from celosia.table import Table
@@ -75,12 +76,16 @@ class DpSynthesis(Method):
     rows: ClassVar[Literal["same", "subset", "new"]] = "new"
     formal: ClassVar[bool] = True
 
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The columns, or all that new people can have."""
+        return self.columns or publishable(schema)
+
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Count with noise, choose the tree, draw."""
         from celosia.statistics.nonnegative import nearest_nonnegative
         from celosia.statistics.tree_model import sample_tree
 
-        names = list(self.columns) or publishable(self.name, table)
+        names = list(self.columns) or need_publishable(self.name, table)
         if len(set(names)) != len(names):
             raise ParameterError(f"{self.name}: a column is named twice.")
         domains = [domain(self.name, table, name, self.values, self.bins) for name in names]

@@ -68,6 +68,7 @@ class Fcrm(Method):
     )
     within: Columns = Field(default=(), description="synthesise apart for each combination of these columns")
     whole: bool = Field(default=False, description="round whole-number columns and keep declared bounds")
+    changes: ClassVar[tuple[str, ...]] = ("dependent",)
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"c": (2, 3, 5, 8, 12)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from celosia.schema import Schema
     from celosia.table import Table
 
     Floats = NDArray[np.float64]
@@ -24,11 +25,14 @@ MOST_CATEGORIES = 2000
 FEW = 20  # a small file may have as many categories as records
 
 
-def publishable(who: str, table: Table) -> list[str]:
+def publishable(schema: Schema) -> tuple[str, ...]:
     """The columns that new people can have: all but identifiers and the ids of persons and households."""
-    schema = table.schema
-    left_out = {*schema.identifiers, schema.person, schema.household}
-    names = [name for name in table.names if name not in left_out]
+    return tuple(name for name in schema.names if name not in schema.naming)
+
+
+def need_publishable(who: str, table: Table) -> list[str]:
+    """The columns that new people can have, or an error when there is none."""
+    names = list(publishable(table.schema))
     if not names:
         raise DataError(f"{who}: the table has no column but identifiers.")
     return names

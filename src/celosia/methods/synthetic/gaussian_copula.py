@@ -9,12 +9,13 @@ from pydantic import Field
 from celosia.catalogue import Columns, Method
 from celosia.errors import DataError
 from celosia.methods.cells import strata, units
-from celosia.methods.synthetic.features import Smoothing, decoded, feature, new_rows, publishable
+from celosia.methods.synthetic.features import Smoothing, decoded, feature, need_publishable, new_rows, publishable
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from celosia.schema import Schema
     from celosia.statistics.sequential_trees import Feature
     from celosia.streams import Stream
     from celosia.table import Table
@@ -48,11 +49,15 @@ class GaussianCopula(Method):
     within: Columns = Field(default=(), description="fit each combination of these columns apart")
     rows: ClassVar[Literal["same", "subset", "new"]] = "new"
 
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """All columns that new people can have; those of ``within`` are copied."""
+        return tuple(name for name in publishable(schema) if name not in self.within)
+
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Fit the copula and draw."""
         if len(table) < 2:
             raise DataError(f"{self.name}: at least two records are needed, got {len(table)}.")
-        names = [name for name in publishable(self.name, table) if name not in self.within]
+        names = [name for name in need_publishable(self.name, table) if name not in self.within]
         features = [feature(self.name, table, name, self.smoothing) for name in names]
         tables = [self._one(table, names, features, stream.child("copy", i).rng()) for i in range(self.copies)]
         evidence = {"made": names, "records made": len(tables[0])}

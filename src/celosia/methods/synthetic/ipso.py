@@ -58,6 +58,7 @@ class Ipso(Method):
     within: Columns = Field(default=(), description="synthesise apart for each combination of these columns")
     whole: bool = Field(default=False, description="round whole-number columns and keep declared bounds")
     copies: int = Field(default=1, ge=1, description="number of synthetic tables")
+    changes: ClassVar[tuple[str, ...]] = ("dependent",)
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"variant": ("A", "C")}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)

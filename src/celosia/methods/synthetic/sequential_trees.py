@@ -11,12 +11,21 @@ from celosia.catalogue import Columns, Method
 from celosia.errors import DataError, ParameterError
 from celosia.methods.cells import strata, units
 from celosia.methods.conditions import records_where
-from celosia.methods.synthetic.features import Smoothing, decoded, feature, new_rows, publishable, visit_order
+from celosia.methods.synthetic.features import (
+    Smoothing,
+    decoded,
+    feature,
+    need_publishable,
+    new_rows,
+    publishable,
+    visit_order,
+)
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from celosia.schema import Schema
     from celosia.statistics.sequential_trees import Feature
     from celosia.streams import Stream
     from celosia.table import Table
@@ -60,6 +69,10 @@ class SequentialTrees(Method):
     where: str | None = Field(default=None, description="condition as in SQL: only these records get new values")
     rows: ClassVar[Literal["same", "subset", "new"]] = "new"
 
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The columns, or all that new people can have; those of ``within`` are copied."""
+        return tuple(name for name in (self.columns or publishable(schema)) if name not in self.within)
+
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Grow the trees and draw."""
         if not len(table):
@@ -67,7 +80,7 @@ class SequentialTrees(Method):
         full = not self.columns and self.where is None
         if self.size is not None and (not full or self.within):
             raise ParameterError(f"{self.name}: size is for new rows; leave it out with columns, where or within.")
-        every = publishable(self.name, table)
+        every = need_publishable(self.name, table)
         wanted = [name for name in (self.columns or every) if name not in self.within]
         names = [*wanted, *(name for name in every if name not in wanted)]
         features = [feature(self.name, table, name, self.smoothing) for name in names]
