@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -176,3 +178,22 @@ def test_every_control_has_a_label(served):
     assert '<html lang="en">' in page
     assert page.count("<h1>") == 1
     assert page.count("<table>") == page.count("<caption>")
+
+
+def test_a_lock_of_the_ledger_is_said_and_nothing_is_charged(small, tmp_path):
+    keys = Keys.create(tmp_path / "keys.json")
+    key, place = keys.add("ana"), tmp_path / "ledger.db"
+    Ledger.create(place).close()
+    gateway = Gateway(small, Ledger(place, patience=0.5))
+    asked = {"sql": "SELECT COUNT(*) FROM person", "epsilon": 0.1}
+    with testclient.TestClient(create(gateway, keys), follow_redirects=False) as client:
+        with closing(sqlite3.connect(place, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            found = [client.post("/api/query", json=asked, headers=bearer(key)) for _ in range(2)]
+            assert client.get("/api/budget", headers=bearer(key)).json()["left"] == {"epsilon": 0.5}
+        assert [one.status_code for one in found] == [503, 503]
+        assert "in use by another program" in found[0].json()["error"]
+        assert client.post("/api/query", json=asked, headers=bearer(key)).status_code == 200
+    assert gateway.balance("ana").lifetime.spent.loss == 0.1
+    assert gateway.ledger.verify("small").holds
+    gateway.close()

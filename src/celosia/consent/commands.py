@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from celosia.verify import Check, Repeat
 
 STORE = "consent.db"
+WAITING = 5.0
+"""Seconds that a visitor of the pages waits for the lock of another program."""
 
 
 def elements_of(sql: str, dialect: str = "postgres", database: str | None = None) -> dict[str, Any]:
@@ -179,7 +181,7 @@ def serve(
         from celosia.consent.web import create
     except ImportError:
         raise MissingExtra.of("the consent pages", "web") from None
-    with opened(store) as choices:
+    with closing(Preferences(store, patience=WAITING)) as choices:
         uvicorn.run(create(load(catalogue), choices, secure=secure), host=host, port=port, log_level="warning")
 
 

@@ -6,10 +6,13 @@ TLS is left to a proxy in front; see the how-to page on consent.
 from __future__ import annotations
 
 import hmac
-from typing import Any
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from fastapi import FastAPI, Form, HTTPException, Request, Response
+from fastapi import Depends, FastAPI, Form, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
 
@@ -19,11 +22,14 @@ from celosia.consent.rules import LANGUAGES, Catalogue
 from celosia.consent.signin import ADMIN, redeem
 from celosia.consent.store import Preferences
 from celosia.errors import CelosiaError
+from celosia.io.durable import Unavailable
 from celosia.web.guard import HEADERS, oversized
 from celosia.web.sessions import Session, Sessions
 
 SESSION_SECONDS = 30 * 60
 """A visit ends after so long without a request."""
+LANE = 16
+"""So many requests wait for the store at once; the threads of the server are 40."""
 QUESTIONS = "/questions"
 
 
@@ -43,7 +49,7 @@ def create(
     visit = _Visits(sessions or Sessions(SESSION_SECONDS), secure)
     pages = Pages(catalogue, store)
     _guard(app)
-    _refusals(app, pages)
+    _refusals(app, pages, _Lanes(visit.cookie))
     _signing_in(app, store, pages, visit)
     _owner(app, catalogue, store, visit)
     _admin(app, Overview(catalogue, store), visit)
@@ -93,6 +99,14 @@ def foreign(request: Request) -> bool:
     return other or request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
 
 
+async def _sent(request: Request) -> dict[str, str]:
+    return {key: str(value) for key, value in (await request.form()).items()}
+
+
+Sent = Annotated[dict[str, str], Depends(_sent)]
+"""What a form sent. It is read here, so that what is done with it runs in a thread: it may wait for the store."""
+
+
 def _language(request: Request) -> str:
     header = request.headers.get("accept-language", "")
     return preferred(request.query_params.get("lang"), request.cookies.get("lang"), header)
@@ -114,7 +128,30 @@ def _guard(app: FastAPI) -> None:
         return PlainTextResponse(styles(), media_type="text/css")
 
 
-def _refusals(app: FastAPI, pages: Pages) -> None:
+class _Lanes:
+    """How many requests may wait for the store at once, of those that write and of those that read what is signed in.
+
+    A lock of the store holds the threads of those who wait for it. Some must be left for the pages that need no store.
+    """
+
+    def __init__(self, cookie: str) -> None:
+        self._cookie = cookie
+        self._writing, self._reading = threading.BoundedSemaphore(LANE), threading.BoundedSemaphore(LANE)
+
+    @contextmanager
+    def of(self, request: Request) -> Iterator[bool]:
+        """Whether there is room for a request, which is kept until it ends."""
+        mine = self._reading if self._cookie in request.cookies else None
+        mine = self._writing if request.method == "POST" else mine
+        free = mine is None or mine.acquire(blocking=False)
+        try:
+            yield free
+        finally:
+            if mine is not None and free:
+                mine.release()
+
+
+def _refusals(app: FastAPI, pages: Pages, lanes: _Lanes) -> None:
     """Whatever is refused is said on a page in the reader's language."""
 
     def page(request: Request, why: str, status: int, back: str = "/") -> HTMLResponse:
@@ -125,6 +162,18 @@ def _refusals(app: FastAPI, pages: Pages) -> None:
         if oversized(request.method, request.headers):
             return page(request, "refused_size", 413)
         return await call_next(request)
+
+    @app.middleware("http")
+    async def turns(request: Request, call_next: Any) -> Any:
+        with lanes.of(request) as free:
+            return await (call_next(request) if free else busy(request))
+
+    @app.exception_handler(Unavailable)
+    async def busy(request: Request, _problem: Exception | None = None) -> HTMLResponse:
+        back = QUESTIONS if request.url.path == QUESTIONS else "/"
+        response = page(request, "refused_busy", 503, back)
+        response.headers["Retry-After"] = "30"
+        return response
 
     @app.exception_handler(Refusal)
     async def refused(request: Request, problem: Refusal) -> HTMLResponse:
@@ -208,9 +257,8 @@ def _admin(app: FastAPI, overview: Overview, visit: _Visits) -> None:
 def _owner(app: FastAPI, catalogue: Catalogue, store: Preferences, visit: _Visits) -> None:
 
     @app.post("/choices")
-    async def choose(request: Request) -> RedirectResponse:
-        sent = await request.form()
-        session = visit.checked(request, str(sent.get("form", "")))
+    def choose(request: Request, sent: Sent) -> RedirectResponse:
+        session = visit.checked(request, sent.get("form", ""))
         known = set(catalogue.ids())
         chosen: dict[str, bool] = {}
         for key, value in sent.items():
@@ -253,10 +301,9 @@ def _questions(app: FastAPI, store: Preferences, pages: Pages) -> None:
         return HTMLResponse(pages.questions(_language(request), group[:100], done=done))
 
     @app.post(QUESTIONS)
-    async def answered(request: Request) -> RedirectResponse:
+    def answered(request: Request, sent: Sent) -> RedirectResponse:
         if foreign(request):
             raise Refusal("refused_form", QUESTIONS)
-        sent = {key: str(value) for key, value in (await request.form()).items()}
         text, group = sent.pop("text", "").replace("\r\n", "\n").strip(), sent.pop("group", "")
         if not sent and not text:
             raise Refusal("refused_empty", QUESTIONS)
@@ -264,6 +311,8 @@ def _questions(app: FastAPI, store: Preferences, pages: Pages) -> None:
             raise Refusal("refused_choice", QUESTIONS)
         try:
             answer(store, {key: int(value) for key, value in sent.items()}, group, text)
+        except Unavailable:
+            raise
         except CelosiaError:
             raise Refusal("refused_choice", QUESTIONS) from None
         return RedirectResponse(f"{QUESTIONS}?done=1", 303)

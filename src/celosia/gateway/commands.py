@@ -18,6 +18,8 @@ from celosia.io.database import shown
 
 LEDGER_FILE = "ledger.db"
 KEYS_FILE = "keys.json"
+WAITING = 5.0
+"""Seconds that an analyst waits for the lock of another program on the ledger."""
 
 
 def init(dataset: str | Path, *, ledger: str | Path | None = None, keys: str | Path | None = None) -> list[str]:
@@ -89,8 +91,8 @@ def serve(
     known = Keys(keys_of(dataset, keys))
     if len(known) == 0:
         raise InputError(f"no analyst has a key in {keys_of(dataset, keys)}: make one with 'celosia gateway key'.")
-    gateway = Gateway.load(dataset, ledger_of(dataset, ledger), grid=grid)
-    with closing(gateway):
+    book = Ledger(ledger_of(dataset, ledger), patience=WAITING)
+    with closing(Gateway(DatasetFacts.load(dataset), book, grid=grid)) as gateway:
         app = create(gateway, known, per_minute=per_minute, secure=secure)
         uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False, proxy_headers=True)
 

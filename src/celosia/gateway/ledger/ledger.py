@@ -15,6 +15,7 @@ from celosia.errors import BudgetError, InputError, UnknownName
 from celosia.gateway.ledger.books import Books, Clerk, labels
 from celosia.gateway.ledger.chain import GENESIS, Audit, Entry, Verification
 from celosia.gateway.ledger.tables import LEDGER, tables
+from celosia.io.durable import PATIENCE
 
 Period = Literal["life", "year", "month", "day"]
 
@@ -88,8 +89,8 @@ class Ledger:
     a budget that nobody has spent from.
     """
 
-    def __init__(self, where: str | Path, *, reading: bool = False) -> None:
-        self._engine = LEDGER.open(where, reading=reading)
+    def __init__(self, where: str | Path, *, reading: bool = False, patience: float = PATIENCE) -> None:
+        self._engine = LEDGER.open(where, reading=reading, patience=patience)
         self._clerk = Clerk(self._engine)
 
     @classmethod
