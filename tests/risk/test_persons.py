@@ -81,3 +81,53 @@ def test_weights_of_a_person_count_once(reading, rows):
     keys = Keys.of(data)
     assert keys.spread(keys.frequencies(weight=True)) == pytest.approx(expected)
     assert np.isfinite(celosia.risk.Journalist().value(data))
+
+
+# -- tables of fewer columns ---------------------------------------------------------------------------------------------
+
+
+def test_rows_of_one_person_in_a_smaller_table_are_one_person(engine):
+    data = pl.DataFrame({"sex": list("FFMMM"), "age": [1, 2, 1, 2, 3], "i": [1, 1, 2, 3, 4]})
+    visits = celosia.read(data, celosia.Schema.of(quasi=["sex", "age"], person="i"), engine=engine)
+    # F is one person with two rows; ages 1 and 2 have two persons each, age 3 one
+    assert celosia.risk.UnsafeCells(k=2, ways=1).tables(visits)["unsafe"].to_list() == [1, 1]
+    # unsafe: both rows of person 1 (by sex, and by sex and age), persons 2 and 3 (by both), person 4 (by age)
+    assert celosia.risk.UnsafeCells(k=2, ways=1).records(visits)["unsafe"].to_list() == [1, 1, 0, 0, 1]
+    # sex alone tells person 1, so (sex, age) is no minimal set for her
+    found = celosia.risk.Suda().records(visits)
+    assert found["smallest"].to_list() == [1, 1, 2, 2, 1]
+    assert found["score"].to_list() == [1, 1, 1, 1, 1]
+
+
+def cells_of(rows, columns):
+    """Persons of each cell of a table, records with a missing value left out."""
+    cells: dict[tuple, set] = {}
+    for row in rows:
+        cell = tuple(row[j] for j in columns)
+        if None not in cell:
+            cells.setdefault(cell, set()).add(row[-1])
+    return cells
+
+
+@settings(max_examples=80, deadline=None)
+@given(ROWS, st.sampled_from(["wildcard", "conservative"]))
+def test_smaller_tables_by_counting_persons(rows, reading):
+    subsets = [(0,), (1,), (0, 1)]
+    unsafe, minimal = [], []
+    for row in rows:
+        alone = [
+            columns
+            for columns in subsets
+            if None not in (cell := tuple(row[j] for j in columns)) and len(cells_of(rows, columns)[cell]) == 1
+        ]
+        least = [s for s in alone if not any(set(t) < set(s) for t in alone)]
+        unsafe.append(len(alone))
+        minimal.append((len(least), float(sum(1 for s in least))))
+    data = table(rows, reading)
+    assert celosia.risk.UnsafeCells(k=2, ways=2).records(data)["unsafe"].to_list() == unsafe
+    tables = celosia.risk.UnsafeCells(k=2, ways=2).tables(data)
+    assert tables["unsafe"].to_list() == [
+        sum(len(who) == 1 for who in cells_of(rows, columns).values()) for columns in subsets
+    ]
+    found = celosia.risk.Suda().records(data)
+    assert list(zip(found["sets"].to_list(), found["score"].to_list(), strict=True)) == minimal

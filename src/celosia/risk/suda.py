@@ -24,13 +24,15 @@ class Suda(Risk):
     .. math:: s_i = \sum_{S \in \mathrm{MSU}_i} (m - |S|)!, \qquad
               \mathrm{DIS}_i = \frac{1}{1 + P (1-\varphi) / (\varphi\, s_i^Q A)}
 
-    A minimal sample unique is a set of columns on which the record is alone while it is not on any part of the set. The
-    DIS score turns the SUDA score into a chance of a right link, with φ the ``sampling_fraction``, P the records in
-    sample pairs, :math:`A = \sum s_j^{-Q}` and :math:`Q = 1 + (8-m)/20`. The value is the mean DIS score. A record with
-    a missing value that the schema reads as a wildcard matches nothing there. ``max_size`` bounds the sets that are
-    looked for; larger ones add little to a score. Their number can grow exponentially with the columns: without
-    ``max_size`` the search ends after a fixed amount of work with the sizes that it completed, warns, and says so in
-    the evidence (``largest``, ``complete``). A record whose sets are all larger then has the score 0.
+    A minimal sample unique is a set of columns on which the record is alone while it is not on any part of the set.
+    With a person column it is alone where all who share these values are rows of the same person, and means are
+    over persons (one with rows in several classes counts in each). The DIS score turns the SUDA score into a chance
+    of a right link, with φ the ``sampling_fraction``, P the records in sample pairs, :math:`A = \sum s_j^{-Q}` and
+    :math:`Q = 1 + (8-m)/20`. The value is the mean DIS score. A record with a missing value that the schema reads
+    as a wildcard matches nothing there. ``max_size`` bounds the sets that are looked for; larger ones add little to
+    a score. Their number can grow exponentially with the columns: without ``max_size`` the search ends after a
+    fixed amount of work with the sizes that it completed, warns, and says so in the evidence (``largest``,
+    ``complete``). A record whose sets are all larger then has the score 0.
 
     References: Elliot, Manning & Ford (2002); Manning, Haglin & Keane (2008); Skinner & Elliot (2002).
 
@@ -55,7 +57,7 @@ class Suda(Risk):
 
         keys = Keys.of(table)
         _, dis = self._scores(table)
-        return float((dis * keys.rows).sum() / keys.rows.sum()) if len(keys.rows) else 0.0
+        return float((dis * keys.counts).sum() / keys.counts.sum()) if len(keys.counts) else 0.0
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """Mean and highest DIS, the records with a score, and how much each column contributes."""
@@ -100,7 +102,8 @@ class Suda(Risk):
         def make() -> tuple[Scores, NDArray[np.float64]]:
             keys = Keys.of(table)
             m = len(keys.names)
-            summed = unique_scores(keys.closed(), keys.counts, set_points(m, self.weighting), self.max_size)
+            points = set_points(m, self.weighting)
+            summed = unique_scores(keys.closed(), keys.counts, points, self.max_size, keys.owners())
             if self.max_size is None and summed.size < m:
                 warnings.warn(
                     f"suda: only sets of up to {summed.size} of the {m} quasi-identifiers were looked for, because all "
@@ -108,7 +111,7 @@ class Suda(Risk):
                     stacklevel=2,
                 )
             found = Scores.of(summed.score, summed.parts, summed.sets, summed.smallest, summed.size)
-            in_pairs = int(keys.rows[keys.counts == 2].sum())
+            in_pairs = int(keys.counts[keys.counts == 2].sum())
             return found, dis(found.score, m, in_pairs, self.sampling_fraction)
 
         return table.cached(("suda", self.max_size, self.sampling_fraction, self.weighting), make)

@@ -22,9 +22,10 @@ class UnsafeCells(Risk):
 
     .. math:: \frac1n \big|\{i : f_i(S) < k \text{ for some } S,\ |S| \le w\}\big|
 
-    Every table of one to ``ways`` (w) quasi-identifiers is made; a cell with fewer than ``k`` records (persons) is
-    unsafe. An intruder who knows only a few columns of a person meets such cells first. Missing values are compared
-    as the schema reads them; one that is a wildcard is in no cell.
+    Every table of one to ``ways`` (w) quasi-identifiers is made; a cell with fewer than ``k`` records is unsafe. With a
+    person column persons are counted, each once in a cell, and once in n for each combination of all columns she
+    has. An intruder who knows only a few columns of a person meets such cells first. Missing values are compared as
+    the schema reads them; one that is a wildcard is in no cell.
 
     References: Willenborg & de Waal (2001); Hundepool et al. (2012).
 
@@ -44,7 +45,7 @@ class UnsafeCells(Risk):
 
         keys = Keys.of(table)
         hit, _ = self._count(table)
-        return float(keys.rows[hit > 0].sum() / keys.rows.sum()) if len(keys.rows) else 0.0
+        return float(keys.counts[hit > 0].sum() / keys.counts.sum()) if len(keys.counts) else 0.0
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """The share, and the number of unsafe cells of each table that has some."""
@@ -77,7 +78,7 @@ class UnsafeCells(Risk):
             for ways in range(1, min(self.ways, len(keys.names)) + 1):
                 for columns in combinations(range(len(keys.names)), ways):
                     cell = _cells(codes[:, columns])
-                    size = np.bincount(cell[cell >= 0], weights=keys.counts[cell >= 0]).astype(np.int64)
+                    size = keys.sizes(cell)
                     unsafe = (cell >= 0) & (size[cell] < self.k) if len(size) else np.zeros(len(cell), dtype=bool)
                     hit += unsafe
                     few = (size > 0) & (size < self.k)
@@ -87,7 +88,7 @@ class UnsafeCells(Risk):
                             "ways": ways,
                             "cells": int((size > 0).sum()),
                             "unsafe": int(few.sum()),
-                            "records": int(keys.rows[unsafe].sum()),
+                            "records": int(size[few].sum()),
                         }
                     )
             return hit, rows

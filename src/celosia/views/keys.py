@@ -89,6 +89,25 @@ class Keys:
         weights = (self.held.weights, self.held.rows) if weight and self.held.weights is not None else None
         return person_frequencies(codes, self.held.pattern, self.held.person, reading, share, weights)
 
+    def owners(self) -> NDArray[np.int64] | None:
+        """The person who has each pattern, the last one where several have; None without a person column."""
+        if self.held is None:
+            return None
+        owner = np.full(len(self.counts), -1, dtype=np.int64)
+        owner[self.held.pattern] = self.held.person
+        return owner
+
+    def sizes(self, cell: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Records (persons, each once) of each cell of a smaller table; ``cell`` of every pattern, -1 for none."""
+        size = int(cell.max(initial=-1)) + 1
+        if self.held is None:
+            return np.bincount(cell[cell >= 0], weights=self.counts[cell >= 0], minlength=size).astype(np.int64)
+        width = int(self.held.person.max(initial=-1)) + 1
+        of_pair = cell[self.held.pattern]
+        inside = of_pair >= 0
+        pairs = np.unique(of_pair[inside] * width + self.held.person[inside])
+        return np.bincount(pairs // width if width else pairs, minlength=size)
+
     def spread(self, values: NDArray[Any], suppressed: Any = 0) -> NDArray[Any]:
         """Values of the patterns given to their records; ``suppressed`` for records without a pattern."""
         found = np.append(values, np.asarray(suppressed, dtype=values.dtype))
