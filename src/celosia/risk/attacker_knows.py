@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from celosia.catalogue import Risk
 from celosia.errors import UnknownName
+from celosia.schema import Missing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,8 +27,9 @@ class AttackerKnows(Risk):
     matched against generalised cells, through the column's hierarchy where there is one. ``excluded`` gives values
     that a column does not have (negative facts); where such a column stays in doubt, the candidates with an
     excluded value drop out. One candidate is identity disclosure; one remaining value of a column is attribute
-    disclosure. A suppressed record is compatible with everything and is left out. The probability trusts that the
-    person is in the table.
+    disclosure. With a person column S(K) are the persons with a compatible record. A missing value is compatible with
+    nothing that is known, unless the schema reads it as a wildcard. A suppressed record is compatible with everything
+    and is left out. The probability trusts that the person is in the table.
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"zip": ["130**"] * 4, "age": ["<30", "<30", "30-40", "30-40"],
@@ -53,14 +55,13 @@ class AttackerKnows(Risk):
 
     def value(self, table: Table) -> float:
         """One over the number of candidates; 0 when there is none."""
-        count = int(self.candidates(table).sum())
+        count = self._people(table)
         return 1.0 / count if count else 0.0
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """The number of candidates, identity disclosure, and columns of which one value is left (no values)."""
-        mask = self.candidates(table)
         learned = self.learned(table)
-        count = int(mask.sum())
+        count = self._people(table)
         return {
             "value": 1.0 / count if count else 0.0,
             "candidates": count,
@@ -78,22 +79,32 @@ class AttackerKnows(Risk):
         return pl.DataFrame({"candidate": mask, "risk": np.where(mask, self.value(table), 0.0)})
 
     def learned(self, table: Table) -> dict[str, dict[str, int]]:
-        """The values that the candidates have in each column that was not known, with their counts.
+        """The values that the candidates have in each column that was not known, and how many have them.
 
         Shows values of the data: for the person who holds them.
         """
         import polars as pl
 
         from celosia.hierarchy import texts
+        from celosia.views.keys import person_codes
 
-        mask = pl.Series(self.candidates(table))
+        mask = self.candidates(table)
+        person = person_codes(table)[mask]
         out: dict[str, dict[str, int]] = {}
         for name in table.names:
-            if name in self.known or name in table.schema.identifiers:
+            if name in self.known or name in table.schema.identifiers or name == table.schema.person:
                 continue
-            counted = table.column(name).filter(mask).value_counts(sort=True)
-            out[name] = {str(v): int(c) for v, c in zip(texts(counted[name]), counted["count"], strict=True)}
+            cells = pl.DataFrame({"value": table.column(name).filter(pl.Series(mask)), "person": person})
+            counted = cells.group_by("value", maintain_order=True).agg(pl.col("person").n_unique())
+            counted = counted.sort("person", descending=True, maintain_order=True)
+            out[name] = {str(v): int(c) for v, c in zip(texts(counted["value"]), counted["person"], strict=True)}
         return out
+
+    def _people(self, table: Table) -> int:
+        """How many candidates there are: records, or persons where they are declared."""
+        from celosia.views.keys import person_codes
+
+        return len(np.unique(person_codes(table)[self.candidates(table)]))
 
     def candidates(self, table: Table) -> NDArray[np.bool_]:
         """Which records the person could be, in table order."""
@@ -111,7 +122,12 @@ class AttackerKnows(Risk):
         from celosia.hierarchy.matching import compatible
 
         hierarchy = self._column(table, name)
-        return _by_cell(table, name, lambda cell: any(compatible(fact, cell, hierarchy) for fact in facts))
+        wild = name in table.schema.quasi and table.schema[name].missing == Missing.WILDCARD
+
+        def fits(cell: str | None) -> bool:
+            return wild if cell is None else any(compatible(fact, cell, hierarchy) for fact in facts)
+
+        return _by_cell(table, name, fits)
 
     def _certain(self, table: Table, name: str, facts: set[str]) -> NDArray[np.bool_]:
         """Which records have a cell that stands for ruled-out values only."""

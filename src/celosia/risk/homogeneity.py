@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from celosia.catalogue import Column, Risk
+from celosia.errors import NotApplicable
+from celosia.schema import Missing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +22,8 @@ class Homogeneity(Risk):
 
     .. math:: \frac1n \sum_E |E| \cdot [\max_s p_E(s) \ge \text{share}]
 
-    A class discloses when its most frequent value has at least the ``share`` (1: all records have it). `classes`
+    A class discloses when its most frequent value has at least the ``share`` (1: all records have it; with a person
+    column all persons, who may have several values). It needs classes, so missing values that are a category. `classes`
     lists them with the value, and with ``facts``: how many values an intruder must be able to rule out until only
     one is left. Such lists show values: they are for the person who holds the data. References: Machanavajjhala et
     al. (2007).
@@ -41,7 +44,11 @@ class Homogeneity(Risk):
 
     def value(self, table: Table) -> float:
         """The share of records in a class that discloses a value of some sensitive column."""
-        return float(self.records(table)["disclosed"].sum()) / max(1, len(table) - table.suppressed())
+        from celosia.views.keys import person_shares
+
+        share = person_shares(table)
+        total = float(share.sum())
+        return float(share[self.records(table)["disclosed"].to_numpy()].sum()) / total if total else 0.0
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """The share, the number of disclosing classes, and the fewest facts that disclose a value in some class."""
@@ -92,6 +99,9 @@ def _block(table: Table, column: str) -> pl.DataFrame:
     from celosia.hierarchy import text_expression
 
     keys = list(table.schema.need_quasi())
+    if table.schema.reading() != Missing.CATEGORY:
+        raise NotApplicable("homogeneity: sensitive values are counted within classes: read missing as 'category'.")
+    sizes = patterns(table.rows, keys).select(*keys, pl.col(ROWS).alias("size"))
     found = patterns(table.rows, list(dict.fromkeys([*keys, column])))
     value = text_expression(column, found.schema[column]).alias("__value__")
     return (
@@ -100,9 +110,11 @@ def _block(table: Table, column: str) -> pl.DataFrame:
         .group_by(keys, maintain_order=True)
         .agg(
             pl.lit(column).alias("column"),
-            pl.col(ROWS).sum().alias("size"),
             pl.col("__value__").first().alias("value"),
-            (pl.col(ROWS).first() / pl.col(ROWS).sum()).alias("share"),
+            pl.col(ROWS).first().alias("share"),
             (pl.len() - 1).cast(pl.Int64).alias("facts"),
         )
+        .join(sizes, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        .with_columns(pl.col("share") / pl.col("size"))
+        .select(*keys, "column", "size", "value", "share", "facts")
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -23,8 +23,9 @@ class HouseholdRisk(Risk):
     .. math:: r^h_i = 1 - \prod_{j \in h(i)} (1 - r_j)
 
     with r the individual risk. Who finds one member has found the household. The value is the mean over the
-    records. Members are taken as independent; a record without a household id stands alone. It needs a household
-    column in the schema.
+    records. With a person column members are persons, each once with the highest risk of her rows in the household, and
+    the mean is over them. Members are taken as independent; a record (person) without a household id stands alone. It
+    needs a household column in the schema.
 
     References: Franconi & Polettini (2004); Templ, Kowarik & Meindl (2015).
 
@@ -44,42 +45,61 @@ class HouseholdRisk(Risk):
     )
 
     def value(self, table: Table) -> float:
-        """The mean household risk of the records that are not suppressed."""
-        household, _, kept = self._risks(table)
-        return float(household[kept].mean()) if kept.any() else 0.0
+        """The mean household risk of the records (persons) that are not suppressed."""
+        return self._members(table).mean()
 
     def evidence(self, table: Table) -> dict[str, Any]:
-        """Mean and highest household risk, the expected number of records found, and the households."""
-        household, risk, kept = self._risks(table)
+        """Mean and highest household risk, the expected number of records (persons) found, and their number."""
+        found = self._members(table)
         return {
-            "value": float(household[kept].mean()) if kept.any() else 0.0,
-            "highest": float(household[kept].max(initial=0.0)),
-            "expected": float(household[kept].sum()),
-            "individual": float(risk[kept].sum()),
-            "records": int(kept.sum()),
+            "value": found.mean(),
+            "highest": float(found.household.max(initial=0.0)),
+            "expected": float(found.household.sum()),
+            "individual": float(found.risk.sum()),
+            "records": len(found.household),
         }
 
     def records(self, table: Table) -> pl.DataFrame:
         """Household risk and individual risk of each record."""
         import polars as pl
 
-        household, risk, _ = self._risks(table)
-        return pl.DataFrame({"household": household, "risk": risk})
+        found = self._members(table)
+        household = np.append(found.household, 0.0)[found.member]
+        return pl.DataFrame({"household": household, "risk": self._individual(table)})
 
-    def _risks(self, table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-        from celosia.statistics.individual_risk import household_risk
+    def _individual(self, table: Table) -> NDArray[np.float64]:
         from celosia.views.keys import Keys
         from celosia.views.record_risk import pattern_risks
+
+        return Keys.of(table).spread(pattern_risks(table, exact=self.exact, alpha=self.alpha)[0])
+
+    def _members(self, table: Table) -> Members:
+        from celosia.statistics.individual_risk import household_risk
+        from celosia.views.keys import Keys, person_codes
 
         name = table.schema.household
         if name is None:
             raise NotApplicable("household-risk: no household column is declared: name one under `household`.")
-        keys = Keys.of(table)
-        risk = keys.spread(pattern_risks(table, exact=self.exact, alpha=self.alpha)[0])
+        person = person_codes(table)
         house, values = table.codes(name)
-        alone = house < 0
-        number = house.astype(np.int64)
-        number[alone] = len(values) + np.arange(int(alone.sum()))
-        kept = keys.pattern >= 0
-        found = household_risk(risk, number) if len(risk) else risk
-        return np.where(kept, found, 0.0), risk, kept
+        home = np.where(house < 0, len(values) + person, house.astype(np.int64))
+        kept = np.flatnonzero(Keys.of(table).pattern >= 0)
+        (homes, _), member = np.unique(np.stack([home[kept], person[kept]]), axis=1, return_inverse=True)
+        risk = np.zeros(len(homes))
+        np.maximum.at(risk, member, self._individual(table)[kept])
+        of_record = np.full(len(table), -1, dtype=np.int64)
+        of_record[kept] = member
+        return Members(household_risk(risk, homes) if len(risk) else risk, risk, of_record)
+
+
+class Members(NamedTuple):
+    """The members of the households, each once, with the risk of the household and their own."""
+
+    household: NDArray[np.float64]
+    risk: NDArray[np.float64]
+    member: NDArray[np.int64]
+    """The member of each record, -1 when suppressed."""
+
+    def mean(self) -> float:
+        """The mean household risk; 0 without members."""
+        return float(self.household.mean()) if len(self.household) else 0.0

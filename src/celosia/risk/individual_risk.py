@@ -27,10 +27,11 @@ class IndividualRisk(Risk):
               \approx \frac{\hat p}{f - (1 - \hat p)}
 
     Without weights and population it is 1/f: the file is then taken as the whole population. The value is the mean over
-    the records; the evidence adds the expected number of re-identifications, the records that stand out
-    (above the median by ``deviations`` robust deviations and above ``floor``) and, with ``wanted``, the record risk
-    above which records must be protected to reach that mean. A suppressed record has risk 0 and does not count.
-    The model takes the population frequency as negative binomial: it is weak for weights that vary inside a pattern.
+    the records (persons, with a person column; one with rows in several classes counts in each); the evidence adds
+    the expected number of re-identifications, the records that stand out (above the median by ``deviations`` robust
+    deviations and above ``floor``) and, with ``wanted``, the record risk above which records must be protected to
+    reach that mean. A suppressed record has risk 0 and does not count. The model takes the population frequency as
+    negative binomial: it is weak for weights that vary inside a pattern.
 
     References: Benedetti & Franconi (1998); Franconi & Polettini (2004).
 
@@ -57,9 +58,7 @@ class IndividualRisk(Risk):
         """The mean risk of the records; 0 without records."""
         from celosia.views.keys import Keys
 
-        keys = Keys.of(table)
-        total = int(keys.rows.sum())
-        return float((self._patterns(table)[0] * keys.rows).sum() / total) if total else 0.0
+        return _mean(np.repeat(self._patterns(table)[0], Keys.of(table).counts))
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """Mean and highest risk, expected re-identifications, and the records that stand out."""
@@ -68,13 +67,13 @@ class IndividualRisk(Risk):
 
         keys = Keys.of(table)
         risk, f, _ = self._patterns(table)
-        each = np.repeat(risk, keys.rows)
+        each = np.repeat(risk, keys.counts)
         found: dict[str, Any] = {
-            "value": float(each.mean()) if len(each) else 0.0,
+            "value": _mean(each),
             "highest": float(each.max(initial=0.0)),
             "expected": float(each.sum()),
             "records": len(each),
-            "unique": int(keys.rows[f == 1].sum()),
+            "unique": int(keys.counts[f == 1].sum()),
             "risky": int(risky_records(each, self.deviations, self.floor).sum()),
         }
         if self.wanted is not None:
@@ -96,3 +95,7 @@ class IndividualRisk(Risk):
         from celosia.views.record_risk import pattern_risks
 
         return pattern_risks(table, exact=self.exact, alpha=self.alpha, population=self.population)
+
+
+def _mean(risk: NDArray[np.float64]) -> float:
+    return float(risk.mean()) if len(risk) else 0.0

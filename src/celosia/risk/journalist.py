@@ -9,6 +9,7 @@ from pydantic import Field
 
 from celosia.catalogue import Risk
 from celosia.source import Source
+from celosia.views.encoding import Same
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,8 +24,9 @@ class Journalist(Risk):
 
     with :math:`F_i` the people of the population who share the quasi-identifiers of record *i*: counted in a
     ``population`` table, scaled up from the sample by the ``size`` of the population (:math:`F_i = f_i N / n`), or
-    summed from the weight column. The value is the highest risk. Scaling up is unbiased over classes but poor for
-    small ones. References: El Emam & Dankar (2008).
+    summed from the weight column. With a person column persons are counted, in the population too where it has that
+    column, and the weight of a person counts once. The value is the highest risk. Scaling up is unbiased over
+    classes but poor for small ones. References: El Emam & Dankar (2008).
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": ["30-39", "40-49"]}), celosia.Schema.of(quasi=["age"]))
@@ -42,13 +44,16 @@ class Journalist(Risk):
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """Highest and average risk, and the records that are unique in the population."""
-        found = self.records(table).filter(self.records(table)["risk"] > 0)
-        risk = found["risk"].to_numpy()
+        from celosia.views.keys import person_shares
+
+        risk = self.records(table)["risk"].to_numpy()
+        share = np.where(risk > 0, person_shares(table), 0.0)
+        n = float(share.sum())
         return {
             "value": float(risk.max(initial=0.0)),
-            "average": float(risk.mean()) if len(risk) else 0.0,
-            "unique": int((risk >= 1).sum()),
-            "records": len(risk),
+            "average": float((risk * share).sum() / n) if n else 0.0,
+            "unique": round(float(share[risk >= 1].sum())),
+            "records": round(n),
         }
 
     def records(self, table: Table) -> pl.DataFrame:
@@ -58,7 +63,7 @@ class Journalist(Risk):
         from celosia.views.population import population_frequencies
 
         people = table.cached(
-            ("people", id(self.population), self.size),
+            ("people", Same(self.population), self.size),
             lambda: population_frequencies(table, self.population, self.size),
         )
         risk = np.divide(1.0, people, out=np.zeros(len(people)), where=people > 0)

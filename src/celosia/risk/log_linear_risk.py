@@ -88,11 +88,11 @@ class LogLinearRisk(Risk):
         def make() -> LogLinear:
             keys = Keys.of(table)
             codes = keys.closed()
-            if (codes < 0).any():
-                raise NotApplicable("log-linear-risk: missing values must be read as a category of their own.")
             n = int(keys.counts.sum())
             if n == 0:
                 raise NotApplicable("log-linear-risk: the table has no records that are not suppressed.")
+            if (codes < 0).any():
+                raise NotApplicable("log-linear-risk: missing values must be read as a category of their own.")
             pi = n / population_size(table, self.size)
             rng = np.random.default_rng(self.seed)
             return log_linear(codes, keys.counts.astype(np.float64), min(pi, 1.0), rng, self.form, self.replicates)

@@ -26,7 +26,9 @@ class PopulationUniques(Risk):
     as the sample's), ``snb`` (slide negative binomial), or ``dankar``, the rule that picks one by the sampling
     fraction. The evidence has a 95 % interval and the estimates of all models: on real data they may differ by a
     factor of ten, and an interval covers sampling, not a wrong model. Where a model has no estimate the reason stands
-    in its place, never a 0. The size of the population is ``size`` or the sum of the sampling weights.
+    in its place, never a 0. The size of the population is ``size`` or the sum of the sampling weights. With a person
+    column persons are counted; one with rows in several classes counts in each, and the population likewise. Missing
+    values must be read as a category: the models are about classes.
 
     References: Dankar, El Emam, Neisa & Roffey (2012); Hoshino (2001); Zayatz (1991); Chen & Keller-McNulty (1998).
 
@@ -85,9 +87,12 @@ class PopulationUniques(Risk):
         from celosia.views.keys import Keys, population_size
 
         def make() -> Estimate:
-            sizes = Keys.of(table).counts
+            keys = Keys.of(table)
+            sizes = keys.counts
             if not len(sizes):
                 raise NotApplicable("population-uniques: the table has no records that are not suppressed.")
+            if (keys.closed() < 0).any():
+                raise NotApplicable("population-uniques: missing values must be read as a category of their own.")
             N = population_size(table, self.size)
             return ESTIMATORS[model](sizes, N, np.random.default_rng(self.seed))
 

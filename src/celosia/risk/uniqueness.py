@@ -11,12 +11,16 @@ from pydantic import Field
 
 from celosia.catalogue import Risk
 from celosia.errors import NotApplicable
+from celosia.schema import Missing
 from celosia.views.uniques import unique_share
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
     from celosia.table import Table
+
+    Floats = NDArray[np.float64]
 
 _MOST_SUBSETS = 5000
 _MOST_WORK = 20_000_000
@@ -30,7 +34,8 @@ class Uniqueness(Risk):
 
     `profile` does the same for every subset of the quasi-identifiers, with its *distinction* (different
     combinations per record) and its *separation* (share of record pairs that differ), which tell how much each
-    column adds. Unique in a sample is not unique in the population. References: Motwani & Xu (2007).
+    column adds. With a person column persons are counted, each once in a class, and missing values are read as the
+    schema says. Unique in a sample is not unique in the population. References: Motwani & Xu (2007).
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"sex": ["F", "F", "M", "M"], "zip": [1, 2, 1, 1]})
@@ -83,40 +88,45 @@ class Uniqueness(Risk):
                 f"uniqueness: {len(quasi)} quasi-identifiers have {len(subsets)} subsets, more than {_MOST_SUBSETS}; "
                 "give `largest`, the size of the largest subset."
             )
-        counted = table.cached(("subset sizes", largest), lambda: dict(_subset_sizes(table, subsets)))
-        rows = [_row(subset, sizes) for subset, sizes in counted.items()]
-        return pl.DataFrame(rows, orient="row")
+        return pl.DataFrame(table.cached(("profile", largest), lambda: _profile(table, subsets)), orient="row")
 
 
-def _subset_sizes(table: Table, subsets: list[tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Class sizes on each subset, from the histogram of all quasi-identifiers; persons are counted again each time."""
+def _profile(table: Table, subsets: list[tuple[str, ...]]) -> list[dict[str, Any]]:
+    return [_row(subset, frequency, size) for subset, frequency, size in _subset_sizes(table, subsets)]
+
+
+def _subset_sizes(table: Table, subsets: list[tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...], Floats, Floats]]:
+    """Frequencies and records of the classes on each subset, from the combinations of all quasi-identifiers."""
     import polars as pl
 
     from celosia.classes import patterns
     from celosia.engines.engine import ROWS
+    from celosia.views.keys import Keys
 
-    quasi = list(table.schema.quasi)
-    if table.schema.person is not None:
+    if table.schema.person is not None or table.schema.reading() != Missing.CATEGORY:
+        keys = Keys.of(table)
         for subset in subsets:
-            yield subset, patterns(table.rows, list(subset))[ROWS].to_numpy()
+            part = keys.over([keys.names.index(name) for name in subset])
+            yield subset, part.frequencies(), part.counts.astype(np.float64)
         return
+    quasi = list(table.schema.quasi)
     found = patterns(table.rows, quasi)
     coded = found.select(pl.col(name).rank("dense").fill_null(0).cast(pl.UInt32) for name in quasi)
     coded = coded.with_columns(found[ROWS])
-    for subset in subsets:
-        yield subset, coded.group_by(subset).agg(pl.col(ROWS).sum())[ROWS].to_numpy()
+    for subset in subsets:  # records add up: counting in the histogram leaves the rows where they are
+        size = coded.group_by(subset).agg(pl.col(ROWS).sum())[ROWS].cast(pl.Float64).to_numpy()
+        yield subset, size, size
 
 
-def _row(subset: tuple[str, ...], sizes: Any) -> dict[str, Any]:
-    size = sizes.astype(np.float64)
+def _row(subset: tuple[str, ...], frequency: Floats, size: Floats) -> dict[str, Any]:
     n = float(size.sum())
     pairs = n * (n - 1) / 2
     return {
         "columns": ", ".join(subset),
         "size": len(subset),
         "classes": len(size),
-        "smallest": int(size.min(initial=n)),
-        "unique": float((size == 1).sum() / n) if n else 0.0,
+        "smallest": int(frequency.min(initial=n)),
+        "unique": float(size[frequency == 1].sum() / n) if n else 0.0,
         "distinction": float(len(size) / n) if n else 0.0,
-        "separation": float(1 - (size * (size - 1) / 2).sum() / pairs) if pairs else 0.0,
+        "separation": float(1 - (size * (frequency - 1) / 2).sum() / pairs) if pairs else 0.0,
     }

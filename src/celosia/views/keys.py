@@ -6,6 +6,7 @@ have no pattern.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +90,23 @@ class Keys:
         weights = (self.held.weights, self.held.rows) if weight and self.held.weights is not None else None
         return person_frequencies(codes, self.held.pattern, self.held.person, reading, share, weights)
 
+    def over(self, columns: Sequence[int]) -> Keys:
+        """The same records by some of the columns only, without weights."""
+        from celosia.packing import pack
+
+        codes = self.closed()[:, list(columns)]
+        _, first, cell = np.unique(pack(list(codes.T + 1)), return_index=True, return_inverse=True)
+        rows = np.bincount(cell, weights=self.rows, minlength=len(first)).astype(np.int64)
+        pattern = np.append(cell, -1)[self.pattern]
+        held = None
+        if self.held is not None:
+            width = int(self.held.person.max(initial=0)) + 1
+            pairs, place = np.unique(cell[self.held.pattern] * width + self.held.person, return_inverse=True)
+            held = Held(pairs // width, pairs % width, np.bincount(place, weights=self.held.rows), None)
+        counts = rows if held is None else np.bincount(held.pattern, minlength=len(first))
+        names = tuple(self.names[j] for j in columns)
+        return Keys(names, codes[first], counts, rows, None, held, pattern, (False,) * len(names), self.conservative)
+
     def owners(self) -> NDArray[np.int64] | None:
         """The person who has each pattern, the last one where several have; None without a person column."""
         if self.held is None:
@@ -124,27 +142,44 @@ def person_shares(table: Table) -> NDArray[np.float64]:
     >>> person_shares(celosia.read(data, celosia.Schema.of(quasi=["age"], person="who"))).tolist()
     [0.5, 0.5, 1.0]
     """
-    person = table.schema.person
-    if person is None:
+    if table.schema.person is None:
         return (~table.suppressed_mask()).astype(np.float64)
     pattern = Keys.of(table).pattern
-    codes, values = table.codes(person)
-    pair = (pattern + 1) * (len(values) + 1) + codes + 1
+    person = person_codes(table)
+    pair = (pattern + 1) * (int(person.max(initial=0)) + 1) + person
     _, inverse, counts = np.unique(pair, return_inverse=True, return_counts=True)
     return np.where(pattern >= 0, 1.0 / counts[inverse], 0.0)
 
 
+def person_codes(table: Table) -> NDArray[np.int64]:
+    """A number for the person of each record, those without an id being one; without a person column the record's own.
+
+    >>> import polars as pl, celosia
+    >>> person_codes(celosia.read(pl.DataFrame({"who": ["b", "a", "b"]}), celosia.Schema.of(person="who"))).tolist()
+    [1, 0, 1]
+    """
+    if table.schema.person is None:
+        return np.arange(len(table), dtype=np.int64)
+    codes, values = table.codes(table.schema.person)
+    return np.where(codes < 0, len(values), codes).astype(np.int64)
+
+
 def population_size(table: Table, size: int | None) -> int:
-    """The number of people in the population: as given, or the sum of the sampling weights."""
-    records = int(Keys.of(table).counts.sum())
+    """The number of people in the population: as given, or the sum of the sampling weights.
+
+    A person with rows in several classes counts in each of them, in the sample and so in the population.
+    """
+    keys = Keys.of(table)
+    records = int(keys.counts.sum())
     if size is not None:
-        if size < records:
-            raise DataError(f"the population ({size}) cannot be smaller than the table ({records} records).")
-        return size
-    weights = Keys.of(table).weights
-    if weights is None:
+        persons = records if keys.held is None else len(np.unique(keys.held.person))
+        if size < persons:
+            counted = "records" if keys.held is None else "persons"
+            raise DataError(f"the population ({size}) cannot be smaller than the table ({persons} {counted}).")
+        return round(size * records / persons) if persons else size
+    if keys.weights is None:
         raise NotApplicable("give the size of the population, or a weight column in the schema.")
-    return max(records, round(float(weights.sum())))
+    return max(records, round(float(keys.weights.sum())))
 
 
 def _group(table: Table) -> Keys:
@@ -164,12 +199,12 @@ def _group(table: Table) -> Keys:
     if schema.weight is not None:
         wanted.append(pl.col(schema.weight).cast(pl.Float64).sum().alias("__weights__"))
         _check_weights(frame[schema.weight])
-    found = frame.group_by(names).agg(wanted)
+    found = frame.group_by(names, maintain_order=True).agg(wanted)  # sums must not depend on the order of threads
     rows = found["__rows__"].to_numpy().astype(np.int64)
     pattern = np.full(len(table), -1, dtype=np.int64)
     pattern[found["__row__"].explode().to_numpy()] = np.repeat(np.arange(len(found)), rows)
     counts, weights = rows, found["__weights__"].to_numpy() if schema.weight is not None else None
-    held = None if schema.person is None else _held(table, schema.person, pattern)
+    held = None if schema.person is None else _held(table, pattern)
     if held is not None:
         counts = np.bincount(held.pattern, minlength=len(rows))
         if held.weights is not None:  # the rows of a person stand for the same people of the population
@@ -188,12 +223,11 @@ def _group(table: Table) -> Keys:
     )
 
 
-def _held(table: Table, person: str, pattern: NDArray[np.int64]) -> Held:
+def _held(table: Table, pattern: NDArray[np.int64]) -> Held:
     import polars as pl
 
     weight = table.schema.weight
-    codes, values = table.codes(person)
-    frame = pl.DataFrame({"pattern": pattern, "person": np.where(codes < 0, len(values), codes).astype(np.int64)})
+    frame = pl.DataFrame({"pattern": pattern, "person": person_codes(table)})
     sums = [pl.len().cast(pl.Float64).alias("rows")]
     if weight is not None:
         frame = frame.with_columns(table.column(weight).cast(pl.Float64).alias("weight"))

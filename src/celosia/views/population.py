@@ -23,44 +23,63 @@ if TYPE_CHECKING:
     from celosia.search.classes import ClassCounts
     from celosia.table import Table
 
+WHO = "__who__"
+
 
 def population_counts(table: Table, source: Any) -> tuple[NDArray[np.int64], int, int]:
     """Records of the population in each class (in the order of ``keyed_counts``), those in no class, and all.
 
     The population holds raw values while the table may be generalised: a population record belongs to every class
-    whose cells can stand for its values.
+    whose cells can stand for its values. Where it has the person column of the table, persons are counted.
     """
     import polars as pl
 
     keys, _ = table.keyed_counts()
-    population = open_source(source, Schema.of(quasi=table.schema.need_quasi()))
-    found = patterns(population.rows, list(keys.columns))
+    population = _described(table, source)
+    person = population.schema.person
+    found = patterns(population.rows, [*keys.columns, *([person] if person else [])])
     people = _texts(found.select(keys.columns)).with_columns(found[ROWS].alias(ROWS))
+    who = [] if person is None else [WHO]
+    if person is not None:
+        people = people.with_columns(found[person].rank("dense").fill_null(0).alias(WHO))
     cells = _texts(keys).with_row_index("__class__")
-    wild = table.schema.reading() != Missing.CATEGORY
     for name in keys.columns:
+        wild = table.schema[name].missing != Missing.CATEGORY
         pairs = _pairs(cells[name], people[name], table, name, wild)
         people = people.join(pairs, on=name, how="inner", nulls_equal=True).drop(name).rename({"__cell__": name})
         done = keys.columns[: keys.columns.index(name) + 1]
         people = people.join(cells.select(done).unique(), on=done, how="semi", nulls_equal=True)
-        people = people.group_by(pl.exclude(ROWS)).agg(pl.col(ROWS).sum())
+        people = people.group_by([*keys.columns, *who]).agg(pl.col(ROWS).sum())
+    inside = int(people[ROWS].sum()) if person is None else people[WHO].n_unique()
+    if person is not None:
+        people = people.group_by(keys.columns).agg(pl.len().alias(ROWS))
     counted = cells.join(people, on=keys.columns, how="left", nulls_equal=True, maintain_order="left")[ROWS]
-    counts = counted.fill_null(0).to_numpy().astype(np.int64)
-    total = int(found[ROWS].sum())
-    return counts, max(0, total - int(counts.sum())), total
+    every = total(population.rows)
+    return counted.fill_null(0).to_numpy().astype(np.int64), max(0, every - inside), every
+
+
+def _described(table: Table, source: Any) -> Table:
+    """The population with the quasi-identifiers of the table, and its person column where there is one."""
+    population = open_source(source)
+    own = population.schema.person or table.schema.person
+    person = own if own in population.names else None
+    return population.with_schema(Schema.of(quasi=table.schema.need_quasi(), person=person))
 
 
 def with_population(table: Table, source: Any) -> tuple[pl.DataFrame, ClassCounts, int]:
     """Keys and counts of the classes with the population in each, and the population records in no class."""
     keys, counts = table.keyed_counts()
-    inside, outside, total = table.cached(("population", Same(source)), lambda: population_counts(table, source))
-    missing = int((inside < counts.size).sum())
+    inside, outside, every = table.cached(("population", Same(source)), lambda: population_counts(table, source))
+    own = patterns(table.rows, keys.columns)
+    # the records of a class itself: others that a missing value makes compatible may be other people
+    size = keys.join(own, on=keys.columns, how="left", nulls_equal=True, maintain_order="left")[ROWS].to_numpy()
+    missing = int((inside < size).sum())
     if missing:
         raise DataError(
             f"the population has fewer records than the table in {missing} of {len(inside)} classes: "
             "it must contain the people of the table, in the same raw values."
         )
-    return keys, replace(counts, population=inside, population_total=total), outside
+    return keys, replace(counts, population=inside, population_total=every), outside
 
 
 def _texts(frame: pl.DataFrame) -> pl.DataFrame:
