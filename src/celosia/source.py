@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import PlainSerializer, WithJsonSchema
 
+from celosia.catalogue import Private
+
 if TYPE_CHECKING:
     from celosia.schema import Schema
     from celosia.table import Table
@@ -22,7 +24,7 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else f"<{type(value).__name__}>"
 
 
-Source = Annotated[Any, PlainSerializer(_plain), WithJsonSchema({"type": "string"})]
+Source = Annotated[Any, PlainSerializer(_plain), WithJsonSchema({"type": "string"}), Private()]
 """A path, ``{url = …, query = …}``, or a frame of Polars, pandas, PyArrow or DuckDB, or a :class:`Table`."""
 
 

@@ -32,6 +32,9 @@ class Finding:
     def spec(self) -> dict[str, Any]:
         """The finding as plain data."""
         out: dict[str, Any] = {"part": grammar.show(self.part.public_spec()), "value": self.value}
+        withheld = self.part.withheld()
+        if withheld:
+            out["withheld"] = withheld
         if self.holds is not None:
             out |= {"holds": self.holds, "wish": self.part.wish()}
         if self.reason:

@@ -8,7 +8,7 @@ group ``celosia.parts`` that names a module to import.
 
 from celosia.catalogue.bases import Loss, Mechanism, Method, Model, Risk
 from celosia.catalogue.columns import Column, ColumnMark, Columns, named_columns
-from celosia.catalogue.part import Part, build
+from celosia.catalogue.part import Part, Private, build
 from celosia.catalogue.registry import find, kinds, package, parts
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Method",
     "Model",
     "Part",
+    "Private",
     "Risk",
     "build",
     "find",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
 from celosia import grammar
-from celosia.catalogue.part import Part
+from celosia.catalogue.part import Part, marked
 
 
 class ColumnMark:
@@ -34,13 +34,9 @@ def named_columns(part: Part) -> Iterator[tuple[str, str]]:
     """Every (field, column) that a part names, nested parts included."""
     for field, info in type(part).model_fields.items():
         value = getattr(part, field)
-        if any(isinstance(mark, ColumnMark) for mark in info.metadata) or _is_marked(info.annotation):
+        if marked(info, ColumnMark):
             names = [value] if isinstance(value, str) else list(value or ())
             yield from ((field, name) for name in names)
         for nested in value if isinstance(value, tuple | list) else (value,):
             if isinstance(nested, Part):
                 yield from named_columns(nested)
-
-
-def _is_marked(annotation: Any) -> bool:
-    return any(isinstance(arg, ColumnMark) or _is_marked(arg) for arg in get_args(annotation))

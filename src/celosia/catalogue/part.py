@@ -16,6 +16,15 @@ from celosia.errors import ParameterError
 from celosia.refusals import explain, shown
 
 
+class Private:
+    """Marks a field that can hold cell values, keys, or the place of other data: it is never published."""
+
+
+def marked(info: FieldInfo, mark: type) -> bool:
+    """Whether a field carries a mark, on itself or inside ``Optional``."""
+    return any(isinstance(given, mark) for given in info.metadata) or _inside(info.annotation, mark)
+
+
 class Part(BaseModel):
     """A named thing with checked parameters. Subclass one of the kinds, not this class."""
 
@@ -24,8 +33,6 @@ class Part(BaseModel):
     kind: ClassVar[str] = ""
     home: ClassVar[str] = ""
     name: ClassVar[str] = ""
-    secret: ClassVar[tuple[str, ...]] = ()
-    """Fields that hold cell values or keys: never published."""
 
     def __init__(self, /, **data: Any) -> None:
         try:
@@ -63,9 +70,26 @@ class Part(BaseModel):
         changed = {name for name, info in fields if not _same(getattr(self, name), _default(info))}
         return {"use": self.name, **self.model_dump(mode="json", include=changed)}
 
+    @classmethod
+    def private_fields(cls) -> tuple[str, ...]:
+        """The parameters that are never published."""
+        return tuple(name for name, info in cls.model_fields.items() if marked(info, Private))
+
     def public_spec(self) -> dict[str, Any]:
-        """The part as it may be published: parameters that hold cell values or keys are left out."""
-        return {name: value for name, value in self.spec().items() if name not in self.secret}
+        """The part as it may be published: private parameters are left out, those of nested parts too."""
+        shown = {name: value for name, value in self.spec().items() if name not in self.private_fields()}
+        return {name: _public(getattr(self, name, None), value) for name, value in shown.items()}
+
+    def withheld(self) -> list[str]:
+        """The private parameters that are set, those of nested parts as ``field.parameter``."""
+        given = self.spec()
+        own = [name for name in self.private_fields() if name in given]
+        return own + [
+            f"{name}.{inner}"
+            for name in given
+            for part in _nested(getattr(self, name, None))
+            for inner in part.withheld()
+        ]
 
     def __str__(self) -> str:
         """Write the part in the text grammar: ``k-anonymity(k=5)``."""
@@ -100,6 +124,21 @@ def _listed(cls: type[Part], name: str, value: Any) -> Any:
     if not several or not isinstance(value, str | Mapping | Part):
         return value
     return grammar.parse(value) if isinstance(value, str) and value.lstrip().startswith("[") else [value]
+
+
+def _nested(value: Any) -> list[Part]:
+    """The parts that a parameter holds."""
+    return [part for part in (value if isinstance(value, tuple | list) else (value,)) if isinstance(part, Part)]
+
+
+def _public(value: Any, written: Any) -> Any:
+    """A parameter as it may be published."""
+    parts = [part.public_spec() for part in _nested(value)]
+    return written if not parts else parts if isinstance(value, tuple | list) else parts[0]
+
+
+def _inside(annotation: Any, mark: type) -> bool:
+    return any(isinstance(arg, mark) or _inside(arg, mark) for arg in get_args(annotation))
 
 
 def _default(info: FieldInfo) -> Any:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field, field_validator
 
+from celosia.catalogue import Private
 from celosia.errors import DataError, ParameterError
 from celosia.fuzzy.clustering import c_means, cluster_memberships, gustafson_kessel, k_means
 from celosia.fuzzy.partitions import (
@@ -93,7 +94,7 @@ class Cells:
 class FuzzyCoding(BaseModel):
     """The parameters of a fuzzy coding, shared by the parts that need one."""
 
-    sets: dict[str, dict[str, str]] = Field(
+    sets: Annotated[dict[str, dict[str, str]], Private()] = Field(
         default_factory=dict,
         description='fuzzy sets per column: {age={Young="(-inf;30;36)", Adult="(30;36;54;60)", Old="(54;60;inf)"}}',
     )

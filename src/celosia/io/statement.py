@@ -7,12 +7,9 @@ what a reading connection leaves open: functions that write files or command the
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import Any
 
 from celosia.errors import DataError, MissingExtra
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 #: DuckDB's functions that may stand for a table. Others write logs, change settings or take addresses in memory.
 TABLES = frozenset(
@@ -48,7 +45,7 @@ def check_reads(query: str, dialect: str) -> None:
             raise DataError(f"the query calls {name}, which acts outside of the query. Leave it out.")
 
 
-def _parsed(query: str, dialect: str) -> exp.Expression:
+def _parsed(query: str, dialect: str) -> Any:
     """Read one statement."""
     try:
         import sqlglot

@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import BeforeValidator
 
 from celosia import grammar
+from celosia.catalogue import Private
 from celosia.errors import DataError, ParameterError
 from celosia.methods.conditions import records_where
 
@@ -32,7 +33,7 @@ def _rules(value: Any) -> Any:
     return value
 
 
-Impossible = Annotated[tuple[str, ...], BeforeValidator(_rules)]
+Impossible = Annotated[tuple[str, ...], BeforeValidator(_rules), Private()]
 """Combinations that cannot exist, each a condition as in SQL; a method never creates one."""
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from celosia.catalogue import Private
 from celosia.errors import ParameterError, UnknownName
 
 if TYPE_CHECKING:
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
     from celosia.streams import Stream
     from celosia.table import Table
+
+Condition = Annotated[str | None, Private()]
+"""A condition as in SQL; it can name values of the data."""
 
 
 def records_where(table: Table, where: str, part: str) -> NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
@@ -51,7 +51,6 @@ class FuzzyRecode(FuzzyCoding, Method):
     degrees: int | None = Field(
         default=None, ge=1, le=3, description="decimals of the published memberships; none: labels only"
     )
-    secret: ClassVar[tuple[str, ...]] = ("sets",)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Recode the columns."""

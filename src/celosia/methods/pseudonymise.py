@@ -6,11 +6,11 @@ import base64
 import hashlib
 import hmac
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, model_validator
 
-from celosia.catalogue import Columns, Method
+from celosia.catalogue import Columns, Method, Private
 from celosia.errors import DataError, ParameterError
 from celosia.table import Outcome
 
@@ -38,15 +38,14 @@ class Pseudonymise(Method):
     """
 
     columns: Columns = Field(min_length=1, description="columns to replace")
-    key: str | None = Field(
+    key: Annotated[str | None, Private()] = Field(
         default=None, description="secret text of at least 16 bytes; derived from the seed if not given"
     )
-    key_file: Path | None = Field(default=None, description="file that holds the key")
+    key_file: Annotated[Path | None, Private()] = Field(default=None, description="file that holds the key")
     length: int = Field(default=16, ge=8, le=52, description="characters of a pseudonym, 5 bits each")
     prefix: str = Field(default="", description="text before each pseudonym")
     domain: str = Field(default="", description="name of what is identified; other domains get other pseudonyms")
     reverse: bool = Field(default=True, description="keep the table that leads back in the private record")
-    secret: ClassVar[tuple[str, ...]] = ("key", "key_file")
 
     @model_validator(mode="after")
     def _key_is_long(self) -> Pseudonymise:

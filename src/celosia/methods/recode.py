@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from celosia.catalogue import Column, Method
+from celosia.catalogue import Column, Method, Private
 from celosia.errors import DataError, ParameterError
 from celosia.table import Outcome
 
@@ -42,13 +42,13 @@ class Recode(Method):
 
     column: Column = Field(description="the column to recode")
     level: int | None = Field(default=None, ge=0, description="level of the column's hierarchy")
-    nodes: tuple[str, ...] | None = Field(
+    nodes: Annotated[tuple[str, ...] | None, Private()] = Field(
         default=None, min_length=1, description="labels of any levels of the hierarchy"
     )
     rest: int = Field(default=0, ge=0, description="level of the values under none of the nodes")
     breaks: tuple[float, ...] | None = Field(default=None, min_length=1, description="increasing break points")
     bins: int | None = Field(default=None, ge=2, description="number of intervals made from the data")
-    mapping: dict[str, str] | None = Field(default=None, description="old value → new value")
+    mapping: Annotated[dict[str, str] | None, Private()] = Field(default=None, description="old value → new value")
     spacing: Literal["equal", "log", "frequency"] = Field(
         default="equal", description="bins of equal width, of equal width of the logarithm, or of about equal frequency"
     )
@@ -65,7 +65,6 @@ class Recode(Method):
     )
     margin: float = Field(default=0.0, ge=0, description="how far bins reach beyond the extreme values")
     in_memory: ClassVar[bool] = False
-    secret: ClassVar[tuple[str, ...]] = ("mapping",)
 
     @model_validator(mode="after")
     def _one_way(self) -> Recode:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from celosia.catalogue import Columns, Method
+from celosia.catalogue import Columns, Method, Private
 from celosia.errors import DataError, ParameterError
 from celosia.methods.cells import Impossible, Units, combined, created
 from celosia.table import Outcome
@@ -55,12 +55,13 @@ class RecordSwap(Method):
     )
     similar: Columns = Field(default=(), description="columns that both households agree on, the most important first")
     k: int = Field(default=3, ge=1, description="records of an area that must be alike for none to be at risk")
-    rate: float = Field(default=0.0, ge=0, le=1, description="share of households of each area that move in any case")
+    rate: Annotated[float, Private()] = Field(
+        default=0.0, ge=0, le=1, description="share of households of each area that move in any case"
+    )
     relax: bool = Field(default=True, description="drop columns of similar for households that find no partner")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
     changes: ClassVar[tuple[str, ...]] = ("geography",)
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
-    secret: ClassVar[tuple[str, ...]] = ("rate",)
 
     @model_validator(mode="after")
     def _apart(self) -> RecordSwap:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
 
-from celosia.catalogue import Column, Columns, Method
+from celosia.catalogue import Column, Columns, Method, Private
 from celosia.errors import DataError
 from celosia.table import Outcome
 
@@ -45,8 +45,9 @@ class ShiftDates(Method):
     by: Column | None = Field(default=None, description="column of the persons; the declared one when not given")
     weeks: bool = Field(default=False, description="shift by whole weeks")
     notation: str | None = Field(default=None, description="how dates are written in text columns, as in strftime")
-    key: str | None = Field(default=None, min_length=16, description="secret that fixes the shifts for several files")
-    secret: ClassVar[tuple[str, ...]] = ("key",)
+    key: Annotated[str | None, Private()] = Field(
+        default=None, min_length=16, description="secret that fixes the shifts for several files"
+    )
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Shift the columns."""

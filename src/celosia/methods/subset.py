@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from celosia.catalogue import Columns, Method
 from celosia.errors import DataError, UnknownName
-from celosia.methods.conditions import check_one_way, drawn, records_where
+from celosia.methods.conditions import Condition, check_one_way, drawn, records_where
 from celosia.source import Source, open_source
 from celosia.table import Outcome
 
@@ -32,13 +32,12 @@ class Subset(Method):
     [55, 80]
     """
 
-    where: str | None = Field(default=None, description="condition as in SQL, such as age > 80 AND sex = 'F'")
+    where: Condition = Field(default=None, description="condition as in SQL, such as age > 80 AND sex = 'F'")
     share: float | None = Field(default=None, gt=0, le=1, description="share of the records, at random")
     size: int | None = Field(default=None, ge=1, description="number of records, at random")
     matching: Source = Field(default=None, description="table whose records are kept")
     on: Columns = Field(default=(), description="columns that are compared with it; all common ones when empty")
     rows: ClassVar[Literal["same", "subset", "new"]] = "subset"
-    secret: ClassVar[tuple[str, ...]] = ("where",)
 
     @model_validator(mode="after")
     def _one_way(self) -> Subset:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.catalogue import Columns, Method
 from celosia.errors import ParameterError
-from celosia.methods.conditions import records_where
+from celosia.methods.conditions import Condition, records_where
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -35,10 +35,9 @@ class SuppressCells(Method):
     """
 
     columns: Columns = Field(min_length=1, description="columns whose cells are blanked")
-    where: str | None = Field(default=None, description="condition as in SQL, such as age > 80 AND sex = 'F'")
+    where: Condition = Field(default=None, description="condition as in SQL, such as age > 80 AND sex = 'F'")
     fewer_than: int | None = Field(default=None, ge=2, description="blank values that fewer records have")
     by: Literal["missing", "star"] = Field(default="missing", description="what stands in a blanked cell")
-    secret: ClassVar[tuple[str, ...]] = ("where",)
 
     @model_validator(mode="after")
     def _some_rule(self) -> SuppressCells:

@@ -37,7 +37,6 @@ class _FuzzyModel(FuzzyCoding, Model):
     """A model of the cells of a fuzzy coding of the quasi-identifiers; suppressed records belong to no cell."""
 
     scope: ClassVar[Literal["class", "file"]] = "file"
-    secret: ClassVar[tuple[str, ...]] = ("sets",)
 
     def table_cells(self, table: Table) -> Cells:
         """The cells of the quasi-identifiers over the records that are not suppressed."""

@@ -215,7 +215,7 @@ def _labelled(
 def _step(step: Mapping[str, Any], w: Mapping[str, Any]) -> dict[str, str]:
     from celosia.catalogue import find
 
-    spec = {k: v for k, v in step.items() if k not in {"name", "evidence"}}
+    spec = {k: v for k, v in step.items() if k not in {"name", "withheld", "evidence"}}
     plain = {k: v for k, v in step["evidence"].items() if isinstance(v, int | float | str | bool)}
     facts = ", ".join(f"{k} {_number(v) if isinstance(v, float) else v}" for k, v in plain.items())
     return {

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from celosia.catalogue import Risk
+from celosia.catalogue import Private, Risk
 from celosia.errors import UnknownName
 from celosia.schema import Missing
 
@@ -42,8 +42,10 @@ class AttackerKnows(Risk):
     {'flu': 1}
     """
 
-    known: dict[str, Any] = Field(default_factory=dict, description="column → value that the intruder knows")
-    excluded: dict[str, list[Any]] = Field(
+    known: Annotated[dict[str, Any], Private()] = Field(
+        default_factory=dict, description="column → value that the intruder knows"
+    )
+    excluded: Annotated[dict[str, list[Any]], Private()] = Field(
         default_factory=dict, description="column → values that the intruder can rule out"
     )
 

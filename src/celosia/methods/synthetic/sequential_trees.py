@@ -10,7 +10,7 @@ from pydantic import Field
 from celosia.catalogue import Columns, Method
 from celosia.errors import DataError, ParameterError
 from celosia.methods.cells import strata, units
-from celosia.methods.conditions import records_where
+from celosia.methods.conditions import Condition, records_where
 from celosia.methods.synthetic.features import (
     Smoothing,
     decoded,
@@ -66,7 +66,7 @@ class SequentialTrees(Method):
     size: int | None = Field(default=None, ge=1, description="number of new rows; that of the table when not given")
     copies: int = Field(default=1, ge=1, description="number of synthetic tables")
     within: Columns = Field(default=(), description="make each combination of these columns from its own records")
-    where: str | None = Field(default=None, description="condition as in SQL: only these records get new values")
+    where: Condition = Field(default=None, description="condition as in SQL: only these records get new values")
     rows: ClassVar[Literal["same", "subset", "new"]] = "new"
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
