@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 import celosia
+from celosia.certificate import load_record
 from celosia.errors import DataError
-from celosia.reuse import apply_record, read_record
+from celosia.reuse import apply_record
 from celosia.run import run
 
 POLICY = """
@@ -136,7 +137,7 @@ def test_boxes_name_the_records_that_a_requirement_fails_for(released, tmp_path)
 
 def test_the_cuts_stay_private(released, tmp_path):
     released("mondrian")
-    record = read_record(tmp_path / "safe.private.json")
+    record = load_record(tmp_path / "safe.private.json")
     cuts = record["transformation"][0]["transformation"]["cuts"]
     assert cuts == {"node": [0], "column": [0], "at": ["38"], "first": [1]}
     public = (tmp_path / "safe.certificate.json").read_text(encoding="utf-8")
@@ -191,9 +192,9 @@ def test_limits_and_bins_are_those_of_the_release(released, tmp_path):
 def test_bad_records_are_refused(tmp_path):
     (tmp_path / "other.json").write_text(json.dumps({"format": "something"}))
     (tmp_path / "text.json").write_text("not json")
-    for name, message in (("other.json", "its format"), ("text.json", "not JSON"), ("none.json", "cannot read")):
+    for name, message in (("other.json", "its form is not"), ("text.json", "not JSON"), ("none.json", "cannot read")):
         with pytest.raises(DataError, match=message):
-            read_record(tmp_path / name)
+            load_record(tmp_path / name)
 
 
 def test_missing_columns_and_data_dependent_steps_are_refused(released, tmp_path):
@@ -203,7 +204,7 @@ def test_missing_columns_and_data_dependent_steps_are_refused(released, tmp_path
             tmp_path / "safe.private.json",
             celosia.read(pl.DataFrame({"age": [1]}), celosia.Schema.of(quasi=["age"])),
         )
-    record = read_record(tmp_path / "safe.private.json")
+    record = load_record(tmp_path / "safe.private.json")
     record["transformation"][0].pop("transformation")
     with pytest.raises(DataError, match="depends on all records"):
         apply_record(record, new([31], ["13053"]))

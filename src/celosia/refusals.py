@@ -9,6 +9,7 @@ from celosia.errors import suggestion
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
+    from pydantic.fields import FieldInfo
 
     from celosia.catalogue import Part
 
@@ -51,23 +52,25 @@ def phrase(finding: Mapping[str, Any]) -> str:
 
 def explain(cls: type[Part], error: ValidationError) -> str:
     """Turn pydantic's findings into one sentence each: part, field, rule, value."""
-    return " ".join(_sentence(cls, cast("dict[str, Any]", finding)) for finding in error.errors())
+    found = cast("list[dict[str, Any]]", error.errors())
+    return " ".join(sentence(cls.name, cls.model_fields, finding) for finding in found)
 
 
-def _sentence(cls: type[Part], finding: Mapping[str, Any]) -> str:
+def sentence(name: str, fields: Mapping[str, FieldInfo], finding: Mapping[str, Any]) -> str:
+    """One of pydantic's findings about a model that messages call by a name."""
     where = ".".join(str(step) for step in finding["loc"] if not str(step).startswith(("function-", "tagged-")))
     field = str(finding["loc"][0]) if finding["loc"] else ""
     if finding["type"] == "missing":
-        info = cls.model_fields.get(field)
+        info = fields.get(field)
         meaning = f" ({info.description})" if info and info.description else ""
-        return f"{cls.name}: {where} is required{meaning}."
+        return f"{name}: {where} is required{meaning}."
     if finding["type"] == "extra_forbidden":
-        return f"{cls.name} has no parameter {where!r}.{suggestion(where, cls.model_fields)}"
+        return f"{name} has no parameter {where!r}.{suggestion(where, fields)}"
     context = finding.get("ctx") or {}
     if finding["type"] == "value_error":
         message = str(context.get("error", finding["msg"]))
-        return message if message.startswith(cls.name) or not where else f"{cls.name}: {where}: {message}"
-    return f"{cls.name}: {where} {phrase(finding)}, got {shown(finding.get('input'))}."
+        return message if message.startswith(name) or not where else f"{name}: {where}: {message}"
+    return f"{name}: {where} {phrase(finding)}, got {shown(finding.get('input'))}."
 
 
 def shown(value: Any) -> str:

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import celosia
-from celosia.errors import DataError
 from celosia.io.atomic import replaced
 from celosia.representation import Block, Shown, release_blocks
 from celosia.table import Table
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 
     from celosia.verbs import Assessment, Comparison
 
-CERTIFICATE_FORMAT = "celosia certificate 1"
-RECORD_FORMAT = "celosia private record 1"
 PRIVATE = frozenset({"record", "internal"})
 """Files of a release that only its owner may read."""
 
@@ -178,17 +175,3 @@ def write_json(data: Mapping[str, Any], path: Path, mode: int | None = None) -> 
     """Write plain data whole or not at all."""
     with replaced(path, mode) as draft:
         draft.write_text(json.dumps(plain(data), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def load_json(path: str | Path, expected: str) -> dict[str, Any]:
-    """Read a certificate or a private record back."""
-    path = Path(path)
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"cannot read {str(path)!r}: {error.strerror}.") from None
-    except (UnicodeDecodeError, json.JSONDecodeError):
-        raise DataError(f"{path.name} is not JSON.") from None
-    if not isinstance(data, dict) or data.get("format") != expected:
-        raise DataError(f"{path.name} is not a file of the form {expected!r}.")
-    return data

@@ -7,7 +7,6 @@ searched again, so the requirements may fail for new records: those are named, n
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.catalogue import Method, Model, build
+from celosia.certificate import load_record
 from celosia.errors import DataError
 from celosia.hierarchy.text import texts
 from celosia.hierarchy.values import parse
 from celosia.policy import Policy
-from celosia.release import RECORD_FORMAT
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table, read
 from celosia.targets import targets
@@ -76,7 +75,7 @@ def apply_record(record: Mapping[str, Any] | str | Path, source: Any, *, release
     directory = Path()
     if not isinstance(record, Mapping):
         directory = Path(record).parent
-        record = read_record(Path(record))
+        record = load_record(record)
     if "policy" not in record:
         raise DataError(
             "a consent request made this record: its classes depend on choices. Make a new request instead."
@@ -114,19 +113,6 @@ def apply_record(record: Mapping[str, Any] | str | Path, source: Any, *, release
     if unplaced.any():
         table = table.suppress(unplaced)
     return Reused(table, original, tuple(methods), unplaced, _violating(table, require, wishes, released))
-
-
-def read_record(path: Path) -> dict[str, Any]:
-    """Read a private record."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"cannot read the record {path.name!r}: {error.strerror}.") from None
-    except (json.JSONDecodeError, UnicodeDecodeError):
-        raise DataError(f"{path.name!r} is not a private record: it is not JSON.") from None
-    if not isinstance(data, dict) or data.get("format") != RECORD_FORMAT:
-        raise DataError(f"{path.name!r} is not a private record: its format is not {RECORD_FORMAT!r}.")
-    return data
 
 
 def _placed(table: Table, method: Method, found: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]] | None:

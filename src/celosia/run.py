@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from celosia import release as evidence
+from celosia.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT
 from celosia.errors import DataError, OutputError, PolicyError
 from celosia.io import write
 from celosia.leaving import Leaving, arranged, further_tables, releasable
@@ -117,7 +118,7 @@ def _certificate(
 ) -> dict[str, Any]:
     formal = any(one.method.formal for one in policy.steps)
     certificate: dict[str, Any] = {
-        "format": evidence.CERTIFICATE_FORMAT,
+        "format": CERTIFICATE_FORMAT,
         "celosia": evidence.version(),
         "created": evidence.now(),
         "release": {"rows": len(released), "columns": list(released.names), "suppressed": released.suppressed()},
@@ -144,7 +145,9 @@ def _certificate(
 
 def _public_step(one: Step, entry: Mapping[str, Any]) -> dict[str, Any]:
     facts = {k: v for k, v in entry.items() if k not in {"step", "parameters"}}
-    return {"name": one.name, **one.method.public_spec(), "evidence": facts}
+    withheld = one.method.withheld()
+    told = {"withheld": withheld} if withheld else {}
+    return {"name": one.name, **one.method.public_spec(), **told, "evidence": facts}
 
 
 def _record(
@@ -160,7 +163,7 @@ def _record(
     source = Path(policy.source)
     secrets = [{k: v for k, v in secret.items() if k not in {"tables", "aside"}} for secret in released.secrets]
     return {
-        "format": evidence.RECORD_FORMAT,
+        "format": RECORD_FORMAT,
         "celosia": evidence.version(),
         "created": evidence.now(),
         "seed": f"{seed:032x}",

@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from celosia import grammar
 from celosia import release as evidence
-from celosia.catalogue import Model, build
+from celosia.catalogue import Model, Risk, build, find
+from celosia.certificate import load_certificate, load_record
 from celosia.errors import DataError
 from celosia.policy import Policy
 from celosia.run import run
@@ -18,6 +20,8 @@ from celosia.schema import Schema
 from celosia.table import Table, read
 
 TOLERANCE = 1e-9
+NUMBERS = ("requirements", "risks", "losses", "attacks")
+"""Sections of a certificate that a repetition measures again."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +73,12 @@ def verify(
     certificate = Path(certificate)
     if certificate.is_dir():
         certificate, record = _inside(certificate, record)
-    stated = evidence.load_json(certificate, evidence.CERTIFICATE_FORMAT)
+    stated = load_certificate(certificate)
     checks = _from_release(stated, certificate.with_name(stated["release"]["file"]) if data is None else Path(data))
     if record is None:
         checks.append(Check("commitments", "keyed hashes", None, None, "needs the private record"))
         return checks
-    private = evidence.load_json(record, evidence.RECORD_FORMAT)
+    private = load_record(record)
     checks += _from_record(stated, private)
     if repeat is not None:
         repeated = repeat(stated, private)
@@ -115,6 +119,8 @@ def _from_release(stated: dict[str, Any], data: Path) -> list[Check]:
         found = table.suppressed()
         checks.append(Check("suppressed records", claims["suppressed"], found, found == claims["suppressed"]))
     checks += [_requirement(claim, table, stated["counted"]) for claim in stated["requirements"]]
+    met = all(claim["holds"] for claim in stated["requirements"])
+    checks.append(Check("every requirement holds", stated["holds"], met, stated["holds"] == met))
     checks += [_risk(claim, table, stated["counted"]) for claim in stated["risks"]]
     # conditions on some of the records, which the release does not tell apart
     conditions = stated.get("conditions", [])
@@ -131,7 +137,47 @@ def described(table: Table, spec: dict[str, Any]) -> Table:
     return table.with_schema(Schema.of(**roles, **singles, missing=missing))
 
 
-def _needs_record(counted: str, table: Table, *, compares: bool = False) -> str:
+def _requirement(claim: dict[str, Any], table: Table, counted: str) -> Check:
+    hidden = _hidden("model", claim)
+    if hidden:
+        return Check(claim["part"], claim["value"], None, None, hidden)
+    model: Model = build("model", claim["part"])
+    reason = _needs_original(claim.get("counted") or counted, table, compares=model.compares)
+    if not reason:
+        check = _compared(claim, model.value(table))
+        return check if model.holds(table) == claim["holds"] else replace(check, passed=False)
+    value = _number(claim["value"])
+    if claim["holds"] and (value is None or not model.met(value)):
+        return Check(claim["part"], claim["value"], None, False, "the stated value does not meet the requirement")
+    if claim["holds"] and not model.compares and _too_small(model, claim.get("counted") or counted, table):
+        return Check(claim["part"], claim["value"], None, False, "a class has too few rows for that")
+    return _bounded(claim, model, counted, table, reason)
+
+
+def _risk(claim: dict[str, Any], table: Table, counted: str) -> Check:
+    hidden = _hidden("risk", claim)
+    if claim["value"] is None or hidden:
+        return Check(claim["part"], claim["value"], None, None, hidden or "was not measured")
+    risk: Risk = build("risk", claim["part"])
+    reason = _needs_original(claim.get("counted") or counted, table)
+    if reason:
+        return _bounded(claim, risk, counted, table, reason)
+    return _compared(claim, risk.value(table))
+
+
+def _hidden(kind: str, claim: dict[str, Any]) -> str:
+    """Why a part cannot be built from what is stated: a parameter is withheld, or names data of the publisher."""
+    part = find(kind, grammar.part(claim["part"])["use"])
+    given = grammar.part(claim["part"])
+    withheld = [name for name in part.private_fields() if name in claim.get("withheld", ())]
+    named = [name for name in part.private_fields() if name in given]
+    if withheld:
+        return f"the certificate withholds {', '.join(withheld)}: needs the private record"
+    return f"{', '.join(named)} names data: nothing that a certificate names is opened" if named else ""
+
+
+def _needs_original(counted: str, table: Table, *, compares: bool = False) -> str:
+    """Why a number cannot be computed from the file alone."""
     if compares:
         return "compares with the input table: needs the original"
     if counted == "persons" and table.schema.person is None:
@@ -141,28 +187,39 @@ def _needs_record(counted: str, table: Table, *, compares: bool = False) -> str:
     return ""
 
 
-def _requirement(claim: dict[str, Any], table: Table, counted: str) -> Check:
-    model: Model = build("model", claim["part"])
-    reason = _needs_record(claim.get("counted", counted), table, compares=model.compares)
-    if reason:
+def _too_small(model: Model, counted: str, table: Table) -> bool:
+    """Whether classes that hold would need more persons than the file has rows in them (or candidates than in all)."""
+    classes = table.class_counts(model.sensitive())
+    most = len(table) if counted == "candidates" else classes.size.min(initial=len(table))
+    return bool(most < model.least_size(classes))
+
+
+def _bounded(claim: dict[str, Any], part: Model | Risk, counted: str, table: Table, reason: str) -> Check:
+    """A number that counts persons lies on one side of the number that counts rows: nobody has less than one row."""
+    side = part.rows_bound if (claim.get("counted") or counted) == "persons" else None
+    value = _number(claim["value"])
+    if side is None or value is None:
         return Check(claim["part"], claim["value"], None, None, reason)
-    found = model.value(table)
-    check = _compared(claim, found)
-    return check if model.met(found) == claim["holds"] else replace(check, passed=False)
+    limit = part.value(table)
+    slack = TOLERANCE * max(1.0, abs(limit))
+    possible = value <= limit + slack if side == "at most" else value >= limit - slack
+    if possible:
+        return Check(claim["part"], claim["value"], None, None, f"{reason}; rows allow it")
+    return Check(claim["part"], claim["value"], evidence.plain(limit), False, f"{reason}; rows say {side} this")
 
 
-def _risk(claim: dict[str, Any], table: Table, counted: str) -> Check:
-    risk = build("risk", claim["part"])
-    reason = _needs_record(claim.get("counted", counted), table)
-    if claim["value"] is None or reason:
-        return Check(claim["part"], claim["value"], None, None, reason or "was not measured")
-    return _compared(claim, risk.value(table))
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
 
 
 def _compared(claim: dict[str, Any], found: float) -> Check:
-    stated = float(claim["value"])
-    same = stated == found or abs(stated - found) <= TOLERANCE * max(1.0, abs(stated))
-    return Check(claim["part"], claim["value"], evidence.plain(found), same)
+    return Check(claim["part"], claim["value"], evidence.plain(found), _close(_number(claim["value"]), found))
+
+
+def _close(stated: float | None, found: float | None) -> bool:
+    if stated is None or found is None:
+        return False
+    return stated == found or abs(stated - found) <= TOLERANCE * max(1.0, abs(stated))
 
 
 def _from_record(stated: dict[str, Any], private: dict[str, Any]) -> list[Check]:
@@ -194,10 +251,25 @@ def _repeated(stated: dict[str, Any], private: dict[str, Any], original: Path) -
             policy, source=str(original), steps=kept, seed=int(private["seed"], 16), testing=True, output=output
         )
         release = run(again)
-        found = release.certificate["release"]["sha256"]
+        again_stated = release.certificate
+    same = stated["release"]["sha256"]
+    found = again_stated["release"]["sha256"]
+    differing = [name for name in NUMBERS if not _alike(stated.get(name), again_stated.get(name))]
+    numbers = f"other {', '.join(differing)}" if differing else "the same"
     return [
         *checks,
-        Check(
-            "repetition gives the same bytes", stated["release"]["sha256"], found, found == stated["release"]["sha256"]
-        ),
+        Check("repetition gives the same numbers", "the same", numbers, not differing),
+        Check("repetition gives the same bytes", same, found, found == same),
     ]
+
+
+def _alike(claims: list[dict[str, Any]] | None, again: list[dict[str, Any]] | None) -> bool:
+    """Whether two lists of findings state the same parts, numbers and verdicts."""
+    if claims is None or again is None or len(claims) != len(again):
+        return claims == again
+    return all(
+        one["part"] == other["part"]
+        and one.get("holds") == other.get("holds")
+        and (one["value"] == other["value"] or _close(_number(one["value"]), _number(other["value"])))
+        for one, other in zip(claims, again, strict=True)
+    )

@@ -79,6 +79,8 @@ class Model(Part):
     """It compares with the distribution of the input table, so a release alone does not tell its value."""
     monotone_suppression: ClassVar[bool] = False
     """A class that holds keeps holding when any other records join it; implies the first."""
+    rows_bound: ClassVar[Literal["at least", "at most"] | None] = None
+    """Where classes count persons, the value is at least, or at most, what counting rows would give; None: neither."""
 
     def bound(self) -> float:
         """The number that the measured value is compared with."""
@@ -148,6 +150,8 @@ class Risk(Part):
     home: ClassVar[str] = "celosia.risk"
     attack: ClassVar[bool] = False
     """Whether it takes the original and the protected table instead of one table."""
+    rows_bound: ClassVar[Literal["at least", "at most"] | None] = None
+    """Where classes count persons, the value is at least, or at most, what counting rows would give; None: neither."""
 
     def value(self, *args: Any, **kwargs: Any) -> float:
         """One number for the file."""

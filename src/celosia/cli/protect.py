@@ -71,14 +71,15 @@ def protect_file(
 
 def apply_file(record: Path, source: str, out: Path, *, released: Path | None, overwrite: bool, json: bool) -> bool:
     """Apply the transformation of a private record to new records; tells whether the requirements hold for them."""
+    from celosia.certificate import load_record
     from celosia.cli.show import console
     from celosia.leaving import arranged, releasable
     from celosia.policy import Policy
-    from celosia.reuse import apply_record, read_record
+    from celosia.reuse import apply_record
     from celosia.streams import Stream, fresh_seed
 
     made = apply_record(record, source, released=released)
-    output = Policy.parse(read_record(record)["policy"], record.parent).output
+    output = Policy.parse(load_record(record)["policy"], record.parent).output
     leaving = releasable(made.original, made.table, made.methods, output.columns)
     table = arranged(leaving, output.order, Stream(fresh_seed()).child("output"))
     visible = table.engine.select(table.rows.frame, table.names)

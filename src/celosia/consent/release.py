@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia import release as evidence
 from celosia.catalogue import build
+from celosia.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT
 from celosia.consent.edition import public
 from celosia.errors import OutputError
 from celosia.io import write
@@ -74,7 +75,7 @@ def certified(publication: Publication, path: Path) -> dict[str, Any]:
     schema = publication.table.schema.spec()
     table = described(read(path), schema)
     certificate = {
-        "format": evidence.CERTIFICATE_FORMAT,
+        "format": CERTIFICATE_FORMAT,
         "celosia": evidence.version(),
         "created": evidence.now(),
         "made by": "celosia consent request",
@@ -102,7 +103,7 @@ def recorded(publication: Publication) -> dict[str, Any]:
     """The private record: enough for the publisher to make the release again, and the whole report."""
     request, origin = publication.request, publication.origin
     return {
-        "format": evidence.RECORD_FORMAT,
+        "format": RECORD_FORMAT,
         "celosia": evidence.version(),
         "created": evidence.now(),
         "seed": f"{origin.seed:032x}",

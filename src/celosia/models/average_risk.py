@@ -41,6 +41,7 @@ class AverageRisk(Model):
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
     scope: ClassVar[Literal["class", "file"]] = "file"
     monotone_generalisation: ClassVar[bool] = True
+    rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at least"  # no more persons than rows share a class
 
     def bound(self) -> float:
         """The largest allowed average."""

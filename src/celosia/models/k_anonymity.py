@@ -37,6 +37,7 @@ class KAnonymity(Model):
     direction: ClassVar[Literal["at least", "at most"]] = "at least"
     monotone_generalisation: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = True
+    rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at most"  # a class has no more persons than rows
 
     def bound(self) -> float:
         """The smallest allowed class size."""

@@ -64,6 +64,11 @@ class LDiversity(_SensitiveModel):
         """Further records never take a distinct value away, but they do skew a distribution."""
         return self.variant == "distinct"
 
+    @property
+    def rows_bound(self) -> Literal["at least", "at most"] | None:  # type: ignore[override]
+        """Persons have the distinct values that their rows have; shares may be anything."""
+        return "at most" if self.variant == "distinct" else None
+
     def bound(self) -> float:
         """The smallest allowed diversity."""
         return self.l

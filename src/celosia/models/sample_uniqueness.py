@@ -34,6 +34,7 @@ class SampleUniqueness(Model):
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
     scope: ClassVar[Literal["class", "file"]] = "file"
     monotone_generalisation: ClassVar[bool] = True
+    rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at least"  # a row alone is a person alone
 
     def bound(self) -> float:
         """The largest allowed share."""

@@ -22,13 +22,13 @@ def comparison_page(comparison: Comparison, path: Path) -> None:
 
 def verification_page(checks: list[Any], certificate: Path, path: Path) -> None:
     """Write the result of a verification as a page, with the certificate below it."""
-    from celosia.release import CERTIFICATE_FORMAT, load_json
+    from celosia.certificate import load_certificate
 
     rows = [[c.claim, c.verdict, _said(c.stated), _said(c.found)] for c in checks]
     failed = sum(c.passed is False for c in checks)
     verdict = "Everything that could be checked holds." if not failed else f"{failed} claims do not hold."
     table = {"title": "Checks", "headings": ["claim", "verdict", "stated", "found"], "rows": rows}
-    tables = [table, *_certificate_tables(load_json(certificate, CERTIFICATE_FORMAT))]
+    tables = [table, *_certificate_tables(load_certificate(certificate))]
     _write(path, tables_page(f"Verification of {certificate.name}", tables, verdict=verdict, good=not failed))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -29,6 +29,8 @@ class Prosecutor(Risk):
     >>> Prosecutor().value(table), Prosecutor().evidence(table)["average"]
     (1.0, 0.6666666666666666)
     """
+
+    rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at least"  # no more persons than rows share a class
 
     def value(self, table: Table) -> float:
         """The highest risk of a record; 0 for a table without records."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -47,6 +47,8 @@ class Uniqueness(Risk):
     """
 
     largest: int | None = Field(default=None, ge=1, description="largest subset of the profile; all when not given")
+
+    rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at least"  # a row alone is a person alone
 
     def value(self, table: Table) -> float:
         """The share of unique records among those that are not suppressed."""
