@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -185,7 +186,12 @@ def record(
     """Show everything that is stored about an owner, or delete it."""
     from celosia.consent.commands import record as run
 
-    _show(run(owner, store, forget=forget), json=True)
+    found, gone = run(owner, store, forget=forget)
+    _show(found, json=True)
+    if not gone:
+        print(
+            "deleted, but another program is reading: its log holds the record until the next write.", file=sys.stderr
+        )
 
 
 @consent_app.command()

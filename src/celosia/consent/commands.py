@@ -14,6 +14,7 @@ from celosia.consent.rules import Catalogue, Inference, derived, load, write_tom
 from celosia.consent.signin import ADMIN, issue
 from celosia.consent.store import Preferences
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
+from celosia.io.durable import PATIENCE
 
 if TYPE_CHECKING:
     from celosia.verify import Check, Repeat
@@ -185,13 +186,14 @@ def serve(
         uvicorn.run(create(load(catalogue), choices, secure=secure), host=host, port=port, log_level="warning")
 
 
-def record(owner: str, store: str | Path = STORE, *, forget: bool = False) -> dict[str, Any]:
-    """Everything that is stored about an owner; with ``forget`` it is deleted afterwards."""
+def record(owner: str, store: str | Path = STORE, *, forget: bool = False) -> tuple[dict[str, Any], bool]:
+    """Everything that is stored about an owner; with ``forget`` it is deleted afterwards.
+
+    Also tells whether nothing of a deleted record is left in the log (see :meth:`Preferences.forget`).
+    """
     with opened(store, reading=not forget) as choices:
         found = choices.export(owner)
-        if forget:
-            choices.forget(owner, by="publisher")
-        return found
+        return found, not forget or choices.forget(owner, by="publisher")
 
 
 def set_default(meaning: str, store: str | Path = STORE) -> None:
@@ -228,5 +230,5 @@ def suggest(source: str, query: str | None = None, *, least: float = 0.3, most: 
 @contextmanager
 def opened(store: str | Path, *, reading: bool = False) -> Iterator[Preferences]:
     """The store, closed afterwards."""
-    with closing(Preferences(store, reading=reading)) as choices:
+    with closing(Preferences(store, reading=reading, patience=PATIENCE)) as choices:
         yield choices

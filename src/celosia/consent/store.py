@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.consent.tables import STORE, tables
 from celosia.errors import DataError
-from celosia.io.durable import PATIENCE
+from celosia.io.durable import PATIENCE, erased
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,6 +49,9 @@ class Preferences:
     {'residence': ['B1234'], 'timetable': []}
     >>> store.close()
     """
+
+    _left = False
+    """Whether a deleted owner is still in the log."""
 
     def __init__(self, where: str | Path, *, reading: bool = False, patience: float = PATIENCE) -> None:
         self._engine = STORE.open(where, reading=reading, patience=patience)
@@ -229,13 +232,19 @@ class Preferences:
                 "sign_in_links": [{"until": r.until, "used": r.used} for r in links],
             }
 
-    def forget(self, owner: str, *, by: str = "owner") -> None:
-        """Delete everything about an owner; the trail keeps that somebody was deleted, not who."""
+    def forget(self, owner: str, *, by: str = "owner") -> bool:
+        """Delete everything about an owner; the trail keeps that somebody was deleted, not who.
+
+        Tells whether it is gone from the log of SQLite as well. If not, because another program was reading, it goes
+        with the next write, or when the last program closes the store.
+        """
         t = tables()
         with self.writing() as connection:
             for table in (t.choices, t.changes, t.aliases, t.links, t.owners):
                 connection.execute(table.delete().where(table.c.owner == owner))
             _note(connection, "deletion", by, "")
+        self._left = not erased(self._engine)
+        return not self._left
 
     # The audit trail.
 
@@ -256,6 +265,8 @@ class Preferences:
         """A transaction that holds the write lock."""
         with self._engine.execution_options(writing=True).begin() as connection:
             yield connection
+        if self._left:
+            self._left = not erased(self._engine, waiting=False)
 
     @property
     def engine(self) -> Engine:

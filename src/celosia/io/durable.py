@@ -142,6 +142,28 @@ class Durable:
         return None
 
 
+def erased(engine: Engine, *, waiting: bool = True) -> bool:
+    """Empty the log in which SQLite keeps what was there before; tells whether that was possible.
+
+    What is deleted is overwritten in the file itself, but older pages stay in the log beside it until it is emptied,
+    which needs a moment at which nobody reads. PostgreSQL keeps such things until its own cleaning.
+    """
+    if engine.dialect.name != "sqlite":
+        return True
+    raw = engine.raw_connection()
+    try:
+        driver = raw.driver_connection
+        assert driver is not None
+        before = driver.execute("PRAGMA busy_timeout").fetchone()[0]
+        if not waiting:
+            driver.execute("PRAGMA busy_timeout=0")
+        busy = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        driver.execute(f"PRAGMA busy_timeout={before}")
+    finally:
+        raw.close()
+    return not busy
+
+
 def _file(path: Path, reading: bool, patience: float) -> dict[str, Any]:
     """How SQLite opens a file: never one that is not there, and for reading without the right to write."""
     import sqlite3
