@@ -224,13 +224,11 @@ def test_protect_on_the_command_line_writes_what_a_release_may_hold(tmp_path):
 # Numbers.
 
 
-@unmended("persons are added up over patterns")
 def test_unsafe_cells_count_a_person_once():
     data = table({"sex": list("FFMMM"), "age": [1, 2, 1, 2, 3], "i": [1, 1, 2, 3, 4]}, quasi=["sex", "age"], person="i")
     assert risk.UnsafeCells(k=2, ways=1).tables(data)["unsafe"][0] == 1
 
 
-@unmended("persons are added up over patterns")
 def test_suda_counts_a_person_once():
     data = table({"sex": list("FFMMM"), "age": [1, 2, 1, 2, 2], "i": [1, 1, 2, 3, 4]}, quasi=["sex", "age"], person="i")
     alone = table({"sex": list("FMMM"), "age": [1, 1, 2, 2]}, quasi=["sex", "age"])
