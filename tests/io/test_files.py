@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
+import zipfile
 
+import duckdb
 import polars as pl
 import pytest
 
@@ -97,3 +100,25 @@ def test_long_numbers_survive_a_sheet(tmp_path):
     path = tmp_path / "f.xlsx"
     cio.write(pl.DataFrame({"account": [2**60 + 1]}), path)
     assert cio.scan(path).frame.collect()["account"].to_list() == [str(2**60 + 1)]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl", ".xlsx", ".ods", ".sav", ".dta", ".duckdb"])
+@pytest.mark.parametrize("dtype", [pl.Enum(["a", "b", "CANARY"]), pl.Categorical, pl.String], ids=str)
+def test_a_value_that_was_removed_is_not_in_the_file(tmp_path, suffix, dtype):
+    """A type that lists its values would publish those that no record has."""
+    frame = pl.DataFrame({"x": pl.Series(["a", "b", "CANARY"], dtype=dtype), "y": [1, 2, 3]})
+    left = frame.lazy().filter(pl.col("y") < 3)
+    path = tmp_path / f"f{suffix}"
+    if suffix == ".duckdb":
+        duckdb.connect(str(path)).close()
+        cio.write(left, f"duckdb:///{path}", table="t")
+    else:
+        cio.write(left, path, **({"compression": "uncompressed"} if suffix == ".parquet" else {}))
+    content = path.read_bytes()
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as packed:
+            content = b"".join(packed.read(name) for name in packed.namelist())
+    assert b"CANARY" not in content
+    assert base64.b64encode(b"CANARY") not in content
+    if suffix == ".parquet":
+        assert pl.read_parquet_schema(path)["x"] == pl.String

@@ -120,6 +120,34 @@ def test_intervals_of_a_labelled_number_get_codes(sav, tmp_path):
     assert meta.variable_value_labels["age"] == {99: "unknown", 100: "[30-35)", 101: "[35-40)", 102: "*"}
 
 
+@pytest.mark.parametrize("suffix", [".sav", ".dta"])
+def test_a_value_that_is_gone_leaves_no_label(sav, tmp_path, suffix):
+    """Recoded, swapped or removed: the code book of a release names no category that nobody in it has."""
+    opened = cio.scan(sav)
+    target = tmp_path / f"back{suffix}"
+
+    def labels(*columns):
+        cio.write(opened.frame.with_columns(*columns), target, opened.facts, overwrite=True)
+        assert b"widowed" not in target.read_bytes()
+        return cio.scan(target).facts.labels.get("marital", {})
+
+    kept = labels(pl.col("marital").replace(3, 2))
+    assert {code: text for code, text in kept.items() if code != 9} == {1: "single", 2: "married"}
+    recoded = labels(pl.Series("marital", ["1", "other", None, "other"]))
+    assert {code: text for code, text in recoded.items() if code != 9} == {1: "single", 10: "other"}
+    # a mean of codes has no meaning, and neither have their labels
+    assert set(labels(pl.Series("marital", [1.0, 1.5, None, 2.0]))) <= {9}
+
+
+def test_texts_that_are_gone_leave_no_label(tmp_path):
+    path = tmp_path / "texts.sav"
+    labels = {"city": {"V": "Vic", "S": "Solsona"}}
+    pyreadstat.write_sav(pl.DataFrame({"city": ["V", "S"]}), path, variable_value_labels=labels)
+    opened = cio.scan(path)
+    cio.write(opened.frame.filter(pl.col("city") == "V"), tmp_path / "back.sav", opened.facts)
+    assert cio.scan(tmp_path / "back.sav").facts.labels["city"] == {"V": "Vic"}
+
+
 @pytest.fixture
 def dta(tmp_path):
     path = tmp_path / "people.dta"

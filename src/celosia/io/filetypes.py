@@ -107,10 +107,11 @@ def materialised(frame: Any) -> pl.DataFrame:
 
 
 def lazily(frame: Any) -> pl.LazyFrame:
-    """Return the frame as a lazy one."""
+    """Return the frame as a lazy one; a type that lists its values becomes text: a file would list those that are gone."""
     import polars as pl
 
-    return frame if isinstance(frame, pl.LazyFrame) else materialised(frame).lazy()
+    lazy = frame if isinstance(frame, pl.LazyFrame) else materialised(frame).lazy()
+    return lazy.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
 
 
 def flat(frame: pl.LazyFrame, origin: str) -> pl.LazyFrame:

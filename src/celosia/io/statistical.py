@@ -215,14 +215,13 @@ def _prepared(
     kept = facts or FileFacts("none")
     table = frame.collect(engine="streaming")
     table = table.with_columns(
-        pl.col(pl.Categorical, pl.Enum).cast(pl.String),
         pl.col(pl.Boolean).cast(pl.Int64),
         pl.col(pl.Null).cast(pl.String),
     )
     labels: dict[str, dict[float | str, str]] = {}
     for name, texts in kept.labels.items():
         if name in table.columns:
-            column, labels[name] = relabelled(table[name], texts)
+            column, labels[name] = relabelled(table[name], texts, kept.missing.get(name, ()))
             table = table.with_columns(column)
     return table, kept, labels
 
