@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from celosia.demo import prepare
@@ -74,6 +76,47 @@ def test_a_small_count_is_withheld_outside():
     assert _counted(3, internal=False) == "< 5"
     assert _counted(3, internal=True) == "3"
     assert _counted(0, internal=False) == "0"
+
+
+COUNTED = """
+[input]
+path = "people.csv"
+[schema]
+quasi = ["age"]
+sensitive = ["disease"]
+[[step]]
+use = "permute"
+columns = ["disease"]
+[output]
+path = "safe.csv"
+"""
+
+
+@pytest.mark.parametrize("small", [1, 3, 4])
+def test_no_number_beside_a_withheld_one_gives_it_away(tmp_path, small):
+    """Records that are alone, pairs, and a rare disease, each fewer than five of 200: no chart and no row tells how many."""
+    ages = [*range(small), *(age for age in range(100, 100 + (200 - small) // 2) for _ in "ab")]
+    ages += [100] * (200 - len(ages))
+    sick = ["rare"] * small + ["flu"] * 90
+    frame = pl.DataFrame({"age": ages, "disease": sick + ["cold"] * (200 - len(sick))})
+    frame.write_csv(tmp_path / "people.csv")
+    (tmp_path / "policy.toml").write_text(COUNTED)
+    release = run(tmp_path / "policy.toml")
+    page = render(release, edition="external")
+    assert "&lt; 5" in page
+    charts = re.findall(r'aria-label="([^"]*)"', page)
+    assert len(charts) == 3, "class sizes, ages and diseases"
+    shown = [float(number) * 2 for chart in charts for number in re.findall(r"([\d.]+) %", chart)]
+    assert len(shown) > 5
+    assert [n for n in shown if n % 5] == [], "counts of records are multiples of five"
+    rows = re.findall(
+        r"<td class=\"n\">([^<]*) %</td>", page[page.index("<h2>Risk of re") : page.index("<h2>What was lost")]
+    )
+    exact = {release.comparison.protected.sizes()[0].size / 2, 100.0}  # the mean and the highest risk are no counts
+    rest = [float(n.replace("&lt; ", "")) for n in rows]
+    assert [n for n in rest if n not in exact and (n * 2) % 5] == []
+    inside = render(release, edition="internal")
+    assert f"{small / 2:.1f} %" in inside, "the test can fail"
 
 
 def test_numbers_read_well():

@@ -107,7 +107,7 @@ def materialised(frame: Any) -> pl.DataFrame:
 
 
 def lazily(frame: Any) -> pl.LazyFrame:
-    """Return the frame as a lazy one; a type that lists its values becomes text: a file would list those that are gone."""
+    """Return the frame as a lazy one; a type that lists its values becomes text, or a file would list those gone."""
     import polars as pl
 
     lazy = frame if isinstance(frame, pl.LazyFrame) else materialised(frame).lazy()

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 BINS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, 99), (100, None))
 THRESHOLDS = (5, 11, 20)
 SMALLEST = 5
-"""A count of records below this is not shown in the external edition."""
+"""A count of records below this is not shown in the external edition, and others there are multiples of it."""
 MOST_VALUES = 12
 _ROWS = "__rows__"
 
 
 @dataclass(frozen=True)
 class Classes:
-    """The class sizes of one table: the share of records by size, and above each threshold."""
+    """The class sizes of one table: the records by size, and above each threshold."""
 
     records: int
     classes: int
-    shares: tuple[float, ...]
-    above: dict[int, float]
+    sizes: tuple[int, ...]
+    above: dict[int, int]
     unique: int
     highest: float
     average: float
@@ -47,7 +47,7 @@ class ColumnFacts:
     altered: float | None
     values: tuple[tuple[str, float | None], ...] = ()
     """The released values with their share; None where the count is too small to show."""
-    originals: tuple[tuple[str, float], ...] = ()
+    originals: tuple[tuple[str, float | None], ...] = ()
     """The original values with their share: the internal edition only."""
     others: int = 0
 
@@ -66,19 +66,30 @@ def classes_of(table: Table) -> Classes:
     """The class sizes of a table."""
     frequency, records = table.sizes()
     total = max(1, int(records.sum()))
-    shares = []
-    for low, high in BINS:
-        inside = (frequency >= low) & (frequency <= (high or np.inf))
-        shares.append(float(records[inside].sum() / total))
+    inside = [(frequency >= low) & (frequency <= (high or np.inf)) for low, high in BINS]
     return Classes(
         records=int(records.sum()),
         classes=len(frequency),
-        shares=tuple(shares),
-        above={k: float(records[frequency < k].sum() / total) for k in THRESHOLDS},
+        sizes=tuple(int(records[each].sum()) for each in inside),
+        above={k: int(records[frequency < k].sum()) for k in THRESHOLDS},
         unique=int(records[frequency == 1].sum()),
         highest=float(1 / frequency.min()) if len(frequency) else 0.0,
         average=float((records / np.maximum(frequency, 1)).sum() / total),
     )
+
+
+def share(count: int, total: int, *, internal: bool) -> float | None:
+    """A share of the records as an edition may show it.
+
+    The external one withholds a count below the smallest, and counts the others in steps of that size, or what is
+    left to the total would give the withheld one away.
+
+    >>> share(3, 200, internal=False), share(7, 200, internal=False), share(7, 200, internal=True)
+    (None, 0.05, 0.035)
+    """
+    if internal or count == 0:
+        return count / max(1, total)
+    return None if count < SMALLEST else min(total, -(-count // SMALLEST) * SMALLEST) / total
 
 
 def columns_of(release: Release, *, internal: bool) -> list[ColumnFacts]:
@@ -100,8 +111,8 @@ def columns_of(release: Release, *, internal: bool) -> list[ColumnFacts]:
                 before=None if before is None else len(before),
                 after=len(after),
                 altered=altered.get(name),
-                values=_shares(after, withheld=not internal) if shown and len(after) <= 200 else (),
-                originals=_original_shares(before) if internal and before is not None else (),
+                values=_shares(after, internal=internal) if shown and len(after) <= 200 else (),
+                originals=_shares(before, internal=True) if internal and before is not None else (),
                 others=max(0, len(after) - MOST_VALUES),
             )
         )
@@ -147,14 +158,7 @@ def _altered(release: Release) -> dict[str, float]:
     return {}
 
 
-def _shares(counts: pl.DataFrame, *, withheld: bool) -> tuple[tuple[str, float | None], ...]:
-    total = max(1, int(counts[_ROWS].sum()))
+def _shares(counts: pl.DataFrame, *, internal: bool) -> tuple[tuple[str, float | None], ...]:
+    total = int(counts[_ROWS].sum())
     rows = counts.head(MOST_VALUES).iter_rows()
-    return tuple(
-        ("—" if value is None else str(value), None if withheld and n < SMALLEST else n / total) for value, n in rows
-    )
-
-
-def _original_shares(counts: pl.DataFrame) -> tuple[tuple[str, float], ...]:
-    total = max(1, int(counts[_ROWS].sum()))
-    return tuple(("—" if v is None else str(v), n / total) for v, n in counts.head(MOST_VALUES).iter_rows())
+    return tuple(("—" if value is None else str(value), share(n, total, internal=internal)) for value, n in rows)

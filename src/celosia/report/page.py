@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from celosia import grammar
 from celosia.report.charts import bars, number
-from celosia.report.facts import BINS, SMALLEST, THRESHOLDS, Classes, classes_of, columns_of, internal_of
+from celosia.report.facts import BINS, SMALLEST, THRESHOLDS, Classes, classes_of, columns_of, internal_of, share
 
 if TYPE_CHECKING:
     import jinja2
@@ -74,7 +74,7 @@ def render(release: Release, *, edition: Edition, language: str = "en") -> str:
             requirements=_requirements(release, w, formal=formal),
             quasi=release.table.schema.quasi,
             sensitive=release.table.schema.sensitive,
-            size_chart=Markup(_size_chart(before, after, w)),  # noqa: S704
+            size_chart=Markup(_size_chart(before, after, w, internal=internal)),  # noqa: S704
             risk_rows=_risk_rows(before, after, w, internal=internal),
             further=[
                 _further(f, w)
@@ -83,11 +83,10 @@ def render(release: Release, *, edition: Edition, language: str = "en") -> str:
             ],
             losses=[_loss(f, w) for f in release.comparison.losses],
             columns=columns,
-            column_charts=[Markup(chart) for col in columns for chart in _column_charts(col, w)],  # noqa: S704
+            column_charts=[Markup(chart) for col in columns for chart in _column_charts(col, w, internal=internal)],  # noqa: S704
             steps=[_step(step, w) for step in release.certificate["steps"]],
             limits=_limits(release, w),
             stem=release.certificate["release"]["file"].split(".")[0],
-            count=lambda n: _counted(n, internal=internal),
             share=lambda x: number(x, percent=True),
             lattices=[_lattice(secret["lattice"]) for secret in release.table.secrets if "lattice" in secret],
             smallest=Markup(_frame(inside.smallest, w)) if inside else "",  # noqa: S704
@@ -142,10 +141,19 @@ def _requirements(release: Release, w: Mapping[str, Any], *, formal: bool) -> li
     return rows
 
 
-def _size_chart(before: Classes | None, after: Classes, w: Mapping[str, Any]) -> str:
+def _size_chart(before: Classes | None, after: Classes, w: Mapping[str, Any], *, internal: bool) -> str:
     labels = [str(low) if low == high else (f"{low}–{high}" if high else f"{low}+") for low, high in BINS]
-    series: list[tuple[str, Sequence[float | None]]] = [] if before is None else [(w["before"], before.shares)]
-    return bars(w["class_sizes"], labels, [*series, (w["after"], after.shares)])
+    series = [
+        (name, [share(n, found.records, internal=internal) for n in found.sizes])
+        for name, found in ((w["before"], before), (w["after"], after))
+        if found is not None
+    ]
+    return bars(w["class_sizes"] + ("" if internal else _coarse(w)), labels, series)
+
+
+def _coarse(w: Mapping[str, Any]) -> str:
+    """How the external edition counts, for the title of a chart."""
+    return f" ({w['withheld'].format(n=SMALLEST)})"
 
 
 def _risk_rows(before: Classes | None, after: Classes, w: Mapping[str, Any], *, internal: bool) -> list[dict[str, str]]:
@@ -158,12 +166,17 @@ def _risk_rows(before: Classes | None, after: Classes, w: Mapping[str, Any], *, 
         }
 
     percent = functools.partial(number, percent=True)
+
+    def part(found: Classes, k: int) -> str:
+        shown = share(found.above[k], found.records, internal=internal)
+        return f"< {percent(SMALLEST / found.records)}" if shown is None else percent(shown)
+
     rows = [
         row(w["highest"], w["highest_meaning"], lambda c: c.highest, percent),
         row(w["average"], w["average_meaning"], lambda c: c.average, percent),
         row(w["unique"], w["unique_meaning"], lambda c: c.unique, lambda n: _counted(n, internal=internal)),
     ]
-    return rows + [row(w["above"].format(k=k), w[f"above_{k}"], lambda c, k=k: c.above[k], percent) for k in THRESHOLDS]
+    return rows + [row(w["above"].format(k=k), w[f"above_{k}"], lambda c, k=k: part(c, k), str) for k in THRESHOLDS]
 
 
 def _further(finding: Finding, w: Mapping[str, Any]) -> dict[str, str]:
@@ -190,7 +203,7 @@ def _loss(finding: Finding, w: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _column_charts(column: Any, w: Mapping[str, Any]) -> list[str]:
+def _column_charts(column: Any, w: Mapping[str, Any], *, internal: bool) -> list[str]:
     charts = []
     if column.originals:
         charts.append(
@@ -200,16 +213,14 @@ def _column_charts(column: Any, w: Mapping[str, Any]) -> list[str]:
         title = w["distribution_of"].format(column=column.name)
         if column.others:
             title += ", " + w["others"].format(n=column.others)
-        if any(share is None for _, share in column.values):
-            title += " (" + w["withheld"].format(n=SMALLEST) + ")"
-        charts.append(bars(title, *_labelled(column.values, w["after"])))
+        charts.append(bars(title + ("" if internal else _coarse(w)), *_labelled(column.values, w["after"])))
     return charts
 
 
 def _labelled(
     values: Sequence[tuple[str, float | None]], name: str
 ) -> tuple[list[str], list[tuple[str, list[float | None]]]]:
-    return [label for label, _ in values], [(name, [share for _, share in values])]
+    return [label for label, _ in values], [(name, [part for _, part in values])]
 
 
 def _step(step: Mapping[str, Any], w: Mapping[str, Any]) -> dict[str, str]:
