@@ -118,8 +118,9 @@ def test_the_names_of_stored_answers_never_move():
 
 def test_answers_are_tabulated_by_group(tmp_path):
     store = Preferences.create(tmp_path / "c.db")
-    for group, value in (("A", 4), ("A", 2), ("B", 0)):
-        answer(store, {"item:geographic:0": value, "trust:2": 1 + value // 2}, group, text="private matters")
+    for owner, group, value in (("x", "A", 4), ("y", "A", 2), ("z", "B", 0)):
+        given = {"item:geographic:0": value, "trust:2": 1 + value // 2}
+        answer(store, given, group, text="private matters", owner=owner)
     table = tabulate(store)
     assert table.respondents == {"A": 2, "B": 1}
     rows = {(r["question"], r["group"]): r for r in table.frame.to_dicts()}

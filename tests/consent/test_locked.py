@@ -76,6 +76,8 @@ def test_a_lock_delays_the_request_concerned_and_no_other(where, store, catalogu
         for path in ("/", "/style.css", "/questions", "/in/abc"):
             page, seconds = taken(lambda path=path: httpx.get(site + path, timeout=60))
             assert (page.status_code, seconds < SOON) == (200, True), (path, seconds)
+        guess, seconds = taken(lambda: httpx.post(f"{site}/in", data={"token": "guessed"}, timeout=60))
+        assert (guess.status_code, seconds < SOON) == (403, True), "a link that is none needs no lock"
         saving.join()
         refused, seconds = answers[0]
         assert refused.status_code == 503

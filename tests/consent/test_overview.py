@@ -7,7 +7,8 @@ from collections import defaultdict
 
 import polars as pl
 
-from celosia.consent.overview import FEWEST, Overview, counted
+from celosia.consent.edition import FEWEST
+from celosia.consent.overview import Overview, counted
 from celosia.consent.pages import words
 from celosia.consent.questionnaire import answer, questions
 from celosia.consent.rules import read_toml
@@ -110,11 +111,11 @@ def test_the_trail_in_words_and_without_small_counts(store, students):
 def test_answers_by_group_without_small_groups(store, students):
     overview = Overview(read_toml(students.CATALOGUE), store)
     assert words("ca")["answers_none"] in overview.answers("f", "ca")
-    for i in range(6):
-        answer(store, {"item:geographic:0": i % 3, "trust:2": 1 + i % 2}, "A")  # means 1 and 1.5
-    answer(store, {"item:grades:0": 4}, "A")  # one of seven answered this
-    for _ in range(4):
-        answer(store, {"item:geographic:0": 4}, "small")
+    for i in range(6):  # means 1 and 1.5
+        answer(store, {"item:geographic:0": i % 3, "trust:2": 1 + i % 2}, "A", owner=f"X{i}")
+    answer(store, {"item:grades:0": 4}, "A", owner="X6")  # one of seven answered this
+    for i in range(4):
+        answer(store, {"item:geographic:0": 4}, "small", owner=f"Y{i}")
     page = overview.answers("f", "es")
     rows = {row[0]: row[1:] for row in cells(page)}
     assert rows["Geográfica: Provincia"] == ["1.0"]

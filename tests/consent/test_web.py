@@ -326,8 +326,8 @@ def test_accessible_on_a_phone(browser, serve, catalogue, store, scheme, languag
     _accessible(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     for group in ("A", "B"):
-        for _ in range(6):
-            answer(store, {"item:geographic:0": 3, "item:personal:1": 1, "trust:2": 1}, group)
+        for i in range(6):
+            answer(store, {"item:geographic:0": 3, "item:personal:1": 1, "trust:2": 1}, group, owner=f"{group}{i}")
     page.goto(f"{site}/admin/answers")
     assert page.locator("svg rect").count() == 20
     _accessible(page)

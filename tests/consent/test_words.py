@@ -142,9 +142,9 @@ def shown(tmp_path, students):
     store.note("import", "import", "21 choices")
     store.forget("B2")
     for i in range(6):
-        answer(store, {"item:titles:0": i % 5, "trust:1": 2}, "A" if i else "")
+        answer(store, {"item:titles:0": i % 5, "trust:1": 2}, "A" if i else "", owner=f"X{i}")
     for i in range(6):
-        answer(store, {"item:titles:0": i % 5})
+        answer(store, {"item:titles:0": i % 5}, owner=f"Y{i}")
     catalogue = read_toml(students.CATALOGUE)
     pages, overview = Pages(catalogue, store), Overview(catalogue, store)
 
@@ -154,6 +154,7 @@ def shown(tmp_path, students):
         yield from (pages.sign_in(language, done) for done in ("", "forgotten", "ended"))
         yield from (pages.choices(owner, "f", language, saved=True) for owner in ("B1", "B3"))
         yield from (pages.questions(language, done=done) for done in (True, False))
+        yield pages.questions(language, signed=True)
         yield from (pages.link(language, "t"), overview.inferences("f", language), overview.answers("f", language))
 
     yield lambda language: set().union(*(Text(page).found for page in every(language)))

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 FEWEST = 5
+"""Counts of fewer are withheld; it is also the width of the ranges in which the administrator sees counts."""
 WITHHELD = f"counts that concern fewer than {FEWEST} owners, or all but fewer, are withheld"
 ALWAYS = ("rows", "classes", "smallest class", "smallest number of candidates", "suppressed")
 """Facts about the file that say nothing about choices."""

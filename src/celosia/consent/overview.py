@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from celosia.consent.edition import FEWEST
 from celosia.consent.pages import Pages, draw, said, words
 from celosia.consent.rules import LANGUAGES, Catalogue, Inference, Rule
 from celosia.consent.store import Preferences
 from celosia.consent.tables import tables
-
-FEWEST = 5
-"""The width of the ranges in which counts are shown; answers of fewer respondents are withheld."""
 
 
 def counted(n: int) -> str:

@@ -9,6 +9,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
+from celosia.consent.edition import FEWEST
 from celosia.consent.rules import LANGUAGES, Catalogue, spoken
 from celosia.consent.store import Preferences
 
@@ -101,7 +102,7 @@ class Pages:
         values = {"items": items, "owner": owner, "form": form, "saved": saved, "history": history, "meaning": meaning}
         return draw("choices", language, "?saved=1&" if saved else "?", **values)
 
-    def questions(self, language: str, group: str = "", *, done: bool = False) -> str:
+    def questions(self, language: str, group: str = "", *, done: bool = False, signed: bool = False) -> str:
         """The questionnaire on how private things are."""
         from celosia.consent.questionnaire import class_names, questions
 
@@ -113,7 +114,8 @@ class Pages:
         trust = {key: question for key, question in asked.items() if not question.category}
         kept = {"group": group} if group else {}
         here = f"?{urlencode(kept | ({'done': '1'} if done else {}))}&"
-        return draw("questions", language, here, group=group, done=done, classes=classes, trust=trust)
+        values = {"group": group, "done": done, "signed": signed, "least": FEWEST}
+        return draw("questions", language, here, classes=classes, trust=trust, **values)
 
     def class_name(self, category: str, language: str) -> Said:
         """The name of a class of the taxonomy, as the catalogue has it; translated where it has not renamed it."""

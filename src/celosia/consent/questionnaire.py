@@ -17,6 +17,7 @@ from celosia.errors import DataError
 
 if TYPE_CHECKING:
     import polars as pl
+    from sqlalchemy import Connection
 
 
 @functools.cache
@@ -68,8 +69,18 @@ def class_names() -> dict[str, dict[str, str]]:
     return {category: {"en": name} | _texts()["class"][category] for category, name in STUDENT_CLASSES.items()}
 
 
-def answer(store: Preferences, answers: Mapping[str, int], group: str = "", text: str = "") -> str:
-    """Store one respondent's answers under a random name, which is returned; unanswered questions stay open."""
+class Answered(DataError):
+    """An owner who has answered answers again."""
+
+
+def answer(
+    store: Preferences, answers: Mapping[str, int], group: str = "", text: str = "", *, owner: str | None = None
+) -> str:
+    """Store one respondent's answers under a random name, which is returned; unanswered questions stay open.
+
+    Of an ``owner`` who was signed in it is noted, apart from the answers, that they have answered: once only. Without
+    one anybody could have answered, and as often as they like.
+    """
     known = questions()
     for key, value in answers.items():
         if key not in known:
@@ -80,23 +91,38 @@ def answer(store: Preferences, answers: Mapping[str, int], group: str = "", text
     if len(text) > 2000 or len(group) > 100:
         raise DataError("the text has at most 2000 characters, the group 100.")
     name = secrets.token_urlsafe(9)
-    row: dict[str, Any] = {"respondent": name, "grouping": group, "note": ""}
+    row: dict[str, Any] = {"respondent": name, "grouping": group, "note": "", "signed": owner is not None}
     rows = [{**row, "item": key, "value": value} for key, value in answers.items()]
     if text:
         rows.append({**row, "item": "text", "value": None, "note": text})
     if not rows:
         raise DataError("nothing was answered.")
     with store.writing() as connection:
+        if owner is not None:
+            _note_answered(connection, owner)
         connection.execute(tables().answers.insert(), rows)
     return name
 
 
+def _note_answered(connection: Connection, owner: str) -> None:
+    from sqlalchemy.exc import IntegrityError
+
+    try:
+        connection.execute(tables().answered.insert(), {"owner": owner})
+    except IntegrityError:
+        raise Answered("this owner has answered the questionnaire already.") from None
+
+
 @dataclass(frozen=True)
 class Tabulation:
-    """Answers by respondent group: one row per question and group with mean and counts."""
+    """Answers by respondent group: one row per question and group with mean and counts.
+
+    ``signed`` counts the respondents of a group who were signed in, in the frame the answers of such.
+    """
 
     frame: pl.DataFrame
     respondents: dict[str, int]
+    signed: dict[str, int]
 
     def classes(self) -> pl.DataFrame:
         """The mean privacy of each class of the taxonomy, by group."""
@@ -118,12 +144,15 @@ class Tabulation:
         return bars(title, [spoken(name, language) for name in names.values()], series)
 
     def without_few(self, least: int) -> Tabulation:
-        """Without the groups of fewer than ``least`` respondents and the questions that fewer than that answered."""
+        """Without the groups and the questions that fewer than ``least`` respondents who were signed in have answered.
+
+        Others do not count: somebody who answers four times for strangers would unveil the fifth.
+        """
         import polars as pl
 
-        kept = {group: n for group, n in self.respondents.items() if n >= least}
-        enough = (pl.col("n") >= least) & pl.col("group").is_in(list(kept))
-        return Tabulation(self.frame.filter(enough), kept)
+        kept = {group: n for group, n in self.respondents.items() if self.signed[group] >= least}
+        enough = (pl.col("signed") >= least) & pl.col("group").is_in(list(kept))
+        return Tabulation(self.frame.filter(enough), kept, {group: self.signed[group] for group in kept})
 
 
 def tabulate(store: Preferences) -> Tabulation:
@@ -132,14 +161,21 @@ def tabulate(store: Preferences) -> Tabulation:
 
     t = tables().answers
     with store.engine.connect() as connection:
-        found = [(r.respondent, r.item, r.grouping, r.value) for r in connection.execute(t.select())]
-    schema = {"respondent": pl.String, "question": pl.String, "group": pl.String, "value": pl.Int64}
+        found = [(r.respondent, r.item, r.grouping, r.value, r.signed) for r in connection.execute(t.select())]
+    schema = {
+        "respondent": pl.String,
+        "question": pl.String,
+        "group": pl.String,
+        "value": pl.Int64,
+        "signed": pl.Boolean,
+    }
     frame = pl.DataFrame(found, schema=schema, orient="row")
-    people = frame.group_by("group").agg(pl.col("respondent").n_unique())
+    people = frame.unique(["group", "respondent"]).group_by("group").agg(pl.len(), pl.col("signed").sum())
     counts = [(pl.col("value") == v).sum().alias(f"answers {v}") for v in range(5)]
     rows = (
         frame.drop_nulls("value")
         .group_by("question", "group")
-        .agg(pl.col("value").mean().alias("mean"), pl.len().alias("n"), *counts)
+        .agg(pl.col("value").mean().alias("mean"), pl.len().alias("n"), pl.col("signed").sum(), *counts)
     )
-    return Tabulation(rows.sort("question", "group"), dict(people.iter_rows()))
+    respondents, signed = ({row["group"]: row[of] for row in people.to_dicts()} for of in ("len", "signed"))
+    return Tabulation(rows.sort("question", "group"), respondents, signed)

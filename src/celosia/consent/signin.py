@@ -32,18 +32,19 @@ def issue(store: Preferences, owner: str, *, hours: float = 72.0) -> str:
 def redeem(store: Preferences, token: str) -> str | None:
     """The owner of a token that is valid and unused, which it then no longer is; else None.
 
-    One statement decides and marks, so that of two uses at the same time one is refused.
+    One statement decides and marks, so that of two uses at the same time one is refused. A token that is not valid
+    anyway does not take the write lock: strangers could hold up everybody else.
     """
     t = tables().links
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    digest = _digest(token)
+    valid = (t.c.digest == _digest(token)) & t.c.used.is_(None) & (t.c.until > now)
+    with store.engine.connect() as connection:
+        found = connection.execute(t.select().where(valid)).first()
+    if found is None:
+        return None
     with store.writing() as connection:
-        done = connection.execute(
-            t.update().where(t.c.digest == digest, t.c.used.is_(None), t.c.until > now).values(used=now)
-        )
-        if done.rowcount != 1:
-            return None
-        return str(connection.execute(t.select().where(t.c.digest == digest)).one().owner)
+        done = connection.execute(t.update().where(valid).values(used=now))
+    return str(found.owner) if done.rowcount == 1 else None
 
 
 def _digest(token: str) -> str:

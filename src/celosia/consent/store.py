@@ -222,6 +222,7 @@ class Preferences:
             keys = connection.execute(t.aliases.select().where(t.aliases.c.owner == owner))
             found = connection.execute(t.choices.select().where(t.choices.c.owner == owner))
             links = connection.execute(t.links.select().where(t.links.c.owner == owner))
+            answered = connection.execute(t.answered.select().where(t.answered.c.owner == owner)).first()
             return {
                 "owner": owner,
                 "since": since.since,
@@ -230,6 +231,7 @@ class Preferences:
                 "choices": {r.inference: {"block": bool(r.block), "at": r.at} for r in found},
                 "history": self.history(owner),
                 "sign_in_links": [{"until": r.until, "used": r.used} for r in links],
+                "questionnaire": "not answered" if answered is None else "answered",
             }
 
     def forget(self, owner: str, *, by: str = "owner") -> bool:
@@ -240,7 +242,7 @@ class Preferences:
         """
         t = tables()
         with self.writing() as connection:
-            for table in (t.choices, t.changes, t.aliases, t.links, t.owners):
+            for table in (t.choices, t.changes, t.aliases, t.links, t.answered, t.owners):
                 connection.execute(table.delete().where(table.c.owner == owner))
             _note(connection, "deletion", by, "")
         self._left = not erased(self._engine)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Tables(NamedTuple):
-    """Owners, their other keys and choices, every change, settings, sign-in links, audit trail, matches of queries."""
+    """Owners, their other keys and choices, every change, settings, links, audit trail, questionnaire, matches."""
 
     metadata: MetaData
     owners: Table
@@ -23,6 +23,7 @@ class Tables(NamedTuple):
     links: Table
     trail: Table
     answers: Table
+    answered: Table
     activations: Table
 
 
@@ -33,8 +34,8 @@ def tables() -> Tables:
 
     metadata = sa.MetaData()
 
-    def table(name: str, *columns: Any) -> Table:
-        return sa.Table(f"consent_{name}", metadata, *columns)
+    def table(name: str, *columns: Any, **options: Any) -> Table:
+        return sa.Table(f"consent_{name}", metadata, *columns, **options)
 
     def text(name: str, **options: Any) -> Any:
         return sa.Column(name, sa.Text, **({"nullable": False} | options))
@@ -75,8 +76,16 @@ def tables() -> Tables:
             text("detail"),
         ),
         table(
-            "answers", key("respondent"), key("item"), text("grouping"), sa.Column("value", sa.Integer), text("note")
+            "answers",
+            key("respondent"),
+            key("item"),
+            text("grouping"),
+            sa.Column("value", sa.Integer),
+            text("note"),
+            sa.Column("signed", sa.Boolean, nullable=False),  # whether the respondent was signed in
         ),
+        # In order of the names, not of arrival: the order would tell whose answers are whose.
+        table("answered", key("owner"), sqlite_with_rowid=False),
         table("activations", key("query"), text("catalogue"), text("found"), text("at", index=True)),
     )
 

@@ -24,21 +24,24 @@ from celosia.consent.store import Preferences
 from celosia.errors import CelosiaError
 from celosia.io.durable import Unavailable
 from celosia.web.guard import HEADERS, oversized
+from celosia.web.limits import RateLimit
 from celosia.web.sessions import Session, Sessions
 
 SESSION_SECONDS = 30 * 60
 """A visit ends after so long without a request."""
 LANE = 16
 """So many requests wait for the store at once; the threads of the server are 40."""
+ONE_STRANGER, ALL_STRANGERS = 30, 120
+"""Answers to the questionnaire that are taken in a minute from one address, and from all who are not signed in."""
 QUESTIONS = "/questions"
 
 
 class Refusal(CelosiaError):
     """A page that refuses: the key of the sentence that says why, and where the reader goes on."""
 
-    def __init__(self, why: str, back: str = "/") -> None:
+    def __init__(self, why: str, back: str = "/", status: int = 403) -> None:
         super().__init__(why)
-        self.why, self.back = why, back
+        self.why, self.back, self.status = why, back, status
 
 
 def create(
@@ -53,7 +56,7 @@ def create(
     _signing_in(app, store, pages, visit)
     _owner(app, catalogue, store, visit)
     _admin(app, Overview(catalogue, store), visit)
-    _questions(app, store, pages)
+    _questions(app, store, pages, visit)
     return app
 
 
@@ -177,7 +180,7 @@ def _refusals(app: FastAPI, pages: Pages, lanes: _Lanes) -> None:
 
     @app.exception_handler(Refusal)
     async def refused(request: Request, problem: Refusal) -> HTMLResponse:
-        return page(request, problem.why, 403, problem.back)
+        return page(request, problem.why, problem.status, problem.back)
 
     @app.exception_handler(404)
     @app.exception_handler(405)
@@ -291,14 +294,20 @@ def _owner(app: FastAPI, catalogue: Catalogue, store: Preferences, visit: _Visit
         return response
 
 
-def _questions(app: FastAPI, store: Preferences, pages: Pages) -> None:
-    """The questionnaire: anybody may answer, nobody is named."""
-    from celosia.consent.questionnaire import answer
+def _questions(app: FastAPI, store: Preferences, pages: Pages, visit: _Visits) -> None:
+    """The questionnaire: nobody is named; owners who are signed in answer once, strangers not too often."""
+    from celosia.consent.questionnaire import Answered, answer
+
+    each, together = RateLimit(ONE_STRANGER), RateLimit(ALL_STRANGERS)
+
+    def signed_in(request: Request) -> str | None:
+        session = visit.of(request)
+        return None if session is None or session.who == ADMIN else session.who
 
     @app.get(QUESTIONS)
     def ask(request: Request, group: str = "") -> HTMLResponse:
-        done = "done" in request.query_params
-        return HTMLResponse(pages.questions(_language(request), group[:100], done=done))
+        done, signed = "done" in request.query_params, signed_in(request) is not None
+        return HTMLResponse(pages.questions(_language(request), group[:100], done=done, signed=signed))
 
     @app.post(QUESTIONS)
     def answered(request: Request, sent: Sent) -> RedirectResponse:
@@ -309,10 +318,15 @@ def _questions(app: FastAPI, store: Preferences, pages: Pages) -> None:
             raise Refusal("refused_empty", QUESTIONS)
         if not all(value.isascii() and value.isdigit() and len(value) == 1 for value in sent.values()):
             raise Refusal("refused_choice", QUESTIONS)
+        owner = signed_in(request)
+        if owner is None and (each.wait(request.client.host if request.client else "") or together.wait("")):
+            raise Refusal("refused_often", QUESTIONS, 429)
         try:
-            answer(store, {key: int(value) for key, value in sent.items()}, group, text)
+            answer(store, {key: int(value) for key, value in sent.items()}, group, text, owner=owner)
         except Unavailable:
             raise
+        except Answered:
+            raise Refusal("refused_answered", QUESTIONS) from None
         except CelosiaError:
             raise Refusal("refused_choice", QUESTIONS) from None
         return RedirectResponse(f"{QUESTIONS}?done=1", 303)
