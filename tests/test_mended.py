@@ -274,7 +274,6 @@ def test_a_search_finds_a_table_that_holds_already(model, columns):
     assert model.holds(protect(data, methods.Generalise(require=(model,))))
 
 
-@unmended("a range of the hierarchy is taken for the values that occur in it")
 def test_a_count_is_spread_over_the_range_of_a_recoded_column():
     data = table(
         {"age": [36, 38, 38, 38], "d": ["COVID", "COVID", "Heart", "Heart"]},

@@ -36,6 +36,11 @@ class Everything:
         """Length of the range: unbounded."""
         return math.inf
 
+    @property
+    def size(self) -> float:
+        """How many values it can stand for: nobody knows."""
+        return math.inf
+
     def __str__(self) -> str:
         return "*"
 
@@ -68,6 +73,11 @@ class Exact:
     def width(self) -> float:
         """A single value has no extent."""
         return 0.0
+
+    @property
+    def size(self) -> float:
+        """It stands for one value."""
+        return 1.0
 
     def __str__(self) -> str:
         return self.text
@@ -133,6 +143,26 @@ class Interval:
             return math.inf
         return self.high - self.low
 
+    @property
+    def size(self) -> float:
+        """How many whole numbers (days, between ISO dates) lie in it; infinite when an end is open.
+
+        >>> Interval(35.0, 40.0, high_closed=False).size, Interval("2021-06-01", "2021-06-30").size
+        (5.0, 30.0)
+        """
+        if isinstance(self.low, str) or isinstance(self.high, str):
+            ends = [str(end) for end in (self.low, self.high)]
+            if not all(ISO_DATE.match(end) for end in ends):
+                return math.inf
+            low, high = (float(date.fromisoformat(end[:10]).toordinal()) for end in ends)
+        else:
+            low, high = self.low, self.high
+        if not math.isfinite(high - low):
+            return math.inf
+        first = math.floor(low) + 1 if not self.low_closed else math.ceil(low)
+        last = math.ceil(high) - 1 if not self.high_closed else math.floor(high)
+        return float(max(last - first + 1, 0))
+
     def __str__(self) -> str:
         if self.low == -math.inf and self.high == math.inf:
             return "*"
@@ -181,7 +211,12 @@ class Mask:
     @property
     def width(self) -> float:
         """Number of texts that ten digits per hidden position allow, less one."""
-        return float(10 ** self.pattern.count("*") - 1)
+        return self.size - 1
+
+    @property
+    def size(self) -> float:
+        """Number of texts that ten digits per hidden position allow."""
+        return float(10 ** self.pattern.count("*"))
 
     def __str__(self) -> str:
         return self.pattern
@@ -210,7 +245,12 @@ class OneOf:
     @property
     def width(self) -> float:
         """Number of members, less one."""
-        return float(len(self.members) - 1)
+        return self.size - 1
+
+    @property
+    def size(self) -> float:
+        """Number of members."""
+        return float(len(self.members))
 
     def __str__(self) -> str:
         return "{" + ", ".join(self.members) + "}"
@@ -249,7 +289,12 @@ class Period:
     @property
     def width(self) -> float:
         """Number of days from the first to the last."""
-        return float((date.fromisoformat(self.last) - date.fromisoformat(self.first)).days)
+        return self.size - 1
+
+    @property
+    def size(self) -> float:
+        """Number of days."""
+        return float((date.fromisoformat(self.last) - date.fromisoformat(self.first)).days + 1)
 
     def __str__(self) -> str:
         return self.text

@@ -96,7 +96,7 @@ def person_frequencies(
     weight, rows = weights if weights is not None else (np.ones(len(person)), np.ones(len(person)))
     several = np.bincount(person)[person] > 1 if len(person) else np.zeros(0, dtype=np.bool_)
     alone = ~several
-    counts = np.bincount(pattern[alone], weights=weight[alone] / rows[alone], minlength=n)
+    counts = np.bincount(pattern[alone], weights=weight[alone] / rows[alone], minlength=n).astype(np.float64)
     result = frequencies(codes, counts, reading, alpha)
     if not several.any():
         return result

@@ -9,13 +9,13 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def anatomy_count(matching: NDArray[np.bool_], group: Ints, with_value: Ints) -> float:
+def anatomy_count(matching: Floats | NDArray[np.bool_], group: Ints, with_value: Ints) -> float:
     r"""Estimate how many records satisfy a predicate on the quasi-identifiers and have a value, from an
     anatomy.
 
     .. math:: \hat n = \sum_g n_g(p)\, \frac{c_g(s)}{|g|}
 
-    ``matching`` says which records satisfy the predicate, ``group`` is the group of each record and
+    ``matching`` says which records satisfy the predicate, or how far, ``group`` is the group of each record and
     ``with_value`` the number of records with the value in each group. Exact when every group holds one value;
     otherwise unbiased if values are spread at random in their group. References: Xiao & Tao (2006).
 

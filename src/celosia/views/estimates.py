@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from celosia.errors import ParameterError, SchemaError, UnknownName
-from celosia.hierarchy import parse, texts
-from celosia.hierarchy.values import Everything, Exact, Interval, OneOf
+from celosia.hierarchy import parse, plain, texts
+from celosia.hierarchy.dates import Dates
+from celosia.hierarchy.matching import matches
+from celosia.hierarchy.values import Everything, Generalised, Interval, Mask, OneOf
 from celosia.schema import Kind
 
 if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.hierarchy import Hierarchy, Levels
+    from celosia.schema import Column
     from celosia.table import Table
 
 
-def estimated_count(table: Table, where: Mapping[str, Any], value: Mapping[str, Any]) -> float:
+def estimated_count(table: Table, where: Mapping[str, Any], value: Mapping[str, Any], counts: Any = None) -> float:
     r"""Estimate how many records satisfy ``where`` and have a sensitive value.
 
-    ``where`` maps columns to a value or several, ``value`` one sensitive column to its value. From an anatomy
-    the estimate is :math:`\sum_g n_g(p)\, c_g(s)/|g|`; from a generalised table, values being spread evenly
-    over a cell, :math:`\sum_i 1[s_i = s]\,|p \cap \mathrm{cell}_i| / |\mathrm{cell}_i|` with whole numbers
-    counted in a range (``[35-40)`` has five). On exact cells, and so on a permuted table, that is the plain
-    count.
+    ``where`` maps columns to a value or several, ``value`` one sensitive column to its value. A cell holds the
+    predicate to the share of its values that were asked for, values being spread evenly over it:
+    :math:`p_i = |p \cap \mathrm{cell}_i| / |\mathrm{cell}_i|`. From a generalised table the estimate is
+    :math:`\sum_i 1[s_i = s]\,p_i`, from an anatomy :math:`\sum_g \sum_{i \in g} p_i\, c_g(s)/|g|`. On exact cells, and
+    so on a permuted table, that is the plain count.
 
-    Fails when a star stands for a domain that is not known: declare bounds or a hierarchy.
+    A cell of a hierarchy with a list of values holds those under it. Otherwise the cell itself tells: the whole numbers
+    of a range (``[35-40)`` has five), the days of a period (``2021-06`` has thirty), ten digits at each hidden place
+    (``1305*``), the members of a set. Bounds cut a range. ``counts`` is the second table of an anatomy that was read
+    from its files: group, value, count.
+
+    Fails when a cell stands for values that are not known, a star or an open range: declare bounds or a hierarchy.
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"age": ["[35-40)"] * 4, "disease": ["COVID", "COVID", "Heart", "Heart"]})
@@ -36,77 +49,122 @@ def estimated_count(table: Table, where: Mapping[str, Any], value: Mapping[str, 
     if len(value) != 1:
         raise ParameterError(f"estimated-count: one sensitive column is needed, got {len(value)}.")
     ((column, wanted),) = value.items()
-    several = {name: _several(allowed) for name, allowed in where.items()}
-    anatomy = next((s["tables"] for s in reversed(table.secrets) if s.get("step") == "anatomise"), None)
-    if anatomy is not None and column not in table.names:
-        return _from_anatomy(table, anatomy, several, column, wanted)
-    has = (table.column(column) == wanted).fill_null(value=False).to_numpy()
     share = np.ones(len(table))
-    for name, allowed in several.items():
-        share *= _shares(table, name, allowed)
-    return float(share[has].sum())
+    for name, allowed in where.items():
+        share *= _shares(table, name, _several(allowed))
+    if column in table.names:
+        return float(share[_equal(table.column(column), wanted)].sum())
+    return _from_anatomy(table, share, _second(table, column, counts), column, wanted)
 
 
-def _several(allowed: Any) -> list[Any]:
-    return list(allowed) if isinstance(allowed, list | tuple | set | range) else [allowed]
+def _several(allowed: Any) -> list[str]:
+    """The different values that were asked for, as text."""
+    several = list(allowed) if isinstance(allowed, list | tuple | set | range) else [allowed]
+    return list(dict.fromkeys(str(text) for text in texts(several) if text is not None))
 
 
-def _from_anatomy(
-    table: Table, tables: Mapping[str, Table], where: Mapping[str, list[Any]], column: str, wanted: Any
-) -> float:
-    import polars as pl
+def _equal(series: pl.Series, wanted: Any) -> NDArray[np.bool_]:
+    """Which cells are this value, whatever the type they were read with."""
+    return np.array([text == plain(wanted) for text in texts(series)], dtype=np.bool_)
 
+
+def _second(table: Table, column: str, counts: Any) -> Table:
+    """The table of an anatomy that has the sensitive column."""
+    from celosia.source import open_source
+
+    if counts is not None:
+        tables = {"counts": open_source(counts)}
+    else:
+        tables = next((s["tables"] for s in reversed(table.secrets) if s.get("step") == "anatomise"), {})
+    known = [name for second in tables.values() for name in second.names]
+    if not tables and "group" in table.names:
+        raise ParameterError(
+            f"estimated-count: the table has no column {column!r}; give the second table of the anatomy as `counts`."
+        )
+    if column not in known:
+        raise UnknownName.of("sensitive column", column, known or table.names)
+    return next(second for second in tables.values() if column in second.names)
+
+
+def _from_anatomy(table: Table, share: NDArray[np.float64], second: Table, column: str, wanted: Any) -> float:
     from celosia.statistics.count_estimates import anatomy_count
 
-    second = tables.get("sensitive") or tables.get(f"sensitive_{column}")
-    if second is None or column not in second.names:
-        raise UnknownName.of("sensitive column", column, [n for t in tables.values() for n in t.names])
-    matching = np.ones(len(table), np.bool_)
-    for name, allowed in where.items():
-        matching &= table.column(name).is_in(allowed).fill_null(value=False).to_numpy()
-    group = table.column("group").to_numpy().astype(np.int64) - 1
-    own = second.polars().filter(pl.col(column).eq_missing(wanted))
-    held = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
-    held[own["group"].to_numpy() - 1] = own["count"].to_numpy()
-    return anatomy_count(matching, group, held)
+    group = table.column("group").to_numpy().astype(np.int64)
+    own = _equal(second.column(column), wanted)
+    groups, held = second.column("group").to_numpy()[own], second.column("count").to_numpy()[own]
+    with_value = np.zeros(int(max(group.max(initial=0), groups.max(initial=0))) + 1, np.int64)
+    np.add.at(with_value, groups, held)
+    return anatomy_count(share, group, with_value)
 
 
-def _shares(table: Table, name: str, allowed: list[Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """For each record the part of its cell that is allowed."""
+def _shares(table: Table, name: str, allowed: list[str]) -> NDArray[np.float64]:
+    """For each record the part of its cell that was asked for; 0 for a missing cell."""
     codes, values = table.codes(name)
-    spoken = texts(values)
-    shares = np.array([_share(table, name, str(cell), [str(a) for a in texts(allowed)]) for cell in spoken] + [0.0])
-    return shares[codes]  # a missing cell, -1, takes the last
+    column = _Column.of(table, name)
+    cells = [_labels(str(cell)) for cell in texts(values)]
+    labels = list(dict.fromkeys(label for own in cells for label in own))
+    hits = dict(zip(labels, matches(labels, allowed, column.hierarchy), strict=True))
+    shares = np.zeros(len(cells) + 1)  # a missing cell, -1, takes the last
+    for at, own in enumerate(cells):
+        inside = np.any([hits[label] for label in own], axis=0)
+        if inside.any():
+            size = sum(column.size(label, [a for a, h in zip(allowed, hits[label], strict=True) if h]) for label in own)
+            shares[at] = min(1.0, inside.sum() / max(size, 1.0))
+    return shares[codes]
 
 
-def _share(table: Table, name: str, cell: str, allowed: list[str]) -> float:
-    numeric = table.schema[name].kind == Kind.NUMERIC
-    hierarchy = table.schema.hierarchy(name)
-    if hierarchy is not None:
-        levels = hierarchy.levels(allowed)
-        if cell in levels.domain:
-            return float(cell in allowed)
-        level = levels.level_of(cell)
-        if level > 0:
-            under = sum(label == cell for label in levels.labels(level))
-            return under / (levels.share_of(cell) * len(levels.domain))
+def _labels(cell: str) -> list[str]:
+    """The labels that a cell holds: the members of a set, else itself."""
     found = parse(cell)
-    if isinstance(found, Exact):
-        return float(any(found.covers(a) for a in allowed))
-    if isinstance(found, OneOf):
-        return sum(found.covers(a) for a in allowed) / len(found.members)
-    if isinstance(found, Everything) and table.schema[name].bounds is not None:
-        low, high = table.schema[name].bounds or (0.0, 0.0)
-        found = Interval(float(low), float(high))
-    if isinstance(found, Interval) and not found.textual and np.isfinite(found.width):
-        low, high = int(np.ceil(float(found.low))), int(np.floor(float(found.high)))
-        whole = (
-            (high - low + 1)
-            - (not found.low_closed and low == found.low)
-            - (not found.high_closed and high == found.high)
+    return list(found.members) if isinstance(found, OneOf) else [cell]
+
+
+@dataclass(frozen=True)
+class _Column:
+    """What tells how many values a label stands for."""
+
+    info: Column
+    hierarchy: Hierarchy | None
+    listed: Levels | None
+    """The levels of a hierarchy that lists its values; None when its labels are made from whatever values come."""
+
+    @classmethod
+    def of(cls, table: Table, name: str) -> _Column:
+        info, declared = table.schema[name], table.schema.hierarchy(name)
+        hierarchy = Dates() if declared is None and info.kind == Kind.DATE else declared
+        listed = None if hierarchy is None else hierarchy.levels([])
+        return cls(info, hierarchy, listed if listed is not None and listed.domain else None)
+
+    def size(self, label: str, asked: list[str]) -> float:
+        """How many values a label stands for; ``asked`` are some of them."""
+        if self.listed is not None:
+            return self.listed.share_of(label) * len(self.listed.domain)
+        found = parse(label, "date" if isinstance(self.hierarchy, Dates) else None)
+        if self.info.bounds is not None:
+            found = _within(found, self.info.bounds)
+        letters = isinstance(found, Mask) and any(
+            not value[at].isdigit() for value in asked for at, sign in enumerate(found.pattern) if sign == "*"
         )
-        return sum(found.covers(a) for a in allowed) / max(whole, 1)
-    raise SchemaError(
-        f"estimated-count: a cell of column {name!r} stands for values that are not known; declare "
-        f"{'bounds' if numeric else 'a hierarchy'} for it."
+        if letters or not np.isfinite(found.size):
+            wish = "bounds" if self.info.kind == Kind.NUMERIC else "a hierarchy"
+            raise SchemaError(
+                f"estimated-count: a cell of column {self.info.name!r} stands for values that are not known; "
+                f"declare {wish} for it."
+            )
+        return found.size
+
+
+def _within(cell: Generalised, bounds: tuple[float, float]) -> Generalised:
+    """The part of a range of numbers that lies within the bounds of its column."""
+    low, high = bounds
+    if isinstance(cell, Everything):
+        return Interval(low, high)
+    if not isinstance(cell, Interval) or cell.textual:
+        return cell
+    cuts = float(cell.low) < low, float(cell.high) > high
+    return Interval(
+        low if cuts[0] else cell.low,
+        high if cuts[1] else cell.high,
+        cuts[0] or cell.low_closed,
+        cuts[1] or cell.high_closed,
     )

@@ -102,7 +102,9 @@ class Keys:
         if self.held is not None:
             width = int(self.held.person.max(initial=0)) + 1
             pairs, place = np.unique(cell[self.held.pattern] * width + self.held.person, return_inverse=True)
-            held = Held(pairs // width, pairs % width, np.bincount(place, weights=self.held.rows), None)
+            held = Held(
+                pairs // width, pairs % width, np.bincount(place, weights=self.held.rows).astype(np.float64), None
+            )
         counts = rows if held is None else np.bincount(held.pattern, minlength=len(first))
         names = tuple(self.names[j] for j in columns)
         return Keys(names, codes[first], counts, rows, None, held, pattern, (False,) * len(names), self.conservative)
