@@ -47,7 +47,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         store = Preferences.create(Path(place) / "choices.db")
         chosen = pl.Series(rng.random(owners) < 0.26)
-        store.load(people.select("owner", inference=pl.lit("residence"), block=chosen))
+        store.load(people.select("owner", inference=pl.lit("residence"), block=chosen), catalogue.ids())
         urls = {"duckdb": f"duckdb:///{place}/u.duckdb", "sqlite": f"sqlite:///{place}/u.db"}
         (Path(place) / "u.db").touch()
         for url in urls.values():

@@ -24,7 +24,7 @@ def test_a_request_from_start_to_end(place, capsys):
     pl.DataFrame({"owner": ["B00001", "B00002"], "inference": "residence", "block": ["yes", "no"]}).write_csv(
         "choices.csv"
     )
-    assert run(["consent", "load", "choices.csv"]) == 0
+    assert run(["consent", "load", "choices.csv", "--catalogue", "inferences.toml"]) == 0
     assert run(["consent", "default", "allow"]) == 0
     assert run(["consent", "match", "--sql", "@query.sql", "--catalogue", "inferences.toml"]) == 0
     assert "residence, rule 1: 6 of 7 elements (active)" in capsys.readouterr().out
@@ -74,6 +74,9 @@ def test_small_commands(place, capsys, thesis):
         run(["consent", "suggest", "sqlite:///u.db", "--query", "SELECT province, canton, district FROM personal"]) == 0
     )
     assert "district → canton: 100%" in capsys.readouterr().out
+    (place / "owners.csv").write_text("owner\nB00009\n")
+    assert run(["consent", "owners", "owners.csv"]) == 0
+    capsys.readouterr()
     assert run(["consent", "link", "B00009", "--hours", "1"]) == 0
     assert capsys.readouterr().out.startswith("http://127.0.0.1:8100/in/")
     assert run(["consent", "link"]) == 0
@@ -84,9 +87,9 @@ def test_small_commands(place, capsys, thesis):
 
 def test_choices_that_cannot_be_read(place, capsys):
     (place / "bad.csv").write_text("owner,inference,block\nB1,residence,perhaps\n")
-    assert run(["consent", "load", "bad.csv"]) == 2
+    assert run(["consent", "load", "bad.csv", "--catalogue", "inferences.toml"]) == 2
     assert "perhaps" not in capsys.readouterr().err
-    assert run(["consent", "load", "nowhere.csv"]) == 2
+    assert run(["consent", "load", "nowhere.csv", "--catalogue", "inferences.toml"]) == 2
 
 
 def test_the_database_tells_what_a_star_means(tmp_path, students, capsys):

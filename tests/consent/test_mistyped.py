@@ -18,7 +18,8 @@ REQUEST = ["consent", "request", "sqlite:///u.db", "--sql", "@query.sql", "--cat
 REQUEST += ["--owner", "student.card", "--quasi", PLACES, "--tree", PLACES, "--identifiers", "name", "--no-measure"]
 COMMANDS = {
     "request": REQUEST,
-    "load": ["consent", "load", "choices.csv"],
+    "load": ["consent", "load", "choices.csv", "--catalogue", "inferences.toml"],
+    "owners": ["consent", "owners", "choices.csv"],
     "link": ["consent", "link", "B00001"],
     "record": ["consent", "record", "B00001"],
     "forget": ["consent", "record", "B00001", "--forget"],

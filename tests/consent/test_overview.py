@@ -23,8 +23,10 @@ def cells(page):
 def test_inferences_with_their_counts_and_coverage(store, students):
     store.add_owners([f"X{i}" for i in range(58)])
     chosen = [True] * 21 + [False] * 8 + [True] * 2
-    store.load(pl.DataFrame({"owner": [f"X{i}" for i in range(31)], "inference": "residence", "block": chosen}))
-    store.load(pl.DataFrame({"owner": ["X1", "X40"], "inference": "timetable", "block": [True, False]}))
+    store.load(
+        pl.DataFrame({"owner": [f"X{i}" for i in range(31)], "inference": "residence", "block": chosen}), ["residence"]
+    )
+    store.load(pl.DataFrame({"owner": ["X1", "X40"], "inference": "timetable", "block": [True, False]}), ["timetable"])
     page = Overview(read_toml(students.CATALOGUE), store).inferences("f", "en")
     rows = {row[0]: row[1:] for row in cells(page)}
     # 23 block, 8 allow, 27 have not answered, of 58: 31 answered, 30/55 = 54 %
@@ -89,7 +91,7 @@ def test_counts_cannot_be_worked_out_from_each_other():
 def test_the_trail_in_words_and_without_small_counts(store, students):
     overview = Overview(read_toml(students.CATALOGUE), store)
     assert words("es")["trail_none"] in overview.inferences("f", "es")
-    store.load(pl.DataFrame({"owner": ["X1"], "inference": "residence", "block": [True]}))
+    store.load(pl.DataFrame({"owner": ["X1"], "inference": "residence", "block": [True]}), ["residence"])
     store.note("publication", "publisher", "2 inferences, 3 rows marked")
     store.note("publication", "publisher", "12 inferences, a few rows marked")
     store.note("publication", "publisher", "1 inferences, 1234 rows marked")

@@ -42,7 +42,7 @@ def request_of(students, **changes):
 
 
 def block(store, owners, inference="residence"):
-    store.load(pl.DataFrame({"owner": owners, "inference": inference, "block": True}))
+    store.load(pl.DataFrame({"owner": owners, "inference": inference, "block": True}), [inference])
 
 
 def cards(*numbers):

@@ -25,7 +25,7 @@ BYTES = "repetition gives the same bytes"
 
 @pytest.fixture
 def store(store):
-    store.load(pl.DataFrame({"owner": cards(*range(300)), "inference": "residence", "block": True}))
+    store.load(pl.DataFrame({"owner": cards(*range(300)), "inference": "residence", "block": True}), ["residence"])
     return store
 
 
@@ -79,7 +79,7 @@ def test_every_rule_can_be_repeated(students, database, catalogue, store, tmp_pa
 
 def test_the_classes_of_those_who_block_are_counted(students, database, catalogue, store, tmp_path):
     """k + X is a claim about owners whom the file does not name: the repetition finds them and counts."""
-    store.load(pl.DataFrame({"owner": cards(400), "inference": "timetable", "block": True}))
+    store.load(pl.DataFrame({"owner": cards(400), "inference": "timetable", "block": True}), ["timetable"])
     made = publish(request_of(students), database, catalogue, store)
     paths = write(made, tmp_path / "out")
     checks = verdicts(tmp_path / "out", database, catalogue, store)
@@ -145,7 +145,9 @@ def test_the_order_of_the_database_does_not_matter(request, students, catalogue,
 
 def test_the_choices_of_that_day_are_used(students, database, catalogue, store, tmp_path):
     write(publish(request_of(students), database, catalogue, store), tmp_path / "out")
-    store.load(pl.DataFrame({"owner": cards(*range(200, 500)), "inference": "residence", "block": False}))
+    store.load(
+        pl.DataFrame({"owner": cards(*range(200, 500)), "inference": "residence", "block": False}), ["residence"]
+    )
     store.choose("B00550", {"timetable": True})
     store.set_default(block=True)
     checks = verdicts(tmp_path / "out", database, catalogue, store)

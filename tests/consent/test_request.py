@@ -52,7 +52,10 @@ def request_of(students, **changes):
 def test_a_request_on_every_database(database, students, catalogue, store, tmp_path):
     store.choose("B00001", {"residence": True})
     store.choose("B00002", {"timetable": True})
-    store.load(pl.DataFrame({"owner": [f"B{i:05d}" for i in range(100, 400)], "inference": "residence", "block": True}))
+    store.load(
+        pl.DataFrame({"owner": [f"B{i:05d}" for i in range(100, 400)], "inference": "residence", "block": True}),
+        ["residence"],
+    )
     found = publish(request_of(students), database, catalogue, store, seed=1)
     assert found.holds
     assert found.table.names == ("province", "canton", "district", "school", "score")
@@ -77,7 +80,10 @@ def test_a_request_on_every_database(database, students, catalogue, store, tmp_p
 
 
 def test_a_star_is_read_from_the_catalogue_of_the_database(database, students, catalogue, store):
-    store.load(pl.DataFrame({"owner": [f"B{i:05d}" for i in range(100, 400)], "inference": "residence", "block": True}))
+    store.load(
+        pl.DataFrame({"owner": [f"B{i:05d}" for i in range(100, 400)], "inference": "residence", "block": True}),
+        ["residence"],
+    )
     star = request_of(students, sql="SELECT * FROM Personal", owner="personal.card", identifiers=(), sensitive=())
     found = publish(star, database, catalogue, store, seed=1)
     assert found.table.names == ("province", "canton", "district", "benefit"), "the owner was there and is left out"
@@ -86,7 +92,10 @@ def test_a_star_is_read_from_the_catalogue_of_the_database(database, students, c
 
 
 def test_a_column_without_a_name_is_known_by_its_place(database, students, catalogue, store):
-    store.load(pl.DataFrame({"owner": [f"B{i:05d}" for i in range(100, 400)], "inference": "residence", "block": True}))
+    store.load(
+        pl.DataFrame({"owner": [f"B{i:05d}" for i in range(100, 400)], "inference": "residence", "block": True}),
+        ["residence"],
+    )
     sql = "SELECT upper(province), canton, district, province FROM personal"
     found = publish(
         request_of(students, sql=sql, owner="personal.card", identifiers=(), sensitive=()),
@@ -100,7 +109,10 @@ def test_a_column_without_a_name_is_known_by_its_place(database, students, catal
 
 
 def test_a_star_over_a_result_that_is_there(students, catalogue, store):
-    store.load(pl.DataFrame({"owner": [f"B{i:05d}" for i in range(100, 400)], "inference": "residence", "block": True}))
+    store.load(
+        pl.DataFrame({"owner": [f"B{i:05d}" for i in range(100, 400)], "inference": "residence", "block": True}),
+        ["residence"],
+    )
     star = request_of(students, sql="SELECT * FROM personal", owner="personal.card", identifiers=(), sensitive=())
     found = publish(star, students.frames()["personal"], catalogue, store, seed=1)
     assert found.table.names == ("province", "canton", "district", "benefit")
@@ -134,7 +146,8 @@ def test_blocks_are_honoured_and_counted(students, catalogue, store):
     nobody = publish(request_of(students), result, catalogue, store, seed=1)
     assert nobody.marks.blocked.sum() == 0
     store.load(
-        pl.DataFrame({"owner": [f"B{i:05d}" for i in range(0, 1200, 4)], "inference": "residence", "block": True})
+        pl.DataFrame({"owner": [f"B{i:05d}" for i in range(0, 1200, 4)], "inference": "residence", "block": True}),
+        ["residence"],
     )
     some = publish(request_of(students, measure=True), result, catalogue, store, seed=1)
     assert some.marks.blocked.sum() == 300
@@ -258,7 +271,10 @@ def test_a_repeated_query_is_not_analysed_again(students, catalogue, store):
 
 
 def test_the_same_seed_gives_the_same_release(students, catalogue, store):
-    store.load(pl.DataFrame({"owner": [f"B{i:05d}" for i in range(300)], "inference": "residence", "block": True}))
+    store.load(
+        pl.DataFrame({"owner": [f"B{i:05d}" for i in range(300)], "inference": "residence", "block": True}),
+        ["residence"],
+    )
     design = Design(k=20, tree=TREE, rule="exchange")
     one, two = (
         publish(request_of(students, design=design), _result(students), catalogue, store, seed=4) for _ in range(2)
@@ -273,7 +289,10 @@ def test_a_large_result_is_attacked_in_a_sample(students, catalogue, store, monk
     from celosia.consent import request as module
 
     monkeypatch.setattr(module, "ATTACKED", 300)
-    store.load(pl.DataFrame({"owner": [f"B{i:05d}" for i in range(300)], "inference": "residence", "block": True}))
+    store.load(
+        pl.DataFrame({"owner": [f"B{i:05d}" for i in range(300)], "inference": "residence", "block": True}),
+        ["residence"],
+    )
     found = publish(request_of(students, measure=True), _result(students), catalogue, store, seed=1)
     for one in found.report["measured"].values():
         assert one["p_reid"]["all"]["records"] == 300

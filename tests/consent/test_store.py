@@ -71,14 +71,14 @@ def test_many_choices_at_once(store):
     frame = pl.DataFrame(
         {"owner": [f"o{i}" for i in range(3000)], "inference": "residence", "block": [True, False, True] * 1000}
     )
-    assert store.load(frame) == 3000
-    assert store.load(frame) == 3000  # again: replaced, not doubled
+    assert store.load(frame, ["residence"]) == 3000
+    assert store.load(frame, ["residence"]) == 3000  # again: replaced, not doubled
     assert len(store.blocking(["residence"])["residence"]) == 2000
     assert store.count() == 3000
     with pytest.raises(DataError, match="columns owner, inference and block"):
-        store.load(pl.DataFrame({"owner": ["x"]}))
+        store.load(pl.DataFrame({"owner": ["x"]}), ["residence"])
     with pytest.raises(DataError, match="missing values"):
-        store.load(frame.with_columns(block=pl.lit(None, dtype=pl.Boolean)))
+        store.load(frame.with_columns(block=pl.lit(None, dtype=pl.Boolean)), ["residence"])
 
 
 def test_choices_at_the_same_time_are_all_kept(store):

@@ -339,7 +339,10 @@ def test_accessible_on_a_phone(browser, serve, catalogue, store, scheme, languag
 def test_the_report_of_a_publication_is_accessible(browser, students, catalogue, store, tmp_path):
     from celosia.consent.request import write
 
-    store.load(pl.DataFrame({"owner": [f"B{i:05d}" for i in range(90)], "inference": "residence", "block": True}))
+    store.load(
+        pl.DataFrame({"owner": [f"B{i:05d}" for i in range(90)], "inference": "residence", "block": True}),
+        ["residence"],
+    )
     made = _published(students, catalogue, store, measure=True)
     paths = write(made, tmp_path / "out")
     page = browser.new_page(viewport={"width": 375, "height": 700}, color_scheme="dark")

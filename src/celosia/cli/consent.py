@@ -140,14 +140,27 @@ def init(store: Store = "consent.db") -> None:
 
 
 @consent_app.command()
-def load(
-    source: Annotated[Path, typer.Argument(help="CSV with the columns owner, inference, block.")],
+def owners(
+    source: Annotated[Path, typer.Argument(help="CSV with the column owner; every further column is a kind of key.")],
     store: Store = "consent.db",
 ) -> None:
-    """Store many choices from a file."""
+    """Register owners and other keys of theirs from a file; known ones stay."""
+    from celosia.consent.commands import register
+
+    print(f"{register(source, store)} owners registered")
+
+
+@consent_app.command()
+def load(
+    source: Annotated[Path, typer.Argument(help="CSV with the columns owner, inference, block.")],
+    catalogue: Inferences,
+    store: Store = "consent.db",
+) -> None:
+    """Store many choices from a file; a choice of an inference that the catalogue has not is refused."""
     from celosia.consent.commands import load_choices
 
-    print(f"{load_choices(source, store)} choices stored")
+    choices, new = load_choices(source, catalogue, store)
+    print(f"{choices} choices stored, {new} owners are new")
 
 
 @consent_app.command()

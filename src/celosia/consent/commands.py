@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from celosia.consent.ignored import REGISTER
 from celosia.consent.protection import Design, Rule
 from celosia.consent.request import Publication, Request, analyse, publish, write
 from celosia.consent.result import known_columns
@@ -17,6 +18,8 @@ from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
 from celosia.io.durable import PATIENCE
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from celosia.verify import Check, Repeat
 
 STORE = "consent.db"
@@ -135,31 +138,55 @@ def init(store: str | Path = STORE) -> None:
     Preferences.create(store).close()
 
 
-def load_choices(source: str | Path, store: str | Path = STORE) -> int:
-    """Store choices from a file with the columns owner, inference, block."""
+def register(source: str | Path, store: str | Path = STORE) -> int:
+    """Register owners from a file with the column owner; every further column is a kind of key.
+
+    A cell without a key is left out; nobody's other keys are changed. Returns how many owners are new.
+    """
     import polars as pl
 
-    try:
-        frame = pl.read_csv(source, infer_schema=False)
-    except (OSError, pl.exceptions.PolarsError):
-        raise DataError(f"{str(source)!r} cannot be read as a CSV file of choices.") from None
-    words = {
-        "true": True,
-        "1": True,
-        "yes": True,
-        "block": True,
-        "false": False,
-        "0": False,
-        "no": False,
-        "allow": False,
-    }
+    frame = _csv(source, "owners").with_columns(pl.all().str.strip_chars())
+    if "owner" not in frame.columns:
+        raise DataError(f"owners need the column owner, got {', '.join(frame.columns)}.")
+    if frame["owner"].null_count() or frame["owner"].is_duplicated().any():
+        raise DataError("every row of owners names somebody, and nobody twice.")
+    aliases: dict[str, dict[str, str]] = {}
+    for kind in frame.columns:
+        if kind != "owner":
+            known = frame.drop_nulls(kind).filter(pl.col(kind) != "")
+            if known[kind].is_duplicated().any():
+                raise DataError(f"two owners have the same key in the column {kind!r}.")
+            aliases[kind] = dict(zip(known[kind], known["owner"], strict=True))
+    with opened(store) as choices:
+        return choices.add_owners(frame["owner"], aliases)
+
+
+def load_choices(source: str | Path, catalogue: str | Path, store: str | Path = STORE) -> tuple[int, int]:
+    """Store choices from a file with the columns owner, inference, block.
+
+    A choice of an inference that the catalogue has not is refused. Returns how many choices, and how many new owners.
+    """
+    import polars as pl
+
+    known, frame = load(catalogue), _csv(source, "choices")
+    words = dict.fromkeys(("true", "1", "yes", "block"), True) | dict.fromkeys(("false", "0", "no", "allow"), False)
     if "block" in frame.columns:
         shown = frame["block"].str.to_lowercase()
         if not shown.is_in(list(words)).all():
             raise DataError("the column block holds true or false (also 1 and 0, yes and no, block and allow).")
         frame = frame.with_columns(block=shown.replace_strict(words, return_dtype=pl.Boolean))
     with opened(store) as choices:
-        return choices.load(frame)
+        before = choices.count()
+        return choices.load(frame, known.ids()), choices.count() - before
+
+
+def _csv(source: str | Path, what: str) -> pl.DataFrame:
+    import polars as pl
+
+    try:
+        return pl.read_csv(source, infer_schema=False)
+    except (OSError, pl.exceptions.PolarsError):
+        raise DataError(f"{str(source)!r} cannot be read as a CSV file of {what}.") from None
 
 
 def link(
@@ -168,7 +195,7 @@ def link(
     """A one-time sign-in link for an owner, or for the administrator when no owner is given."""
     with opened(store) as choices:
         if owner is not None and not choices.has(owner):
-            choices.add_owners([owner])
+            raise DataError(f"no owner of that name is registered. Check it, or register owners ({REGISTER}).")
         return f"{base.rstrip('/')}/in/{issue(choices, ADMIN if owner is None else owner, hours=hours)}"
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from celosia.catalogue import build
 from celosia.consent.edition import public
 from celosia.consent.elements import Columns, Elements, normalised
+from celosia.consent.ignored import refuse_unfound, refuse_unknown
 from celosia.consent.marking import Marks, looked_at, mark, resolved
 from celosia.consent.matching import Activations, Match, active, completed
 from celosia.consent.measures import losses, re_identification, singletons
@@ -128,10 +129,13 @@ def publish(
     Steps: read the query, match the rules, run it with the owner of each row, mark, drop identifiers, protect under
     the chosen rule, check the post-condition, measure against standard(k) and standard(k + X).
 
-    Raises ``RequirementError`` when the post-condition does not hold: then nothing may be published.
+    Raises ``RequirementError`` when the post-condition does not hold, and ``DataError`` when a block that is stored
+    would be ignored: then nothing may be published.
     """
+    refuse_unknown(store, catalogue)
     known = cache or activations(request, source, catalogue, Remembered(store, catalogue.digest()))
     made = carried_out(request, source, catalogue, store, known, fresh_seed() if seed is None else seed, progress)
+    refuse_unfound(made.marks, store, request.key)
     marked = public(made.report)["rows marked"]
     shown = "a few" if marked is None else marked
     store.note("publication", "publisher", f"{len(made.marks.rows)} inferences, {shown} rows marked")

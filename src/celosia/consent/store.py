@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from celosia.consent.ignored import refuse_strange
 from celosia.consent.tables import STORE, tables
 from celosia.errors import DataError
 from celosia.io.durable import PATIENCE, erased
@@ -82,7 +83,10 @@ class Preferences:
     # Owners.
 
     def add_owners(self, owners: Iterable[str], aliases: Mapping[str, Mapping[str, str]] | None = None) -> int:
-        """Register owners, and other keys of theirs (``{"card": {"A7": "101230456"}}``); known ones stay."""
+        """Register owners, and other keys of theirs (``{"card": {"A7": "101230456"}}``); returns how many are new.
+
+        Known owners stay; a key that is given again replaces the one of that kind.
+        """
         t = tables()
         new = list(dict.fromkeys(_owner(o) for o in owners))
         with self.writing() as connection:
@@ -92,7 +96,10 @@ class Preferences:
                 connection.execute(t.owners.insert(), part)
             for kind, pairs in (aliases or {}).items():
                 rows = [{"kind": kind.casefold(), "alias": str(a), "owner": _owner(o)} for a, o in pairs.items()]
-                connection.execute(t.aliases.delete().where(t.aliases.c.kind == kind.casefold()))
+                for part in _parts(rows, 500):  # who is not named here keeps their key
+                    for column in (t.aliases.c.alias, t.aliases.c.owner):
+                        mine = (t.aliases.c.kind == kind.casefold()) & column.in_([row[column.name] for row in part])
+                        connection.execute(t.aliases.delete().where(mine))
                 for part in _parts(rows):
                     connection.execute(t.aliases.insert(), part)
         return len(fresh)
@@ -109,6 +116,11 @@ class Preferences:
 
         with self._engine.connect() as connection:
             return int(connection.execute(sa.select(sa.func.count()).select_from(tables().owners)).scalar_one())
+
+    def owners(self) -> set[str]:
+        """Everybody who is registered."""
+        with self._engine.connect() as connection:
+            return set(_all(connection, tables().owners, "owner"))
 
     def aliases(self, kind: str) -> dict[str, str]:
         """The owner behind each key of a kind."""
@@ -137,8 +149,12 @@ class Preferences:
                 connection.execute(t.choices.insert(), row)
                 connection.execute(t.changes.insert(), {**row, "by": by})
 
-    def load(self, frame: pl.DataFrame, *, by: str = "import") -> int:
-        """Store many choices at once: columns ``owner``, ``inference``, ``block``; returns how many there were."""
+    def load(self, frame: pl.DataFrame, inferences: Iterable[str], *, by: str = "import") -> int:
+        """Store many choices at once: columns ``owner``, ``inference``, ``block``; returns how many there were.
+
+        ``inferences`` are those of the catalogue (``catalogue.ids()``): a choice of any other is refused, since a block
+        under a misspelt name would never be honoured.
+        """
         import polars as pl
 
         wanted = ["owner", "inference", "block"]
@@ -147,6 +163,10 @@ class Preferences:
         chosen = frame.select(pl.col("owner", "inference").cast(pl.String), pl.col("block").cast(pl.Boolean))
         if chosen.null_count().sum_horizontal()[0]:
             raise DataError("choices must not have missing values.")
+        chosen = chosen.with_columns(pl.col("owner").str.strip_chars())
+        for owner in chosen["owner"].unique():
+            _owner(owner)
+        refuse_strange(chosen, inferences)
         chosen = chosen.unique(["owner", "inference"], keep="last", maintain_order=True)
         t = tables()
         with self.writing() as connection:
@@ -188,6 +208,15 @@ class Preferences:
                 query = t.choices.select().where(t.choices.c.inference == inference, t.choices.c.block.is_(True))
                 out[inference] = sorted(r.owner for r in connection.execute(query))
             return out
+
+    def blocked(self) -> list[str]:
+        """The inferences that somebody blocks, by the names under which it is stored."""
+        import sqlalchemy as sa
+
+        t = tables().choices
+        with self._engine.connect() as connection:
+            query = sa.select(t.c.inference).where(t.c.block.is_(True)).distinct().order_by(t.c.inference)
+            return list(connection.execute(query).scalars())
 
     def exceptions(self, inference: str) -> set[str]:
         """The owners whose choice differs from the default: all others follow it."""
