@@ -14,6 +14,7 @@ from tests.reference.small import levels, released, table, unmended
 
 import celosia
 from celosia import Schema, loss, methods, models, protect, read, risk
+from celosia.catalogue import build
 from celosia.errors import CelosiaError, RequirementError
 from celosia.views.estimates import estimated_count
 
@@ -138,6 +139,22 @@ def test_mondrian_compares_persons_with_persons():
     assert model.holds(protect(data, methods.Mondrian(require=(model,))))
 
 
+@unmended("rows without a person id are counted as persons of their own, the model counts one")
+def test_mondrian_counts_rows_without_a_person_id_as_the_model_does():
+    data = table({"q": [1, 1], "i": pl.Series([None, None], dtype=pl.Int64)}, quasi=["q"], person="i")
+    model = models.KAnonymity(k=2)
+    assert model.value(data) == 1
+    with pytest.raises(RequirementError):
+        protect(data, methods.Mondrian(require=(model,)))
+
+
+@unmended("boxes that show the same range are one class of the file, which is not judged")
+def test_overlapping_boxes_are_judged_as_the_classes_that_they_make():
+    data = table({"q": [2, 1, 2, 3, 2, 1, 2, 2], "s": list("xzyzyzxz")}, quasi=["q"], sensitive=["s"])
+    model = models.DeltaDisclosure(delta=1.2)
+    assert model.holds(protect(data, methods.Mondrian(require=(model,), strict=False)))
+
+
 @unmended("population classes without a released member are not looked at")
 def test_generalise_sees_the_people_that_fall_into_no_class():
     people = pl.DataFrame({"q": ["a", "b"]})
@@ -185,6 +202,21 @@ def test_microaggregation_groups_persons(method):
     data = table({"x": [1.0, 1.1, 9.0, 9.1], "i": [1, 1, 2, 2]}, quasi=["x"], person="i")
     done = protect(data, {"use": method, "columns": ["x"], "k": 2}, seed=1)
     assert models.KAnonymity(k=2).holds(done)
+
+
+@unmended("a record that misses all columns stays alone")
+@pytest.mark.parametrize(
+    "method",
+    ["microaggregate", "variable-microaggregate", "projection-microaggregate", "mixed-microaggregate"],
+)
+def test_microaggregation_refuses_or_joins_a_lone_missing_value(method):
+    data = table({"x": [1.0, 2.0, 3.0, None]}, quasi=["x"])
+    try:
+        done = protect(data, {"use": method, "columns": ["x"], "k": 3}, seed=1)
+    except CelosiaError as error:
+        assert "missing" in str(error)  # noqa: PT017
+    else:
+        assert models.KAnonymity(k=3).holds(done)
 
 
 @unmended("rows are grouped, not persons")
@@ -284,6 +316,13 @@ def test_a_count_is_spread_over_the_range_of_a_recoded_column():
 
 
 # Definitions.
+
+
+@unmended("the fact is one for all parameters")
+@pytest.mark.parametrize("method", ["generalise", "local-generalise", "suppress-records"])
+def test_a_method_that_removes_rows_says_so(method):
+    made = build("method", {"use": method, "require": ["k-anonymity(k=2)"], "drop": True})
+    assert made.rows == "subset"
 
 
 @unmended("classes of stars are counted as suppressed beyond the limit")
