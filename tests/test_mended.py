@@ -240,7 +240,6 @@ def test_a_lone_person_with_several_rows_stays_unseen_with_the_stated_chance():
     assert shown < 18  # delta is 0.01: 18 of 300 or more have a chance of about 2e-9
 
 
-@unmended("the person column and undeclared ones are written, in the order of the input")
 def test_protect_on_the_command_line_writes_what_a_release_may_hold(tmp_path):
     from celosia.cli.main import run as command
 

@@ -103,8 +103,6 @@ UNMENDED: tuple[Unmended, ...] = (
         ways=("verify",),
         models=("t-closeness", "beta-likeness", "delta-disclosure"),
     ),
-    Unmended("the sets are withheld, so other cells are measured", ways=("verify",), models=FUZZY),
-    Unmended("the hierarchies are withheld", ways=("verify",), models=("k-map", "delta-presence")),
     Unmended(
         "a suppressed record is not recognised when other sensitive columns join the quasi-identifiers",
         ways=("verify",),
