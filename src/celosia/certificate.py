@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from celosia.errors import DataError
+from celosia.io.atomic import JOURNAL, settle
 from celosia.refusals import sentence
 
 CERTIFICATE_FORMAT = "celosia certificate 1"
@@ -137,6 +138,16 @@ class Record(_Stated):
         return self
 
 
+def journal_of(path: Path) -> Path:
+    """The journal of the release that a certificate or a private record belongs to.
+
+    >>> str(journal_of(Path("out/safe.certificate.json"))), journal_of(Path("private.json")).name
+    ('out/.safe.release.json', '.release.json')
+    """
+    stem = path.name.removesuffix("certificate.json").removesuffix("private.json")
+    return path.with_name(f".{stem}{JOURNAL}")
+
+
 def load_certificate(path: str | Path) -> dict[str, Any]:
     """Read a certificate; what is missing or of another type is told in one sentence."""
     return _loaded(Path(path), "certificate", Certificate, CERTIFICATE_FORMAT)
@@ -148,6 +159,7 @@ def load_record(path: str | Path) -> dict[str, Any]:
 
 
 def _loaded(path: Path, name: str, form: type[BaseModel], expected: str) -> dict[str, Any]:
+    settle(journal_of(path))
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import celosia
-from celosia.io.atomic import replaced
+from celosia.certificate import journal_of
+from celosia.io.atomic import replaced, settle, together
 from celosia.representation import Block, Shown, release_blocks
 from celosia.table import Table
 
@@ -100,12 +101,15 @@ def sealed(
 
 @contextlib.contextmanager
 def drafted(paths: Mapping[str, Path]) -> Iterator[dict[str, Path]]:
-    """A draft for each file of a release; all of them appear when the block ends well, else none."""
-    with contextlib.ExitStack() as stack:
-        yield {
-            name: stack.enter_context(replaced(path, 0o600 if name in PRIVATE else None))
-            for name, path in paths.items()
-        }
+    """A draft for each file of a release; all of them appear in one step when the block ends well, else none."""
+    modes = dict.fromkeys(PRIVATE, 0o600)
+    with together(paths, journal_of(paths["certificate"]), modes) as drafts:
+        yield drafts
+
+
+def settled(paths: Mapping[str, Path]) -> None:
+    """Finish the release at these paths if a kill left it half renamed."""
+    settle(journal_of(paths["certificate"]))
 
 
 def fresh_key() -> bytes:

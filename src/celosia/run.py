@@ -184,6 +184,7 @@ def write_release(made: Release, policy: Policy, *, overwrite: bool = False) -> 
     """Write data, certificate, private record and report; when one of them fails none of them appears."""
     others = further_tables(made.table)
     paths = release_paths(policy.output, others)
+    evidence.settled(paths)
     taken = [path for path in paths.values() if path.exists()]
     source = Path(policy.source)
     if source.is_file() and any(path.exists() and path.samefile(source) for path in paths.values()):

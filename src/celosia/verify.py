@@ -14,6 +14,7 @@ from celosia import release as evidence
 from celosia.catalogue import Model, Risk, build, find
 from celosia.certificate import load_certificate, load_record
 from celosia.errors import DataError
+from celosia.io.atomic import journals, settle
 from celosia.policy import Policy
 from celosia.run import run
 from celosia.schema import Schema
@@ -94,7 +95,9 @@ def verify(
 
 def _inside(place: Path, record: str | Path | None) -> tuple[Path, str | Path | None]:
     """The certificate in the directory of a release, and the private record unless another was given."""
-    found = sorted(place.glob("*certificate.json"))
+    for journal in journals(place):
+        settle(journal)
+    found = sorted(path for path in place.glob("*certificate.json") if not path.name.startswith("."))
     if len(found) != 1:
         raise DataError(f"the directory {str(place)!r} holds {len(found)} certificates. Name the certificate itself.")
     private = found[0].with_name(found[0].name.removesuffix("certificate.json") + "private.json")

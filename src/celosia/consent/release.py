@@ -49,6 +49,7 @@ def write_files(publication: Publication, out: str | Path, *, overwrite: bool = 
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     paths = {name: out / file for name, file in FILES.items()}
+    evidence.settled(paths)
     taken = [path.name for path in paths.values() if path.exists()]
     if taken and not overwrite:
         raise OutputError(f"{', '.join(taken)} exist already in {str(out)!r}. Give another place, or overwrite.")

@@ -1,14 +1,27 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, one by one or several together.
+
+A draft beside the target takes the content; it is on the disk before the name points to it. Several files appear in one
+step by a *journal*: once it is on the disk, the release is the new one, and whoever meets the journal first (the writer
+itself, or the next command after a kill) gives the drafts their names. Before that the release is the old one.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import glob
+import json
 import os
+import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-from celosia.errors import OutputError
+from celosia.errors import DataError, OutputError
+
+PART = ".part-"
+JOURNAL = "release.json"
+"""How the hidden file ends that says which drafts are a release."""
 
 
 @contextlib.contextmanager
@@ -27,25 +40,72 @@ def replaced(path: str | Path, mode: int | None = None) -> Iterator[Path]:
     ('whole', 1)
     """
     target = Path(path)
-    if target.is_dir():
-        raise OutputError(f"cannot write {str(target)!r}: it is a directory. Give the path of a file.")
+    with _drafted([target]) as (draft,):
+        try:
+            yield draft
+            _on_disk(draft, mode)
+            draft.replace(target)
+            _directory_on_disk(target.parent)
+        except OSError as error:
+            raise _failed(target, error) from error
+
+
+@contextlib.contextmanager
+def together(
+    targets: Mapping[str, Path], journal: Path, modes: Mapping[str, int] | None = None
+) -> Iterator[dict[str, Path]]:
+    """Give a draft for each of several files in one directory; all appear when the block ends well, else none.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     paths = {name: pathlib.Path(place) / name for name in ("a", "b")}
+    ...     with together(paths, pathlib.Path(place) / ".release.json") as drafts:
+    ...         for name, draft in drafts.items():
+    ...             _ = draft.write_text(name)
+    ...     sorted(path.name for path in pathlib.Path(place).iterdir())
+    ['a', 'b']
+    """
+    settle(journal)
+    with _drafted(list(targets.values()), journal) as removed:
+        drafts = dict(zip(targets, removed, strict=True))
+        try:
+            yield drafts
+            for name, draft in drafts.items():
+                _on_disk(draft, (modes or {}).get(name))
+            entries = [
+                {"draft": draft.name, "file": targets[name].name, "inode": draft.stat().st_ino}
+                for name, draft in drafts.items()
+            ]
+            removed.clear()  # with the journal the drafts are the release: then they stay, whatever happens
+            _write_journal(journal, entries)
+        except OSError as error:
+            raise _failed(journal, error) from error
+        settle(journal)
+
+
+def journals(directory: Path) -> list[Path]:
+    """The journals that lie in a directory."""
+    return [path for path in directory.glob(f".*{JOURNAL}") if not path.name.startswith(PART)]
+
+
+def settle(journal: Path) -> None:
+    """Finish what a journal says, if there is one: give the drafts their names, then remove the journal.
+
+    A directory may come from elsewhere, so nothing is renamed but the very files (by inode) that the journal was
+    written about, inside its own directory; anything else is refused.
+    """
     try:
-        descriptor, name = tempfile.mkstemp(prefix=".part-", suffix=f"-{target.name}", dir=target.parent)
+        entries = _entries(journal)
+        if entries is None:
+            return
+        for draft, file, _ in entries:
+            with contextlib.suppress(FileNotFoundError):  # it has its name already
+                draft.replace(file)
+        _directory_on_disk(journal.parent)
+        journal.unlink(missing_ok=True)
+        _directory_on_disk(journal.parent)
     except OSError as error:
-        raise OutputError(f"cannot write {str(target)!r}: {error.strerror or error}.") from error
-    os.close(descriptor)
-    draft = Path(name)
-    try:
-        yield draft
-        # The data must be on the disk before the name points to them, or a power cut leaves an empty file.
-        with draft.open("rb") as file:
-            os.fsync(file.fileno())
-        draft.chmod(_masked() if mode is None else mode)
-        draft.replace(target)
-    except OSError as error:
-        raise OutputError(f"cannot write {str(target)!r}: {error.strerror or error}.") from error
-    finally:
-        draft.unlink(missing_ok=True)
+        raise _failed(journal, error) from error
 
 
 def refuse_originals(path: str | Path, originals: Iterable[str | Path]) -> None:
@@ -56,6 +116,110 @@ def refuse_originals(path: str | Path, originals: Iterable[str | Path]) -> None:
             raise OutputError(
                 f"{str(target)!r} is an original: it is never overwritten. Give another path for the result."
             )
+
+
+@contextlib.contextmanager
+def _drafted(targets: list[Path], *more: Path) -> Iterator[list[Path]]:
+    """Empty drafts beside targets of one directory, in a list of what is removed at the end."""
+    for target in targets:
+        if target.is_dir():
+            raise OutputError(f"cannot write {str(target)!r}: it is a directory. Give the path of a file.")
+    drafts: list[Path] = []
+    with contextlib.ExitStack() as stack:
+        stack.callback(_remove, drafts)
+        try:
+            directory = os.open(targets[0].parent, os.O_RDONLY | os.O_DIRECTORY)
+            stack.callback(os.close, directory)
+            _sweep(directory, [*targets, *more])
+            for target in targets:
+                descriptor, name = tempfile.mkstemp(prefix=PART, suffix=f"-{target.name}", dir=target.parent)
+                os.close(descriptor)
+                drafts.append(Path(name))
+        except OSError as error:
+            raise _failed(targets[len(drafts)], error) from error
+        yield drafts
+
+
+def _remove(drafts: list[Path]) -> None:
+    for draft in drafts:
+        draft.unlink(missing_ok=True)
+
+
+def _write_journal(journal: Path, entries: list[dict[str, Any]]) -> None:
+    try:
+        with replaced(journal, 0o600) as draft:
+            draft.write_text(json.dumps(entries), encoding="utf-8")
+    except BaseException:
+        if not journal.exists():
+            _remove([journal.with_name(entry["draft"]) for entry in entries])
+        raise
+
+
+def _sweep(directory: int, targets: list[Path]) -> None:
+    """Remove drafts of the targets that a killed process left, unless a process that lives is writing in the directory.
+
+    Each writer holds a shared lock on the directory, which ends with it however it ends. Drafts of a journal stay.
+    """
+    import fcntl
+
+    place = targets[0].parent
+    with contextlib.suppress(OSError, DataError):  # held by others, a file system without locks, an odd journal
+        fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        pending = {draft for journal in journals(place) for draft, _, _ in _entries(journal) or ()}
+        for target in targets:
+            _remove([old for old in place.glob(f"{PART}*-{glob.escape(target.name)}") if old not in pending])
+    with contextlib.suppress(OSError):
+        fcntl.flock(directory, fcntl.LOCK_SH)
+
+
+def _entries(journal: Path) -> list[tuple[Path, Path, int]] | None:
+    """What a journal says, checked: drafts, the files they become, and which files they are. None without a journal."""
+    try:
+        told: Any = json.loads(journal.read_text(encoding="utf-8"))
+        entries = [
+            (journal.with_name(entry["draft"]), journal.with_name(entry["file"]), int(entry["inode"])) for entry in told
+        ]
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError, KeyError, RecursionError):
+        entries = []
+    known = all(d.name.startswith(PART) and (_is(d, inode) or _is(f, inode)) for d, f, inode in entries)
+    if not entries or not known:
+        raise DataError(
+            f"{journal.name} in {str(journal.parent)!r} tells of files that are not those it was written about. Remove "
+            "it if the directory came from elsewhere; otherwise make the release again after removing it."
+        )
+    return entries
+
+
+def _is(path: Path, inode: int) -> bool:
+    """Whether a plain file is there, and that one."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_ino == inode
+
+
+def _on_disk(draft: Path, mode: int | None) -> None:
+    """Give a draft its mode and put it on the disk, or a power cut after the rename would leave an empty file."""
+    draft.chmod(_masked() if mode is None else mode)
+    with draft.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _directory_on_disk(directory: Path) -> None:
+    """Put the names in a directory on the disk, where the file system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _failed(target: Path, error: OSError) -> OutputError:
+    return OutputError(f"cannot write {str(target)!r}: {error.strerror or error}.")
 
 
 def _masked() -> int:
