@@ -70,6 +70,8 @@ def sentence(name: str, fields: Mapping[str, FieldInfo], finding: Mapping[str, A
     if finding["type"] == "value_error":
         message = str(context.get("error", finding["msg"]))
         return message if message.startswith(name) or not where else f"{name}: {where}: {message}"
+    if field in fields and any(getattr(mark, "hidden", False) for mark in fields[field].metadata):
+        return f"{name}: {where} {phrase(finding)}."
     return f"{name}: {where} {phrase(finding)}, got {shown(finding.get('input'))}."
 
 

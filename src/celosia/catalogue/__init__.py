@@ -8,13 +8,14 @@ group ``celosia.parts`` that names a module to import.
 
 from celosia.catalogue.bases import Loss, Mechanism, Method, Model, Risk
 from celosia.catalogue.columns import Column, ColumnMark, Columns, named_columns
-from celosia.catalogue.part import Part, Private, build
+from celosia.catalogue.part import Credential, Part, Private, build
 from celosia.catalogue.registry import find, kinds, package, parts
 
 __all__ = [
     "Column",
     "ColumnMark",
     "Columns",
+    "Credential",
     "Loss",
     "Mechanism",
     "Method",

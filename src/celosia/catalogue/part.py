@@ -20,6 +20,14 @@ class Private:
     """Marks a field that can hold cell values, keys, or the place of other data: it is never published."""
 
 
+class Credential(Private):
+    """Marks a secret: ``env:NAME`` and ``file:PATH`` stand for it, the command line takes nothing else, no message
+    shows it.
+    """
+
+    hidden = True
+
+
 def marked(info: FieldInfo, mark: type) -> bool:
     """Whether a field carries a mark, on itself or inside ``Optional``."""
     return any(isinstance(given, mark) for given in info.metadata) or _inside(info.annotation, mark)
@@ -73,7 +81,12 @@ class Part(BaseModel):
     @classmethod
     def private_fields(cls) -> tuple[str, ...]:
         """The parameters that are never published."""
-        return tuple(name for name, info in cls.model_fields.items() if marked(info, Private))
+        return cls.fields_marked(Private)
+
+    @classmethod
+    def fields_marked(cls, mark: type) -> tuple[str, ...]:
+        """The parameters that carry a mark."""
+        return tuple(name for name, info in cls.model_fields.items() if marked(info, mark))
 
     def public_spec(self) -> dict[str, Any]:
         """The part as it may be published: private parameters are left out, those of nested parts too."""

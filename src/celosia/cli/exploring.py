@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from celosia.catalogue import Credential
 from celosia.cli.measure import guessed_schema, open_source
 from celosia.cli.show import console, print_json, progress
+from celosia.credentials import refuse_literal
 from celosia.errors import RequirementError
 from celosia.policy import Exploration
 
@@ -27,10 +29,14 @@ def explore_source(
 ) -> bool:
     """Explore a file or a policy and print the frontier; tells whether a candidate keeps the limits."""
     from celosia.explore import explore
+    from celosia.explore.candidates import listed
 
     table, policy = open_source(source, roles)
     if policy is None and not roles.get("quasi"):
         table = table.with_schema(guessed_schema(table))
+    for method in (method for one in listed(table, candidates or ()) for method in one.methods):
+        for field in method.fields_marked(Credential):
+            refuse_literal(getattr(method, field), f"{method.name}: {field}")
     plan = policy.explore if policy else Exploration()
     given = {name: value for name, value in settings.items() if value is not None}
     chosen = {**{name: getattr(plan, name) for name in settings}, **given}

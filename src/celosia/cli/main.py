@@ -53,9 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(given: list[str]) -> int:
     """Run a command and return its exit code."""
+    from celosia.credentials import refuse_passwords
     from celosia.errors import BudgetError, CelosiaError, RequirementError
 
     try:
+        refuse_passwords(given)
         if given and given[0] == "protect":
             from celosia.cli.parts import add_methods
 

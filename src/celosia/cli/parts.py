@@ -13,8 +13,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from celosia import grammar
-from celosia.catalogue import Part, find, parts
+from celosia.catalogue import Credential, Part, find, parts
 from celosia.cli.commands import Engine, Identifiers, Json, Person, Quasi, Query, Sensitive, Weight
+from celosia.credentials import refuse_literal
 
 
 def add_methods(app: typer.Typer, arguments: Sequence[str]) -> None:
@@ -39,6 +40,8 @@ def _command(cls: type[Any]) -> Callable[..., None]:
     def command(**given: Any) -> None:
         from celosia.cli.protect import protect_file
 
+        for field in cls.fields_marked(Credential):
+            refuse_literal(given.get(_option_name(field)), f"{cls.name}: {field}")
         values = {field: _value(given.pop(option)) for option, field in fields.items() if given.get(option) is not None}
         protect_file(cls(**values), **{k: v for k, v in given.items() if k not in fields})
 

@@ -8,6 +8,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from celosia.consent.elements import ANY, Columns, Elements, parsed, same_table
+from celosia.credentials import resolved
 from celosia.errors import DataError, ParameterError, UnknownName
 from celosia.schema import Schema
 
@@ -87,7 +88,7 @@ def dialect_of(source: str | pl.DataFrame) -> str:
     """The dialect of a database; PostgreSQL's when the result is already there."""
     if not isinstance(source, str):
         return "postgres"
-    name = source.split(":", 1)[0].split("+", 1)[0]
+    name = resolved(source).split(":", 1)[0].split("+", 1)[0]
     if name not in DIALECT_OF:
         raise ParameterError(f"state the dialect of the query: it does not follow from a {name!r} URL.")
     return DIALECT_OF[name]

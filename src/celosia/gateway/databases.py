@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
+from celosia.credentials import resolved
 from celosia.errors import DataError, InputError, MissingExtra
 from celosia.gateway.metadata import ColumnFacts, DatasetFacts, TableFacts
 
@@ -181,6 +182,7 @@ class Postgres:
 
 def open_database(facts: DatasetFacts) -> Database:
     """Open the data set's database and check the declaration against it: tables, columns, types, uniqueness."""
+    facts = facts.model_copy(update={"database": resolved(facts.database)})
     database: Database
     if facts.database.startswith("duckdb"):
         database = DuckDB(facts)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from celosia.credentials import resolved
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError, suggestion
 from celosia.io.facts import FileFacts, Scan
 from celosia.io.statement import check_reads
@@ -25,14 +26,15 @@ def scan(url: str, *, query: str | None = None, table: str | None = None) -> Sca
     """Read the result of a query, or a whole table, from a database.
 
     ``url`` is a SQLAlchemy URL (``sqlite:///people.db``, ``postgresql://host/base``) or ``duckdb:///people.duckdb``,
-    which gives a DuckDB relation that nothing has been read from yet. A query is one SELECT statement, and the
-    database is opened for reading only.
+    which gives a DuckDB relation that nothing has been read from yet; ``env:NAME`` or ``file:PATH`` stands for one. A
+    query is one SELECT statement, and the database is opened for reading only.
 
     Raises ``DataError`` when the database cannot be reached or refuses the query; the query is not repeated in
     the message, since it can hold values.
     """
     if (query is None) == (table is None):
         raise ParameterError("database: give a query or a table, one of the two.")
+    url = resolved(url)
     if url.startswith("duckdb:"):
         return _scan_duckdb(url, query, table)
     engine = connected(url, read_only=True)
@@ -47,6 +49,7 @@ def scan(url: str, *, query: str | None = None, table: str | None = None) -> Sca
 
 def write(frame: pl.LazyFrame, url: str, *, table: str) -> None:
     """Write a frame as a new table, in one transaction; a table that is there is never replaced."""
+    url = resolved(url)
     if url.startswith("duckdb:"):
         _write_duckdb(frame, url, table)
         return
@@ -100,6 +103,7 @@ def described(url: str, tables: Iterable[str]) -> dict[str, list[str]]:
 
     Only the catalogue of the database is read.
     """
+    url = resolved(url)
     default = "main" if url.startswith("duckdb:") else ""
     wanted = {table: [default, *table.casefold().split(".")][-2:] for table in tables}
     found: dict[tuple[str, str], list[str]] = {}
@@ -138,7 +142,8 @@ def shown(url: str) -> str:
     >>> shown("postgresql://ana:secret@host/base")
     'postgresql://ana:***@host/base'
     """
-    return re.sub(r"(://[^:/@]*):.*@", r"\1:***@", url)
+    plain = re.sub(r"(://[^:/@]*):.*@", r"\1:***@", url)
+    return re.sub(r"([?&](?:ssl)?(?:password|passwd|pwd)=)[^&]*", r"\1***", plain)
 
 
 def _all_of(engine: sqlalchemy.Engine, table: str) -> Any:

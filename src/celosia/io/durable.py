@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from celosia.credentials import resolved
 from celosia.errors import DataError, InputError, MissingExtra, OutputError
 from celosia.io.database import shown
 
@@ -95,7 +96,7 @@ class Durable:
             import sqlalchemy as sa
         except ImportError:  # pragma: no cover - the test environment has it
             raise MissingExtra.of(f"a {self.noun}", "db") from None
-        text = str(where)
+        text = resolved(str(where))
         if "://" not in text:
             return sa.URL.create("sqlite", database=str(Path(text).expanduser().absolute()))
         try:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from celosia.credentials import is_reference
 from celosia.errors import OutputError
 from celosia.io.atomic import refuse_originals, replaced
 from celosia.io.facts import FileFacts, Scan
@@ -78,9 +79,9 @@ def write(
 
 
 def is_url(source: str | Path) -> bool:
-    """Say whether a source is a database URL.
+    """Say whether a source is a database URL, or stands for one.
 
-    >>> is_url("sqlite:///people.db"), is_url("people.csv")
-    (True, False)
+    >>> is_url("sqlite:///people.db"), is_url("env:DATABASE"), is_url("people.csv")
+    (True, True, False)
     """
-    return isinstance(source, str) and "://" in source
+    return isinstance(source, str) and ("://" in source or is_reference(source))

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, model_validator
 
-from celosia.catalogue import Columns, Method, Private
+from celosia.catalogue import Columns, Credential, Method, Private
+from celosia.credentials import SHORTEST_KEY, is_reference, key_bytes
 from celosia.errors import DataError, ParameterError
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
     from celosia.streams import Stream
     from celosia.table import Table
-
-SHORTEST_KEY = 16
 
 
 class Pseudonymise(Method):
@@ -38,8 +37,8 @@ class Pseudonymise(Method):
     """
 
     columns: Columns = Field(min_length=1, description="columns to replace")
-    key: Annotated[str | None, Private()] = Field(
-        default=None, description="secret text of at least 16 bytes; derived from the seed if not given"
+    key: Annotated[str | None, Credential()] = Field(
+        default=None, description="secret of at least 16 bytes, or env:NAME, file:PATH; from the seed if not given"
     )
     key_file: Annotated[Path | None, Private()] = Field(default=None, description="file that holds the key")
     length: int = Field(default=16, ge=8, le=52, description="characters of a pseudonym, 5 bits each")
@@ -51,10 +50,8 @@ class Pseudonymise(Method):
     def _key_is_long(self) -> Pseudonymise:
         if self.key is not None and self.key_file is not None:
             raise ParameterError("pseudonymise: give key or key_file, not both.")
-        if self.key is not None and len(self.key.encode()) < SHORTEST_KEY:
-            raise ParameterError(
-                f"pseudonymise: key must have at least {SHORTEST_KEY} bytes, got {len(self.key.encode())}."
-            )
+        if self.key is not None and not is_reference(self.key):
+            key_bytes(self.key, self.name)
         return self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
@@ -80,7 +77,7 @@ class Pseudonymise(Method):
 
     def _key(self, stream: Stream) -> bytes:
         if self.key is not None:
-            return self.key.encode()
+            return key_bytes(self.key, self.name)
         if self.key_file is None:
             return stream.child("pseudonyms").key()
         try:

@@ -7,9 +7,10 @@ import hmac
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from celosia.catalogue import Column, Columns, Method, Private
+from celosia.catalogue import Column, Columns, Credential, Method
+from celosia.credentials import is_reference, key_bytes
 from celosia.errors import DataError
 from celosia.table import Outcome
 
@@ -45,9 +46,16 @@ class ShiftDates(Method):
     by: Column | None = Field(default=None, description="column of the persons; the declared one when not given")
     weeks: bool = Field(default=False, description="shift by whole weeks")
     notation: str | None = Field(default=None, description="how dates are written in text columns, as in strftime")
-    key: Annotated[str | None, Private()] = Field(
-        default=None, min_length=16, description="secret that fixes the shifts for several files"
+    key: Annotated[str | None, Credential()] = Field(
+        default=None,
+        description="secret of at least 16 bytes, or env:NAME, file:PATH: the same shifts in all files",
     )
+
+    @model_validator(mode="after")
+    def _key_is_long(self) -> ShiftDates:
+        if self.key is not None and not is_reference(self.key):
+            key_bytes(self.key, self.name)
+        return self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Shift the columns."""
@@ -74,7 +82,7 @@ class ShiftDates(Method):
         if by is None:
             draws = stream.child("shift").uniform(table.ids())
             return (np.floor(draws * (2 * reach + 1)).astype(np.int64) - reach) * step
-        key = self.key.encode() if self.key is not None else stream.child("shift").key()
+        key = key_bytes(self.key, self.name) if self.key is not None else stream.child("shift").key()
         column = table.column(by)
         codes, values = table.codes(by)
         shifts = np.array([_draw(key, str(text), reach) for text in texts(values)] or [0], dtype=np.int64)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from celosia.io.sources import is_url
 from celosia.schema import Kind, Role
 from celosia.suggest.proposals import ColumnSuggestion
 
@@ -96,7 +97,7 @@ def _comment(text: str) -> str:
 
 def _input(path: str | Path, options: Mapping[str, Any]) -> list[str]:
     """Return the table of the input."""
-    kind = "url" if "://" in str(path) else "path"
+    kind = "url" if is_url(str(path)) else "path"
     return ["[input]", f"{kind} = {toml(str(path))}", *(f"{_key(key)} = {toml(v)}" for key, v in options.items())]
 
 
@@ -180,7 +181,7 @@ def _steps(suggestions: list[ColumnSuggestion]) -> list[str]:
 
 def _beside(path: str | Path) -> str:
     """Return the name of the release beside the input."""
-    if "://" in str(path):
+    if is_url(str(path)):
         return "release.csv"
     place = Path(path)
     kept = (
