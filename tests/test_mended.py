@@ -13,10 +13,9 @@ import pytest
 from tests.reference.small import levels, released, table, unmended
 
 import celosia
-from celosia import Schema, loss, methods, models, protect, read, risk
+from celosia import Schema, methods, models, protect, read
 from celosia.catalogue import build
 from celosia.errors import CelosiaError, RequirementError
-from celosia.views.estimates import estimated_count
 
 # One verdict.
 
@@ -250,68 +249,6 @@ def test_protect_on_the_command_line_writes_what_a_release_may_hold(tmp_path):
     assert command([*step, "--quasi", "age", "--person", "pid"]) == 0
     assert pl.read_csv(out).columns == ["age"]
     assert pl.read_csv(out)["age"].to_list() != rows["age"]
-
-
-# Numbers.
-
-
-def test_unsafe_cells_count_a_person_once():
-    data = table({"sex": list("FFMMM"), "age": [1, 2, 1, 2, 3], "i": [1, 1, 2, 3, 4]}, quasi=["sex", "age"], person="i")
-    assert risk.UnsafeCells(k=2, ways=1).tables(data)["unsafe"][0] == 1
-
-
-def test_suda_counts_a_person_once():
-    data = table({"sex": list("FFMMM"), "age": [1, 2, 1, 2, 2], "i": [1, 1, 2, 3, 4]}, quasi=["sex", "age"], person="i")
-    alone = table({"sex": list("FMMM"), "age": [1, 1, 2, 2]}, quasi=["sex", "age"])
-    assert (risk.Suda().records(data)["score"][0] > 0) == (risk.Suda().records(alone)["score"][0] > 0)
-    assert risk.Suda(max_size=1).records(data)["score"].to_list()[0] > 0  # F is one person
-
-
-HALVES = levels(*[[a, b, "*"] for a, b in zip("abcd", "xxyy", strict=True)])
-
-
-@unmended("the search charges suppression in another way")
-def test_what_is_called_optimal_has_the_least_entropy_loss():
-    data = table({"q": list("acad")}, quasi=["q"], hierarchies={"q": HALVES})
-    entropy = loss.NonUniformEntropy()
-    found = [
-        protect(data, methods.Generalise(require=["k-anonymity(k=2)"], objective=entropy, suppress=0.5, levels=fixed))
-        for fixed in ({}, {"q": 1})
-    ]
-    assert found[0].history[-1]["optimal"]
-    assert entropy.value(data, found[0]) <= entropy.value(data, found[1])
-
-
-@unmended("the search counts a missing value in the domain, the loss does not")
-def test_a_missing_value_is_in_the_domain_or_not():
-    data = table({"q": ["a", "a", None, None, None]}, quasi=["q"])
-    done = protect(data, methods.Generalise(require=["k-anonymity(k=3)"], suppress=0.5))
-    assert math.isclose(done.history[-1]["score"], loss.DomainLoss().value(data, done))
-
-
-@unmended("merging the rows of one person skews the shares")
-@pytest.mark.parametrize(
-    ("model", "columns"),
-    [
-        (models.LDiversity(l=2, variant="entropy"), {"q": list("baba"), "s": list("yyzz"), "i": [2, 2, 2, 1]}),
-        (models.LDiversity(l=2, variant="recursive", c=2), {"q": list("bbaa"), "s": list("yxxy"), "i": [3, 3, 3, 1]}),
-        (models.AlphaK(alpha=0.5, k=1), {"q": list("bbaa"), "s": list("yxxy"), "i": [3, 3, 3, 1]}),
-    ],
-    ids=lambda value: str(value) if hasattr(value, "name") else "",
-)
-def test_a_search_finds_a_table_that_holds_already(model, columns):
-    data = table(columns, quasi=["q"], sensitive=["s"], person="i")
-    assert model.holds(data)
-    assert model.holds(protect(data, methods.Generalise(require=(model,))))
-
-
-def test_a_count_is_spread_over_the_range_of_a_recoded_column():
-    data = table(
-        {"age": [36, 38, 38, 38], "d": ["COVID", "COVID", "Heart", "Heart"]},
-        quasi=["age"], sensitive=["d"], hierarchies={"age": "intervals(width=5)"},
-    )  # fmt: skip
-    done = protect(data, methods.Recode(column="age", level=1))
-    assert estimated_count(done, {"age": 38}, {"d": "Heart"}) == pytest.approx(0.4)  # two of them over five ages
 
 
 # Definitions.
