@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -176,3 +176,49 @@ def clinic_gateway(clinic_facts: DatasetFacts, tmp_path: Path) -> Iterator[Gatew
     gateway = Gateway(clinic_facts, Ledger.create(tmp_path / "ledger.db"))
     yield gateway
     gateway.close()
+
+
+def run_sql(url: str, *statements: str) -> str:
+    """Make tables by plain SQL in the database of a URL, and give the URL back."""
+    if url.startswith("postgresql"):
+        import psycopg
+
+        with psycopg.connect(url) as connection:
+            for statement in statements:
+                connection.execute(statement)
+        return url
+    import duckdb
+
+    path = url.partition(":///")[2]
+    opened: Any = sqlite3.connect(path) if url.startswith("sqlite") else duckdb.connect(path)
+    with contextlib.closing(opened) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+    return url
+
+
+@pytest.fixture(params=["duckdb", "sqlite", "postgresql"])
+def empty_database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database of each kind in turn."""
+    if request.param == "postgresql":
+        return request.getfixturevalue("fresh_postgres")
+    return f"{request.param}:///{tmp_path / 'data.db'}"
+
+
+@pytest.fixture
+def ask_over(tmp_path: Path) -> Iterator[Callable[..., Gateway]]:
+    """Opens a gateway over one declared table ``t`` that plain SQL makes; closed after the test."""
+    opened: list[Gateway] = []
+
+    def over(
+        url: str, columns: dict[str, Any], *statements: str, table: dict[str, Any] | None = None, **more: Any
+    ) -> Gateway:
+        declared = {"name": "t", "epsilon": 900_000.0, "tables": {"t": {"columns": columns, **(table or {})}}}
+        facts = DatasetFacts.of({**declared, "database": run_sql(url, *statements), **more})
+        opened.append(Gateway(facts, Ledger.create(tmp_path / f"ledger{len(opened)}.db")))
+        return opened[-1]
+
+    yield over
+    for gateway in opened:
+        gateway.close()

@@ -17,9 +17,10 @@ def aggregate(plan: Plan, dialect: Dialect) -> str:
 
 def histogram(plan: Plan, wanted: Number, dialect: Dialect) -> str:
     """The query behind one quantile: rows per cell and step of the grid."""
-    bucket = f"FLOOR((CAST(x0 AS {DOUBLE[dialect]}) - {number(wanted.centre)}) / {number(wanted.unit)})"
+    distance = f"(CAST(x0 AS {DOUBLE[dialect]}) - {_double(wanted.centre, dialect)})"
+    bucket = f"FLOOR({distance} / {_double(wanted.unit, dialect)})"
     top = wanted.high - wanted.low if wanted.unit == 1 and wanted.value and wanted.value.whole else wanted.high
-    step = f"CASE WHEN {bucket} < 0 THEN 0 WHEN {bucket} > {top} THEN {top} ELSE CAST({bucket} AS {WHOLE[dialect]}) END"
+    step = _clamped(bucket, 0, top, dialect)
     return _grouped(plan, dialect, [wanted], [f"{step} AS b", "COUNT(*)"], ("b",), "x0 IS NOT NULL")
 
 
@@ -89,7 +90,7 @@ def _value(wanted: Number, dialect: Dialect) -> str:
     if wanted.kind in ("present", "distinct", "quantile"):
         return value.sql
     if wanted.kind == "sum" and wanted.unit == 1 and value.whole and float(wanted.centre).is_integer():
-        return value.sql if wanted.centre == 0 else f"({value.sql} - {number(wanted.centre)})"
+        return value.sql if wanted.centre == 0 else f"({value.sql} - {number(wanted.centre, WHOLE[dialect])})"
     distance = f"(CAST({value.sql} AS {DOUBLE[dialect]}) - {_double(wanted.centre, dialect)})"
     if wanted.kind == "square":
         distance = f"({distance} * {distance})"
@@ -106,12 +107,13 @@ def _aggregate(wanted: Number, index: int, dialect: Dialect) -> str:
     if wanted.kind == "distinct":
         return f"COUNT(DISTINCT x{index})"
     # The clamp that the stated sensitivity rests on; everything before it only serves the meaning of the number.
-    low, high, x = wanted.low, wanted.high, f"x{index}"
-    clamped = (
-        f"CASE WHEN {x} IS NULL THEN NULL WHEN {x} < {number(low)} THEN {number(low, WHOLE[dialect])}"
-        f" WHEN {x} > {number(high)} THEN {number(high, WHOLE[dialect])} ELSE CAST({x} AS {WHOLE[dialect]}) END"
-    )
-    return f"COALESCE(SUM({clamped}), 0)"
+    return f"COALESCE(SUM({_clamped(f'x{index}', wanted.low, wanted.high, dialect)}), 0)"
+
+
+def _clamped(x: str, low: int, high: int, dialect: Dialect) -> str:
+    whole = WHOLE[dialect]
+    least, most = number(low, whole), number(high, whole)
+    return f"CASE WHEN {x} < {least} THEN {least} WHEN {x} > {most} THEN {most} ELSE CAST({x} AS {whole}) END"
 
 
 def _double(value: float, dialect: Dialect) -> str:

@@ -156,7 +156,8 @@ class RowExpressions:
             raise Refused(f"values of type {left.type} are compared with = and <> only: their order differs by engine.")
         v.known_category(left, right)
         v.known_category(right, left)
-        return v.Value(f"({left.sql} {sign} {right.sql})", "boolean", columns=left.columns | right.columns)
+        sides = v.alike([left, right], self._dialect)
+        return v.Value(f"({sides[0]} {sign} {sides[1]})", "boolean", columns=left.columns | right.columns)
 
     def _dated(self, value: v.Value, other: v.Value) -> v.Value:
         if other.type != "date" or value.type != "text" or value.literal is None:
@@ -182,8 +183,8 @@ class RowExpressions:
         if any(option.literal is None for option in options):
             raise Refused("IN is answered with a list of plain values.")
         tests = [self._compared(inner, "=", option) for option in options]
-        listed = ", ".join(self._dated(option, inner).sql for option in options)
-        return v.Value(f"({inner.sql} IN ({listed}))", "boolean", columns=_columns(tests))
+        first, *listed = v.alike([inner, *(self._dated(option, inner) for option in options)], self._dialect)
+        return v.Value(f"({first} IN ({', '.join(listed)}))", "boolean", columns=_columns(tests))
 
     def _like(self, node: Any) -> v.Value:
         only(node, "this", "expression", "negate")
@@ -200,21 +201,22 @@ class RowExpressions:
         tests, results = [], []
         for branch in node.args["ifs"]:
             only(branch, "this", "true")
-            given = self.compile(branch.this)
-            tests.append(given.need("boolean", "null") if subject is None else self._compared(subject, "=", given))
+            asked = self.compile(branch.this)
+            tests.append(asked.need("boolean", "null") if subject is None else self._compared(subject, "=", asked))
             results.append(self.compile(branch.args["true"]))
         default = node.args.get("default")
         otherwise = self.compile(default) if default is not None else v.Value("NULL", "null")
         found = v.hull([*results, otherwise], "CASE")
-        branches = "".join(f" WHEN {t.sql} THEN {r.sql}" for t, r in zip(tests, results, strict=True))
-        sql = f"CASE{branches} ELSE {otherwise.sql} END"
+        *given, last = v.alike([*results, otherwise], self._dialect)
+        branches = "".join(f" WHEN {test.sql} THEN {result}" for test, result in zip(tests, given, strict=True))
+        sql = f"CASE{branches} ELSE {last} END"
         return replace(found, sql=sql, columns=found.columns | _columns(tests))
 
     def _coalesce(self, node: Any) -> v.Value:
         only(node, "this", "expressions", "is_nvl", "is_null")
         options = [self.compile(option) for option in (node.this, *node.expressions)]
         found = v.hull(options, "COALESCE")
-        return replace(found, sql=f"COALESCE({', '.join(option.sql for option in options)})")
+        return replace(found, sql=f"COALESCE({', '.join(v.alike(options, self._dialect))})")
 
     def _greatest(self, node: Any) -> v.Value:
         return self._extreme(node, "GREATEST", "MAX")
@@ -230,7 +232,7 @@ class RowExpressions:
         pick = max if word == "GREATEST" else min
         # The engines differ on NULL: some skip it. Here an unknown value makes the result unknown.
         unknown = " OR ".join(f"{option.sql} IS NULL" for option in options)
-        listed = ", ".join(option.sql for option in options)
+        listed = ", ".join(v.alike(options, self._dialect))
         name = sqlite if self._dialect == "sqlite" else word
         return replace(
             v.hull(options, word),

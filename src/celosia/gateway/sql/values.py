@@ -1,15 +1,15 @@
 """A value in a row, as the gateway knows it: its SQL, its type and the interval it cannot leave.
 
 Nothing here can fail on some data and succeed on others: a failure would tell something about a row. So every
-column is
-clamped to its declared bounds, intervals rule out overflow, a divisor's interval must not hold zero, and
-products are few enough that even
-PostgreSQL's check for underflow cannot strike.
+column is clamped to its declared bounds; a whole number is always of 64 bits and any other a double, literals too,
+and where both meet the whole one is converted; intervals rule out overflow; a divisor's interval must not hold zero;
+and products are few enough that even PostgreSQL's check for underflow cannot strike.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -20,7 +20,10 @@ from celosia.gateway.sql.parse import Refused
 Type = Literal["number", "text", "boolean", "date", "null"]
 Dialect = Literal["duckdb", "sqlite", "postgres"]
 TINY = 1e-9
-MOST_FACTORS = 6
+MOST_FACTORS = 4
+"""Columns and literals are 0 or at least 1e-9, so multiples of 2^-82, and so are their sums. A division by at most
+1e15 < 2^50 leaves multiples of 2^-(82 + 102), four leave 2^-490 (products lose less). The centre of a variance needs
+one more bit, its square twice as many, its unit is below 2^83: 2^-1065 is still above the smallest double, 2^-1074."""
 
 DOUBLE = {"duckdb": "DOUBLE", "sqlite": "REAL", "postgres": "DOUBLE PRECISION"}
 WHOLE = {"duckdb": "BIGINT", "sqlite": "INTEGER", "postgres": "BIGINT"}
@@ -94,6 +97,8 @@ def _number(physical: str, facts: ColumnFacts, known: Value, dialect: Dialect) -
     low, high = facts.bounds
     if whole:
         low, high = math.ceil(low), math.floor(high)
+    else:  # what lies between 0 and the smallest number is read as 0, so an interval that begins there holds 0
+        low, high = (0.0 if 0 < abs(bound) < TINY else bound for bound in (low, high))
     target = WHOLE[dialect] if whole else DOUBLE[dialect]
     # NaN compares as the largest number in DuckDB and PostgreSQL, so it becomes the upper bound
     small = "" if whole else f" WHEN {physical} > {-TINY} AND {physical} < {TINY} THEN {number(0, target)}"
@@ -125,65 +130,72 @@ def literal_number(value: float, dialect: Dialect) -> Value:
     if not math.isfinite(value) or abs(value) > LARGEST or 0 < abs(value) < TINY:
         raise Refused(f"numbers between {TINY:g} and {LARGEST:g} (or 0) are read.")
     whole = float(value).is_integer()
-    sql = number(value) if whole else number(value, DOUBLE[dialect])
+    sql = number(value, WHOLE[dialect] if whole else DOUBLE[dialect])
     return Value(sql, "number", value, value, whole, literal=value)
+
+
+def double(value: Value, dialect: Dialect) -> str:
+    """SQL of a number as a double."""
+    return f"CAST({value.sql} AS {DOUBLE[dialect]})" if value.whole else value.sql
+
+
+def alike(values: Sequence[Value], dialect: Dialect) -> list[str]:
+    """SQL of values that meet, in one type: whole numbers stay whole only among themselves."""
+    if all(value.whole or value.type != "number" for value in values):
+        return [value.sql for value in values]
+    return [double(value, dialect) if value.type == "number" else value.sql for value in values]
 
 
 def combine(left: Value, sign: str, right: Value, dialect: Dialect) -> Value:
     """Arithmetic with tracked bounds: ``+ - * / %``."""
     left.need_bounds()
     right.need_bounds()
-    joined = replace(left, columns=left.columns | right.columns, facts=None, literal=None)
-    if sign in "+-":
-        low, high = (left.low + right.low, left.high + right.high)
-        if sign == "-":
-            low, high = (left.low - right.high, left.high - right.low)
-        factors, whole = max(left.factors, right.factors), left.whole and right.whole
-        return checked(replace(joined, low=low, high=high, whole=whole, factors=factors), left, sign, right)
     if sign == "%":
-        return _remainder(left, right, joined)
-    if sign == "/":
-        if right.low <= 0 <= right.high:
-            raise Refused(
-                "the divisor may be zero: its declared values reach from "
-                f"{right.low:g} to {right.high:g}. Keep zero out, for example by GREATEST(column, 1)."
-            )
-        left = replace(left, sql=f"CAST({left.sql} AS {DOUBLE[dialect]})")
-        corners = [a / b for a in (left.low, left.high) for b in (right.low, right.high)]
+        return _remainder(left, right)
+    whole = sign != "/" and left.whole and right.whole
+    if sign in "+-":
+        factors = max(left.factors, right.factors)
+        ends = (right.low, right.high) if sign == "+" else (-right.high, -right.low)
+        low, high = left.low + ends[0], left.high + ends[1]
     else:
-        corners = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
-    factors = left.factors + right.factors + 1
+        factors = left.factors + right.factors + 1
+        low, high = _corners(left, sign, right)
     if factors > MOST_FACTORS:
         raise Refused(f"more than {MOST_FACTORS} products in one value are not computed. Simplify the expression.")
-    whole = sign == "*" and left.whole and right.whole
-    found = replace(joined, low=min(corners), high=max(corners), whole=whole, factors=factors)
-    return checked(found, left, sign, right)
-
-
-def checked(found: Value, left: Value, sign: str, right: Value) -> Value:
-    """The combined value, unless its interval leaves the numbers that are computed exactly enough."""
-    if max(abs(found.low), abs(found.high)) > LARGEST:
+    if max(abs(low), abs(high)) > LARGEST:
         raise Refused(
             f"the value could exceed {LARGEST:g} by its declared bounds. Use tighter bounds or a smaller factor."
         )
-    return replace(found, sql=f"({left.sql} {sign} {right.sql})")
+    sides = [left.sql, right.sql] if whole else [double(left, dialect), double(right, dialect)]
+    sql, columns = f"({sides[0]} {sign} {sides[1]})", left.columns | right.columns
+    return Value(sql, "number", low, high, whole, columns, factors)
 
 
-def _remainder(left: Value, right: Value, joined: Value) -> Value:
+def _corners(left: Value, sign: str, right: Value) -> tuple[float, float]:
+    if sign == "/" and right.low <= 0 <= right.high:
+        raise Refused(
+            "the divisor may be zero: its declared values reach from "
+            f"{right.low:g} to {right.high:g}. Keep zero out, for example by GREATEST(column, 1)."
+        )
+    pairs = [(a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
+    found = [a / b if sign == "/" else a * b for a, b in pairs]
+    return min(found), max(found)
+
+
+def _remainder(left: Value, right: Value) -> Value:
     if not (left.whole and right.whole and right.literal and right.low == right.high):
         raise Refused("a remainder is computed for whole numbers and a constant divisor other than 0.")
     most = abs(right.low) - 1
     low, high = (0.0 if left.low >= 0 else -most), (0.0 if left.high <= 0 else most)
-    return replace(joined, sql=f"({left.sql} % {right.sql})", low=low, high=high, whole=True)
+    return Value(f"({left.sql} % {right.sql})", "number", low, high, True, left.columns, left.factors)
 
 
 def floor(value: Value, dialect: Dialect) -> Value:
     """The largest whole number below."""
     value.need_bounds()
-    sql = f"CAST(FLOOR({value.sql}) AS {WHOLE[dialect]})"
-    return replace(
-        value, sql=sql, low=math.floor(value.low), high=math.floor(value.high), whole=True, facts=None, literal=None
-    )
+    sql = value.sql if value.whole else f"CAST(FLOOR({value.sql}) AS {WHOLE[dialect]})"
+    low, high = math.floor(value.low), math.floor(value.high)
+    return replace(value, sql=sql, low=low, high=high, whole=True, facts=None, literal=None)
 
 
 def hull(values: list[Value], what: str) -> Value:
