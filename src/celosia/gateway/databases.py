@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from celosia.credentials import resolved
 from celosia.errors import DataError, InputError, MissingExtra
-from celosia.gateway.metadata import ColumnFacts, DatasetFacts, TableFacts
+from celosia.gateway.metadata import ColumnFacts, DatasetFacts, JoinFacts, TableFacts
 
 SMALL = 500_000
 
+_WHOLE = r"(TINY|SMALL|BIG|HUGE|U(TINY|SMALL|BIG))?INT(EGER)?|UINTEGER"
+_TEXT = "VARCHAR|CHARACTER( VARYING)?|TEXT|CITEXT"
+_NUMBER = rf"{_WHOLE}|UHUGEINT|DECIMAL\(.*\)|NUMERIC|DOUBLE( PRECISION)?|FLOAT|REAL"
 _PHYSICAL = {
-    "integer": ("INT", "DECIMAL", "NUMERIC", "DOUBLE", "FLOAT", "REAL"),
-    "number": ("INT", "DECIMAL", "NUMERIC", "DOUBLE", "FLOAT", "REAL"),
-    "text": ("CHAR", "TEXT", "STRING", "ENUM", "UUID", "CLOB"),
-    "boolean": ("BOOL",),
-    "date": ("DATE", "TIMESTAMP"),
+    "integer": _NUMBER,
+    "number": _NUMBER,
+    "text": rf"{_TEXT}|ENUM(\(.*\))?|UUID",
+    "boolean": "BOOLEAN",
+    "date": r"DATE|TIMESTAMP(_S|_MS|_NS)?( WITH(OUT)? TIME ZONE)?",
 }
 
 
@@ -75,9 +78,8 @@ class DuckDB:
         # Read once, at the start: a value that does not fit is then the owner's error, never an analyst's message.
         if not path.is_file():
             raise InputError(f"the table {name!r} is declared in the file {path}, which does not exist.")
-        text = str(path).replace("'", "''")
         reader = "read_parquet" if path.suffix.lower() in (".parquet", ".pq") else "read_csv"
-        self._root.execute(f"CREATE TABLE {quoted(name)} AS SELECT * FROM {reader}('{text}')")  # noqa: S608
+        self._root.execute(f"CREATE TABLE {quoted(name)} AS SELECT * FROM {reader}({literal(str(path))})")  # noqa: S608
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run one query; each thread has its own cursor."""
@@ -118,6 +120,7 @@ class Sqlite:
             connection.execute("PRAGMA query_only = ON")
             connection.execute("PRAGMA case_sensitive_like = ON")  # as in the other engines
             connection.execute("PRAGMA trusted_schema = OFF")
+            connection.text_factory = _text
             self._local.connection = connection
         return self._local.connection
 
@@ -139,6 +142,14 @@ class Sqlite:
             self._local.connection.close()
 
 
+def _text(raw: bytes) -> str | None:
+    """A text of SQLite, which may hold any bytes; what is no text counts as missing."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return None
+
+
 class Postgres:
     """PostgreSQL, in read-only transactions with a time limit."""
 
@@ -150,8 +161,20 @@ class Postgres:
         except ImportError:  # pragma: no cover - the test environment has it
             raise MissingExtra.of("the gateway over PostgreSQL", "db") from None
         url = sa.make_url(facts.database).set(drivername="postgresql+psycopg")
-        options = f"-c default_transaction_read_only=on -c statement_timeout={seconds * 1000} -c jit=off"
-        self._engine = sa.create_engine(url, pool_size=8, max_overflow=32, connect_args={"options": options})
+        settings = {
+            "default_transaction_read_only": "on",
+            "statement_timeout": seconds * 1000,
+            "jit": "off",
+            "standard_conforming_strings": "on",  # a backslash in a literal of the question must stay one
+        }
+        options = " ".join(f"-c {name}={value}" for name, value in settings.items())
+        given = {"options": options, "client_encoding": "utf8"}
+        self._engine = sa.create_engine(url, pool_size=8, max_overflow=32, connect_args=given)
+        ((encoding,),) = self.rows("SHOW server_encoding")
+        if encoding != "UTF8":
+            raise InputError(
+                f"the database is encoded in {encoding}, where a text may be unreadable. Use one encoded in UTF8."
+            )
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run one query in a transaction of its own."""
@@ -163,13 +186,13 @@ class Postgres:
                 return list(cursor.fetchall())
 
     def types(self, source: str) -> Mapping[str, str]:
-        """Column names and types."""
-        import sqlalchemy as sa
-
-        inspector = sa.inspect(self._engine)
-        with suppress(sa.exc.NoSuchTableError):
-            return {column["name"]: str(column["type"]) for column in inspector.get_columns(source)}
-        return {}
+        """Column names and types; a domain is what it is made from, an enumeration of any name is one."""
+        found = self.rows(
+            "SELECT a.attname, CASE t.typtype WHEN 'e' THEN 'enum' WHEN 'd' THEN format_type(t.typbasetype, NULL) "  # noqa: S608
+            "ELSE format_type(t.oid, NULL) END FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid "
+            f"WHERE a.attrelid = to_regclass({literal(quoted(source))}) AND a.attnum > 0 AND NOT a.attisdropped"
+        )
+        return {name: str(kind).upper() for name, kind in found}
 
     def name(self, table: str, facts: TableFacts) -> str:
         """The name in the database."""
@@ -196,6 +219,8 @@ def open_database(facts: DatasetFacts) -> Database:
         )
     for name, table in facts.tables.items():
         _check(database, name, table)
+    for join in facts.joins:
+        _check_join(database, facts, join)
     return database
 
 
@@ -214,8 +239,22 @@ def _check(database: Database, name: str, table: TableFacts) -> None:
             raise DataError(f"the column {column!r} of {name!r} is declared unique, but values repeat or are missing.")
 
 
+def _check_join(database: Database, facts: DatasetFacts, join: JoinFacts) -> None:
+    """Refuse a join whose sides the database would convert, which can fail for some values."""
+    stored = []
+    for side in (join.left, join.right):
+        table, _, column = side.partition(".")
+        stored.append(database.types(database.name(table, facts.tables[table]))[column])
+    alike = (_WHOLE, _TEXT)
+    if stored[0] != stored[1] and not any(all(re.fullmatch(kind, name.upper()) for name in stored) for kind in alike):
+        raise InputError(
+            f"the columns {join.left} and {join.right} of a declared join are stored as {stored[0]} and {stored[1]}. "
+            "Store both in one type: to convert a value could fail."
+        )
+
+
 def _check_type(table: str, column: str, facts: ColumnFacts, physical: str) -> None:
-    if physical and not any(part in physical.upper() for part in _PHYSICAL[facts.type]):
+    if physical and not re.fullmatch(_PHYSICAL[facts.type], physical.upper(), re.DOTALL):
         raise InputError(f"the column {column!r} of {table!r} is declared {facts.type} but stored as {physical}.")
 
 
@@ -228,10 +267,13 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def one(rows: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """The only row."""
-    (row,) = rows
-    return row
+def literal(text: str) -> str:
+    """A text as SQL writes it; quotation marks are doubled, and no engine here knows another escape.
+
+    >>> literal("O'Connor")
+    "'O''Connor'"
+    """
+    return "'" + text.replace("'", "''") + "'"
 
 
 def plain(values: Iterable[Any]) -> tuple[Any, ...]:

@@ -9,6 +9,8 @@ import logging
 import math
 import threading
 import time
+from collections import Counter
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -161,14 +163,11 @@ class Gateway:
     def _noisy(self, plan: Plan, shares: Noising) -> list[tuple[tuple[Any, ...], list[float]]]:
         """Exact numbers come from the database and get their noise here; they go nowhere else."""
         counted = [i for i, number in enumerate(plan.numbers) if number.kind != "quantile"]
-        exact: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-        if counted:
-            for row in self._database.rows(emit.aggregate(plan, self._dialect)):
-                exact[self._key(plan, row)] = row[len(plan.keys) :]
+        exact = self._exact(plan) if counted else {}
         cells = self._cells(plan) if plan.public_keys else tuple(exact)
         table: list[list[float]] = [[0.0] * len(plan.numbers) for _ in cells]
         for place, index in enumerate(counted):
-            values = [int(exact[cell][place]) if cell in exact else 0 for cell in cells]
+            values = [exact[cell][place] if cell in exact else 0 for cell in cells]
             for line, value in zip(table, shares.shares[index].add(values), strict=True):
                 line[index] = value
         for index, number in enumerate(plan.numbers):
@@ -176,8 +175,8 @@ class Gateway:
                 steps = self._steps(plan, index)
                 length = len(number.candidates()) - (0 if number.value and number.value.whole else 1)
                 for line, cell in zip(table, cells, strict=True):
-                    found = steps.get(cell, {})
-                    line[index] = shares.shares[index].choose([found.get(i, 0) for i in range(length)])
+                    found = steps.get(cell, Counter())
+                    line[index] = shares.shares[index].choose([found[i] for i in range(length)])
         lines = list(zip(cells, table, strict=True))
         if shares.threshold is not None:
             place = cast("int", plan.threshold_number)
@@ -185,12 +184,26 @@ class Gateway:
             lines.sort(key=lambda line: repr(line[0]))  # the order of the database could tell something
         return lines
 
-    def _steps(self, plan: Plan, index: int) -> dict[tuple[Any, ...], dict[int, int]]:
-        found: dict[tuple[Any, ...], dict[int, int]] = {}
-        for row in self._database.rows(emit.histogram(plan, plan.numbers[index], self._dialect)):
-            step, count = row[len(plan.keys) :]
-            found.setdefault(self._key(plan, row), {})[int(step)] = int(count)
+    def _exact(self, plan: Plan) -> dict[tuple[Any, ...], list[int]]:
+        """The numbers of each cell; two keys that are shown alike are one cell, and their numbers add up."""
+        found: dict[tuple[Any, ...], list[int]] = {}
+        for key, numbers in self._read(plan, emit.aggregate(plan, self._dialect)):
+            found[key] = [a + b for a, b in zip(found[key], numbers, strict=True)] if key in found else numbers
         return found
+
+    def _steps(self, plan: Plan, index: int) -> dict[tuple[Any, ...], Counter[int]]:
+        """The histogram of each cell behind one quantile."""
+        found: dict[tuple[Any, ...], Counter[int]] = {}
+        for key, (step, count) in self._read(plan, emit.histogram(plan, plan.numbers[index], self._dialect)):
+            found.setdefault(key, Counter())[step] += count
+        return found
+
+    def _read(self, plan: Plan, sql: str) -> Iterator[tuple[tuple[Any, ...], list[int]]]:
+        """Rows as key and whole numbers; a key that cannot be shown counts as missing, as it does inside the SQL."""
+        for row in self._database.rows(sql):
+            key = self._key(plan, row)
+            if None not in key:
+                yield key, [int(value) for value in row[len(plan.keys) :]]
 
     def _key(self, plan: Plan, row: tuple[Any, ...]) -> tuple[Any, ...]:
         found = plain(row[: len(plan.keys)])

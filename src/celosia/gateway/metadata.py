@@ -58,6 +58,10 @@ class ColumnFacts(Declared):
             raise ValueError("the categories of a text column are texts")
         if self.type == "integer" and any(not isinstance(value, int) for value in self.categories or ()):
             raise ValueError("the categories of an integer column are whole numbers")
+        if any(isinstance(value, int) and abs(value) > LARGEST for value in self.categories or ()):
+            raise ValueError(f"categories are whole numbers of at most {LARGEST:g}")
+        if self.type == "integer" and self.bounds and math.ceil(self.bounds[0]) > math.floor(self.bounds[1]):
+            raise ValueError("there is no whole number between the bounds")
         return self
 
     def values(self, most: int) -> tuple[str | int | bool, ...] | None:
@@ -147,6 +151,11 @@ class DatasetFacts(Declared):
                 table, _, column = side.partition(".")
                 if table not in self.tables or column not in self.tables[table].columns:
                     raise ValueError(f"the join names {side!r}, which is not a declared table.column")
+            left, right = (self.column(side).type for side in (join.left, join.right))
+            if left != right:
+                raise ValueError(
+                    f"a join pairs columns of one type, but {join.left!r} is {left} and {join.right!r} is {right}"
+                )
         return self
 
     @property
@@ -210,6 +219,11 @@ class DatasetFacts(Declared):
             if known.lower() == name.lower():
                 return known, facts
         raise UnknownName.of("table in this data set", name, self.tables)
+
+    def column(self, name: str) -> ColumnFacts:
+        """The declared column of a ``table.column`` name."""
+        table, _, column = name.partition(".")
+        return self.tables[table].columns[column]
 
     def joined(self, left: str, right: str) -> bool:
         """Tell whether two ``table.column`` names may be joined."""

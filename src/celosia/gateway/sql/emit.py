@@ -4,8 +4,9 @@ analyst's.
 
 from __future__ import annotations
 
+from celosia.gateway.databases import literal
 from celosia.gateway.sql.plan import Number, Plan
-from celosia.gateway.sql.values import DOUBLE, WHOLE, Dialect, Value, number, text
+from celosia.gateway.sql.values import DOUBLE, WHOLE, Dialect, Value, number
 
 
 def aggregate(plan: Plan, dialect: Dialect) -> str:
@@ -127,7 +128,7 @@ def _constant(value: object, dialect: Dialect) -> str:
         return "TRUE" if value else "FALSE"
     if isinstance(value, int):
         return number(value, WHOLE[dialect])
-    return text(str(value))
+    return literal(str(value))
 
 
 def _plain(inner: str) -> str:

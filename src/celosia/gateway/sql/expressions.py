@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from celosia.gateway.databases import literal
 from celosia.gateway.metadata import is_date
 from celosia.gateway.sql import values as v
 from celosia.gateway.sql.parse import Refused
@@ -79,7 +80,7 @@ class RowExpressions:
 
     def _literal(self, node: Any) -> v.Value:
         if node.is_string:
-            return v.Value(v.text(node.this), "text", literal=node.this)
+            return v.Value(literal(node.this), "text", literal=node.this)
         try:
             value = float(node.this)
         except ValueError:
@@ -90,7 +91,7 @@ class RowExpressions:
         written = node.this.this if node.this.key == "literal" and node.this.is_string else ""
         if node.to.this.name != "DATE" or not is_date(written):
             raise Refused(f"CAST is not answered. {_HINTS['cast']}")
-        sql = v.text(written) if self._dialect == "sqlite" else f"CAST({v.text(written)} AS DATE)"
+        sql = literal(written) if self._dialect == "sqlite" else f"CAST({literal(written)} AS DATE)"
         return v.Value(sql, "date", literal=written)
 
     def _boolean(self, node: Any) -> v.Value:
@@ -193,7 +194,7 @@ class RowExpressions:
         if not isinstance(pattern, str) or "\\" in pattern or len(pattern) > 100:
             raise Refused("LIKE is answered with a plain pattern of at most 100 characters and without backslash.")
         word = "NOT LIKE" if node.args.get("negate") else "LIKE"
-        return v.Value(f"({inner.sql} {word} {v.text(pattern)})", "boolean", columns=inner.columns)
+        return v.Value(f"({inner.sql} {word} {literal(pattern)})", "boolean", columns=inner.columns)
 
     def _case(self, node: Any) -> v.Value:
         only(node, "this", "ifs", "default")

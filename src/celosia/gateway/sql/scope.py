@@ -11,7 +11,8 @@ from celosia.gateway.metadata import DatasetFacts, TableFacts
 from celosia.gateway.sql.expressions import only
 from celosia.gateway.sql.parse import Refused
 from celosia.gateway.sql.plan import Source
-from celosia.gateway.sql.values import Dialect, Value, column, inner_name
+from celosia.gateway.sql.reading import column, inner_name, joinable
+from celosia.gateway.sql.values import Dialect, Value
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -136,9 +137,12 @@ class Scope:
                 f"{self._declared_joins()}"
             )
         self._own(left, right, side == "LEFT")
-        on = f"{left[0].alias}.{quoted(left[1])} = {right[0].alias}.{quoted(right[1])}"
+        sides = [
+            joinable(f"{table.alias}.{quoted(name)}", table.facts.columns[name], self._dialect)
+            for table, name in (left, right)
+        ]
         word = "LEFT JOIN" if side == "LEFT" else "JOIN"
-        self.sources.append(Source(quoted(self._physical[new.name]), new.alias, word, on))
+        self.sources.append(Source(quoted(self._physical[new.name]), new.alias, word, " = ".join(sides)))
 
     def _own(self, left: tuple[_Table, str], right: tuple[_Table, str], outer: bool) -> None:
         """Stability: every row of the join must belong to one person, and how many a person gets must be known."""

@@ -1,7 +1,7 @@
 """A value in a row, as the gateway knows it: its SQL, its type and the interval it cannot leave.
 
 Nothing here can fail on some data and succeed on others: a failure would tell something about a row. So every
-column is clamped to its declared bounds; a whole number is always of 64 bits and any other a double, literals too,
+column is read as declared (see ``reading``); a whole number is always of 64 bits and any other a double, literals too,
 and where both meet the whole one is converted; intervals rule out overflow; a divisor's interval must not hold zero;
 and products are few enough that even PostgreSQL's check for underflow cannot strike.
 """
@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from celosia.gateway.databases import quoted
 from celosia.gateway.metadata import LARGEST, ColumnFacts
 from celosia.gateway.sql.parse import Refused
 
@@ -27,7 +26,6 @@ one more bit, its square twice as many, its unit is below 2^83: 2^-1065 is still
 
 DOUBLE = {"duckdb": "DOUBLE", "sqlite": "REAL", "postgres": "DOUBLE PRECISION"}
 WHOLE = {"duckdb": "BIGINT", "sqlite": "INTEGER", "postgres": "BIGINT"}
-TEXT = {"duckdb": "VARCHAR", "sqlite": "TEXT", "postgres": "TEXT"}
 
 
 @dataclass(frozen=True)
@@ -64,58 +62,6 @@ class Value:
                 "move the answer by any amount. Ask the owner to declare bounds, or use a column that has them."
             )
         return self
-
-
-def column(physical: str, facts: ColumnFacts, inner: str, dialect: Dialect) -> tuple[str, Value]:
-    """The SQL that reads a column as it was declared, and its value under the ``inner`` name."""
-    known = Value(inner, "null", columns=frozenset([inner]), facts=facts)
-    if facts.type == "boolean":
-        return physical, replace(known, type="boolean")
-    if facts.type == "date":
-        read = physical if dialect == "sqlite" else f"CAST({physical} AS DATE)"
-        return read, replace(known, type="date")
-    if facts.type == "text":
-        read = f"CAST({physical} AS {TEXT[dialect]})"
-        if facts.categories is not None:
-            listed = ", ".join(text(str(value)) for value in facts.categories)
-            read = f"CASE WHEN {read} IN ({listed}) THEN {read} END"
-        return read, replace(known, type="text")
-    return _number(physical, facts, known, dialect)
-
-
-def _number(physical: str, facts: ColumnFacts, known: Value, dialect: Dialect) -> tuple[str, Value]:
-    whole = facts.type == "integer"
-    if dialect == "sqlite":  # its columns hold anything; a cast never fails there
-        physical = f"CASE WHEN {physical} IS NOT NULL THEN CAST({physical} AS {'INTEGER' if whole else 'REAL'}) END"
-    if facts.categories is not None:
-        listed = [int(value) for value in facts.categories]
-        inside = f"{physical} IN ({', '.join(map(str, listed))})"
-        read = f"CASE WHEN {inside} THEN CAST({physical} AS {WHOLE[dialect]}) END"
-        return read, replace(known, type="number", low=min(listed), high=max(listed), whole=True)
-    if facts.bounds is None:
-        return physical, replace(known, type="number", whole=whole)
-    low, high = facts.bounds
-    if whole:
-        low, high = math.ceil(low), math.floor(high)
-    else:  # what lies between 0 and the smallest number is read as 0, so an interval that begins there holds 0
-        low, high = (0.0 if 0 < abs(bound) < TINY else bound for bound in (low, high))
-    target = WHOLE[dialect] if whole else DOUBLE[dialect]
-    # NaN compares as the largest number in DuckDB and PostgreSQL, so it becomes the upper bound
-    small = "" if whole else f" WHEN {physical} > {-TINY} AND {physical} < {TINY} THEN {number(0, target)}"
-    read = (
-        f"CASE WHEN {physical} IS NULL THEN NULL WHEN {physical} < {number(low)} THEN {number(low, target)}"
-        f" WHEN {physical} > {number(high)} THEN {number(high, target)}{small} ELSE CAST({physical} AS {target}) END"
-    )
-    return read, replace(known, type="number", low=low, high=high, whole=whole)
-
-
-def text(value: str) -> str:
-    """A text literal; quotation marks are doubled, and no engine here knows another escape.
-
-    >>> text("O'Connor")
-    "'O''Connor'"
-    """
-    return "'" + value.replace("'", "''") + "'"
 
 
 def number(value: float, target: str = "") -> str:
@@ -230,8 +176,3 @@ def known_category(value: Value, literal: Value) -> None:
         raise Refused(
             f"unanswerable: {given!r} is not among the declared categories of this column.{suggestion(given, known)}"
         )
-
-
-def inner_name(index: int) -> str:
-    """Name of the index-th column inside the query; names of the question never get there."""
-    return quoted(f"c{index}")
