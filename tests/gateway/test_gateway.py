@@ -224,6 +224,26 @@ def test_a_failing_database_keeps_the_charge_and_its_silence(adult, monkeypatch)
     assert [entry.kind for entry in adult.ledger.history("adult", limit=2)] == ["failure", "charge"]
 
 
+def test_no_word_of_the_database_reaches_the_analyst(adult, monkeypatch, caplog):
+    def fail(_sql):
+        raise ValueError("secret 7731")
+
+    waited = []
+    monkeypatch.setattr(adult._database, "_rows", fail)
+    monkeypatch.setattr(adult, "_wait", waited.append)
+    by_sex = "SELECT sex, COUNT(*) FROM person GROUP BY sex"
+    for ask in (adult.explain, adult.ask):  # the cells are listed by the database before anything is charged
+        with pytest.raises(NoAnswer) as raised:
+            ask(by_sex, epsilon=0.1)
+        assert str(raised.value) == "the database gave no answer. Ask the owner of the data set."
+    assert adult.balance().lifetime.spent == Cost.pure(0)
+    with pytest.raises(NoAnswer, match="stays charged"):
+        adult.ask("SELECT COUNT(*) FROM person", epsilon=0.1)
+    assert len(waited) == 1  # the charged failure leaves on the grid as an answer does
+    assert caplog.records
+    assert all("7731" not in record.getMessage() and record.exc_info is None for record in caplog.records)
+
+
 def test_answers_leave_on_a_grid(adult_csv, tmp_path):
     with closing(Gateway(declared(adult_csv), Ledger.create(tmp_path / "g.db"), grid=0.1)) as gateway:
         for epsilon in (0.1, 0.2):

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
+import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from celosia.credentials import resolved
 from celosia.errors import DataError, InputError, MissingExtra
 from celosia.gateway.metadata import ColumnFacts, DatasetFacts, JoinFacts, TableFacts
 
 SMALL = 500_000
+STEPS_PER_LOOK = 10_000
+"""SQLite looks at the clock after so many instructions: some 100 microseconds."""
+_LOG = logging.getLogger(__name__)
 
 _WHOLE = r"(TINY|SMALL|BIG|HUGE|U(TINY|SMALL|BIG))?INT(EGER)?|UINTEGER"
 _TEXT = "VARCHAR|CHARACTER( VARYING)?|TEXT|CITEXT"
@@ -26,29 +32,44 @@ _PHYSICAL = {
 }
 
 
-class Database(Protocol):
-    """A read-only place that answers SQL."""
+class NoAnswer(DataError):
+    """The database failed or took too long; the message is the same whatever happened."""
+
+
+class Database(ABC):
+    """A read-only place that answers SQL, each statement within a time limit."""
 
     dialect: str
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Run one query and return its rows."""
-        ...
+    def __init__(self, facts: DatasetFacts) -> None:
+        self._seconds = facts.seconds
 
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run one query and return its rows; what the database says of a failure could hold values, so it ends here."""
+        try:
+            return self._rows(sql)
+        except Exception as problem:
+            _LOG.error("a statement got no answer: %s", type(problem).__name__)
+            raise NoAnswer("the database gave no answer. Ask the owner of the data set.") from None
+
+    @abstractmethod
+    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run one query within the time limit."""
+
+    @abstractmethod
     def types(self, source: str) -> Mapping[str, str]:
         """Column names of a table with their physical types."""
-        ...
 
+    @abstractmethod
     def name(self, table: str, facts: TableFacts) -> str:
         """The name by which the table is read."""
-        ...
 
+    @abstractmethod
     def close(self) -> None:
         """Give the connections back."""
-        ...
 
 
-class DuckDB:
+class DuckDB(Database):
     """DuckDB over CSV and Parquet files, or over one of its own database files (read-only)."""
 
     dialect = "duckdb"
@@ -58,6 +79,7 @@ class DuckDB:
             import duckdb
         except ImportError:  # pragma: no cover - the test environment has it
             raise MissingExtra.of("the gateway over files", "dp") from None
+        super().__init__(facts)
         own = facts.database.removeprefix("duckdb").removeprefix(":///")
         self._local = threading.local()
         try:
@@ -81,11 +103,17 @@ class DuckDB:
         reader = "read_parquet" if path.suffix.lower() in (".parquet", ".pq") else "read_csv"
         self._root.execute(f"CREATE TABLE {quoted(name)} AS SELECT * FROM {reader}({literal(str(path))})")  # noqa: S608
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Run one query; each thread has its own cursor."""
+    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run one query; each thread has its own cursor, which a second thread interrupts."""
         if not hasattr(self._local, "cursor"):
             self._local.cursor = self._root.cursor()
-        return list(self._local.cursor.execute(sql).fetchall())
+        limit = threading.Timer(self._seconds, self._local.cursor.interrupt)
+        limit.daemon = True
+        limit.start()
+        try:
+            return list(self._local.cursor.execute(sql).fetchall())
+        finally:
+            limit.cancel()
 
     def types(self, source: str) -> Mapping[str, str]:
         """Column names and types."""
@@ -101,12 +129,13 @@ class DuckDB:
         self._root.close()
 
 
-class Sqlite:
+class Sqlite(Database):
     """SQLite, opened read-only."""
 
     dialect = "sqlite"
 
     def __init__(self, facts: DatasetFacts) -> None:
+        super().__init__(facts)
         self._path = Path(facts.database.removeprefix("sqlite:///"))
         if not self._path.is_file():
             raise InputError(f"there is no SQLite file {self._path}.")
@@ -124,9 +153,11 @@ class Sqlite:
             self._local.connection = connection
         return self._local.connection
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Run one query; each thread has its own connection."""
-        return list(self._connection().execute(sql).fetchall())
+    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run one query; each thread has its own connection, which looks at the clock now and then."""
+        connection, end = self._connection(), time.monotonic() + self._seconds
+        connection.set_progress_handler(lambda: time.monotonic() > end, STEPS_PER_LOOK)
+        return list(connection.execute(sql).fetchall())
 
     def types(self, source: str) -> Mapping[str, str]:
         """Column names and declared types; SQLite does not enforce them, so the queries cast."""
@@ -150,33 +181,37 @@ def _text(raw: bytes) -> str | None:
         return None
 
 
-class Postgres:
+class Postgres(Database):
     """PostgreSQL, in read-only transactions with a time limit."""
 
     dialect = "postgres"
 
-    def __init__(self, facts: DatasetFacts, seconds: int = 60) -> None:
+    def __init__(self, facts: DatasetFacts) -> None:
         try:
             import sqlalchemy as sa
         except ImportError:  # pragma: no cover - the test environment has it
             raise MissingExtra.of("the gateway over PostgreSQL", "db") from None
+        super().__init__(facts)
         url = sa.make_url(facts.database).set(drivername="postgresql+psycopg")
         settings = {
             "default_transaction_read_only": "on",
-            "statement_timeout": seconds * 1000,
+            "statement_timeout": max(1, round(self._seconds * 1000)),
             "jit": "off",
             "standard_conforming_strings": "on",  # a backslash in a literal of the question must stay one
         }
         options = " ".join(f"-c {name}={value}" for name, value in settings.items())
         given = {"options": options, "client_encoding": "utf8"}
-        self._engine = sa.create_engine(url, pool_size=8, max_overflow=32, connect_args=given)
-        ((encoding,),) = self.rows("SHOW server_encoding")
+        self._engine = sa.create_engine(url, pool_size=8, max_overflow=32, pool_pre_ping=True, connect_args=given)
+        try:
+            ((encoding,),) = self._rows("SHOW server_encoding")
+        except sa.exc.SQLAlchemyError as problem:
+            raise DataError(f"PostgreSQL cannot open the data set {facts.name!r} ({type(problem).__name__}).") from None
         if encoding != "UTF8":
             raise InputError(
                 f"the database is encoded in {encoding}, where a text may be unreadable. Use one encoded in UTF8."
             )
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run one query in a transaction of its own."""
         with self._engine.connect() as connection:
             raw = connection.connection.driver_connection

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from celosia.budget.noise import laplace_for
-from celosia.errors import DataError
 from celosia.gateway.answer import Answer, finish
-from celosia.gateway.databases import open_database, plain
+from celosia.gateway.databases import NoAnswer, open_database, plain
 from celosia.gateway.explain import Explanation, explain
 from celosia.gateway.ledger import Balance, Granted, Ledger, Share, Stored
 from celosia.gateway.metadata import DatasetFacts
@@ -29,12 +28,10 @@ from celosia.gateway.sql.parse import Refused, parse
 from celosia.gateway.sql.plan import Plan
 from celosia.gateway.sql.values import Dialect
 
+__all__ = ["Gateway", "NoAnswer"]
+
 _STRIPES = 256
 _LOG = logging.getLogger(__name__)
-
-
-class NoAnswer(DataError):
-    """The database failed after the charge; the message is the same whatever happened."""
 
 
 class Gateway:
@@ -94,14 +91,14 @@ class Gateway:
         cost = needed(plan, self.facts.cost(epsilon, rho, delta, announce), noise)
         shares = noising(plan, cost, self._cell_count(plan), noise)
         question = plan.question(self.facts.name, cost.measure, cost.loss_units, cost.delta_units, shares.shape)
-        with self._asking[int(question[:8], 16) % _STRIPES]:
-            charged = self.ledger.charge(self.facts.name, analyst, question, _request(sql), cost, fresh=fresh)
-            if isinstance(charged, Stored):
-                answer = Answer.again(charged.answer, charged.left)
-            else:
-                answer = self._answer(plan, shares, charged)
-        self._wait(start)
-        return answer
+        try:
+            with self._asking[int(question[:8], 16) % _STRIPES]:
+                charged = self.ledger.charge(self.facts.name, analyst, question, _request(sql), cost, fresh=fresh)
+                if isinstance(charged, Stored):
+                    return Answer.again(charged.answer, charged.left)
+                return self._answer(plan, shares, charged)
+        finally:
+            self._wait(start)  # a failure leaves on the grid, too
 
     def explain(
         self,

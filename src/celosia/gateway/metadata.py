@@ -136,6 +136,9 @@ class DatasetFacts(Declared):
     epsilon: float | None = Field(default=None, gt=0, description="lifetime total")
     delta: float = Field(default=0.0, ge=0, lt=1, description="lifetime total of delta")
     rho: float | None = Field(default=None, gt=0, description="lifetime total in zCDP, instead of epsilon")
+    seconds: float = Field(
+        default=60.0, gt=0, le=86_400, description="time limit of each statement in the database; beyond it no answer"
+    )
     tables: dict[str, TableFacts]
     joins: tuple[JoinFacts, ...] = ()
     shares: tuple[ShareFacts, ...] = ()

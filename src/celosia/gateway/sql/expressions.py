@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 LONGEST_LIST = 500
 LONGEST_SQL = 12_000
+_PATTERN = re.compile(r"(?=.{0,100}$)%?[^%_\\]*%?", re.DOTALL)
 _COMPARE = {"eq": "=", "neq": "<>", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%"}
 _HINTS = {
@@ -191,8 +193,11 @@ class RowExpressions:
         only(node, "this", "expression", "negate")
         inner = self.compile(node.this).need("text")
         pattern = self.compile(node.expression).need("text").literal
-        if not isinstance(pattern, str) or "\\" in pattern or len(pattern) > 100:
-            raise Refused("LIKE is answered with a plain pattern of at most 100 characters and without backslash.")
+        if not isinstance(pattern, str) or not _PATTERN.fullmatch(pattern):
+            raise Refused(
+                "LIKE is answered with the patterns 'word%', '%word' or '%word%' of at most 100 characters, without _ "
+                "and backslash. Others may take long for some texts, and the time would tell about them."
+            )
         word = "NOT LIKE" if node.args.get("negate") else "LIKE"
         return v.Value(f"({inner.sql} {word} {literal(pattern)})", "boolean", columns=inner.columns)
 
