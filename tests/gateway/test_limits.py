@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from celosia.budget.cost import Cost
+from celosia.gateway.answer import cell_text
 from celosia.gateway.gateway import NoAnswer
 from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.sql.build import build
@@ -28,7 +31,7 @@ def test_plain_patterns_are_answered(empty_database, ask_over):
 
 @pytest.mark.parametrize("pattern", ["%e%e%", "%e%e%e%e%e%e%e%e%_~", "f_ver", "_", "f%r", "%%e%", "f\\%", "x" * 101])
 def test_patterns_that_may_take_long_are_refused(pattern):
-    """With many wildcards a text of one person can take seconds: how long an answer takes would tell about it."""
+    """With several wildcards a text of one person can take seconds: how long an answer takes would tell about it."""
     facts = DatasetFacts.of({"name": "t", "epsilon": 1, "tables": {"t": {"columns": PEOPLE}}})
     for condition in (
         f"CASE WHEN who = 17 AND age = 37 THEN note LIKE '{pattern}' ELSE FALSE END",
@@ -58,3 +61,133 @@ def test_a_statement_that_takes_too_long_gets_no_answer(empty_database, ask_over
     assert "time" not in str(slow.value)
     # the connection is still good for what is quick
     assert gateway._database.rows("SELECT 1") == [(1,)]
+
+
+FACTS = DatasetFacts.of(
+    {
+        "name": "t",
+        "epsilon": 900_000.0,
+        "tables": {
+            "t": {
+                "columns": {
+                    **PEOPLE,
+                    "ok": {"type": "boolean"},
+                    "many": {"type": "integer", "bounds": [1, 1000]},
+                    "date": {"type": "date"},
+                }
+            }
+        },
+    }
+)
+LARGE = {
+    "sums": "SELECT SUM(" + " + ".join(["age"] * 400) + ") FROM t",
+    "sums of sums": "SELECT " + " + ".join(["COUNT(*)"] * 200) + " FROM t",
+    "constants": "SELECT ok, COUNT(*) + " + " + ".join(["1"] * 400) + " FROM t GROUP BY ok",
+    "comparisons": "SELECT COUNT(*) FROM t WHERE " + " = ".join(["age"] * 700),
+    "tests": "SELECT COUNT(*) FROM t WHERE age" + " IS NULL" * 600,
+    "casts": "SELECT SUM(age" + "::INT" * 600 + ") FROM t",
+    "numbers": "SELECT " + ", ".join(f"SUM(age + {i})" for i in range(100)) + " FROM t",
+    "columns": "SELECT " + ", ".join(["COUNT(*)"] * 300) + " FROM t",
+    "keys": "SELECT COUNT(*) FROM t GROUP BY " + ", ".join(["ok"] * 700),
+    "groups": "SELECT COUNT(*) FROM t GROUP BY age, " + " OR ".join(f"age = {i}" for i in range(200)) + ", many",
+    "order": "SELECT COUNT(*) AS n FROM t ORDER BY " + ", ".join(["n"] * 700),
+    # the parser tries each level of these in two ways, which doubles its work with each
+    "arrays": "SELECT " + "ARRAY[" * 24 + "1" + "]" * 24 + " FROM t",
+    "types": "SELECT " + "INT(" * 24 + "1" + ")" * 24 + " FROM t",
+    "more types": "SELECT COUNT(*) FROM t WHERE " + "DATE(x, " * 24 + "1" + ")" * 24,
+    "structures": "SELECT " + "{'a': " * 24 + "1" + "}" * 24 + " FROM t",
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large_questions_are_refused_at_once(name):
+    with pytest.raises(Refused):
+        build(LARGE[name], FACTS, "duckdb", {"t": "t"})
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age, who) FROM t",
+        "SELECT PERCENTILE_CONT(0.5, 0.6) WITHIN GROUP (ORDER BY age) FROM t",
+        "SELECT PERCENTILE_CONT() WITHIN GROUP (ORDER BY age) FROM t",
+        "SELECT PERCENTILE_CONT('a') WITHIN GROUP (ORDER BY age) FROM t",
+        "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP () FROM t",
+        "SELECT QUANTILE(age) FROM t",
+        "SELECT QUANTILE(age, age) FROM t",
+        "SELECT COUNT() FROM t",
+        "SELECT SUM() FROM t",
+        "SELECT MEDIAN() FROM t",
+        "SELECT COUNT(DISTINCT) FROM t",
+        "SELECT COUNT(*) FROM t WHERE",
+        "SELECT COUNT(*) FROM t WHERE CASE END",
+        "SELECT COUNT(*) FROM t GROUP BY",
+        "SELECT COUNT(*) FROM t GROUP BY ()",
+        "SELECT COUNT(*) FROM t HAVING",
+        "SELECT COUNT(*) FROM t ORDER BY",
+        "SELECT COUNT(*) FROM t LIMIT",
+        "SELECT COUNT(*) FROM t LIMIT 1e999",
+        "SELECT COUNT(*) FROM t LIMIT nan",
+        "SELECT ROUND(COUNT(*), 1e999) FROM t",
+        "SELECT COUNT(*) * 1e308 * 10 FROM t",
+        "SELECT COUNT(*) + 1e999 FROM t",
+        "SELECT COUNT(*) FROM t HAVING COUNT(*) IN (1e999)",
+        "SELECT SUM(age) FROM t WHERE age IN ()",
+        "SELECT COALESCE() FROM t",
+        "SELECT GREATEST() FROM t",
+        "SELECT ABS() FROM t",
+        "SELECT COUNT(*) FROM t WHERE note LIKE NULL",
+        "SELECT COUNT(*) FROM t WHERE note LIKE",
+    ],
+)
+def test_odd_questions_are_refused_with_a_reason(sql):
+    with pytest.raises(Refused):
+        build(sql, FACTS, "duckdb", {"t": "t"})
+
+
+def test_a_column_may_be_called_like_a_type():
+    build(
+        "SELECT COUNT(*) FROM t WHERE date >= DATE '2026-01-01' OR date IN ('2026-01-01')", FACTS, "duckdb", {"t": "t"}
+    )
+
+
+HUGE = "COUNT(*)" + " * 1e15" * 22
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        HUGE,
+        f"-({HUGE})",
+        f"{HUGE} / 1e-9",
+        f"{HUGE} - {HUGE}",
+        f"({HUGE}) * ({HUGE})",
+        f"FLOOR({HUGE}) * FLOOR({HUGE})",
+        f"ROUND({HUGE}, 3) + CEIL({HUGE})",
+        f"ABS({HUGE}) * FLOOR(COUNT(*) * 1e15)",
+        f"GREATEST({HUGE}, 1, AVG(age))",
+        "COUNT(*)" + " / 1e15" * 22,
+        f"1 / ({'COUNT(*)' + ' / 1e15' * 22})",
+        f"AVG(age) * ({HUGE})",
+        f"COALESCE({HUGE}, SUM(age) * 0)",
+        f"STDDEV(age) * ({HUGE}) * MEDIAN(age)",
+    ],
+)
+def test_numbers_beyond_all_bounds_are_no_failure(tmp_path, ask_over, asked):
+    """The arithmetic after the noise may leave the doubles; the question was paid, so it gets an answer that is JSON."""
+    gateway = ask_over(f"sqlite:///{tmp_path / 'data.db'}", PEOPLE, *ROWS)
+    answer = gateway.ask(f"SELECT {asked} AS x FROM t HAVING {asked} > 0 OR TRUE ORDER BY {asked}", epsilon=1.0)
+    json.dumps(answer.data(), allow_nan=False)
+    assert len(answer.rows) == 1
+    assert cell_text(answer.rows[0]["x"])
+
+
+def test_groups_times_columns_are_bounded(tmp_path, ask_over):
+    columns = {"a": {"type": "integer", "bounds": [1, 9999]}, "w": {"type": "number", "bounds": [0, 300]}}
+    made = ["CREATE TABLE t (a, w)", "INSERT INTO t VALUES (1, 2)"]
+    gateway = ask_over(f"sqlite:///{tmp_path / 'data.db'}", columns, *made)
+    assert gateway.explain("SELECT a, COUNT(*), AVG(w) FROM t GROUP BY a", epsilon=1.0).cells == 9999
+    assert gateway.explain("SELECT FLOOR(a / 100), MEDIAN(w) FROM t GROUP BY 1", epsilon=1.0).cells == 100
+    for asked in ("MEDIAN(w)", ", ".join(f"COUNT(*) + {i}" for i in range(40)), "COUNT(*)" + " + SUM(w) + AVG(w)" * 20):
+        with pytest.raises(Refused, match="too large for 9999 groups"):
+            gateway.explain(f"SELECT a, {asked} FROM t GROUP BY a", epsilon=1.0)

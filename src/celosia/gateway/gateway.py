@@ -30,6 +30,8 @@ from celosia.gateway.sql.values import Dialect
 
 __all__ = ["Gateway", "NoAnswer"]
 
+MOST_WORK = 3_000_000
+"""Microseconds, about: what is computed from the noisy numbers of one question."""
 _STRIPES = 256
 _LOG = logging.getLogger(__name__)
 
@@ -135,6 +137,8 @@ class Gateway:
             raise Refused(f"the question has {len(found)} groups; at most {MOST_CELLS} are answered at once.")
         if not found:
             raise Refused("the question has no group at all by its declared values.")
+        if len(found) * plan.work > MOST_WORK:
+            raise Refused(f"the answer is too large for {len(found)} groups. Ask for fewer groups or fewer columns.")
         return tuple(found)
 
     def _queries(self, plan: Plan) -> list[str]:
@@ -143,8 +147,9 @@ class Gateway:
         return first + [emit.histogram(plan, x, self._dialect) for x in plan.numbers if x.kind == "quantile"]
 
     def _answer(self, plan: Plan, shares: Noising, granted: Granted) -> Answer:
+        names = tuple(output.name for output in plan.outputs)
         try:
-            lines = self._noisy(plan, shares)
+            rows = finish(plan, shares, self._noisy(plan, shares))
         except Exception as problem:  # what went wrong must not reach the analyst: it could depend on the data
             _LOG.error("a charged question got no answer: %s", type(problem).__name__)
             self.ledger.fail(granted)
@@ -152,8 +157,7 @@ class Gateway:
                 "the database gave no answer. The cost stays charged; the reason is not shown, because it could depend "
                 "on the data. Ask the owner of the data set."
             ) from None
-        names = tuple(output.name for output in plan.outputs)
-        answer = Answer(names, finish(plan, shares, lines), granted.cost, granted.left, notes=plan.notes)
+        answer = Answer(names, rows, granted.cost, granted.left, notes=plan.notes)
         self.ledger.answer(granted, answer.body())
         return answer
 

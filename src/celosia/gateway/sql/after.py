@@ -39,8 +39,12 @@ class After:
         own = frozenset([self.constants[0]]) if self.op == "number" else frozenset()
         return own.union(*(arg.indices() for arg in self.args))
 
+    def size(self) -> int:
+        """How many operations it is made of."""
+        return 1 + sum(arg.size() for arg in self.args)
+
     def value(self, cell: Cell) -> Any:
-        """The number, text or truth value; nothing when it cannot be said."""
+        """The number, text or truth value; nothing when it cannot be said, also because no double holds it."""
         if self.op == "constant":
             return self.constants[0]
         if self.op == "key":
@@ -53,9 +57,10 @@ class After:
         if any(value is None for value in given):
             return None
         try:
-            return _POINT[self.op](given, self.constants)
+            found = _POINT[self.op](given, self.constants)
         except (ArithmeticError, ValueError, TypeError):
             return None
+        return None if isinstance(found, float) and not math.isfinite(found) else found
 
     def interval(self, cell: Cell) -> Interval | None:
         """Bounds that hold when every number is inside its own interval; nothing when there are none."""
@@ -77,7 +82,7 @@ class After:
             found: Interval = _RANGE[self.op](given, self.constants)
         except (ArithmeticError, ValueError):
             return None
-        return found
+        return found if all(math.isfinite(end) for end in found) else None
 
     def variance(self, cell: Cell) -> float | None:
         r"""Variance by the delta method: :math:`\sum_j (\partial f / \partial b_j)^2 \operatorname{Var} b_j`."""
@@ -89,8 +94,9 @@ class After:
             up, down = self.value(cell.moved(index, step)), self.value(cell.moved(index, -step))
             if not (isinstance(up, int | float) and isinstance(down, int | float)):
                 return None
-            total += ((up - down) / (2 * step)) ** 2 * cell.variances[index]
-        return total
+            slope = (up - down) / (2 * step)
+            total += slope * slope * cell.variances[index]
+        return total if math.isfinite(total) else None
 
 
 def number(index: int) -> After:
@@ -167,9 +173,9 @@ _POINT: dict[str, Any] = {
     "/": lambda g, _: g[0] / g[1],
     "neg": lambda g, _: -g[0],
     "abs": lambda g, _: abs(g[0]),
-    "floor": lambda g, _: math.floor(g[0]),
-    "ceil": lambda g, _: math.ceil(g[0]),
-    "round": lambda g, c: round(g[0], _power_of_ten(c)),
+    "floor": lambda g, _: float(math.floor(g[0])),
+    "ceil": lambda g, _: float(math.ceil(g[0])),
+    "round": lambda g, c: float(round(g[0], _power_of_ten(c))),
     "greatest": lambda g, _: max(g),
     "least": lambda g, _: min(g),
     "scale": lambda g, c: g[0] * c[0] + c[1],
@@ -192,9 +198,9 @@ _RANGE: dict[str, Any] = {
     "/": lambda g, _: _corners("/", g[0], g[1]),
     "neg": lambda g, _: (-g[0][1], -g[0][0]),
     "abs": lambda g, _: (0.0 if g[0][0] <= 0 <= g[0][1] else min(map(abs, g[0])), max(map(abs, g[0]))),
-    "floor": lambda g, _: (math.floor(g[0][0]), math.floor(g[0][1])),
-    "ceil": lambda g, _: (math.ceil(g[0][0]), math.ceil(g[0][1])),
-    "round": lambda g, c: (round(g[0][0], _power_of_ten(c)), round(g[0][1], _power_of_ten(c))),
+    "floor": lambda g, _: tuple(float(math.floor(end)) for end in g[0]),
+    "ceil": lambda g, _: tuple(float(math.ceil(end)) for end in g[0]),
+    "round": lambda g, c: tuple(float(round(end, _power_of_ten(c))) for end in g[0]),
     "greatest": lambda g, _: (max(p[0] for p in g), max(p[1] for p in g)),
     "least": lambda g, _: (min(p[0] for p in g), min(p[1] for p in g)),
     "scale": lambda g, c: tuple(sorted(x * c[0] + c[1] for x in g[0])),

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 20_000
 MOST_VALUES = 10_000
+MOST_LISTING = 10**8
+"""Declared values times length of the keys: what listing the groups costs, about a second. It is free to ask for."""
 MOST_NUMBERS = 20
+MOST_OUTPUTS = 50
+MOST_KEYS = 10
 DEEPEST_SQL = 45
 _ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _COMPARE = {"eq": "=", "neq": "<>", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
@@ -50,6 +54,7 @@ class _Builder:
         where = self._select.args.get("where")
         condition = self._rows.condition(where.this).sql if where is not None else ""
         self._read_keys()
+        _few(self._select.expressions, MOST_OUTPUTS, "SELECT")
         for item in self._select.expressions:
             self._read_output(item)
         if not self._numbers:
@@ -66,10 +71,6 @@ class _Builder:
             self._number(Number("persons" if person and truncated else "rows"))
         for sql in [condition, *(key.sql for _, key in self._keys), *(x.value.sql for x in self._numbers if x.value)]:
             _shallow(sql)
-        if len(self._numbers) > MOST_NUMBERS:
-            raise Refused(
-                f"the question needs {len(self._numbers)} noisy numbers; at most {MOST_NUMBERS} are given at once."
-            )
         return Plan(
             sources=tuple(self._scope.sources),
             reads=self._scope.reads,
@@ -94,6 +95,9 @@ class _Builder:
         if group is None:
             return
         only(group, "expressions")
+        if not group.expressions:
+            raise Refused("GROUP BY is answered with columns or expressions of columns.")
+        _few(group.expressions, MOST_KEYS, "GROUP BY")
         aliases = {item.alias.lower(): item.this for item in self._select.expressions if item.key == "alias"}
         for node in group.expressions:
             if node.key == "literal" and not node.is_string:
@@ -134,6 +138,8 @@ class _Builder:
             raise Refused(
                 f"the groups are {cells} by their declared values; at most {MOST_CELLS} are answered at once."
             )
+        if cells * sum(len(value.sql) for _, value in self._keys) > MOST_LISTING:
+            raise Refused(f"GROUP BY is too large for the {cells} values of its columns. Use a simpler expression.")
         return tuple(found)
 
     def _key_columns(self) -> list[str]:
@@ -168,6 +174,7 @@ class _Builder:
             condition = self._after(having.this)
         order = self._select.args.get("order")
         ordered = []
+        _few(order.expressions if order is not None else [], MOST_KEYS, "ORDER BY")
         for item in order.expressions if order is not None else []:
             only(item, "this", "desc", "nulls_first")
             ordered.append((self._ordered(item.this), bool(item.args.get("desc"))))
@@ -194,10 +201,8 @@ class _Builder:
         key = node.key
         if key in _AGGREGATES:
             return self._aggregate(node)
-        if key == "literal":
-            return a.constant(node.this if node.is_string else float(node.this))
-        if key in ("boolean", "null"):
-            return a.constant(bool(node.this) if key == "boolean" else None)
+        if key in ("literal", "boolean", "null"):
+            return a.constant(self._rows.compile(node).literal)
         if key in _ARITHMETIC or key in _COMPARE:
             only(node, "this", "expression", "typed", "safe")
             sign = _ARITHMETIC.get(key) or _COMPARE[key]
@@ -270,10 +275,13 @@ class _Builder:
 
     def _within(self, node: Any) -> a.After:
         only(node, "this", "expression")
-        if node.this.key not in ("percentilecont", "percentiledisc") or node.expression.key != "order":
+        if node.this.key not in ("percentilecont", "percentiledisc"):
             raise Refused("WITHIN GROUP is answered for PERCENTILE_CONT and PERCENTILE_DISC.")
         only(node.this, "this")
-        (ordered,) = node.expression.expressions
+        order = node.expression
+        if order is None or order.key != "order" or len(order.expressions) != 1:
+            raise Refused("WITHIN GROUP is answered with one value: (ORDER BY column).")
+        ordered = order.expressions[0]
         only(ordered, "this", "nulls_first")
         return self._quantile(self._argument(ordered.this), _share(node.this.this))
 
@@ -285,6 +293,8 @@ class _Builder:
     def _count(self, node: Any) -> a.After:
         only(node, "this", "big_int")
         inner = node.this
+        if inner is None:
+            raise Refused("COUNT counts rows, COUNT(*), or the known values of a column.")
         if inner.key == "star" or (inner.key == "literal"):
             return a.number(self._number(Number("rows")))
         if inner.key != "distinct":
@@ -323,6 +333,10 @@ class _Builder:
         for index, known in enumerate(self._numbers):
             if known.key() == number.key():
                 return index
+        if len(self._numbers) == MOST_NUMBERS:
+            raise Refused(
+                f"the question needs more than {MOST_NUMBERS} noisy numbers. Ask for some of them on their own."
+            )
         self._numbers.append(number)
         return len(self._numbers) - 1
 
@@ -336,6 +350,11 @@ def _shallow(sql: str) -> None:
             raise Refused(
                 "the expression is nested too deeply. Ask a flatter one, or use brackets to halve a long sum."
             )
+
+
+def _few(items: list[Any], most: int, what: str) -> None:
+    if len(items) > most:
+        raise Refused(f"{what} lists {len(items)} expressions; at most {most} are answered at once.")
 
 
 def _bare(node: Any) -> Any:

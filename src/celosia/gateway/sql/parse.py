@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from celosia.errors import InputError
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 LONGEST = 10_000
 MOST_TOKENS = 1_500
 DEEPEST = 25
+DEEPEST_TREE = 60
 
 
 class Refused(InputError):
@@ -31,7 +33,9 @@ def parse(text: str) -> exp.Select:
         raise Refused(f"the question has {len(text)} characters; at most {LONGEST} are read. Ask a shorter one.")
     if any((ord(c) < 32 and c not in "\t\n\r") or 0xD800 <= ord(c) <= 0xDFFF for c in text):
         raise Refused("the question holds a control character or half a character. Write plain text.")
-    return _select(text, _tokens(text))
+    select = _select(text, _tokens(text))
+    _flat(select)
+    return select
 
 
 def _tokens(text: str) -> list[Any]:
@@ -57,7 +61,36 @@ def _tokens(text: str) -> list[Any]:
         run = run + 1 if token.token_type in (TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE) else 0
         if depth > DEEPEST or run > DEEPEST:
             raise Refused(f"the question is nested deeper than {DEEPEST} levels. Ask a flatter one.")
+    _plain(tokens)
     return list(tokens)
+
+
+def _plain(tokens: list[Any]) -> None:
+    """Refuse what the parser tries in two ways at each level, so that its work would double with each."""
+    from sqlglot import Dialect
+    from sqlglot.tokenizer_core import TokenType
+
+    types = Dialect.get_or_raise("postgres").parser_class.TYPE_TOKENS
+    brackets = {TokenType.L_BRACKET, TokenType.R_BRACKET, TokenType.L_BRACE, TokenType.R_BRACE}
+    for token, following in pairwise([*tokens, None]):
+        if token.token_type in brackets:
+            raise Refused(f"the question holds {token.text!r}: lists and structures are not answered.")
+        if token.token_type in types and following is not None and following.token_type == TokenType.L_PAREN:
+            raise Refused(
+                f"{token.text[:40].upper()} is a type, not a function. Columns already have their declared type."
+            )
+
+
+def _flat(select: exp.Select) -> None:
+    """Refuse a tree that is too deep to walk down; conditions joined by the same word are on one level."""
+    waiting: list[tuple[Any, int]] = [(select, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if depth > DEEPEST_TREE:
+            raise Refused(f"an expression has more than {DEEPEST_TREE} levels. Use brackets to halve a long sum.")
+        for child in node.iter_expressions():
+            same = child.key == node.key and node.key in ("and", "or")
+            waiting.append((child, depth + (not same)))
 
 
 def _select(text: str, tokens: list[Any]) -> exp.Select:
