@@ -168,6 +168,18 @@ def test_standard_errors_hold(adult):
     assert np.std([cell["value"] for cell in rows]) == pytest.approx(told, rel=0.35)
 
 
+def test_a_cost_is_split_over_the_numbers_of_a_question(adult):
+    """Four numbers share one epsilon: each has four times the noise it would have alone."""
+    sql = "SELECT COUNT(*) AS n, SUM(age), AVG(hours) FROM person"  # the mean needs a sum and a count
+    told = adult.explain(sql, epsilon=0.4)
+    assert [number["share"] for number in told.numbers] == [0.1] * 4
+    assert [number["scale"] for number in told.numbers] == [10, 900, 10, 500]
+    noisy = [adult.ask(sql, epsilon=0.4, fresh=True).rows[0]["n"]["value"] - 32561 for _ in range(400)]
+    expected = 2 * math.exp(-0.1) / (1 - math.exp(-0.2))  # of the discrete Laplace distribution of scale 10
+    assert abs(np.abs(noisy).mean() - expected) < 5 * expected / 20
+    assert abs(np.abs(noisy).mean() - expected / 4) > 5 * expected / 20
+
+
 def test_hidden_groups_need_delta(adult_csv, tmp_path, adult):
     sql = "SELECT country, COUNT(*) AS n FROM person GROUP BY country ORDER BY n DESC"
     with pytest.raises(Refused, match="not public"):

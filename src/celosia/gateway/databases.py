@@ -86,9 +86,9 @@ class DuckDB(Database):
             self._root = duckdb.connect(own, read_only=True) if own else duckdb.connect(":memory:")
             if not own:
                 for name, table in facts.tables.items():
-                    self._load(name, Path(table.source or f"{name}.csv"))
-                # after loading nothing else may be read from or written to the disk
-                self._root.execute("SET enable_external_access = false")
+                    self._load(name, table)
+            # from now on nothing else may be read from or written to the disk
+            self._root.execute("SET enable_external_access = false")
             size = self._root.execute("SELECT COALESCE(SUM(estimated_size), 0) FROM duckdb_tables()").fetchone()
             if size is None or size[0] < SMALL:  # there starting threads would take longer than the query
                 self._root.execute("SET threads = 1")
@@ -96,12 +96,42 @@ class DuckDB(Database):
         except duckdb.Error as problem:
             raise DataError(f"DuckDB cannot open the data set {facts.name!r} ({type(problem).__name__}).") from None
 
-    def _load(self, name: str, path: Path) -> None:
+    def _load(self, name: str, table: TableFacts) -> None:
         # Read once, at the start: a value that does not fit is then the owner's error, never an analyst's message.
+        path = Path(table.source or f"{name}.csv")
         if not path.is_file():
             raise InputError(f"the table {name!r} is declared in the file {path}, which does not exist.")
-        reader = "read_parquet" if path.suffix.lower() in (".parquet", ".pq") else "read_csv"
-        self._root.execute(f"CREATE TABLE {quoted(name)} AS SELECT * FROM {reader}({literal(str(path))})")  # noqa: S608
+        if path.suffix.lower() in (".parquet", ".pq"):
+            source = f"read_parquet({literal(str(path))})"
+            chosen = [quoted(column) for column in table.columns if column in self._described(source)]
+        else:
+            source, chosen = self._csv(path, table)
+        # without a declared column there, all are loaded; that they lack is told when the declaration is checked
+        self._root.execute(f"CREATE TABLE {quoted(name)} AS SELECT {', '.join(chosen) or '*'} FROM {source}")  # noqa: S608
+
+    def _csv(self, path: Path, table: TableFacts) -> tuple[str, list[str]]:
+        """The call that reads a CSV file, and its declared columns: texts as they stand, others in their type."""
+        opening = f"read_csv({literal(str(path))}, header = true"
+        there = self._described(f"{opening})")
+        texts = [column for column, facts in table.columns.items() if facts.type == "text" and column in there]
+        types = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in texts)
+        source = f"{opening}, sample_size = -1{f', types = {{{types}}}' if types else ''})"
+        stored = self._described(source)
+        known = {column: facts for column, facts in table.columns.items() if column in stored}
+        return source, [self._fitted(source, column, facts, stored[column]) for column, facts in known.items()]
+
+    def _fitted(self, source: str, column: str, facts: ColumnFacts, stored: str) -> str:
+        """A column converted to its declared type, unless a value would be lost: then the check of types tells."""
+        name = quoted(column)
+        target = {"integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN", "date": "DATE"}.get(facts.type)
+        if target is None or _fits(facts, stored):
+            return name
+        cast = f"TRY_CAST(CAST({name} AS VARCHAR) AS {target})"
+        lost = self._root.execute(f"SELECT COUNT({name}) - COUNT({cast}) FROM {source}").fetchone()  # noqa: S608
+        return f"{cast} AS {name}" if lost == (0,) else name
+
+    def _described(self, source: str) -> dict[str, str]:
+        return {row[0]: str(row[1]) for row in self._root.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}  # noqa: S608
 
     def _rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run one query; each thread has its own cursor, which a second thread interrupts."""
@@ -289,8 +319,12 @@ def _check_join(database: Database, facts: DatasetFacts, join: JoinFacts) -> Non
 
 
 def _check_type(table: str, column: str, facts: ColumnFacts, physical: str) -> None:
-    if physical and not re.fullmatch(_PHYSICAL[facts.type], physical.upper(), re.DOTALL):
+    if physical and not _fits(facts, physical):
         raise InputError(f"the column {column!r} of {table!r} is declared {facts.type} but stored as {physical}.")
+
+
+def _fits(facts: ColumnFacts, physical: str) -> bool:
+    return re.fullmatch(_PHYSICAL[facts.type], physical.upper(), re.DOTALL) is not None
 
 
 def quoted(name: str) -> str:
