@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -127,6 +128,32 @@ def test_cost_by_opendps_map_never_exceeds_what_was_asked():
         for sensitivity in (1, 3, 90):
             assert n.laplace_for(sensitivity, epsilon).spent(sensitivity) <= epsilon
             assert n.gaussian_for_zcdp(sensitivity, epsilon).spent(sensitivity) <= epsilon
+
+
+def _spreads(rows: int, largest: int) -> Iterator[tuple[int, ...]]:
+    """All ways in which a person's rows can lie in keys that nobody else has."""
+    yield ()
+    for first in range(1, min(rows, largest) + 1):
+        yield from ((first, *rest) for rest in _spreads(rows - first, first))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 6])
+@pytest.mark.parametrize("delta", [0.2, 0.01, 1e-6])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 6.0])
+def test_row_threshold_hides_a_person_however_the_rows_are_spread(epsilon, delta, rows):
+    scale = rows / epsilon
+    p = math.exp(-1 / scale)
+
+    def reached(t: int) -> float:
+        """The chance that the noise is at least t > 0."""
+        return p**t / (1 + p)
+
+    def shown(t: int) -> float:
+        return max(1 - math.prod(1 - reached(t - count) for count in spread) for spread in _spreads(rows, rows))
+
+    t = scales.row_threshold(scale, delta, rows)
+    assert shown(t) <= delta * (1 + 1e-9)
+    assert t == rows + 1 or shown(t - 1) > delta, "no larger than it must be"
 
 
 @pytest.mark.parametrize("shape", ["laplace", "gaussian"])

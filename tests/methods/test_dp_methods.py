@@ -12,6 +12,7 @@ from celosia.budget import sampling
 from celosia.errors import ParameterError, RequirementError
 from celosia.methods.dp_marginals import agree
 from celosia.statistics.nonnegative import nearest_nonnegative, whole_with_total
+from celosia.streams import Stream
 
 COUNTS = {  # lecture, education by sex: Female, Male
     "10th": (295, 638), "11th": (432, 743), "12th": (144, 289), "1st-4th": (46, 122), "5th-6th": (84, 249),
@@ -55,6 +56,16 @@ def test_change_one_needs_twice_the_noise():
     assert histogram(epsilon=1.0, neighbours="change-one").noise(32).scale == 2.0
     assert histogram(epsilon=1.0).noise(32).scale == 1.0
     assert histogram(epsilon=1.0, rows_per_person=3).noise(32).scale == 3.0
+
+
+@pytest.mark.parametrize("person", ["p", None])
+def test_a_cell_of_one_person_is_shown_with_probability_delta_at_most(person):
+    """Three rows of one person in a cell of their own: 600 draws accept delta = 0.01 and reject the 0.12 of counting 1."""
+    frame = pl.DataFrame({"p": [1] * 3 + list(range(2, 12)), "c": ["rare"] * 3 + ["x"] * 10})
+    table = celosia.read(frame, celosia.Schema.of(person=person))
+    method = celosia.methods.DpHistogram(columns=["c"], epsilon=6, delta=0.01, rows_per_person=3)
+    shown = ["rare" in method.apply(table, Stream(0)).table.polars()["c"].to_list() for _ in range(600)]
+    assert sum(shown) <= binom.ppf(1 - 1e-6, 600, 0.01) < binom.ppf(1e-6, 600, 0.119)
 
 
 def test_the_noise_has_the_stated_scale_and_no_other(adult):

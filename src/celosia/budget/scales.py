@@ -96,6 +96,20 @@ def threshold(scale: float, delta: float, touched: int = 1, *, shape: str = "lap
     return 1 + max(above, 1)
 
 
+def row_threshold(scale: float, delta: float, rows: int = 1) -> int:
+    r"""Smallest noisy count *of rows* at which a key that is not public may be shown (discrete Laplace noise).
+
+    One person brings up to ``rows`` rows, to as many keys or all to one: a key that nobody else has may count that
+    many. The chance that one of the keys is shown is largest in one of these two cases, because
+    :math:`-\ln(1 - \Pr[c + Z \ge T])` is convex in the count :math:`c`. Where persons are counted instead of rows,
+    :func:`threshold` is enough.
+
+    >>> row_threshold(0.5, 0.01, 1), row_threshold(0.5, 0.01, 3)
+    (4, 6)
+    """
+    return max(threshold(scale, delta, rows), threshold(scale, delta) + rows - 1)
+
+
 def _check(sensitivity: float, loss: float, name: str) -> None:
     if not (math.isfinite(sensitivity) and sensitivity > 0):
         raise ParameterError(

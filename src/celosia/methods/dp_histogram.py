@@ -32,7 +32,7 @@ class DpHistogram(Method):
     composition). Which cells exist must not depend on the data: their values come from ``values``, from the
     declared order of a column or from the bounds of
     a whole-number column, and empty cells get noise too. Without them ``delta`` is needed, and only cells that
-    reach a threshold are shown. ``tidy`` gives
+    reach a threshold are shown: it hides a person with all their records in one cell. ``tidy`` gives
     the nearest non-negative whole numbers with the noisy total; that costs nothing. The noise comes from the
     operating system's generator: a seed does not repeat it.
     References: Dwork, McSherry, Nissim & Smith (2006).
@@ -93,14 +93,14 @@ class DpHistogram(Method):
     def _hidden(self, frame: pl.DataFrame, noise: Noise) -> pl.DataFrame:
         import polars as pl
 
-        from celosia.budget.scales import threshold
+        from celosia.budget.scales import row_threshold
 
         if self.delta == 0:
             raise ParameterError(
                 "dp-histogram: the values of the columns are not declared, so showing a cell tells that "
                 "somebody is in it. Give values (or an order, or bounds), or a delta above 0."
             )
-        least = threshold(noise.scale, self.delta, self.rows_per_person)
+        least = row_threshold(noise.scale, self.delta, self.rows_per_person)
         noisy = pl.Series(COUNT, noise.add(frame[COUNT].to_list()), dtype=pl.Int64)
         shown = frame.with_columns(noisy).filter(pl.col(COUNT) >= least)
         return shown.sort(list(self.columns), nulls_last=True)
