@@ -7,7 +7,7 @@ A frame here is the engine's own lazy frame (a Polars ``LazyFrame``, a DuckDB re
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -171,6 +171,15 @@ class Engine(ABC):
                 f"{cells} cells would have to be brought into memory, the bound is {COLLECT_LIMIT}: "
                 "use fewer or coarser quasi-identifiers, or a method that works row by row."
             )
+
+
+def unsigned(frame: Any, names: Iterable[str] | None = None) -> Any:
+    """A frame with 0.0 for -0.0, in these columns or in all: equal numbers must have one text, or a file parts them."""
+    native = nw.from_native(frame)
+    types = native.collect_schema()
+    floats = [name for name in (types if names is None else names) if types[name].is_float()]
+    plain = {n: nw.when(nw.col(n) == 0).then(nw.lit(0.0, types[n])).otherwise(nw.col(n)) for n in floats}
+    return native.with_columns(**plain).to_native() if plain else frame
 
 
 def as_text(name: str, dtype: nw.dtypes.DType) -> nw.Expr:

@@ -8,7 +8,7 @@ from typing import Any
 
 from celosia.classes import Rows
 from celosia.engines import engine_for, engine_named
-from celosia.engines.engine import Engine
+from celosia.engines.engine import Engine, unsigned
 from celosia.errors import DataError
 from celosia.schema import Schema
 from celosia.table.table import Table
@@ -48,7 +48,8 @@ def read(
         chosen = engine_named("polars")
         frame = chosen.accept(frame)
     _check_names(names)
-    return Table(Rows.described(chosen, frame, schema or Schema()), origin=origin, facts=facts, ordered=facts is None)
+    rows = Rows.described(chosen, unsigned(frame), schema or Schema())
+    return Table(rows, origin=origin, facts=facts, ordered=facts is None)
 
 
 def _origin(source: Any) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from celosia import classes
 from celosia.classes import STAR, Rows
 from celosia.engines import engine_named
-from celosia.engines.engine import HIDDEN, RECORD, SUPPRESSED, Engine, as_text
+from celosia.engines.engine import HIDDEN, RECORD, SUPPRESSED, Engine, as_text, unsigned
 from celosia.errors import DataError, SchemaError
 from celosia.representation import Block, Shown, table_blocks
 from celosia.schema import Missing, Schema
@@ -220,7 +220,7 @@ class Table(Shown):
         """Columns replaced by Narwhals expressions; runs on every engine, row by row."""
         for name in columns:
             self._known(name)
-        return self._with(self.engine.with_columns(self.rows.frame, columns))
+        return self._with(unsigned(self.engine.with_columns(self.rows.frame, columns), columns))
 
     def replace(self, columns: Mapping[str, Any]) -> Table:
         """Columns replaced (or added) by arrays or series in the order of the records."""
@@ -228,7 +228,7 @@ class Table(Shown):
         import polars as pl
 
         table = self.identified()
-        new = pl.DataFrame({name: pl.Series(name, values) for name, values in columns.items()})
+        new = unsigned(pl.DataFrame({name: pl.Series(name, values) for name, values in columns.items()}))
         if len(new) != len(table):
             raise DataError(f"{len(new)} values were given for {len(table)} records.")
         small = new.rename({name: f"__new__{name}" for name in new.columns}).with_columns(
@@ -249,7 +249,7 @@ class Table(Shown):
         table = self.identified()  # a join may move rows
         small = pl.Series(name, values).cast(self.polars_types()[name])
         frame = self.engine.map(table.rows.frame, name, small, pl.Series("label", labels))
-        return table._with(frame)._rebound()
+        return table._with(unsigned(frame, [name]))._rebound()
 
     def drop(self, names: Sequence[str]) -> Table:
         """Without these columns."""
@@ -289,7 +289,7 @@ class Table(Shown):
 
     def fresh(self, frame: pl.DataFrame) -> Table:
         """A table of new rows under the same schema: no record of it belongs to a record of this one."""
-        new = self.engine.identify(self.engine.accept(frame))
+        new = self.engine.identify(self.engine.accept(unsigned(frame)))
         bound = self.schema.keep(frame.columns).bind(self.engine.kinds(new))
         return replace(self, rows=Rows(self.engine, new, bound), lineage=object(), ordered=False, _cache={})
 
