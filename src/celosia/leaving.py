@@ -28,6 +28,7 @@ class Leaving:
 
     original: Table
     table: Table
+    methods: tuple[Method, ...]
     left_out: Mapping[str, str]
     """Columns that stay behind, and what they are: a role that names somebody, or undeclared."""
     kept: tuple[Mapping[str, Any], ...]
@@ -57,15 +58,17 @@ def releasable(
     secrets = tuple({**secret, **choice.further(secret)} for secret in protected.secrets)
     kept = [choice.told(protected, name) for name in protected.names if name in keep and choice.doubted(name)]
     reasons = {name: choice.nature(name) for name in left_out}
-    return Leaving(original, replace(protected.drop(left_out), secrets=secrets), reasons, tuple(kept))
+    return Leaving(original, replace(protected.drop(left_out), secrets=secrets), tuple(methods), reasons, tuple(kept))
 
 
 def arranged(leaving: Leaving, order: str, stream: Stream) -> Table:
     """The table with its records as they are written: ``shuffled`` by the stream, or ``kept`` as they came in.
 
-    Further tables of original records are shuffled too, each in its own way.
+    Further tables of original records are shuffled too, each in its own way. Other methods or columns give another
+    order under the same seed: two releases must not be put side by side.
     """
     table, engine = leaving.table, leaving.table.engine
+    stream = stream.child("output", *leaving.methods, *table.names)
     if order == "kept":
         return replace(table, rows=replace(table.rows, frame=engine.ordered(table.rows.frame)), _cache={})
     frame = engine.materialised(engine.shuffle(table.rows.frame, stream))

@@ -47,7 +47,7 @@ def run(
     original = original.identified().computed()
     check_input(original)
     check_columns(original, [*policy.require, *policy.risks, *(s.method for s in policy.steps[:1])])
-    protected = apply_steps(original, policy.steps, Stream(seed), tell)
+    protected = apply_steps(original, policy.steps, Stream(seed).over(original.fingerprint), tell)
     tell("measure", 0.8)
     made = finish(original, protected, policy, seed)
     tell("write", 0.9)
@@ -73,7 +73,7 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
     after = assess(protected, policy.require, policy.risks)
     attacks = tuple(risk for risk in policy.risks if risk.attack)
     comparison = compare(original, protected, policy.losses, attacks)
-    released = arranged(leaving, policy.output.order, Stream(seed).child("output"))
+    released = arranged(leaving, policy.output.order, Stream(seed).over(original.fingerprint))
     order = np.asarray(released.engine.ids(released.rows.frame))
     certificate = _certificate(released, leaving, policy, after, comparison)
     record = _record(original, released, policy, seed, order, before, after, comparison)
@@ -170,7 +170,11 @@ def _record(
         "key": evidence.fresh_key().hex(),
         "policy": policy.text,
         "steps": [{"name": one.name, "parameters": one.method.spec()} for one in policy.steps],
-        "input": {"file": source.name, "sha256": evidence.file_hash(source) if source.is_file() else None},
+        "input": {
+            "file": source.name,
+            "sha256": evidence.file_hash(source) if source.is_file() else None,
+            "content": original.fingerprint().hex(),
+        },
         "rows": evidence.pack_rows(np.asarray(order, dtype=np.int64)),
         "transformation": evidence.plain(secrets),
         "before": evidence.plain(before.spec()),

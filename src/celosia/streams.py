@@ -1,14 +1,17 @@
 """Random streams: one per step of a run, and inside it one per record.
 
-A stream is a key derived from the seed and a name; record ``i`` draws from counter ``i`` of a Philox generator with
-that key (Salmon et al. 2011). So a record gets the same draws on every engine, in every order and every block of rows.
+A stream is a key derived from the seed, a name and the content of the table that is protected; record ``i`` draws from
+counter ``i`` of a Philox generator with that key (Salmon et al. 2011). So a record gets the same draws on every engine,
+in every order and every block of rows, and other ones as soon as the data change: two releases under one seed have
+independent noise, and their difference tells no cell.
 """
 
 from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +29,7 @@ def fresh_seed() -> int:
 
 @dataclass(frozen=True)
 class Stream:
-    """A source of random numbers that depends on the seed and its name only.
+    """A source of random numbers that depends on the seed, its name and the table it is for.
 
     >>> int(Stream(1).child("noise").rng().integers(100)) == int(Stream(1).child("noise").rng().integers(100))
     True
@@ -35,16 +38,24 @@ class Stream:
     """
 
     seed: int = field(repr=False)
-    path: tuple[str, ...] = ()
+    path: tuple[str, ...] = field(default=(), repr=False)
+    content: Callable[[], bytes] | None = field(default=None, repr=False, compare=False)
+    """Gives a digest of the table, which only a draw asks for."""
 
     def child(self, *names: object) -> Stream:
         """The stream of a step, column or purpose inside this one."""
-        return Stream(self.seed, (*self.path, *map(str, names)))
+        return replace(self, path=(*self.path, *map(str, names)))
+
+    def over(self, content: Callable[[], bytes]) -> Stream:
+        """The stream for one table: a table with other cells gets independent numbers under the same seed."""
+        return replace(self, content=content)
 
     def key(self) -> bytes:
-        """256 bits derived from the seed and the path."""
+        """256 bits derived from the seed, the path and the content."""
         text = "\x1f".join(("celosia", *self.path)).encode()
-        return hashlib.blake2b(text, key=self.seed.to_bytes(64, "little", signed=False), digest_size=32).digest()
+        table = b"" if self.content is None else b"\x1e" + self.content()
+        seed = self.seed.to_bytes(64, "little", signed=False)
+        return hashlib.blake2b(text + table, key=seed, digest_size=32).digest()
 
     def rng(self) -> np.random.Generator:
         """A generator for choices that do not belong to single records."""

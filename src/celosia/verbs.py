@@ -130,7 +130,8 @@ def protect(
 ) -> Table:
     """Apply methods one after the other; ``table.history`` tells what each did.
 
-    Without a seed 128 bits come from the operating system; then the result cannot be repeated.
+    Without a seed 128 bits come from the operating system; then the result cannot be repeated. With a seed the same
+    table and the same methods give the same result; another cell or another parameter gives independent noise.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [30, 30]}), celosia.Schema.of(quasi=["age"]))
@@ -140,7 +141,7 @@ def protect(
     built = [build("method", method) for method in methods]
     current = table.identified()
     start = table.start or current.rows
-    stream = Stream(fresh_seed() if seed is None else seed)
+    stream = Stream(fresh_seed()) if seed is None else Stream(seed).over(table.fingerprint)
     for i, method in enumerate(built):
         if progress:
             progress(method.name, i / len(built))
@@ -152,9 +153,9 @@ def protect(
 
 
 def step(table: Table, method: Method, stream: Stream, start: Any) -> Table:
-    """Apply one method and write it into the history."""
+    """Apply one method and write it into the history. Its parameters belong to the name of its stream."""
     before = len(table.history)
-    outcome = method.apply(table, stream)
+    outcome = method.apply(table, stream.child(method))
     entry = {"step": method.name, "parameters": method.public_spec(), **outcome.evidence}
     if outcome.others:
         entry["tables"] = list(outcome.others)

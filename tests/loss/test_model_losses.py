@@ -61,7 +61,7 @@ def test_more_noise_disagrees_more(learner):
                 for s in range(3)
             ]
         )
-        for p in (0.01, 4.0)
+        for p in (0.01, 25.0)
     )
     assert little < 0.1 < much
 

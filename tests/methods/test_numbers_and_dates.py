@@ -158,15 +158,24 @@ def test_shifts_are_one_per_person_and_bounded(engine):
     assert after["come"].dtype == pl.Date
 
 
-def test_shifts_do_not_depend_on_engine_order_or_the_other_rows():
+def test_shifts_with_a_key_do_not_depend_on_engine_order_or_the_other_rows():
+    before, key = visits(), "the key of this file"
+    polars, duckdb = shifted(before, "polars", key=key), shifted(before, "duckdb", key=key)
+    assert polars.equals(duckdb)
+    turned = shifted(before.reverse(), key=key).reverse()
+    assert turned.equals(polars)
+    part = shifted(before.filter(pl.col("who") < 10), key=key)
+    assert part.equals(polars.filter(pl.col("who") < 10))
+    assert not shifted(before, key="the key of another file").equals(polars)
+
+
+def test_shifts_of_a_seed_do_not_depend_on_the_engine_but_on_the_data():
     before = visits()
     polars, duckdb = shifted(before, "polars"), shifted(before, "duckdb")
     assert polars.equals(duckdb)
-    turned = shifted(before.reverse()).reverse()
-    assert turned.equals(polars)
-    part = shifted(before.filter(pl.col("who") < 10))
-    assert part.equals(polars.filter(pl.col("who") < 10))
     assert not shifted(before, seed=2).equals(polars)
+    part = shifted(before.filter(pl.col("who") < 10))
+    assert not part.equals(polars.filter(pl.col("who") < 10))
 
 
 def test_shifts_are_uniform():

@@ -54,7 +54,8 @@ def protect_file(
     keep = [*(policy.output.columns if policy else ()), *_names(keep_columns)]
     leaving = releasable(table, protected, [method], keep, keeping="--keep-columns")
     order = "kept" if keep_order else (policy.output if policy else Output()).order
-    released = arranged(leaving, order, Stream(fresh_seed() if seed is None else seed).child("output"))
+    stream = Stream(fresh_seed()) if seed is None else Stream(seed).over(table.fingerprint)
+    released = arranged(leaving, order, stream)
     write(released.engine.select(released.rows.frame, released.names), out, table.facts, overwrite=overwrite)
     written = {"out": str(out)}
     for name, other in further_tables(released).items():
@@ -81,7 +82,7 @@ def apply_file(record: Path, source: str, out: Path, *, released: Path | None, o
     made = apply_record(record, source, released=released)
     output = Policy.parse(load_record(record)["policy"], record.parent).output
     leaving = releasable(made.original, made.table, made.methods, output.columns)
-    table = arranged(leaving, output.order, Stream(fresh_seed()).child("output"))
+    table = arranged(leaving, output.order, Stream(fresh_seed()))
     visible = table.engine.select(table.rows.frame, table.names)
     write(visible, out, made.table.facts, originals=[source], overwrite=overwrite)
     found = {**made.spec(), "out": str(out), "left_out": list(leaving.left_out)}

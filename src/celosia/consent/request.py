@@ -26,13 +26,13 @@ from celosia.consent.result import (
     columns_of,
     dialect_of,
     fetched,
-    fingerprint,
     known_columns,
     table_of,
     with_owner,
 )
 from celosia.consent.rules import Catalogue
 from celosia.consent.store import Preferences, now
+from celosia.engines.fingerprint import fingerprint
 from celosia.errors import RequirementError
 from celosia.leaving import arranged, releasable
 from celosia.streams import Stream, fresh_seed
@@ -186,7 +186,9 @@ def carried_out(
         sensitive=request.sensitive,
         hierarchies=request.hierarchies,
     )
-    stream = Stream(seed)
+    default = "block" if store.default else "allow"
+    used = _used(marks, default)
+    stream = Stream(seed).over(table.fingerprint).child(request.design, used)
     tell("protecting", 0.5)
     fired = {name for names in marks.columns.values() for name in names}
     cells = {name: marks.cells(name) for name in sorted(fired) if name in table.names}
@@ -201,11 +203,11 @@ def carried_out(
         rows=rows,
         dialect=dialect,
         query=normalised(request.sql, dialect),
-        input=fingerprint(frame),
+        input=fingerprint(frame.lazy()).hex(),
         catalogue=catalogue.digest(),
-        preferences=_used(marks, report["default"]),
+        preferences=used,
         moment=moment,
-        default=report["default"],
+        default=default,
     )
     tell("done", 1.0)
     report |= {"before": before, "measured": measured}
@@ -277,7 +279,7 @@ def _majority(original: Table, protected: Table) -> dict[str, float]:
 
 def _released(original: Table, protected: Table, stream: Stream) -> tuple[Table, NDArray[np.int64]]:
     """What may leave, in random order, and where each of its records was."""
-    made = arranged(releasable(original, protected, ()), "shuffled", stream.child("order"))
+    made = arranged(releasable(original, protected, ()), "shuffled", stream)
     engine, frame = made.engine, made.rows.frame
     return read(engine.collect(engine.select(frame, made.names)), made.schema), engine.ids(frame)
 

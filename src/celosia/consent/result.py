@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from celosia.consent.elements import ANY, Columns, Elements, parsed, same_table
@@ -27,8 +25,6 @@ DIALECT_OF = {
     "duckdb": "duckdb",
     "mysql": "mysql",
 }
-BLOCK = 100_000
-"""Rows that are hashed at once."""
 
 
 def with_owner(sql: str, owner: str, dialect: str, query: Elements) -> tuple[str, str]:
@@ -113,22 +109,6 @@ def fetched(source: str | pl.DataFrame, sql: str, dialect: str) -> pl.DataFrame:
         raise DataError("the query has no records.")
     names = _written(frame)
     return frame.sort(names) if names else frame
-
-
-def fingerprint(frame: pl.DataFrame) -> str:
-    """SHA-256 of a result: its names and types, and its rows in their order.
-
-    >>> import polars as pl
-    >>> one, other = pl.DataFrame({"a": ["", None]}), pl.DataFrame({"a": [None, ""]})
-    >>> fingerprint(one) == fingerprint(one.clone()), fingerprint(one) == fingerprint(other)
-    (True, False)
-    """
-    digest = hashlib.sha256(repr([(name, str(dtype)) for name, dtype in frame.schema.items()]).encode())
-    for part in frame.select(_written(frame)).iter_slices(BLOCK):
-        text = BytesIO()
-        part.write_csv(text, include_header=False)
-        digest.update(text.getbuffer())
-    return digest.hexdigest()
 
 
 def column_of(frame: pl.DataFrame, name: str) -> str:

@@ -11,7 +11,7 @@ import duckdb
 import narwhals as nw
 import polars as pl
 
-from celosia.engines.engine import RECORD, Engine
+from celosia.engines.engine import COLLECT_LIMIT, RECORD, Engine
 
 _views = itertools.count()
 _SQL_TYPES = {
@@ -81,6 +81,11 @@ class DuckDB(Engine):
     def collect(self, frame: duckdb.DuckDBPyRelation) -> pl.DataFrame:
         """Run the query."""
         return pl.DataFrame(frame)
+
+    def streamed(self, frame: duckdb.DuckDBPyRelation) -> pl.LazyFrame:
+        """In memory below the stated bound, batch by batch above it."""
+        small = self.rows(frame) * len(frame.columns) <= COLLECT_LIMIT
+        return self.collect(frame).lazy() if small else frame.pl(lazy=True)
 
     def quantiles(self, frame: duckdb.DuckDBPyRelation, column: str, shares: Sequence[float]) -> list[float]:
         """Quantiles of one column in one pass."""

@@ -60,6 +60,10 @@ class Engine(ABC):
         """The frame in memory, as Polars."""
 
     @abstractmethod
+    def streamed(self, frame: Any) -> pl.LazyFrame:
+        """The frame as a lazy Polars one, which can be run through without being in memory whole."""
+
+    @abstractmethod
     def quantiles(self, frame: Any, column: str, shares: Sequence[float]) -> list[float]:
         """Quantiles of a numeric column, linear interpolation, missing values left out."""
 

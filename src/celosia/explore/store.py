@@ -7,7 +7,6 @@ the same evaluation. The first line keeps the seed. The file can be read by its 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 from pathlib import Path
@@ -85,9 +84,8 @@ class Store:
 
 def fingerprint(table: Table) -> bytes:
     """A digest of the cells, the types and the schema."""
-    buffer = io.BytesIO()
-    table.polars().rechunk().write_ipc(buffer, compression="uncompressed")
-    digest = hashlib.blake2b(buffer.getbuffer(), digest_size=32)
+    types = {name: str(dtype) for name, dtype in table.polars_types().items()}
+    digest = hashlib.blake2b(table.fingerprint() + canonical(types), digest_size=32)
     hierarchies = {c.name: _content(c.hierarchy) for c in table.schema.columns if c.hierarchy is not None}
     bounds = {c.name: c.bounds for c in table.schema.columns}
     digest.update(canonical([table.schema.spec(), hierarchies, bounds]))

@@ -25,9 +25,10 @@ class Pseudonymise(Method):
 
     .. math:: p(x) = \operatorname{base32}\big(\operatorname{HMAC}_K(\text{domain} \,\|\, x)\big)_{1 \dots \ell}
 
-    Without a key one is derived from the seed of the run, so that another run gives other pseudonyms; give ``key`` or
-    ``key_file`` (at least 16 bytes) to link releases and tables. The table that leads back is kept in the private
-    record only. Pseudonymous data are still personal data: rows of one person stay linked. References: RFC 2104.
+    Without a key one is derived from the seed of the run and the data, so that another run gives other pseudonyms;
+    give ``key`` or ``key_file`` (at least 16 bytes) to link releases and tables. The table that leads back is kept in
+    the private record only. Pseudonymous data are still personal data: rows of one person stay linked. References:
+    RFC 2104.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"id": ["a", "b", "a"]}), celosia.Schema.of(identifiers=["id"]))

@@ -29,9 +29,10 @@ class ShiftDates(Method):
 
     Spans of time between the dates of a person stay exact; the calendar does not. ``by`` is the person column unless
     another is named; without either every record has a shift of its own. ``weeks`` shifts whole weeks, so that the
-    days of the week stay. Shifts come from the seed and the person's number alone: a later file with the same key gets
-    the same ones. A date known to the day to an intruder is hidden only among :math:`2D + 1` days, and two known dates
-    of different persons bound both shifts. Dates as text need ``notation``.
+    days of the week stay. With ``key`` shifts come from the key and the person's number alone: a later file with the
+    same key gets the same ones; with a seed other data get other ones. A date known to the day to an intruder is
+    hidden only among :math:`2D + 1` days, and two known dates of different persons bound both shifts. Dates as text
+    need ``notation``.
 
     >>> import polars as pl, celosia, datetime
     >>> days = [datetime.date(2020, 1, 1), datetime.date(2020, 1, 11)]

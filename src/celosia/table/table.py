@@ -151,6 +151,12 @@ class Table(Shown):
             return np.arange(len(self), dtype=np.int64)
         return self.cached("ids", lambda: np.sort(self.engine.ids(self.rows.frame)))
 
+    def fingerprint(self) -> bytes:
+        """A digest of the visible names and cells in the order of the records; the same on every engine."""
+        from celosia.engines.fingerprint import fingerprint
+
+        return self.cached("fingerprint", lambda: fingerprint(self.engine.streamed(self.visible())))
+
     # Classes and frequencies, each computed once.
 
     def coded(self) -> Coded | None:

@@ -1,0 +1,206 @@
+"""A seed repeats a run on the same data; on other data, or with other parameters, it gives independent noise."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import celosia
+from celosia import methods
+from celosia.cli.main import run as command
+from celosia.release import unpack_rows
+from celosia.run import run
+from celosia.verify import verify
+
+N = 400
+POLICY = """
+[input]
+path = "{name}.csv"
+engine = "{engine}"
+[schema]
+quasi = ["age"]
+sensitive = ["pay"]
+[[step]]
+use = "noise"
+columns = ["pay"]
+p = {p}
+[output]
+path = "{name}.safe.csv"
+report = false
+[run]
+seed = "{seed}"
+"""
+SEED = "c0ffee" * 5
+
+
+def people(last: float = 0.0) -> pl.DataFrame:
+    """Rows whose pay tells which record they are; the last record's is given."""
+    pay = [1000.0 + 1000 * i for i in range(N - 1)]
+    return pl.DataFrame({"age": [20 + i % 50 for i in range(N)], "pay": [*pay, last]})
+
+
+def noise(table: celosia.Table, method: celosia.methods.Noise, seed: int = 1) -> np.ndarray:
+    """What was added to all records but the last."""
+    made = celosia.protect(table, method, seed=seed).polars()["pay"]
+    return (made - table.polars()["pay"]).to_numpy()[:-1]
+
+
+def related(one: np.ndarray, other: np.ndarray) -> float:
+    return abs(float(np.corrcoef(one, other)[0, 1]))
+
+
+def test_one_changed_cell_gives_independent_noise(engine):
+    method = methods.Noise(columns=["pay"], p=0.1)
+    first, same, changed = (noise(celosia.read(people(last), engine=engine), method) for last in (500.0, 500.0, 501.0))
+    assert np.array_equal(first, same)
+    assert related(first, changed) < 0.25, "4.5 standard errors of independent noise are 0.23"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda frame: frame.with_columns(more=pl.lit(1)),
+        lambda frame: frame.rename({"age": "years"}),
+        lambda frame: frame.with_columns(age=pl.when(pl.col("age") > 20).then(pl.col("age"))),
+        lambda frame: pl.concat([frame[:-1], frame[-1:], frame[-1:]]),
+    ],
+    ids=["a column more", "another name", "missing values", "a record more"],
+)
+def test_every_change_gives_independent_noise(change):
+    method = methods.Noise(columns=["pay"], p=0.1)
+    first = noise(celosia.read(people()), method)
+    assert related(first, noise(celosia.read(change(people())), method)[: N - 1]) < 0.25
+
+
+def test_other_parameters_give_independent_noise():
+    """x + a z and x + b z together would tell x."""
+    table = celosia.read(people())
+    weak, strong = (noise(table, methods.Noise(columns=["pay"], p=p)) for p in (0.1, 0.4))
+    assert related(weak, strong) < 0.25
+    assert related(weak, noise(table, methods.Noise(columns=["pay"], p=0.1))) == pytest.approx(1)
+
+
+def test_the_kind_of_source_and_the_engine_do_not_matter(tmp_path: Path):
+    people().write_csv(tmp_path / "a.csv")
+    people().write_parquet(tmp_path / "a.parquet")
+    sources = [people(), people().lazy(), people().to_pandas(), tmp_path / "a.csv", tmp_path / "a.parquet"]
+    method = methods.Noise(columns=["pay"], p=0.1)
+    made = [noise(celosia.read(s, engine=engine), method) for s in sources for engine in ("polars", "duckdb")]
+    for one in made[1:]:
+        assert np.array_equal(made[0], one)
+
+
+def released(place: Path, name: str, engine: str = "polars", p: float = 0.1, *, overwrite: bool = False):
+    (place / f"{name}.toml").write_text(POLICY.format(name=name, engine=engine, p=p, seed=SEED))
+    return run(place / f"{name}.toml", overwrite=overwrite)
+
+
+def noise_of(release: celosia.run.Release) -> np.ndarray:
+    """What was added to each record, by the owner, in the order of the original."""
+    order = unpack_rows(release.record["rows"])
+    made = pl.read_csv(release.paths["data"])["pay"].to_numpy()
+    by_record = np.empty(len(made))
+    by_record[order] = made
+    return (by_record - release.original.polars()["pay"].to_numpy())[:-1]
+
+
+def test_two_releases_of_changed_data_under_one_seed_do_not_cancel(tmp_path, engine):
+    people(500).write_csv(tmp_path / "may.csv")
+    people(999).write_csv(tmp_path / "june.csv")
+    may, june = released(tmp_path, "may", engine), released(tmp_path, "june", engine)
+    assert may.record["seed"] == june.record["seed"]
+    assert related(noise_of(may), noise_of(june)) < 0.25
+    assert not np.array_equal(unpack_rows(may.record["rows"]), unpack_rows(june.record["rows"]))
+
+
+def test_two_releases_with_other_parameters_do_not_cancel_and_have_another_order(tmp_path):
+    people().write_csv(tmp_path / "may.csv")
+    weak = released(tmp_path, "may")
+    found = noise_of(weak)
+    strong = released(tmp_path, "may", p=0.4, overwrite=True)
+    assert related(found, noise_of(strong)) < 0.25
+    assert not np.array_equal(unpack_rows(weak.record["rows"]), unpack_rows(strong.record["rows"]))
+
+
+def test_the_owner_repeats_a_run_on_every_engine(tmp_path):
+    people().write_csv(tmp_path / "may.csv")
+    written = []
+    for engine in ("polars", "duckdb"):
+        release = released(tmp_path, "may", engine, overwrite=True)
+        written.append(release.paths["data"].read_bytes())
+        paths = release.paths
+        checks = verify(paths["certificate"], paths["data"], record=paths["record"], original=tmp_path / "may.csv")
+        assert all(check.passed for check in checks)
+        assert checks[-1].claim == "repetition gives the same bytes"
+        assert release.record["input"]["content"] == celosia.read(people()).fingerprint().hex()
+    assert written[0] == written[1]
+
+
+def test_the_command_line_has_the_same_seed(tmp_path):
+    made = {}
+    for last in (500, 999):
+        people(last).write_csv(tmp_path / "in.csv")
+        for again in range(2):
+            out = tmp_path / "out.csv"
+            command(["protect", "noise", str(tmp_path / "in.csv"), "--columns", "pay", "--p", "0.1",
+                     "--seed", "7", "--keep-order", "--out", str(out), "--overwrite"])  # fmt: skip
+            made[last, again] = pl.read_csv(out)["pay"].to_numpy() - people(last)["pay"].to_numpy()
+    assert np.array_equal(made[500, 0], made[500, 1])
+    assert related(made[500, 0][:-1], made[999, 0][:-1]) < 0.25
+
+
+def test_a_table_is_looked_through_only_when_chance_is_asked_for():
+    table = celosia.read(people())
+    celosia.protect(table, methods.Recode(column="age", breaks=[40]), seed=1)
+    celosia.protect(table, methods.Noise(columns=["pay"], p=0.1))
+    assert "fingerprint" not in table._cache
+    celosia.protect(table, methods.Noise(columns=["pay"], p=0.1), seed=1)
+    assert "fingerprint" in table._cache
+
+
+CELLS = {
+    "whole": [1, -5, None],
+    "number": [1.5, 1e300, None],
+    "text": ['a,"b"\nc', "", None],
+    "truth": [True, False, None],
+    "day": [dt.date(2020, 2, 29), None, dt.date(1969, 1, 1)],
+    "moment": [dt.datetime(2020, 2, 29, 12, 30, 1, 5), None, dt.datetime(2020, 1, 1)],
+    "price": [Decimal("1.50"), None, Decimal("2.25")],
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_the_fingerprint_is_that_of_the_cells_in_their_order(name):
+    frame = pl.DataFrame({"x": CELLS[name]})
+    one = celosia.read(frame).fingerprint()
+    assert one == celosia.read(frame, engine="duckdb").fingerprint()
+    assert one == celosia.read(frame, engine="duckdb").identified().computed().fingerprint()
+    others = [
+        frame.reverse(),
+        frame[:2],
+        frame.rename({"x": "y"}),
+        frame.select("x", y="x"),
+        pl.DataFrame({"x": [None] * 3}),
+    ]
+    assert len({one, *(celosia.read(other).fingerprint() for other in others)}) == 6
+
+
+def test_the_fingerprint_of_unusual_columns():
+    frame = pl.DataFrame(
+        {
+            "list": [[1, 2], None],
+            "bytes": [b"a\xff", None],
+            "kind": pl.Series(["u", None], dtype=pl.Categorical),
+            "span": [dt.timedelta(seconds=1), None],
+            "time": [dt.time(1, 2), None],
+            "small": pl.Series([0.1, None], dtype=pl.Float32),
+        }
+    )
+    for name in frame.columns:
+        one, other = celosia.read(frame.select(name)), celosia.read(frame.select(name).reverse())
+        assert one.fingerprint() != other.fingerprint(), name
