@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import socket
 import sqlite3
 import threading
 import time
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 
 import httpx
 import pytest
@@ -108,6 +109,19 @@ def test_many_who_wait_do_not_take_the_place_of_all_others(where, store, catalog
     assert page.status_code == 200
     assert seconds < SOON
     assert set(found) == {503}
+
+
+def test_who_sends_slowly_takes_nobodys_place(catalogue, tmp_path, serve):
+    with closing(Preferences.create(tmp_path / "choices.db")) as store, ExitStack() as open_for_ever:
+        site = serve(create(catalogue, store))
+        host, port = site.removeprefix("http://").split(":")
+        head = "POST /questions HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+        for _ in range(50):
+            slow = open_for_ever.enter_context(socket.create_connection((host, int(port))))
+            slow.sendall(f"{head}Content-Length: 100\r\n\r\n".encode())
+        time.sleep(0.5)
+        sent = httpx.post(f"{site}/questions", data={"trust:0": "2"}, timeout=60)
+        assert sent.status_code == 303
 
 
 def test_the_answer_to_a_lock_is_said_in_the_language(where, store, catalogue, serve):

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import hmac
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -21,7 +20,7 @@ from celosia.consent.pages import Pages, preferred, styles, words
 from celosia.consent.rules import LANGUAGES, Catalogue
 from celosia.consent.signin import ADMIN, redeem
 from celosia.consent.store import Preferences
-from celosia.errors import CelosiaError
+from celosia.errors import CelosiaError, DataError
 from celosia.io.durable import Unavailable
 from celosia.web.guard import HEADERS, oversized
 from celosia.web.limits import RateLimit
@@ -48,11 +47,12 @@ def create(
     catalogue: Catalogue, store: Preferences, *, secure: bool = False, sessions: Sessions | None = None
 ) -> FastAPI:
     """Make the application. ``secure`` marks the cookie for HTTPS only: set it behind a TLS proxy."""
-    app = FastAPI(title="Celosia consent", docs_url=None, redoc_url=None, openapi_url=None)
     visit = _Visits(sessions or Sessions(SESSION_SECONDS), secure)
+    turn = Depends(_Lanes(visit.cookie).turn)
+    app = FastAPI(title="Celosia consent", docs_url=None, redoc_url=None, openapi_url=None, dependencies=[turn])
     pages = Pages(catalogue, store)
     _guard(app)
-    _refusals(app, pages, _Lanes(visit.cookie))
+    _refusals(app, pages)
     _signing_in(app, store, pages, visit)
     _owner(app, catalogue, store, visit)
     _admin(app, Overview(catalogue, store), visit)
@@ -141,20 +141,25 @@ class _Lanes:
         self._cookie = cookie
         self._writing, self._reading = threading.BoundedSemaphore(LANE), threading.BoundedSemaphore(LANE)
 
-    @contextmanager
-    def of(self, request: Request) -> Iterator[bool]:
-        """Whether there is room for a request, which is kept until it ends."""
-        mine = self._reading if self._cookie in request.cookies else None
-        mine = self._writing if request.method == "POST" else mine
-        free = mine is None or mine.acquire(blocking=False)
+    async def turn(self, request: Request) -> AsyncIterator[None]:
+        """Keep a place for a request until it ends. What it sends is read before: who sends slowly keeps none."""
+        if request.method == "POST":
+            await request.form()
+            lane = self._writing
+        elif self._cookie in request.cookies:
+            lane = self._reading
+        else:
+            yield
+            return
+        if not lane.acquire(blocking=False):
+            raise Unavailable("too many wait for the store.")
         try:
-            yield free
+            yield
         finally:
-            if mine is not None and free:
-                mine.release()
+            lane.release()
 
 
-def _refusals(app: FastAPI, pages: Pages, lanes: _Lanes) -> None:
+def _refusals(app: FastAPI, pages: Pages) -> None:
     """Whatever is refused is said on a page in the reader's language."""
 
     def page(request: Request, why: str, status: int, back: str = "/") -> HTMLResponse:
@@ -166,13 +171,8 @@ def _refusals(app: FastAPI, pages: Pages, lanes: _Lanes) -> None:
             return page(request, "refused_size", 413)
         return await call_next(request)
 
-    @app.middleware("http")
-    async def turns(request: Request, call_next: Any) -> Any:
-        with lanes.of(request) as free:
-            return await (call_next(request) if free else busy(request))
-
     @app.exception_handler(Unavailable)
-    async def busy(request: Request, _problem: Exception | None = None) -> HTMLResponse:
+    async def busy(request: Request, _problem: Exception) -> HTMLResponse:
         back = QUESTIONS if request.url.path == QUESTIONS else "/"
         response = page(request, "refused_busy", 503, back)
         response.headers["Retry-After"] = "30"
@@ -323,10 +323,8 @@ def _questions(app: FastAPI, store: Preferences, pages: Pages, visit: _Visits) -
             raise Refusal("refused_often", QUESTIONS, 429)
         try:
             answer(store, {key: int(value) for key, value in sent.items()}, group, text, owner=owner)
-        except Unavailable:
-            raise
         except Answered:
             raise Refusal("refused_answered", QUESTIONS) from None
-        except CelosiaError:
+        except DataError:
             raise Refusal("refused_choice", QUESTIONS) from None
         return RedirectResponse(f"{QUESTIONS}?done=1", 303)

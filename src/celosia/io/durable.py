@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.credentials import resolved
-from celosia.errors import DataError, InputError, MissingExtra, OutputError
+from celosia.errors import CelosiaError, InputError, MissingExtra, OutputError
 from celosia.io.database import shown
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _BUSY, _LOCKED = 5, 6  # result codes of SQLite
 _LOCK_TIMEOUT = "55P03"  # PostgreSQL: lock_not_available
 
 
-class Unavailable(DataError):
+class Unavailable(CelosiaError):
     """Another program holds the lock for too long, or the server does not answer: try again later."""
 
 
