@@ -18,6 +18,7 @@ from celosia.consent.store import Preferences
 from celosia.consent.web import create
 from celosia.io.durable import Unavailable
 
+testclient = pytest.importorskip("starlette.testclient")
 PATIENCE = 3.0
 SOON = 2.0
 """Seconds in which a page that needs no lock is there, also on a busy machine: less than the patience of the others."""
@@ -109,6 +110,19 @@ def test_many_who_wait_do_not_take_the_place_of_all_others(where, store, catalog
     assert page.status_code == 200
     assert seconds < SOON
     assert set(found) == {503}
+
+
+def test_a_server_that_ends_the_connection_is_no_internal_error(fresh_postgres, catalogue):
+    import psycopg
+
+    with closing(Preferences.create(fresh_postgres)) as store:
+        client = testclient.TestClient(create(catalogue, store), raise_server_exceptions=False, follow_redirects=False)
+        assert client.post("/questions", data={"trust:0": "2"}).status_code == 303
+        with psycopg.connect(fresh_postgres, autocommit=True) as other:
+            own = "datname = current_database() AND pid <> pg_backend_pid()"
+            other.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {own}")
+        assert client.post("/questions", data={"trust:0": "2"}).status_code == 503
+        assert client.post("/questions", data={"trust:0": "2"}).status_code == 303
 
 
 def test_who_sends_slowly_takes_nobodys_place(catalogue, tmp_path, serve):

@@ -71,7 +71,9 @@ class Durable:
         lacking = set(self.metadata().tables) - self._found(url)
         if lacking:
             raise InputError(f"{_named(where)} is no {self.noun}: it lacks the table {min(lacking)}. {self._advice}")
-        return self._engine(url, reading=reading, patience=patience)
+        engine = self._engine(url, reading=reading, patience=patience)
+        self._translate(engine)
+        return engine
 
     @property
     def _advice(self) -> str:
@@ -126,17 +128,21 @@ class Durable:
         engine = sa.create_engine(url, pool_size=16, max_overflow=64, pool_timeout=patience, **options)
         if sqlite:
             _prepare(engine, reading)
+        return engine
 
-        @sa.event.listens_for(engine, "handle_error")
+    def _translate(self, engine: Engine) -> None:
+        from sqlalchemy import event
+
+        @event.listens_for(engine, "handle_error")
         def translate(context: Any) -> None:
             found = self.unavailable(context.original_exception)
             if found is not None:
                 raise found
-
-        return engine
+            if context.is_disconnect:
+                raise Unavailable(f"the server of the {self.noun} does not answer. Try again later.")
 
     def unavailable(self, problem: BaseException) -> Unavailable | None:
-        """What an error of the driver means when it is a lock or a lost server; None for any other."""
+        """What an error of the driver means when another program holds a lock; None for any other."""
         code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
         if code in (_BUSY, _LOCKED) or getattr(problem, "sqlstate", "") == _LOCK_TIMEOUT:
             return Unavailable(f"the {self.noun} is in use by another program; nothing was changed. Try again later.")
@@ -152,17 +158,16 @@ def erased(engine: Engine, *, waiting: bool = True) -> bool:
     if engine.dialect.name != "sqlite":
         return True
     raw = engine.raw_connection()
+    driver = raw.driver_connection
+    assert driver is not None
+    before = driver.execute("PRAGMA busy_timeout").fetchone()[0]
     try:
-        driver = raw.driver_connection
-        assert driver is not None
-        before = driver.execute("PRAGMA busy_timeout").fetchone()[0]
         if not waiting:
             driver.execute("PRAGMA busy_timeout=0")
-        busy = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-        driver.execute(f"PRAGMA busy_timeout={before}")
+        return not driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
     finally:
+        driver.execute(f"PRAGMA busy_timeout={before}")
         raw.close()
-    return not busy
 
 
 def _file(path: Path, reading: bool, patience: float) -> dict[str, Any]:
