@@ -161,7 +161,7 @@ def test_nothing_in_the_certificate_replays_the_order(place):
     steps = [step.method for step in Policy.load(place / "policy.toml").steps]
 
     def replayed(seed: int) -> np.ndarray:  # by somebody who has the original too
-        stream = Stream(seed).over(release.original.fingerprint)
+        stream = Stream.of(seed, release.original.fingerprint)
         words = stream.child("output", *steps, *release.table.names).words(ids)
         return np.lexsort((words[:, 1], words[:, 0]))
 

@@ -42,13 +42,17 @@ class Stream:
     content: Callable[[], bytes] | None = field(default=None, repr=False, compare=False)
     """Gives a digest of the table, which only a draw asks for."""
 
+    @classmethod
+    def of(cls, seed: int | None, content: Callable[[], bytes]) -> Stream:
+        """The stream for one table: one with other cells gets independent numbers under the same seed.
+
+        Without a seed the numbers come from the operating system and depend on nothing.
+        """
+        return cls(fresh_seed()) if seed is None else cls(seed, content=content)
+
     def child(self, *names: object) -> Stream:
         """The stream of a step, column or purpose inside this one."""
         return replace(self, path=(*self.path, *map(str, names)))
-
-    def over(self, content: Callable[[], bytes]) -> Stream:
-        """The stream for one table: a table with other cells gets independent numbers under the same seed."""
-        return replace(self, content=content)
 
     def key(self) -> bytes:
         """256 bits derived from the seed, the path and the content."""

@@ -12,7 +12,7 @@ from celosia.alignment import by_key
 from celosia.catalogue import Loss, Method, Model, Risk, build, find, named_columns
 from celosia.errors import CelosiaError, NotApplicable, SchemaError, suggestion
 from celosia.representation import Block, Shown, assessment_blocks, comparison_blocks
-from celosia.streams import Stream, fresh_seed
+from celosia.streams import Stream
 from celosia.table import Table
 
 Progress = Callable[[str, float], None]
@@ -141,7 +141,7 @@ def protect(
     built = [build("method", method) for method in methods]
     current = table.identified()
     start = table.start or current.rows
-    stream = Stream(fresh_seed()) if seed is None else Stream(seed).over(table.fingerprint)
+    stream = Stream.of(seed, table.fingerprint)
     for i, method in enumerate(built):
         if progress:
             progress(method.name, i / len(built))

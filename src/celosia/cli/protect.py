@@ -36,7 +36,7 @@ def protect_file(
     """Read, apply the method, and write what may leave; further tables go beside it."""
     from celosia.leaving import arranged, further_tables, releasable
     from celosia.policy import Output
-    from celosia.streams import Stream, fresh_seed
+    from celosia.streams import Stream
     from celosia.verbs import protect
 
     if out.exists() and Path(source).exists() and out.samefile(source):
@@ -54,8 +54,7 @@ def protect_file(
     keep = [*(policy.output.columns if policy else ()), *_names(keep_columns)]
     leaving = releasable(table, protected, [method], keep, keeping="--keep-columns")
     order = "kept" if keep_order else (policy.output if policy else Output()).order
-    stream = Stream(fresh_seed()) if seed is None else Stream(seed).over(table.fingerprint)
-    released = arranged(leaving, order, stream)
+    released = arranged(leaving, order, Stream.of(seed, table.fingerprint))
     write(released.engine.select(released.rows.frame, released.names), out, table.facts, overwrite=overwrite)
     written = {"out": str(out)}
     for name, other in further_tables(released).items():

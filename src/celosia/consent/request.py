@@ -188,7 +188,7 @@ def carried_out(
     )
     default = "block" if store.default else "allow"
     used = _used(marks, default)
-    stream = Stream(seed).over(table.fingerprint).child(request.design, used)
+    stream = Stream.of(seed, table.fingerprint).child(request.design, used)
     tell("protecting", 0.5)
     fired = {name for names in marks.columns.values() for name in names}
     cells = {name: marks.cells(name) for name in sorted(fired) if name in table.names}
