@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -188,6 +189,17 @@ def test_the_fingerprint_is_that_of_the_cells_in_their_order(name):
         pl.DataFrame({"x": [None] * 3}),
     ]
     assert len({one, *(celosia.read(other).fingerprint() for other in others)}) == 6
+
+
+def test_a_table_above_the_bound_is_run_through_batch_by_batch(tmp_path, monkeypatch):
+    frame = pl.DataFrame({"x": np.arange(300_000), "y": np.arange(300_000) % 7 / 3}).with_columns(
+        z=pl.format("t{}", "x")
+    )
+    frame.write_parquet(tmp_path / "a.parquet")
+    whole = celosia.read(tmp_path / "a.parquet", engine="duckdb").fingerprint()
+    monkeypatch.setattr(sys.modules["celosia.engines.duckdb"], "COLLECT_LIMIT", 1)
+    table = celosia.read(tmp_path / "a.parquet", engine="duckdb")
+    assert table.fingerprint() == table.identified().fingerprint() == whole == celosia.read(frame).fingerprint()
 
 
 def test_the_fingerprint_of_unusual_columns():

@@ -166,6 +166,18 @@ def test_one_block_more_changes_no_public_number(students, catalogue, store, tmp
     assert tables[0].equals(tables[1])
 
 
+def test_a_seed_that_is_used_again_gives_the_same_order_for_the_same_data_only(students, catalogue, store):
+    design = Design(k=20, tree=TREE, rule="standard")
+    frame = result(students)
+    changed = frame.with_columns(score=pl.when(pl.int_range(pl.len()) == 7).then(0).otherwise("score"))
+    first, again, other = (
+        publish(request_of(students, design=design, measure=False), one, catalogue, store, seed=1 << 70).origin.rows
+        for one in (frame, frame, changed)
+    )
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
 def test_commitments_open_with_the_key_alone(students, catalogue, store, tmp_path):
     paths = write(publish(request_of(students), result(students), catalogue, store), tmp_path / "out")
     stated, record = read_json(paths["certificate"])["commitments"], read_json(paths["record"])
