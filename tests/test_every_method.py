@@ -19,7 +19,6 @@ from tests.reference.written import judged, written
 
 import celosia
 from celosia.catalogue import build, parts
-from celosia.classes import Rows
 from celosia.engines.polars import Polars
 from celosia.errors import DataError, ParameterError, RequirementError
 from celosia.policy import Policy, Step
@@ -125,7 +124,7 @@ def test_a_method_that_needs_no_memory_collects_no_rows(name):
     for given in EXAMPLES[name]:
         table = people_table(rows=2000)
         engine = Watched()
-        table = replace(table, rows=Rows(engine, table.rows.frame, table.schema), _cache={})
+        table = replace(table, rows=replace(table.rows, engine=engine), _cache={})
         build("method", {"use": name, **given}).apply(table, Stream(1))
         assert max(engine.collected, default=0) <= 100, f"{name} brought {max(engine.collected)} rows into memory"
 
@@ -161,8 +160,8 @@ REQUIRED: list[dict[str, Any]] = [
 ]
 SITUATIONS = {s.name: s for s in situations(0)}
 HARD = ("persons", "persons-missing", "subset", "persons-subset", "suppressed", "persons-suppressed")
-HARD += ("doubled", "one-person", "unknown-person")
-"""The situations in which a promise is easily broken: persons, missing values, what an earlier step left."""
+HARD += ("doubled", "one-person", "unknown-person", "merged", "persons-recoded")
+"""The situations in which a promise is easily broken: persons, missing values, what an earlier step left or recoded."""
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "generalise": [{"suppress": 0.3}, {"suppress": 1.0, "blank": True}, {"drop": True, "suppress": 0.5}],
     "local-generalise": [{"suppress": 0.3}],
@@ -201,6 +200,16 @@ UNMENDED = (
     ),
     Unmended("rows without a person id are counted as many persons", ("mondrian",), ("unknown-person",)),
     Unmended(
+        "values merged into others keep the old distribution",
+        situations=("merged",),
+        models=("t-closeness", "beta-likeness", "delta-disclosure"),
+    ),
+    Unmended(
+        "a recoded sensitive column is looked up in its hierarchy",
+        situations=("persons-recoded",),
+        models=("l-diversity", "alpha-k", "t-closeness", "beta-likeness", "delta-disclosure"),
+    ),
+    Unmended(
         "two boxes that show the same ranges are one class of the file",
         methods=("mondrian",),
         models=("delta-disclosure",),
@@ -217,10 +226,11 @@ UNMENDED = (
 @pytest.mark.parametrize("situation", HARD)
 @pytest.mark.parametrize("name", OPTIONS)
 def test_a_requirement_holds_in_the_file_that_was_written(name, situation, tmp_path):
-    seen, wrong = 0, []
+    seen, known, wrong = 0, 0, []
     for number, model in enumerate(REQUIRED):
         options = OPTIONS[name][number % len(OPTIONS[name])]
         if any(entry.covers(name, situation, model["use"], options) for entry in UNMENDED):
+            known += 1
             continue
         if name not in BY_FILE and model["use"] in ("average-risk", "sample-uniqueness"):
             continue
@@ -235,7 +245,7 @@ def test_a_requirement_holds_in_the_file_that_was_written(name, situation, tmp_p
         value, holds = REFERENCE[model["use"]](file, **{k: v for k, v in model.items() if k != "use"})
         wrong += [] if holds else [f"{name} {options}: {model} is not met, the value is {value:g}"]
     assert not wrong, "\n".join(wrong)
-    assert seen >= 2 or any(entry.covers(name, situation, "k-anonymity", {}) for entry in UNMENDED), "too little tried"
+    assert seen >= 2 or known > len(REQUIRED) // 2, "too little was left to be judged"
 
 
 @pytest.mark.parametrize("sort", ["rows", "persons", "gaps"])
