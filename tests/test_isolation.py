@@ -9,7 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
+
+from celosia import io as cio
 
 PACKAGE = Path(__file__).parents[1] / "src" / "celosia"
 SCRIPT = Path(sys.executable).with_name("celosia")
@@ -57,6 +60,15 @@ def test_no_module_of_the_working_directory_is_imported(place, words, names):
     found = json.loads(done.stdout)
     assert len(found["points"]) == 2
     assert found["evaluated"] == 4
+
+
+def test_reading_a_spreadsheet_imports_none_either(place):
+    cio.write(pl.DataFrame({"a": [1, 1, 2]}), place / "data.xlsx")
+    mark = plant(place, f"{LIBRARIES} {STANDARD} fastexcel")
+    words = [str(SCRIPT), "assess", "data.xlsx", "--quasi", "a"]
+    done = subprocess.run(words, cwd=place, capture_output=True, text=True, check=False)
+    assert not mark.exists(), f"imported: {mark.read_text()}"
+    assert done.returncode == 0, done.stderr
 
 
 def test_workers_take_no_relative_path_of_their_caller(place):
@@ -121,4 +133,4 @@ def test_only_the_workers_start_processes():
                 names = ["subprocess"]
             if STARTS & set(names):
                 found.add(str(path.relative_to(PACKAGE)))
-    assert found == {"explore/workers.py"}
+    assert found == {"isolated.py", "explore/workers.py"}, "the second for the type of a process alone"

@@ -6,6 +6,7 @@ Each is described once as blocks; a terminal gets them through rich, a notebook 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -20,7 +21,27 @@ if TYPE_CHECKING:
     from celosia.table import Table
     from celosia.verbs import Assessment, Comparison, Finding
 
+CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""What moves the cursor of a terminal or turns the direction of text, and half characters; not tab and new line."""
+
 ARROWS = {"lower": "↓ lower is better", "higher": "↑ higher is better"}
+
+
+def visible(text: str, *, lines: bool = True) -> str:
+    r"""Text as a terminal may show it: control characters become symbols, new lines too unless ``lines`` are wanted.
+
+    >>> visible("age\x1b[2J\n", lines=False)
+    'age␛[2J␊'
+    """
+    shown = CONTROL.sub(_symbol, text)
+    return shown if lines else shown.replace("\n", "␊")
+
+
+def _symbol(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    return chr(0x2400 + code) if code < 0x20 else "␡" if code == 0x7F else "\ufffd"
 
 
 @dataclass(frozen=True)
@@ -166,15 +187,15 @@ def to_rich(blocks: Sequence[Block]) -> RenderableType:
     shown: list[RenderableType] = []
     for block in blocks:
         if not block.headings:
-            shown.append(Text(block.title, style="bold" if "NOT" in block.title else ""))
+            shown.append(Text(visible(block.title, lines=False), style="bold" if "NOT" in block.title else ""))
             continue
-        page = Table(title=block.title, title_justify="left", title_style="bold")
+        page = Table(title=Text(visible(block.title, lines=False)), title_justify="left", title_style="bold")
         for heading in block.headings:
             page.add_column(
                 heading, justify="right" if heading in {"value", "measured", "unchanged", "guessing"} else "left"
             )
         for row in block.rows:
-            page.add_row(*(Text(cell, style="bold red" if cell == "NO" else "") for cell in row))
+            page.add_row(*(Text(visible(cell, lines=False), style="bold red" if cell == "NO" else "") for cell in row))
         shown.append(page)
     return Group(*shown)
 

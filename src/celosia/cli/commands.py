@@ -34,8 +34,9 @@ def end_with(code: int) -> None:
 def _version(value: bool) -> None:
     if value:
         from celosia import __version__
+        from celosia.cli.show import say
 
-        print(f"celosia {__version__}")
+        say(f"celosia {__version__}")
         raise typer.Exit
 
 

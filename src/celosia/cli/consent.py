@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from celosia.cli.commands import Json, end_with
+from celosia.cli.show import say
 
 consent_app = typer.Typer(
     help="Inferences that data owners block, and publications that honour it.", no_args_is_help=True
@@ -41,7 +41,7 @@ def derive(
     from celosia.consent.commands import derive as make
     from celosia.consent.rules import write_toml
 
-    print(write_toml(make(name, sentence, [_text(one) for one in sql], dialect, threshold)), end="")
+    say(write_toml(make(name, sentence, [_text(one) for one in sql], dialect, threshold)), end="")
 
 
 @consent_app.command()
@@ -53,7 +53,7 @@ def convert(
     """Convert a catalogue of inferences between TOML and XML."""
     from celosia.consent.commands import convert as run
 
-    print(f"{len(run(source, target, overwrite=overwrite).inferences)} inferences written to {target}")
+    say(f"{len(run(source, target, overwrite=overwrite).inferences)} inferences written to {target}")
 
 
 @consent_app.command()
@@ -64,7 +64,7 @@ def match(
     from celosia.consent.commands import match_query
 
     found = match_query(catalogue, _text(sql), dialect, database)
-    _show({"rules": found}, json) if json else print("\n".join(one["sentence"] for one in found))
+    _show({"rules": found}, json) if json else say("\n".join(one["sentence"] for one in found))
 
 
 @consent_app.command()
@@ -123,9 +123,9 @@ def request(
         _show({**made.report, "paths": {name: str(path) for name, path in paths.items()}}, json)
     else:
         for block in made.report["blocks"]:
-            print(f"{block['inference']}: {block['owners']} owners, {block['rows']} rows, X = {block['X']}")
-        print(f"{made.report['rows']} rows, {made.report['rows marked']} marked; written to {out}")
-        print(f"{paths['record'].name} and {paths['internal'].name} are for you alone; check: celosia verify {out}")
+            say(f"{block['inference']}: {block['owners']} owners, {block['rows']} rows, X = {block['X']}")
+        say(f"{made.report['rows']} rows, {made.report['rows marked']} marked; written to {out}")
+        say(f"{paths['record'].name} and {paths['internal'].name} are for you alone; check: celosia verify {out}")
     end_with(0 if made.holds else 3)
 
 
@@ -136,7 +136,7 @@ def init(store: Store = "consent.db") -> None:
     from celosia.io.database import shown
 
     make(store)
-    print(f"made: store of choices {shown(store)}")
+    say(f"made: store of choices {shown(store)}")
 
 
 @consent_app.command()
@@ -147,7 +147,7 @@ def owners(
     """Register owners and other keys of theirs from a file; known ones stay."""
     from celosia.consent.commands import register
 
-    print(f"{register(source, store)} owners registered")
+    say(f"{register(source, store)} owners registered")
 
 
 @consent_app.command()
@@ -160,7 +160,7 @@ def load(
     from celosia.consent.commands import load_choices
 
     choices, new = load_choices(source, catalogue, store)
-    print(f"{choices} choices stored, {new} owners are new")
+    say(f"{choices} choices stored, {new} owners are new")
 
 
 @consent_app.command()
@@ -173,7 +173,7 @@ def link(
     """Make a one-time sign-in link; it is shown once."""
     from celosia.consent.commands import link as run
 
-    print(run(owner, store, base=base, hours=hours))
+    say(run(owner, store, base=base, hours=hours))
 
 
 @consent_app.command()
@@ -202,9 +202,7 @@ def record(
     found, gone = run(owner, store, forget=forget)
     _show(found, json=True)
     if not gone:
-        print(
-            "deleted, but another program is reading: its log holds the record until the next write.", file=sys.stderr
-        )
+        say("deleted, but another program is reading: its log holds the record until the next write.", error=True)
 
 
 @consent_app.command()
@@ -216,7 +214,7 @@ def default(
     from celosia.consent.commands import set_default
 
     set_default(meaning, store)
-    print(f"unanswered means {meaning}")
+    say(f"unanswered means {meaning}")
 
 
 @consent_app.command()
@@ -245,7 +243,7 @@ def suggest(
         _show({"associations": found}, json)
         return
     for one in found:
-        print(f"{' + '.join(one['known'])} → {one['target']}: {one['strength']:.0%}")
+        say(f"{' + '.join(one['known'])} → {one['target']}: {one['strength']:.0%}")
 
 
 def _text(sql: str) -> str:
@@ -268,7 +266,7 @@ def _show(data: dict[str, Any], json: bool) -> None:
         return
     for key, value in data.items():
         items = [f"{k}: {v}" for k, v in value.items()] if isinstance(value, dict) else value
-        print(f"{key}: {', '.join(map(str, items)) if isinstance(items, list) else items}")
+        say(f"{key}: {', '.join(map(str, items)) if isinstance(items, list) else items}")
 
 
 def _names(text: str | None) -> list[str]:

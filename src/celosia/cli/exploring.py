@@ -34,7 +34,7 @@ def explore_source(
     table, policy = open_source(source, roles)
     if policy is None and not roles.get("quasi"):
         table = table.with_schema(guessed_schema(table))
-    for method in (method for one in listed(table, candidates or ()) for method in one.methods):
+    for method in (method for one in (listed(table, candidates) if candidates else ()) for method in one.methods):
         for field in method.fields_marked(Credential):
             refuse_literal(getattr(method, field), f"{method.name}: {field}")
     plan = policy.explore if policy else Exploration()

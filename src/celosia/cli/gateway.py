@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from celosia.cli.commands import Json, end_with
+from celosia.cli.show import say
 
 Dataset = Annotated[Path, typer.Option(help="TOML file that declares the data set: tables, bounds, person, budget.")]
 LedgerPlace = Annotated[
@@ -61,7 +62,7 @@ def init(dataset: Dataset = Path("dataset.toml"), ledger: LedgerPlace = None, ke
     from celosia.gateway.commands import init as make
 
     made = make(dataset, ledger=ledger, keys=keys)
-    print("made: " + ", ".join(made) if made else "nothing to make: all of it is there")
+    say("made: " + ", ".join(made) if made else "nothing to make: all of it is there")
 
 
 @gateway_app.command()
@@ -93,9 +94,9 @@ def key(
 
     if remove:
         remove_key(dataset, analyst, keys)
-        print(f"{analyst} has no key any more")
+        say(f"{analyst} has no key any more")
     else:
-        print(add_key(dataset, analyst, keys))
+        say(add_key(dataset, analyst, keys))
 
 
 @gateway_app.command()
@@ -135,4 +136,4 @@ def _print(found: dict[str, Any], *, json: bool) -> None:
     if json:
         print_json(found)
     else:
-        print("\n".join(f"{name}: {value}" for name, value in found.items()))
+        say("\n".join(f"{name}: {value}" for name, value in found.items()))

@@ -73,15 +73,21 @@ def run(given: list[str]) -> int:
         return _say("stopped.", 1)
     except Exception as error:
         return _unexpected(error)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of Polars, which does not call it an Exception
+            raise
+        return _unexpected(error)
     return commands.exit_code()
 
 
 def _say(message: object, code: int) -> int:
-    print(f"celosia: {message}", file=sys.stderr)
+    from celosia.cli.show import say
+
+    say(f"celosia: {message}", error=True, lines=False)
     return code
 
 
-def _unexpected(error: Exception) -> int:
+def _unexpected(error: BaseException) -> int:
     """Usage errors of the command line show themselves; anything else is ours, without a value of the data."""
     show = getattr(error, "show", None)
     if callable(show):

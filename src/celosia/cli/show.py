@@ -7,21 +7,51 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+from celosia.representation import CONTROL, visible
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderHook
+    from rich.segment import Segment
 
     from celosia.leaving import Leaving
     from celosia.release import Release
     from celosia.verbs import Assessment, Comparison, Progress
 
 
+class _Cleaned:
+    """Something to draw, whose texts cannot control the terminal."""
+
+    def __init__(self, drawn: Any) -> None:
+        self.drawn = drawn
+
+    def __rich_console__(self, console: Console, options: Any) -> Iterator[Segment]:
+        from rich.segment import Segment
+
+        for segment in console.render(self.drawn, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+
+class _Cleaning:
+    """Makes a console clean all that it draws."""
+
+    def process_renderables(self, renderables: list[Any]) -> list[Any]:
+        return [_Cleaned(each) for each in renderables]
+
+
 def console(*, stderr: bool = False) -> Console:
-    """A console on standard output, or standard error; square brackets in a name are no markup."""
+    """A console on standard output, or standard error, for which a name is neither markup nor a control sequence."""
     from rich.console import Console
 
-    return Console(stderr=stderr, markup=False, highlight=False, soft_wrap=not sys.stdout.isatty())
+    made = Console(stderr=stderr, markup=False, highlight=False, soft_wrap=not sys.stdout.isatty())
+    made.push_render_hook(cast("RenderHook", _Cleaning()))
+    return made
+
+
+def say(text: str, *, end: str = "\n", error: bool = False, lines: bool = True) -> None:
+    """Print a text that may hold names from data or files."""
+    print(visible(text, lines=lines), end=end, file=sys.stderr if error else sys.stdout)
 
 
 def show_warnings() -> None:
@@ -29,7 +59,7 @@ def show_warnings() -> None:
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         if issubclass(category, UserWarning):
-            print(f"celosia: warning: {message}", file=sys.stderr)
+            say(f"celosia: warning: {message}", error=True, lines=False)
 
     warnings.showwarning = show
 
@@ -42,10 +72,10 @@ def progress() -> Iterator[Progress]:
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", total=1.0)
-        yield lambda what, share: bar.update(task, description=what, completed=share)
+        yield lambda what, share: bar.update(task, description=visible(what, lines=False), completed=share)
 
 
 def print_json(data: Mapping[str, Any]) -> None:
@@ -54,7 +84,8 @@ def print_json(data: Mapping[str, Any]) -> None:
 
     from celosia.release import plain
 
-    print(json.dumps(plain(data), indent=2, ensure_ascii=False))
+    text = json.dumps(plain(data), indent=2, ensure_ascii=False)
+    print(CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text))
 
 
 def print_rows(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -65,7 +96,7 @@ def print_rows(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]
     for heading in headings:
         table.add_column(heading)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(visible(cell, lines=False) for cell in row))
     console().print(table)
 
 
@@ -145,7 +176,7 @@ def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool)
         for part, summary in found.items():
             table.add_row(part, summary)
         console().print(table)
-        print()
+        say("")
 
 
 def _print_part(cls: Any) -> None:

@@ -71,6 +71,8 @@ def evaluate(task: Task, table: Table, candidate: Candidate, seed: int, known: M
 
     An internal error names its type only, since it may hold cell values; it is tried ``again`` in a later run.
     """
+    import polars as pl
+
     start = time.process_time()
     try:
         with warnings.catch_warnings():
@@ -79,6 +81,6 @@ def evaluate(task: Task, table: Table, candidate: Candidate, seed: int, known: M
             risk, loss = known.measure(task, table, protected)
     except CelosiaError as error:
         return {"reason": str(error)}
-    except Exception as error:
+    except (Exception, pl.exceptions.PanicException) as error:
         return {"reason": f"internal error ({type(error).__name__})", "again": True}
     return {"risk": risk, "loss": loss, "seconds": round(time.process_time() - start, 4)}

@@ -1,7 +1,7 @@
 """Evaluations on several cores: processes of their own that get the data through a pipe, never through a file.
 
 The processes are started by name and not by the standard pool, which would run the main script of the caller again in
-each of them. They import from where their caller does, and never from the working directory: data lie there, not code.
+each of them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 
 from celosia.explore.candidates import Candidate
 from celosia.explore.trial import Measured, Task, evaluate
+from celosia.isolated import own_output, start
 
 POLL = 0.2  # seconds between looks at the clock
 
@@ -81,16 +82,7 @@ def results(task: Task, jobs: Sequence[Job], workers: int, expired: Callable[[],
 
 def _start() -> subprocess.Popen[bytes]:
     single = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
-    # A relative entry (a notebook has one) would be the working directory.
-    path = [entry for entry in sys.path if os.path.isabs(entry)]  # noqa: PTH117
-    code = f"import sys; sys.path[:] = {path!r}; from celosia.explore.workers import serve; serve()"
-    return subprocess.Popen(
-        [sys.executable, "-I", "-c", code],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, **single},
-    )
+    return start("celosia.explore.workers:serve", variables=single)
 
 
 def _send(pipe: BinaryIO | Any, value: Any) -> None:
@@ -113,8 +105,7 @@ def _receive(pipe: BinaryIO | Any) -> Any:
 
 def serve() -> None:
     """What a worker process does: take the task, then answer jobs until the pipe closes."""
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever prints must not print into the answers
+    answers = os.fdopen(own_output(), "wb")
     questions = sys.stdin.buffer
     try:
         task: Task = _receive(questions)

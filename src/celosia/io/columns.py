@@ -171,8 +171,8 @@ def _misfit(cell: pl.Expr, reading: Reading, decimal: str) -> pl.Expr:
         return cell.is_not_null()
     misfit = ~cell.str.contains(pattern(reading.kind, decimal))
     if reading.kind in ("date", "moment"):
-        # 30 February fits the pattern and is no date.
-        misfit |= cell.str.head(10).str.to_date("%Y-%m-%d", strict=False).is_null()
+        # 30 February fits the pattern and is no date, and a calendar has no year 0.
+        misfit |= cell.str.head(10).str.to_date("%Y-%m-%d", strict=False).is_null() | cell.str.starts_with("0000")
     return misfit & cell.is_not_null()
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.credentials import resolved
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError, suggestion
+from celosia.io.calendar import check_dates
 from celosia.io.facts import FileFacts, Scan
 from celosia.io.statement import check_reads
 
@@ -253,9 +254,9 @@ def _scan_duckdb(url: str, query: str | None, table: str | None) -> Scan:
             raise DataError("the query does not only read: only a SELECT can be read.")  # in DuckDB's own reading
         else:
             relation = connection.sql(query)
+        return check_dates(Scan(relation, FileFacts("database"), url))
     except duckdb.Error as error:
         raise DataError(f"{url}: the database refused it ({_reason(error)}).") from error
-    return Scan(relation, FileFacts("database"), url)
 
 
 def _write_duckdb(frame: pl.LazyFrame, url: str, table: str) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from celosia.errors import DataError
+from celosia.errors import DataError, UnknownName
+from celosia.io.calendar import check_dates
 from celosia.io.facts import FileFacts, Scan
 from celosia.io.filetypes import FileType, existing, flat, register
 
@@ -21,12 +22,18 @@ def scan(path: str | Path, *, columns: Sequence[str] | None = None) -> Scan:
     file = existing(path)
     try:
         frame = pl.scan_parquet(file)
-        frame.collect_schema()
-    except (pl.exceptions.PolarsError, OSError) as error:
+        if columns is not None:
+            frame = frame.select(_known(columns, frame.collect_schema().names()))
+        return check_dates(Scan(flat(frame, file.name), FileFacts("parquet", source=file), str(file)))
+    except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
         raise DataError(f"{file.name} is not a Parquet file, or a damaged one.") from error
-    if columns is not None:
-        frame = frame.select(list(columns))
-    return Scan(flat(frame, file.name), FileFacts("parquet", source=file), str(file))
+
+
+def _known(columns: Sequence[str], names: Sequence[str]) -> list[str]:
+    for column in columns:
+        if column not in names:
+            raise UnknownName.of("column", column, names)
+    return list(columns)
 
 
 def write(

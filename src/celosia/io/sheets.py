@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import logging
+import importlib.util
+import io
+import json
+import os
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.errors import DataError, MissingExtra, OutputError
 from celosia.io.facts import FileFacts, Scan
 from celosia.io.filetypes import FileType, existing, register
+from celosia.isolated import limit_memory, own_output, start
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,24 +24,64 @@ SHEET_ROWS = 1_048_576
 
 def scan(path: str | Path, *, sheet: str | None = None) -> Scan:
     """Read one sheet of a spreadsheet, the first unless named."""
+    import polars as pl
 
     file = existing(path)
-    name, workbook = _opened(file, sheet)
-    try:
-        header = workbook.load_sheet(name, header_row=None, n_rows=1, dtypes="string").to_polars()
-        frame = workbook.load_sheet(name, header_row=0, schema_sample_rows=None).to_polars()
-    except Exception as error:  # the reader's errors have no common class
-        raise DataError(f"{file.name}: sheet {name!r} cannot be read ({type(error).__name__}).") from error
-    if frame.width == 0 or header.height == 0:
+    if importlib.util.find_spec("fastexcel") is None:
+        raise MissingExtra.of("reading spreadsheets", "stats")
+    # A reader makes room for every cell up to the last one. A file whose last cell is far away would take this process
+    # with it, so another one reads.
+    answer, _ = start("celosia.io.sheets:hand_over", str(file), json.dumps(sheet)).communicate()
+    head, _, rows = answer.partition(b"\n")
+    if not rows:
+        said = json.loads(head)["refused"] if head else "it is damaged, or its cells are too far apart for the memory."
+        raise DataError(f"{file.name}: {said}")
+    told = json.loads(head)
+    name, frame = told["sheet"], pl.read_ipc(rows)
+    if frame.width == 0 or not told["titles"]:
         raise DataError(f"{file.name}: sheet {name!r} is empty.")
     if frame.height == 0:
         raise DataError(f"{file.name}: sheet {name!r} has a header of {frame.width} columns but no records.")
-    titles = [str(value) for value in header.row(0) if value is not None]
+    titles = [title for title in told["titles"] if title is not None]
     twice = [f"{title!r} ({count} times)" for title, count in Counter(titles).items() if count > 1]
     if twice:
         raise DataError(f"{file.name}: column names must differ; repeated: {', '.join(twice)}. Rename them.")
     facts = FileFacts("ods" if file.suffix.lower() == ".ods" else "excel", source=file, sheet=name)
     return Scan(_tidied(frame).lazy(), facts, f"{file} ({name})" if sheet else str(file))
+
+
+def hand_over(path: str, wanted: str) -> None:
+    """What the reading process does: give the name, the titles and the records of a sheet, or why it cannot."""
+    limit_memory()
+    with os.fdopen(own_output(), "wb") as answer:
+        try:
+            told, rows = _read(path, json.loads(wanted))
+        except DataError as error:
+            told, rows = {"refused": str(error)}, b""
+        answer.write(json.dumps(told).encode() + b"\n" + rows)
+
+
+def _read(path: str, sheet: str | None) -> tuple[dict[str, Any], bytes]:
+    import fastexcel
+
+    try:
+        workbook = fastexcel.read_excel(path)
+    except Exception as error:  # the reader's errors have no common class
+        raise DataError("it is not a spreadsheet, or a damaged one.") from error
+    names = list(workbook.sheet_names)
+    if sheet is not None and sheet not in names:
+        raise DataError(f"no sheet named {sheet!r}. There are: {', '.join(names)}.")
+    if not names:
+        raise DataError("there is no sheet.")
+    name = sheet or names[0]
+    try:
+        titles = workbook.load_sheet(name, header_row=None, n_rows=1, dtypes="string").to_polars()
+        frame = workbook.load_sheet(name, header_row=0, schema_sample_rows=None).to_polars()
+    except Exception as error:
+        raise DataError(f"sheet {name!r} cannot be read ({type(error).__name__}).") from error
+    rows = io.BytesIO()
+    frame.write_ipc(rows)
+    return {"sheet": name, "titles": list(titles.row(0)) if titles.height else []}, rows.getvalue()
 
 
 def write_excel(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, sheet: str | None = None) -> None:
@@ -64,26 +108,6 @@ def write_ods(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, shee
     rows = pd.DataFrame({name: pd.Series(table[name].to_list(), dtype=object) for name in table.columns})
     with draft.open("wb") as stream, pd.ExcelWriter(stream, engine="odf") as book:
         rows.to_excel(book, sheet_name=_sheet(facts, sheet), index=False)
-
-
-def _opened(file: Path, sheet: str | None) -> tuple[str, Any]:
-    """Open a workbook and find the sheet."""
-    try:
-        import fastexcel
-    except ImportError as error:
-        raise MissingExtra.of("reading spreadsheets", "stats") from error
-    # It logs a warning for each column without values, which is no news to anyone.
-    logging.getLogger("fastexcel").setLevel(logging.ERROR)
-    try:
-        workbook = fastexcel.read_excel(file)
-    except Exception as error:
-        raise DataError(f"{file.name} is not a spreadsheet, or a damaged one.") from error
-    names = list(workbook.sheet_names)
-    if sheet is not None and sheet not in names:
-        raise DataError(f"{file.name}: no sheet named {sheet!r}. There are: {', '.join(names)}.")
-    if not names:
-        raise DataError(f"{file.name}: there is no sheet.")
-    return sheet or names[0], workbook
 
 
 def _tidied(frame: pl.DataFrame) -> pl.DataFrame:
