@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import binomtest, hypergeom
+from scipy.special import gammaln
+from scipy.stats import binomtest, hypergeom, nbinom
 
 from celosia.errors import ParameterError
 from celosia.statistics import population_uniqueness
@@ -178,3 +180,100 @@ def test_more_population_lowers_the_share(rng):
     sizes = np.array([1] * 40 + [2] * 12 + [3] * 5 + [9] * 3)
     shares = [pitman(sizes, N, rng).share for N in (200, 2_000, 200_000)]
     assert all(a > b for a, b in pairwise(shares))
+
+
+# -- the likelihood on a grid --------------------------------------------------------------------------------------------
+
+
+def snb_on_a_grid(sizes, N):
+    """Highest log-likelihood of α and β' on ever finer grids, and the uniques that they mean; by scipy's distribution."""
+    size, count = np.unique(sizes, return_counts=True)
+    pi = sizes.sum() / N
+
+    def log_p(f, log_alpha, logit):
+        alpha, thin = np.exp(log_alpha), 1 / (1 + np.exp(-logit))
+        return np.logaddexp(
+            math.log1p(-pi) + nbinom.logpmf(f, alpha, thin), math.log(pi) + nbinom.logpmf(f - 1, alpha, thin)
+        )
+
+    low, high = np.array([math.log(pi) - 12, -12.0]), np.array([12.0, 12.0])
+    for _ in range(9):
+        a, b = np.meshgrid(*np.linspace(low, high, 61).T, indexing="ij")
+        with np.errstate(all="ignore"):
+            total = sum(c * log_p(f, a, b) for f, c in zip(size, count, strict=True))
+            total = total - len(sizes) * np.log(-np.expm1(log_p(0, a, b)))
+        total = np.where(np.isfinite(total), total, -np.inf)
+        best = np.unravel_index(np.argmax(total), total.shape)
+        x = np.array([a[best], b[best]])
+        width = (high - low) / 6
+        low, high = x - width, x + width
+    thin = 1 / (1 + math.exp(-x[1]))
+    beta = pi * thin / (1 - thin + pi * thin)
+    return float(total[best]), len(sizes) / -math.expm1(log_p(0, *x)) * beta ** math.exp(x[0])
+
+
+def pitman_on_a_grid(sizes, N):
+    """The same for Pitman's formula, α and log(θ + α), with the expectation by products of ratios."""
+    size, count = np.unique(sizes, return_counts=True)
+    n, u = int(sizes.sum()), len(sizes)
+    low, high = np.array([1e-6, -6.0]), np.array([1 - 1e-6, 25.0])
+    for _ in range(9):
+        a, b = np.meshgrid(*np.linspace(low, high, 61).T, indexing="ij")
+        theta = np.exp(b) - a
+        total = sum(np.log(theta + i * a) for i in range(1, u)) - gammaln(theta + n) + gammaln(theta + 1)
+        total = total + sum(c * (gammaln(f - a) - gammaln(1 - a)) for f, c in zip(size, count, strict=True))
+        best = np.unravel_index(np.nanargmax(total), total.shape)
+        x = np.array([a[best], b[best]])
+        width = (high - low) / 6
+        low, high = np.maximum(x - width, [1e-6, -6.0]), np.minimum(x + width, [1 - 1e-6, 25.0])
+    alpha, theta, M = x[0], math.exp(x[1]) - x[0], N - n
+    i = np.arange(M)
+    stay = np.exp(np.log1p((alpha - 1) / (theta + n + i)).sum())
+    grow = np.exp(np.log1p((alpha - 1) / (theta + n + 1 + i[:-1])).sum())
+    return float(total[best]), (sizes == 1).sum() * stay + M * (theta + u * alpha) / (theta + n) * grow
+
+
+def test_adult_in_a_very_large_population(shared):
+    data = pl.read_csv(shared("data/adult/adult.csv"), separator=";")
+    sizes = data.sample(3000, seed=1).group_by(data.columns[:5]).len()["len"].to_numpy()
+    found = negative_binomial(sizes, USA, None)
+    assert found.share == pytest.approx(snb_on_a_grid(sizes, USA)[1] / USA, rel=1e-3)
+    assert found.share == pytest.approx(0.1724, abs=1e-4)
+
+
+@pytest.mark.parametrize("N", [1_000, 100_000, 300_000_000, 8_000_000_000])
+@pytest.mark.parametrize(("alpha", "beta"), [(0.5, 0.1), (3.0, 0.6), (0.05, 0.01)])
+def test_snb_is_the_maximum_of_its_likelihood(N, alpha, beta):
+    rng = np.random.default_rng(5)
+    F = 1 + rng.negative_binomial(alpha, beta, 300)
+    f = rng.binomial(F, 0.4)
+    sizes = f[f > 0]
+    N = max(N, int(F.sum()))
+    found = negative_binomial(sizes, N, None)
+    assert found.uniques == pytest.approx(snb_on_a_grid(sizes, N)[1], rel=2e-3, abs=1e-6)
+
+
+@pytest.mark.parametrize("N", [300, 3_000, 1_000_000])
+@pytest.mark.parametrize(("alpha", "theta"), [(0.1, 5.0), (0.5, 20.0), (0.8, 1.0), (0.3, 300.0)])
+def test_pitman_is_the_maximum_of_its_likelihood(N, alpha, theta):
+    seen, _ = restaurants(theta, alpha, 200, 200, 1, np.random.default_rng(6))
+    sizes = seen[0][seen[0] > 0].astype(int)
+    assert pitman(sizes, N, None).uniques == pytest.approx(pitman_on_a_grid(sizes, N)[1], rel=2e-3)
+
+
+@pytest.mark.parametrize("N", [100, 10_000, 300_000_000, 8_000_000_000])
+def test_zayatz_by_whole_numbers(N):
+    sizes = np.array([1] * 30 + [2] * 8 + [5] * 3 + [9])
+    n = int(sizes.sum())
+    h = {int(j): Fraction(int(j) * math.comb(N - int(j), n - 1), math.comb(N, n)) for j in set(sizes)}
+    stays = 30 * h[1] / sum(h[int(j)] for j in sizes)
+    assert zayatz(sizes, N, None).uniques == pytest.approx(float(30 * stays * N / n), rel=1e-9)
+
+
+def test_a_poisson_limit_is_no_estimate():
+    # more pairs than a negative binomial with any dispersion allows: the likelihood grows without end towards Poisson
+    sizes = np.array([1] * 280 + [2] * 10)
+    for N in (600, 100_000, 300_000_000):
+        found = negative_binomial(sizes, N, None)
+        assert not found.known
+        assert found.reason == "the likelihood has no maximum inside its range"

@@ -28,12 +28,23 @@ class Likelihood:
     COARSE = 9  # cells per axis while the box grows
     REACH = 12.0  # e^-12 of the maximum: what lies outside the box has no weight
 
-    def __init__(self, loss: Callable[[Floats], Floats], box: tuple[tuple[float, float], tuple[float, float]]) -> None:
+    STARTS = 3  # valleys of the grid that are gone down into
+    TURNS = 3  # descents from one start
+    FLAT = 1e-4  # a rim that is worse by no more than this cannot be told from the best
+
+    def __init__(
+        self,
+        loss: Callable[[Floats], Floats],
+        box: tuple[tuple[float, float], tuple[float, float]],
+        closed: tuple[int, int] | None = None,
+    ) -> None:
         self.loss = loss
         self.outer = np.array(box)
+        self.closed = closed
         self.box = self.outer.copy()
         self._look(self.CELLS)
-        self.best = self._descend(self._lowest())
+        found = [self._descend(start) for start in self._valleys()]
+        self.best = min(found, key=lambda x: float(self.loss(x)), default=self.outer.mean(axis=1))
 
     def _look(self, cells: int) -> None:
         """Evaluate at the middles of the cells."""
@@ -42,28 +53,53 @@ class Likelihood:
         grid = np.stack(np.meshgrid(*self.axes, indexing="ij"), axis=-1)
         self.values = self.loss(grid)
 
-    def _lowest(self) -> Floats:
-        i, j = np.unravel_index(np.argmin(self.values), self.values.shape)
-        return np.array([self.axes[0][i], self.axes[1][j]])
+    def _valleys(self) -> list[Floats]:
+        """The lowest cells of the grid that have no lower neighbour."""
+        around = np.pad(np.where(np.isnan(self.values), np.inf, self.values), 1, constant_values=np.inf)
+        near = np.lib.stride_tricks.sliding_window_view(around, (3, 3)).min(axis=(2, 3))
+        i, j = np.nonzero(self.values <= near)
+        first = np.argsort(self.values[i, j], kind="stable")[: self.STARTS]
+        return [np.array([self.axes[0][i[k]], self.axes[1][j[k]]]) for k in first]
 
     def _descend(self, start: Floats) -> Floats:
+        """Go down from a point; near a rim once more from where that ended: there a simplex falls flat and stops early."""
         from scipy.optimize import minimize
 
-        found = minimize(
-            lambda x: float(self.loss(np.asarray(x))),
-            start,
-            bounds=self.outer,
-            method="Nelder-Mead",
-            options={"xatol": 1e-5, "fatol": 1e-7, "maxiter": 2000},
-        )
-        return np.asarray(found.x, dtype=np.float64)
+        width = (self.outer[:, 1] - self.outer[:, 0]) / self.CELLS
+        lowest = np.inf
+        for _ in range(self.TURNS):
+            inward = np.where(start + width < self.outer[:, 1], width, -width)
+            found = minimize(
+                lambda x: float(self.loss(np.asarray(x))),
+                start,
+                bounds=self.outer,
+                method="Nelder-Mead",
+                options={
+                    "xatol": 1e-5, "fatol": 1e-7, "maxiter": 300,
+                    "initial_simplex": start + np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]) * inward,
+                },
+            )  # fmt: skip
+            start = np.asarray(found.x, dtype=np.float64)
+            inside = (start - width > self.outer[:, 0]) & (start + width < self.outer[:, 1])
+            if inside.all() or not found.fun < lowest - 1e-6:
+                break
+            lowest = found.fun
+        return start
 
     def maximum(self) -> Floats | None:
-        """The parameters of highest likelihood, or None when they lie on a rim that cannot hold them."""
-        margin = 1e-4 * (self.outer[:, 1] - self.outer[:, 0])
-        low, high = self.best - margin < self.outer[:, 0], self.best + margin > self.outer[:, 1]
-        if not np.isfinite(self.values.min()) or low[1] or high.any():
+        """The parameters of highest likelihood, or None when they lie on a rim that cannot hold them.
+
+        ``closed`` is the rim (axis, side) that belongs to the range.
+        """
+        lowest = float(self.loss(self.best))
+        if not np.isfinite(lowest):
             return None
+        for axis in (0, 1):
+            for side in (0, 1):
+                rim = self.best.copy()
+                rim[axis] = self.outer[axis, side]
+                if (axis, side) != self.closed and float(self.loss(rim)) <= lowest + self.FLAT:
+                    return None
         return self.best
 
     def _cover(self) -> None:

@@ -125,7 +125,7 @@ def pitman(sizes: NDArray[np.int64], population: int, rng: np.random.Generator |
         return early
     if tally.uniques == tally.n:
         return _none(tally, "pitman", "every record of the sample is unique")
-    likely = Likelihood(lambda x: _pitman_loss(x, tally), ((0.0, 1.0), (-8.0, 30.0)))
+    likely = Likelihood(lambda x: _pitman_loss(x, tally), ((0.0, 1.0), (-8.0, 30.0)), closed=(0, 0))
     best = likely.maximum()
     if best is None:
         return _none(tally, "pitman", "the likelihood has no maximum inside its range")
@@ -185,7 +185,8 @@ def negative_binomial(sizes: NDArray[np.int64], population: int, rng: np.random.
     early = _settled(tally, "snb")
     if early is not None:
         return early
-    likely = Likelihood(lambda x: _snb_loss(x, tally), ((-12.0, 12.0), (-14.0, 14.0)))
+    rare = math.log(tally.fraction)
+    likely = Likelihood(lambda x: _snb_loss(x, tally), ((-15.0, 15.0 - rare), (rare - 15.0, 15.0)))
     best = likely.maximum()
     if best is None:
         return _none(tally, "snb", "the likelihood has no maximum inside its range")
@@ -271,7 +272,7 @@ def _pitman_loss(x: Floats, tally: Sizes) -> Floats:
     return np.asarray(-(like + sizes[:, None]), dtype=np.float64)
 
 
-def _log_rising(x: Floats, m: float) -> Floats:
+def _log_rising(x: Floats, m: Floats | float) -> Floats:
     """Logarithm of x (x + 1) … (x + m - 1), also where x is huge and lnΓ(x + m) - lnΓ(x) would cancel."""
     from scipy.special import gammaln
 
@@ -330,31 +331,29 @@ def _zayatz_draws(tally: Sizes, h: Floats, rng: np.random.Generator) -> Floats:
 
 def _one_sampled(tally: Sizes) -> Floats:
     """Hypergeometric chance that exactly one record of a class of each size is in the sample."""
-    from scipy.special import gammaln
-
     N, n, j = float(tally.population), float(tally.n), tally.size
     possible = N - j >= n - 1
-    log_h = np.full(len(j), -np.inf)
+    h = np.zeros(len(j))
     j = j[possible]
-    # C(N - j, n - 1) / C(N, n) times j
-    log_h[possible] = (
-        np.log(j)
-        + (gammaln(N - j + 1) - gammaln(N - j - n + 2) - gammaln(n))
-        - (gammaln(N + 1) - gammaln(N - n + 1) - gammaln(n + 1))
-    )
-    return np.asarray(np.exp(log_h), dtype=np.float64)
+    # j n/N times the chances that the other j - 1 are not sampled: (N - n) … (N - n - j + 2) over (N - 1) … (N - j + 1)
+    others = _log_rising(N - n - j + 2, j - 1) - _log_rising(N - j + 1, j - 1)
+    h[possible] = j * n / N * np.exp(others)
+    return h
 
 
 def _snb(x: Floats, f: Floats, pi: float) -> tuple[Floats, Floats]:
     """Log-probabilities of sample sizes f under the slide negative binomial, and of a population unique.
 
-    The parameters are log α and logit β', the thinned probability: those are what a sample tells about. One row of
-    probabilities for each row of parameters.
+    The parameters are log(α/π) and the logarithm of the mean α(1 - β')/β' of X': those are what a sample tells about,
+    whatever the size of the population (α itself falls with π), and the Poisson limit, α without end, is one rim. One
+    row of probabilities for each row of parameters.
     """
     from scipy.special import gammaln
 
-    alpha = np.exp(x[..., :1])
-    log_thin, log_rest = -np.logaddexp(0.0, -x[..., 1:]), -np.logaddexp(0.0, x[..., 1:])
+    log_alpha = x[..., :1] + math.log(pi)
+    alpha = np.exp(log_alpha)
+    odds = log_alpha - x[..., 1:]  # log β' / (1 - β')
+    log_thin, log_rest = -np.logaddexp(0.0, -odds), -np.logaddexp(0.0, odds)
 
     def nb(k: Floats) -> Floats:
         count = gammaln(k + alpha) - gammaln(alpha) - gammaln(k + 1)
