@@ -62,7 +62,7 @@ class Likelihood:
         return [np.array([self.axes[0][i[k]], self.axes[1][j[k]]]) for k in first]
 
     def _descend(self, start: Floats) -> Floats:
-        """Go down from a point; near a rim once more from where that ended: there a simplex falls flat and stops early."""
+        """Go down from a point; near a rim, where a simplex may fall flat and stop early, once more from there."""
         from scipy.optimize import minimize
 
         width = (self.outer[:, 1] - self.outer[:, 0]) / self.CELLS
