@@ -12,6 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes depends on the machine and on what else it does.
+settings.register_profile("celosia", deadline=None)
+settings.load_profile("celosia")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import celosia
 from celosia import loss, models, risk
-from celosia.packing import encode, pack
-from celosia.search.classes import ClassCounts, ValueCounts
+from celosia.classes.column import encode, pack
+from celosia.classes.counts import ClassCounts, ValueCounts
 
 TREE = {"A": ["p", "q"], "B": ["r", "s"]}
 NUMBERS = [[str(i), f"{i // 3 * 3}-{i // 3 * 3 + 2}", "*"] for i in range(6)]
@@ -208,7 +208,8 @@ def test_models_by_counting_records(rows):
 def test_codes_stand_for_values_in_order(values):
     assume(values)
     series = pl.Series("v", values, dtype=pl.String if all(v is None for v in values) else None)
-    codes, known = encode(series)
+    column = encode(series)
+    codes, known = column.codes, column.values
     assert known[codes.astype(np.uint32)].to_list() == series.to_list()
     assert known.to_list() == series.unique().sort(nulls_last=True).to_list()
 

@@ -94,4 +94,4 @@ def by_key(original: Table, protected: Table, key: str) -> Table:
     data = protected.polars()[order].with_columns(pl.Series(RECORD, found.to_numpy()[order]))
     frame = protected.engine.accept(data)
     rows = replace(protected.rows, frame=frame)
-    return replace(protected, rows=rows, lineage=original.lineage, start=original.rows, _cache={})
+    return replace(protected, rows=rows, lineage=original.lineage, start=original, _cache={})

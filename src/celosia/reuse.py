@@ -24,7 +24,6 @@ from celosia.streams import Stream, fresh_seed
 from celosia.table import Table, read
 from celosia.targets import targets
 from celosia.verbs import step
-from celosia.views.spread import on_records
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,7 +85,7 @@ def apply_record(record: Mapping[str, Any] | str | Path, source: Any, *, release
     if missing:
         raise DataError(f"the new records have no column {missing[0]!r}: they must have the schema of the release.")
     original = table = table.identified()
-    start = table.rows
+    start = table
     methods: list[Method] = []
     unplaced = np.zeros(len(table), dtype=np.bool_)
     require: list[Model] = list(policy.require)
@@ -223,20 +222,13 @@ def _violating(
     table: Table, require: list[Model], wishes: Mapping[str, NDArray[np.int64]], released: Any
 ) -> dict[str, NDArray[np.bool_]]:
     """For each requirement, the new records whose class does not meet it, or is smaller than they ask for."""
-    import polars as pl
-
     judged = table
     if released is not None:
         judged = _together(table, released)
     out = {}
     for model in require:
         name = str(model)
-        if model.scope != "class":
-            out[name] = np.full(len(table), not model.holds(judged)) & ~table.suppressed_mask()
-            continue
-        keys, counts = judged.keyed_counts(model.sensitive())
-        verdict = on_records(judged, keys, pl.DataFrame({"fails": ~model.judge(counts)}))["fails"]
-        out[name] = verdict.fill_null(value=False).to_numpy()[: len(table)]
+        out[name] = model.failing(judged)[: len(table)]
     for name, wish in wishes.items():
         out[name] = (judged.frequencies()[: len(table)] < wish) & ~table.suppressed_mask()
     return out

@@ -62,7 +62,7 @@ def apply_steps(original: Table, steps: Sequence[Step], stream: Stream, tell: Pr
     for i, one in enumerate(steps):
         tell(one.name, 0.1 + 0.7 * i / max(1, len(steps)))
         check_columns(current, [one.method])
-        current = step(current, one.method, stream.child(one.name), original.rows)
+        current = step(current, one.method, stream.child(one.name), original)
     return current
 
 

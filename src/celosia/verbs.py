@@ -140,7 +140,7 @@ def protect(
     """
     built = [build("method", method) for method in methods]
     current = table.identified()
-    start = table.start or current.rows
+    start = current.first
     stream = Stream.of(seed, table.fingerprint)
     for i, method in enumerate(built):
         if progress:
@@ -152,7 +152,7 @@ def protect(
     return current
 
 
-def step(table: Table, method: Method, stream: Stream, start: Any) -> Table:
+def step(table: Table, method: Method, stream: Stream, start: Table) -> Table:
     """Apply one method and write it into the history. Its parameters belong to the name of its stream."""
     before = len(table.history)
     outcome = method.apply(table, stream.child(method))
@@ -193,8 +193,8 @@ def compare(
 
 def judge(model: Model, table: Table) -> Finding:
     """Measure one requirement."""
-    value = model.value(table)
-    return Finding(model, value, holds=model.met(value))
+    value, holds = model.verdict(table)
+    return Finding(model, value, holds=holds)
 
 
 def measured(risk: Risk, *tables: Table) -> Finding:

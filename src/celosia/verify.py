@@ -147,8 +147,9 @@ def _requirement(claim: dict[str, Any], table: Table, counted: str) -> Check:
     model: Model = build("model", claim["part"])
     reason = _needs_original(claim.get("counted") or counted, table, compares=model.compares)
     if not reason:
-        check = _compared(claim, model.value(table))
-        return check if model.holds(table) == claim["holds"] else replace(check, passed=False)
+        found = model.verdict(table)
+        check = _compared(claim, found.value)
+        return check if found.holds == claim["holds"] else replace(check, passed=False)
     value = _number(claim["value"])
     if claim["holds"] and (value is None or not model.met(value)):
         return Check(claim["part"], claim["value"], None, False, "the stated value does not meet the requirement")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import celosia
 from celosia.catalogue import build
+from celosia.classes.counts import ClassCounts, ValueCounts
 from celosia.errors import NotApplicable, ParameterError, SchemaError
 from celosia.loss.ambiguity import Ambiguity
 from celosia.loss.average_class_size import AverageClassSize
@@ -25,7 +26,6 @@ from celosia.loss.majority_loss import MajorityLoss
 from celosia.loss.non_uniform_entropy import NonUniformEntropy
 from celosia.loss.precision import Precision
 from celosia.loss.suppression import Suppression
-from celosia.search.classes import ClassCounts, ValueCounts
 from celosia.search.objective import ClassObjective, Domain
 from celosia.views.coverage import coverages
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from celosia.search.classes import ClassCounts
+from celosia.classes.counts import ClassCounts
 from celosia.search.objective import ClassObjective, ColumnObjective, Domain
 
 
@@ -229,3 +229,9 @@ class Asked:
 
     def sensitive(self):
         return () if self.test is None else (None,)
+
+    def least_removed(self, classes):
+        return None
+
+    def people(self):
+        return None

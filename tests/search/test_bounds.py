@@ -101,7 +101,7 @@ def test_the_way_to_a_node_does_not_matter(seed, loss, data):
 def test_average_class_size_by_hand():
     # sizes 5, 3, 1, 1 and k = 4: one large class, 5 records in small ones, 2 classes at most of them at coarser nodes;
     # 2 of the 5 in classes that stay too small: 1 + (5 - 2)/4 + 1 classes, so 2 whole ones: 10 / 2
-    from celosia.search.classes import ClassCounts
+    from celosia.classes.counts import ClassCounts
     from celosia.search.objective import Domain
 
     domain = Domain(("a",), ((np.arange(4, dtype=np.int32), np.zeros(4, np.int32)),), (np.array([5, 3, 1, 1]),))

@@ -10,10 +10,10 @@ from tests.search import reference
 from tests.search.random_lattices import every_node, instance
 
 from celosia.catalogue import build
+from celosia.classes.counts import ClassCounts, ValueCounts
 from celosia.search import lattice
 from celosia.search.anytime import descend
 from celosia.search.check import Checker
-from celosia.search.classes import ClassCounts, ValueCounts
 from celosia.search.lattice import _Enumerated, search
 from celosia.search.objective import ClassObjective, ColumnObjective, Domain
 from celosia.search.tables import ClassTables, Records, Sensitive

@@ -6,7 +6,7 @@ and the conformance tests all derive from that definition. A third-party package
 group ``celosia.parts`` that names a module to import.
 """
 
-from celosia.catalogue.bases import Loss, Mechanism, Method, Model, Risk
+from celosia.catalogue.bases import Loss, Mechanism, Method, Model, Risk, Verdict
 from celosia.catalogue.columns import Column, ColumnMark, Columns, named_columns
 from celosia.catalogue.part import Credential, Part, Private, build
 from celosia.catalogue.registry import find, kinds, package, parts
@@ -23,6 +23,7 @@ __all__ = [
     "Part",
     "Private",
     "Risk",
+    "Verdict",
     "build",
     "find",
     "kinds",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.schema import Schema
-    from celosia.search.classes import ClassCounts
+    from celosia.classes.counts import ClassCounts
     from celosia.streams import Stream
     from celosia.table import Outcome, Table
 
@@ -58,12 +58,20 @@ class Method(Part):
         return None
 
 
+class Verdict(NamedTuple):
+    """What a model says about a table: the measured value, and whether the requirement holds."""
+
+    value: float
+    holds: bool
+
+
 class Model(Part):
     """A requirement on a table that holds or not, with the measured value.
 
     Most models judge class by class: they implement :meth:`scores`, one number per class, and the rest follows. A model
     of scope ``"file"`` implements :meth:`score` instead. Both see the classes as arrays of counts, so the same code
-    serves a measurement and a search (:class:`celosia.search.classes.Requirement`).
+    serves a measurement and a search. A model with a further condition adds it to :meth:`judge` (class by class) or
+    :meth:`accepts` (the file). Everybody who wants to know asks :meth:`verdict`; value and holds come from that call.
     """
 
     kind: ClassVar[str] = "model"
@@ -82,6 +90,8 @@ class Model(Part):
     rows_bound: ClassVar[Literal["at least", "at most"] | None] = None
     """Where classes count persons, the value is at least, or at most, what counting rows would give; None: neither."""
 
+    # What a model states.
+
     def bound(self) -> float:
         """The number that the measured value is compared with."""
         raise NotImplementedError
@@ -90,57 +100,101 @@ class Model(Part):
         """Whether a measured value meets the bound."""
         return value >= self.bound() if self.direction == "at least" else value <= self.bound()
 
+    def wish(self) -> str:
+        """The requirement in words: ``k at least 5``."""
+        return f"{self.symbol or self.name} {self.direction} {self.bound():g}"
+
     def sensitive(self) -> tuple[str | None, ...]:
         """The sensitive columns that must be counted; ``None`` stands for those that the schema declares."""
         return ()
 
+    def people(self) -> Any:
+        """The population table that must be counted; None when there is none."""
+        return None
+
+    def views(self, table: Table) -> list[tuple[Table, tuple[str | None, ...]]]:
+        """The table as the model sees it, with the columns that it counts; several where it looks several times."""
+        return [(table, self.sensitive())]
+
+    # What it says about classes.
+
     def scores(self, classes: ClassCounts) -> NDArray[np.float64]:
         """The measured value of each class."""
         raise NotImplementedError
-
-    def score(self, classes: ClassCounts) -> float:
-        """The measured value of the file: the worst class. Without any class the requirement holds vacuously."""
-        if len(classes) == 0:
-            return math.inf if self.direction == "at least" else 0.0
-        worst = np.min if self.direction == "at least" else np.max
-        return float(worst(self.scores(classes)))
-
-    def value(self, table: Table) -> float:
-        """The measured value."""
-        return self.score(table.class_counts(self.sensitive()))
-
-    def holds(self, table: Table) -> bool:
-        """Whether the requirement holds for the table."""
-        return self.met(self.value(table))
-
-    def classes(self, table: Table) -> pl.DataFrame:
-        """One row per equivalence class: the quasi-identifiers, the size and the value of each."""
-        import polars as pl
-
-        keys, counts = table.keyed_counts(self.sensitive())
-        scores = self.scores(counts) if self.scope == "class" else np.full(len(counts), self.score(counts))
-        return keys.with_columns(pl.Series("size", counts.size), pl.Series(self.symbol or "value", scores))
 
     def judge(self, classes: ClassCounts) -> NDArray[np.bool_]:
         """Whether each class holds."""
         scores = self.scores(classes)
         return scores >= self.bound() if self.direction == "at least" else scores <= self.bound()
 
+    def score(self, classes: ClassCounts) -> float:
+        """The measured value of the file: the worst class. Without any class the requirement holds vacuously."""
+        if len(classes) == 0:
+            return math.inf if self.direction == "at least" else 0.0
+        return self._worst(self.scores(classes))
+
     def accepts(self, classes: ClassCounts) -> bool:
         """Whether the file that consists of these classes holds."""
+        if self.scope == "class":
+            return bool(self.judge(classes).all())
         return self.met(self.score(classes))
 
     def least_size(self, classes: ClassCounts) -> int:  # noqa: ARG002
         """A size that every class that holds must have; 1 when nothing is known."""
         return 1
 
+    def least_removed(self, classes: ClassCounts) -> NDArray[np.int64] | None:  # noqa: ARG002
+        """Records that must leave each class at least, here and at every finer level; None when nothing is known.
+
+        Only for a convex model: the union of classes that hold holds.
+        """
+        return None
+
     def size_only(self) -> bool:
         """Whether :meth:`judge` is exactly ``size >= least_size``."""
         return False
 
-    def wish(self) -> str:
-        """The requirement in words: ``k at least 5``."""
-        return f"{self.symbol or self.name} {self.direction} {self.bound():g}"
+    # What it says about a table.
+
+    def verdict(self, table: Table) -> Verdict:
+        """The measured value and whether the requirement holds: the one answer for everybody who asks."""
+        counted = [view.class_counts(columns, self.people()) for view, columns in self.views(table)]
+        return Verdict(
+            self._worst(np.array([self.score(classes) for classes in counted])),
+            all(self.accepts(classes) for classes in counted),
+        )
+
+    def value(self, table: Table) -> float:
+        """The measured value."""
+        return self.verdict(table).value
+
+    def holds(self, table: Table) -> bool:
+        """Whether the requirement holds for the table."""
+        return self.verdict(table).holds
+
+    def failing(self, table: Table) -> NDArray[np.bool_]:
+        """Which records lie in a class that does not hold; all of them where the file as a whole does not."""
+        found = np.zeros(len(table), dtype=np.bool_)
+        for view, columns in self.views(table):
+            _, classes = view.keyed_counts(columns, self.people())
+            bad = ~self.judge(classes) if self.scope == "class" else np.full(len(classes), not self.accepts(classes))
+            found |= view.on_records(bad, suppressed=False)
+        return found
+
+    def classes(self, table: Table) -> pl.DataFrame:
+        """One row per equivalence class: the quasi-identifiers, the size and the value of each."""
+        import polars as pl
+
+        keys, counts = table.keyed_counts(self.sensitive(), self.people())
+        scores = self.scores(counts) if self.scope == "class" else np.full(len(counts), self.score(counts))
+        columns: dict[str, Any] = {"size": counts.size}
+        if counts.population is not None:
+            columns["population"] = counts.population
+        columns[self.symbol or "value"] = scores
+        return keys.with_columns(pl.Series(name, values) for name, values in columns.items())
+
+    def _worst(self, values: NDArray[np.float64]) -> float:
+        return float(np.min(values) if self.direction == "at least" else np.max(values))
 
 
 class Risk(Part):

@@ -165,7 +165,7 @@ class FuzzyCoding(BaseModel):
     def _written(self, name: str, values: Values) -> Partition:
         """The partition by the hand-written sets of a column."""
         sets = {label: FuzzySet.parse(literal) for label, literal in self.sets[name].items()}
-        if values.dtype.kind != "f" and {v for v in values if v is not None} <= set(sets):
+        if values.dtype.kind != "f" and {v for v in values if v is not None} <= {*sets, "*"}:
             return _by_value(name, values)  # the labels themselves, as a recoded table shows them
         if all(isinstance(s, Members) for s in sets.values()):
             missing = np.array([v is None or v != v for v in values], dtype=bool)

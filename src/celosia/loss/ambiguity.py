@@ -10,7 +10,7 @@ from celosia.catalogue import Loss
 from celosia.views.coverage import log_areas, lost_records
 
 if TYPE_CHECKING:
-    from celosia.search.classes import ClassCounts, Verdict
+    from celosia.classes.counts import ClassCounts, Verdict
     from celosia.search.objective import ClassObjective, Domain
     from celosia.table import Table
 

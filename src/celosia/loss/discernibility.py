@@ -12,7 +12,7 @@ from celosia.views.coverage import lost_records
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.search.classes import ClassCounts, Verdict
+    from celosia.classes.counts import ClassCounts, Verdict
     from celosia.search.objective import ClassObjective, Domain
     from celosia.table import Table
 

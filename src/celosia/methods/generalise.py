@@ -202,11 +202,10 @@ def unmet(require: Sequence[Model], checker: Checker, levels: tuple[int, ...]) -
     """How many classes there are at these levels, and each requirement that they do not meet, with the reason."""
     table = checker.tables.at(levels)
     counts = checker.tables.counts(table, table.sums[:, 0] > 0)
-    scored = [(model, model.score(counts)) for model in require]
     return len(counts), [
-        (model, f"{model.wish()} cannot be met, the nearest reachable value is {value:g}")
-        for model, value in scored
-        if not model.met(value)
+        (model, f"{model.wish()} cannot be met, the nearest reachable value is {model.score(counts):g}")
+        for model in require
+        if not model.accepts(counts)
     ]
 
 

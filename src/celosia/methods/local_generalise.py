@@ -99,16 +99,8 @@ class LocalGeneralise(Method):
 
     def _broken(self, done: Table, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Records of classes that fell together because their cells read alike, and fail a requirement so."""
-        import polars as pl
-
-        from celosia.views.spread import on_records
-
-        broken = np.zeros(len(done), dtype=np.bool_)
         judged = done.suppress(hidden) if hidden.any() else done
-        for model in self.require:
-            keys, counts = judged.keyed_counts(model.sensitive())
-            fails = on_records(judged, keys, pl.DataFrame({"fails": ~model.judge(counts)}))["fails"]
-            broken |= fails.fill_null(value=False).to_numpy()
+        broken: NDArray[np.bool_] = np.logical_or.reduce([model.failing(judged) for model in self.require])
         return broken
 
 

@@ -11,8 +11,8 @@ from pydantic import Field, model_validator
 from celosia.catalogue import Columns, Method
 from celosia.errors import DataError, ParameterError
 from celosia.methods.cells import Impossible, created, strata, units
-from celosia.source import Source, open_source
 from celosia.table import Outcome
+from celosia.table.source import Source, open_source
 
 if TYPE_CHECKING:
     import polars as pl

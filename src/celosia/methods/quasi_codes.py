@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.classes import STAR, codes, patterns
-from celosia.engines.engine import ROWS
+from celosia.classes import STAR, encode
 from celosia.errors import DataError, ParameterError, UnknownName
-from celosia.schema import Kind
 from celosia.search.objective import Domain
-from celosia.search.tables import Records, Sensitive
+from celosia.search.tables import Records
 
 if TYPE_CHECKING:
     import polars as pl
@@ -115,12 +113,12 @@ def quasi_codes(
         sizes=tuple(column.size for column in columns),
     )
     names = dict.fromkeys([*_counted(table, require), *counted])
-    person = table.schema.person
+    persons = table.persons()
     records = Records(
         domain,
         np.ascontiguousarray(matrix, dtype=np.int32),
-        sensitive={name: _sensitive(table, name, active) for name in names},
-        person=None if person is None else _with_missing(*table.codes(person))[active],
+        sensitive={name: table.counted(name).take(active) for name in names},
+        person=None if persons is None else persons[active],
         target=None if target is None else target[active],
         population=people,
         population_total=None if population is None else len(population),
@@ -157,7 +155,8 @@ def quasi_column(
             theirs = theirs.cast(values.dtype, strict=False)
         both = pl.concat([values, theirs.alias(values.name)])
         info = table.schema[name]
-        joint, values = codes(both, info.kind, info.order)
+        together = encode(both, info.kind, info.order)
+        joint, values = together.masked, together.present
         moved = joint[: len(both) - len(theirs)]
         own = np.where(own < 0, np.int32(-1), moved[np.maximum(own, 0)])
         people = joint[len(both) - len(theirs) :]
@@ -193,11 +192,6 @@ def _compact(levels: Levels) -> tuple[tuple[NDArray[np.int32], ...], tuple[NDArr
     return tuple(maps), tuple(rows)
 
 
-def _with_missing(coded: NDArray[np.int32], values: pl.Series) -> NDArray[np.int32]:
-    """Codes in which a missing value is the last one."""
-    return np.where(coded < 0, np.int32(len(values)), coded).astype(np.int32)
-
-
 def _counted(table: Table, require: Sequence[Model]) -> list[str]:
     """The sensitive columns that the requirements count."""
     names: list[str] = []
@@ -207,46 +201,15 @@ def _counted(table: Table, require: Sequence[Model]) -> list[str]:
     return names
 
 
-def _sensitive(table: Table, name: str, active: NDArray[np.bool_]) -> Sensitive:
-    """Codes of a counted column, with the distribution of the input table to compare with."""
-    import polars as pl
-
-    info = table.schema[name]
-    whole = patterns(table.start or table.rows, [name])
-    own = table.column(name)
-    if whole[name].dtype != own.dtype or not own.is_in(whole[name].implode(), nulls_equal=True).all():
-        whole = patterns(table.rows, [name])  # an earlier step recoded the column
-    _, values = codes(whole[name], info.kind, info.order)
-    if whole[name].null_count() or own.null_count():
-        values = pl.concat([values, pl.Series(values.name, [None], dtype=values.dtype)])
-    domain = pl.DataFrame({name: values, "code": np.arange(len(values), dtype=np.int32)})
-    coded = own.to_frame(name).join(domain, on=name, how="left", nulls_equal=True, maintain_order="left")["code"]
-    share = domain.join(whole, on=name, how="left", nulls_equal=True, maintain_order="left")[ROWS].fill_null(0)
-    hierarchy = table.schema.hierarchy(name)
-    ancestors = None
-    if hierarchy is not None:
-        levels = hierarchy.levels(values, column=name)
-        ancestors = np.vstack([levels.codes(i) for i in range(levels.height + 1)]).astype(np.int32)
-    numeric = info.kind == Kind.NUMERIC and values.dtype.is_numeric()
-    return Sensitive(
-        codes=coded.to_numpy()[active].astype(np.int32),
-        width=len(values),
-        ancestors=ancestors,
-        numbers=values.cast(pl.Float64).fill_null(np.nan).to_numpy() if numeric else None,
-        baseline=np.asarray(share.to_numpy() / max(1, int(share.sum())), dtype=np.float64),
-    )
-
-
 def _population(table: Table, require: Sequence[Model]) -> Table | None:
     """The population table that a requirement counts in."""
-    named = (getattr(model, "population", None) for model in require)
-    sources: list[Any] = [source for source in named if source is not None]
+    sources = [model.people() for model in require if model.people() is not None]
     if not sources:
         return None
     if any(source is not sources[0] and not _same(source, sources[0]) for source in sources):
         raise ParameterError("several requirements name different populations: one search counts in one population.")
     from celosia.schema import Schema
-    from celosia.source import open_source
+    from celosia.table.source import open_source
 
     return open_source(sources[0], Schema.of(quasi=table.schema.need_quasi()))
 

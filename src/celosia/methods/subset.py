@@ -10,8 +10,8 @@ from pydantic import Field, model_validator
 from celosia.catalogue import Columns, Method
 from celosia.errors import DataError, UnknownName
 from celosia.methods.conditions import Condition, check_one_way, drawn, records_where
-from celosia.source import Source, open_source
 from celosia.table import Outcome
+from celosia.table.source import Source, open_source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -55,24 +55,10 @@ class SuppressRecords(Method):
         return Outcome(current, {"suppressed": int(total.sum()), "share": float(total.mean()) if len(total) else 0.0})
 
     def _violating(self, table: Table) -> NDArray[np.bool_]:
-        import polars as pl
-
         from celosia.errors import ParameterError
 
-        bad = np.zeros(len(table), dtype=np.bool_)
-        alive = ~table.suppressed_mask()
         for model in self.require:
             if model.scope != "class":
                 raise ParameterError(f"suppress-records: {model.name} judges the whole file, not class by class.")
-            if table.schema.reading() != Missing.CATEGORY:
-                if not model.size_only():
-                    raise ParameterError(f"suppress-records: {model.name} needs missing = 'category'.")
-                bad |= alive & (table.frequencies() < model.bound())
-                continue
-            keys, counts = table.keyed_counts(model.sensitive())
-            failing = keys.filter(pl.Series(~model.judge(counts))).with_columns(pl.lit(value=True).alias("__bad__"))
-            quasi = list(table.schema.quasi)
-            data = pl.DataFrame([table.column(name) for name in quasi])
-            hit = data.join(failing, on=quasi, how="left", nulls_equal=True, maintain_order="left")["__bad__"]
-            bad |= alive & hit.fill_null(value=False).to_numpy()
-        return bad
+        found: NDArray[np.bool_] = np.logical_or.reduce([model.failing(table) for model in self.require])
+        return found

@@ -12,8 +12,7 @@ from celosia.models.sensitive_model import _SensitiveModel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.search.classes import ClassCounts, ValueCounts
-    from celosia.table import Table
+    from celosia.classes.counts import ClassCounts, ValueCounts
 
 
 class AlphaK(_SensitiveModel):
@@ -51,10 +50,6 @@ class AlphaK(_SensitiveModel):
     def judge(self, classes: ClassCounts) -> NDArray[np.bool_]:
         """Whether each class is large and mixed enough."""
         return super().judge(classes) & (classes.size >= self.k)
-
-    def holds(self, table: Table) -> bool:
-        """Whether every class is large and mixed enough."""
-        return bool(self.judge(table.class_counts(self.sensitive())).all())
 
     def least_size(self, classes: ClassCounts) -> int:  # noqa: ARG002
         """Exactly k."""

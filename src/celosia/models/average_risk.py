@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Model
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from celosia.search.classes import ClassCounts
-    from celosia.table import Table
+    from celosia.classes.counts import ClassCounts
 
 
 class AverageRisk(Model):
@@ -48,36 +44,21 @@ class AverageRisk(Model):
         return self.risk
 
     def score(self, classes: ClassCounts) -> float:
-        """The average risk; 0 without records."""
-        return len(classes) / int(classes.size.sum()) if len(classes) else 0.0
+        """The average risk over the records that are not suppressed; 0 without records."""
+        held = classes.held
+        return float((held / classes.size).sum() / held.sum()) if len(classes) else 0.0
 
     def accepts(self, classes: ClassCounts) -> bool:
         """Whether average and share of high risks are small enough."""
-        return self._met(classes.size.astype(np.float64), classes.size)
-
-    def value(self, table: Table) -> float:
-        """The average risk over the records that are not suppressed."""
-        frequency, records = table.sizes()
-        return _average(frequency, records)
-
-    def holds(self, table: Table) -> bool:
-        """Whether average and share of high risks are small enough."""
-        return self._met(*table.sizes())
-
-    def _met(self, frequency: NDArray[np.float64], records: NDArray[np.int64]) -> bool:
-        if not self.met(_average(frequency, records)):
+        if not self.met(self.score(classes)):
             return False
-        if self.highest is None or not len(records):
+        if self.highest is None or not len(classes):
             return True
         # 1/5 as a float is not above the bound 0.2
-        high = records[1.0 / frequency > self.highest * (1 + 1e-12)].sum()
-        return bool(high <= self.share * records.sum())
+        high = classes.held[1.0 / classes.size > self.highest * (1 + 1e-12)].sum()
+        return bool(high <= self.share * classes.held.sum())
 
     def wish(self) -> str:
         """The bounds in words."""
         more = "" if self.highest is None else f", at most {self.share:g} of the records above {self.highest:g}"
         return f"average risk at most {self.risk:g}{more}"
-
-
-def _average(frequency: NDArray[np.float64], records: NDArray[np.int64]) -> float:
-    return float((records / frequency).sum() / records.sum()) if len(records) else 0.0

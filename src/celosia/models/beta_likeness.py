@@ -12,7 +12,7 @@ from celosia.models.sensitive_model import _SensitiveModel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.search.classes import ClassCounts, ValueCounts
+    from celosia.classes.counts import ClassCounts, ValueCounts
 
 
 class BetaLikeness(_SensitiveModel):

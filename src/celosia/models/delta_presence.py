@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.catalogue import Model
 from celosia.errors import ParameterError
-from celosia.source import Source
+from celosia.table.source import Source
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.search.classes import ClassCounts
-    from celosia.table import Table
+    from celosia.classes.counts import ClassCounts
 
 
 class DeltaPresence(Model):
@@ -43,6 +41,11 @@ class DeltaPresence(Model):
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
     monotone_generalisation: ClassVar[bool] = True
 
+    @property
+    def scope(self) -> Literal["class", "file"]:  # type: ignore[override]
+        """With a lower bound, whoever of the population is in no class counts too: the file is judged as a whole."""
+        return "file" if self.lowest > 0 else "class"
+
     @model_validator(mode="after")
     def _ordered(self) -> DeltaPresence:
         if self.lowest > self.highest:
@@ -64,28 +67,14 @@ class DeltaPresence(Model):
         scores = self.scores(classes)
         return np.asarray((scores >= self.lowest) & (scores <= self.highest), dtype=np.bool_)
 
-    def value(self, table: Table) -> float:
-        """The largest presence."""
-        return self.score(self._counted(table)[1])
+    def accepts(self, classes: ClassCounts) -> bool:
+        """Whether every class lies between the bounds; with a lower one, nobody of the population is in no class."""
+        return bool(self.judge(classes).all()) and (self.lowest == 0 or classes.outside == 0)
 
-    def holds(self, table: Table) -> bool:
-        """Whether every class lies between the bounds."""
-        _, counts, outside = self._counted(table)
-        return bool(self.judge(counts).all()) and (self.lowest == 0 or outside == 0)
-
-    def classes(self, table: Table) -> pl.DataFrame:
-        """One row per class with its size, the people of the population in it, and the share."""
-        import polars as pl
-
-        keys, counts, _ = self._counted(table)
-        columns = {"size": counts.size, "population": counts.population, "delta": self.scores(counts)}
-        return keys.with_columns(pl.Series(name, values) for name, values in columns.items())
+    def people(self) -> Any:
+        """The population table."""
+        return self.population
 
     def wish(self) -> str:
         """Both bounds."""
         return f"delta between {self.lowest:g} and {self.highest:g}"
-
-    def _counted(self, table: Table) -> tuple[pl.DataFrame, ClassCounts, int]:
-        from celosia.views.population import with_population
-
-        return with_population(table, self.population)

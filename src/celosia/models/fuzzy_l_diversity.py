@@ -9,12 +9,13 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Column
-from celosia.models.fuzzy_model import Sensitive, _FuzzyModel, record_frame
+from celosia.models.fuzzy_model import _FuzzyModel, record_frame
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from celosia.classes import Sensitive
     from celosia.table import Table
 
 
@@ -60,7 +61,7 @@ class FuzzyLDiversity(_FuzzyModel):
         """The column, or all sensitive ones."""
         return (self.column,)
 
-    def value(self, table: Table) -> float:
+    def measure(self, table: Table) -> float:
         """The smallest number of values that a cell holds; infinite without any cell."""
         held = [d[d > 0] for d in self._diversities(table).values()]
         return min((float(d.min()) for d in held if d.size), default=math.inf)

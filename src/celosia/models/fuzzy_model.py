@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from celosia.catalogue import Model
+from celosia.catalogue import Model, Verdict
 from celosia.errors import DataError, ParameterError
 from celosia.fuzzy.coding import Cells, FuzzyCoding
 
@@ -16,21 +15,11 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.search.classes import ClassCounts
+    from celosia.classes import ClassCounts, Sensitive
     from celosia.table import Table
 
 SEED = 0
 """Clusterings of a measurement start from fixed seeds: the same table gives the same value."""
-
-
-@dataclass(frozen=True, eq=False)
-class Sensitive:
-    """A sensitive column of the kept records: codes in value order, and its distribution in the input table."""
-
-    codes: NDArray[np.int64]
-    baseline: NDArray[np.float64]
-    numbers: NDArray[np.float64] | None
-    ancestors: NDArray[np.int64] | None
 
 
 class _FuzzyModel(FuzzyCoding, Model):
@@ -49,7 +38,20 @@ class _FuzzyModel(FuzzyCoding, Model):
 
     def table_sensitive(self, table: Table, column: str) -> Sensitive:
         """The sensitive column of the records that are not suppressed; a missing value is a value, the last."""
-        return table.cached(("fuzzy sensitive", column), lambda: sensitive_of(table, column))
+        return table.cached(("fuzzy sensitive", column), lambda: table.counted(column).take(table.classes.members))
+
+    def measure(self, table: Table) -> float:
+        """The measured value of a table."""
+        raise NotImplementedError
+
+    def verdict(self, table: Table) -> Verdict:
+        """The measured value and whether it meets the bound: degrees of records, not classes, are judged."""
+        value = self.measure(table)
+        return Verdict(value, self.met(value))
+
+    def failing(self, table: Table) -> NDArray[np.bool_]:
+        """All records that are not suppressed, where the requirement does not hold."""
+        return table.classes.members & (not self.holds(table))
 
     def score(self, classes: ClassCounts) -> float:  # noqa: ARG002
         """Refuse: fuzzy cells are not classes."""
@@ -77,7 +79,7 @@ def record_frame(table: Table, columns: Mapping[str, NDArray[np.float64]]) -> pl
     """Numbers of the kept records as columns in table order; null when suppressed."""
     import polars as pl
 
-    kept = ~table.suppressed_mask()
+    kept = table.classes.members
     frame: dict[str, Any] = {}
     for name, numbers in columns.items():
         values = np.full(len(kept), np.nan)
@@ -99,7 +101,7 @@ def cell_sizes(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 def quasi_values(table: Table) -> dict[str, NDArray[Any]]:
     """The quasi-identifiers of the records that are not suppressed."""
-    kept = ~table.suppressed_mask()
+    kept = table.classes.members
     return {name: values_of(table.column(name), kept) for name in table.schema.need_quasi()}
 
 
@@ -129,35 +131,3 @@ def values_of(series: pl.Series, kept: NDArray[np.bool_]) -> NDArray[Any]:
             raise DataError(f"column {series.name!r} holds infinite values; replace or remove them first.")
         return np.asarray(values)
     return np.array(series.cast(pl.String).to_list(), dtype=object)
-
-
-def sensitive_of(table: Table, column: str) -> Sensitive:
-    """The sensitive column over the domain of the input table."""
-    import polars as pl
-
-    from celosia.classes import codes
-    from celosia.schema import Kind
-
-    info = table.schema[column]
-    own = table.column(column)
-    whole = own
-    if table.start is not None and column in table.start.engine.types(table.start.frame):
-        start = table.start
-        whole = start.engine.collect(start.engine.select(start.frame, [column]))[column]
-        if whole.dtype != own.dtype or not own.is_in(whole.implode(), nulls_equal=True).all():
-            whole = own  # the column was recoded itself
-    coded, values = codes(whole, info.kind, info.order)
-    place = pl.DataFrame({column: values, "__code__": np.arange(len(values), dtype=np.int64)})
-    found = own.to_frame().join(place, on=column, how="left", maintain_order="left")["__code__"]
-    kept = ~table.suppressed_mask()
-    mine = found.fill_null(len(values)).to_numpy()[kept].astype(np.int64)
-    size = len(values) + bool((coded < 0).any() or (mine == len(values)).any())
-    baseline = np.bincount(np.where(coded < 0, len(values), coded), minlength=size) / max(len(coded), 1)
-    numbers = values.cast(pl.Float64).to_numpy() if info.kind == Kind.NUMERIC else None
-    hierarchy = table.schema.hierarchy(column)
-    ancestors = None
-    if hierarchy is not None:
-        domain = values.extend_constant(None, 1) if size > len(values) else values
-        levels = hierarchy.levels(domain)
-        ancestors = np.vstack([levels.codes(level) for level in range(levels.height + 1)]).astype(np.int64).T
-    return Sensitive(mine, baseline, numbers, ancestors)

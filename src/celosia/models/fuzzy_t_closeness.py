@@ -9,12 +9,13 @@ from pydantic import Field, model_validator
 
 from celosia.catalogue import Column
 from celosia.errors import ParameterError, SchemaError
-from celosia.models.fuzzy_model import Sensitive, _FuzzyModel, record_frame
+from celosia.models.fuzzy_model import _FuzzyModel, record_frame
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from celosia.classes import Sensitive
     from celosia.table import Table
 
 
@@ -71,7 +72,7 @@ class FuzzyTCloseness(_FuzzyModel):
         """The column, or all sensitive ones."""
         return (self.column,)
 
-    def value(self, table: Table) -> float:
+    def measure(self, table: Table) -> float:
         """The largest (or smallest) distance of an individual, the worst over the columns; 0 without any record."""
         pick = np.max if self.aggregate == "max" else np.min
         found = [self._distances(table, column) for column in table.schema.need_sensitive(self.column)]
@@ -89,7 +90,7 @@ class FuzzyTCloseness(_FuzzyModel):
         for column in table.schema.need_sensitive(self.column):
             sensitive = self.table_sensitive(table, column)
             for number, rows, mu in cells.blocks():
-                own = np.abs(self._mapped(mu, sensitive.codes[rows], sensitive)).sum(axis=1)
+                own = np.abs(self._mapped(mu, sensitive, rows)).sum(axis=1)
                 worst[number] = np.maximum(worst[number], own)
         return self.cell_frame(cells, t=np.round(worst, 12))
 
@@ -99,15 +100,16 @@ class FuzzyTCloseness(_FuzzyModel):
         cells, sensitive = self.table_cells(table), self.table_sensitive(table, column)
         result = np.zeros(len(cells.group))
         for _, rows, mu in cells.blocks():
-            result[rows] = individual_distances(mu, self._mapped(mu, sensitive.codes[rows], sensitive))
+            result[rows] = individual_distances(mu, self._mapped(mu, sensitive, rows))
         return np.round(result, 12)  # 3/8 must be at most 0.375 whatever the last bit
 
-    def _mapped(self, mu: NDArray[np.float64], codes: NDArray[np.int64], sensitive: Sensitive) -> NDArray[np.float64]:
+    def _mapped(self, mu: NDArray[np.float64], sensitive: Sensitive, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """The map of each cell's difference to the input table; see :mod:`celosia.fuzzy.closeness`."""
         from celosia.fuzzy.closeness import equal_map, ordered_map, stepped_map, tree_map
         from celosia.fuzzy.diversity import cell_counts, shares
 
-        gaps = shares(cell_counts(mu, codes, len(sensitive.baseline), self.counting)) - sensitive.baseline
+        codes = sensitive.codes[rows].astype(np.int64)
+        gaps = shares(cell_counts(mu, codes, sensitive.width, self.counting)) - sensitive.share()
         if self.distance == "equal":
             return equal_map(gaps)
         if self.distance == "ordered":
@@ -116,16 +118,16 @@ class FuzzyTCloseness(_FuzzyModel):
             return stepped_map(gaps, _steps(sensitive))
         if sensitive.ancestors is None:
             raise SchemaError("fuzzy-t-closeness: distance 'hierarchical' needs a hierarchy of the sensitive column.")
-        return tree_map(gaps, sensitive.ancestors)
+        return tree_map(gaps, sensitive.ancestors.T.astype(np.int64))
 
 
 def _steps(sensitive: Sensitive) -> NDArray[np.float64]:
     """Step from each value to the next as a share of the range; a missing value lies one mean gap above the largest."""
     if sensitive.numbers is None:
         raise SchemaError("fuzzy-t-closeness: distance 'value' needs a numeric column; use 'ordered' or 'equal'.")
-    known = sensitive.numbers
+    known = sensitive.numbers[~np.isnan(sensitive.numbers)]
     width = float(known[-1] - known[0]) if len(known) > 1 else 1.0
     steps = np.diff(known) / width
-    if len(known) < len(sensitive.baseline):
+    if len(known) < sensitive.width:
         steps = np.append(steps, 1.0 / max(len(known) - 1, 1))
     return np.asarray(steps, dtype=np.float64)

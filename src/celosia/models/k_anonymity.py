@@ -12,7 +12,7 @@ from celosia.catalogue import Model
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.search.classes import ClassCounts
+    from celosia.classes.counts import ClassCounts
 
 
 class KAnonymity(Model):

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.catalogue import Model
 from celosia.errors import ParameterError
-from celosia.source import Source
+from celosia.table.source import Source
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.search.classes import ClassCounts
-    from celosia.table import Table
+    from celosia.classes.counts import ClassCounts
 
 
 class KMap(Model):
@@ -66,18 +64,15 @@ class KMap(Model):
             if classes.population is None:
                 raise ParameterError("k-map: the classes were counted without the population table.")
             return classes.population.astype(np.float64)
+        if self.size < classes.total:
+            raise ParameterError(
+                f"k-map: size must be at least the {classes.total} people of the table, got {self.size}."
+            )
         return accepted(classes.size, classes.total / self.size, self.alpha)
 
-    def value(self, table: Table) -> float:
-        """The smallest number of people that a class could be."""
-        return self.score(self._counted(table)[1])
-
-    def classes(self, table: Table) -> pl.DataFrame:
-        """One row per class with its size and the people it could be."""
-        import polars as pl
-
-        keys, counts = self._counted(table)
-        return keys.with_columns(pl.Series("size", counts.size), pl.Series("k", self.scores(counts)))
+    def people(self) -> Any:
+        """The population table, if one is given."""
+        return self.population
 
     def least_size(self, classes: ClassCounts) -> int:
         """The class size that is accepted as k."""
@@ -86,18 +81,6 @@ class KMap(Model):
     def size_only(self) -> bool:
         """With the size of the population only, class sizes decide."""
         return self.size is not None
-
-    def _counted(self, table: Table) -> tuple[pl.DataFrame, ClassCounts]:
-        if self.size is not None:
-            keys, counts = table.keyed_counts()
-            if self.size < counts.total:
-                raise ParameterError(
-                    f"k-map: size must be at least the {counts.total} people of the table, got {self.size}."
-                )
-            return keys, counts
-        from celosia.views.population import with_population
-
-        return with_population(table, self.population)[:2]
 
 
 def required(k: int, fraction: float, alpha: float) -> int:

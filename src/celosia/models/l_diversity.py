@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.search.classes import ClassCounts, ValueCounts
+    from celosia.classes.counts import ClassCounts, ValueCounts
     from celosia.table import Table
 
 
@@ -95,10 +95,6 @@ class LDiversity(_SensitiveModel):
             )
         return super().judge(classes)
 
-    def value(self, table: Table) -> float:
-        """The smallest diversity of a class."""
-        return min(self.score(view.class_counts((column,))) for column, view in self._views(table))
-
     def classes(self, table: Table) -> pl.DataFrame:
         """One row per class with its size and diversity; with ``others="quasi"`` one block per sensitive column."""
         import polars as pl
@@ -106,7 +102,7 @@ class LDiversity(_SensitiveModel):
         if self.others == "ignore":
             return super().classes(table)
         blocks = []
-        for column, view in self._views(table):
+        for view, (column,) in self.views(table):
             keys, counts = view.keyed_counts((column,))
             values = self.column_scores(counts.of(column))
             blocks.append(
@@ -119,12 +115,11 @@ class LDiversity(_SensitiveModel):
             )
         return pl.concat(blocks, how="diagonal")
 
-    def _views(self, table: Table) -> list[tuple[str, Table]]:
-        """Each sensitive column with the table as it is seen for that column."""
-        columns = table.schema.need_sensitive(self.column)
+    def views(self, table: Table) -> list[tuple[Table, tuple[str | None, ...]]]:
+        """The table itself; with ``others="quasi"`` once for each sensitive column, the others as quasi-identifiers."""
         if self.others == "ignore":
-            return [(column, table) for column in columns]
-        return [(column, _others_quasi(table, column)) for column in columns]
+            return super().views(table)
+        return [(_others_quasi(table, column), (column,)) for column in table.schema.need_sensitive(self.column)]
 
 
 def _others_quasi(table: Table, column: str) -> Table:

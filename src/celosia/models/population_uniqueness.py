@@ -11,7 +11,7 @@ from celosia.catalogue import Model
 from celosia.errors import ParameterError
 
 if TYPE_CHECKING:
-    from celosia.search.classes import ClassCounts
+    from celosia.classes.counts import ClassCounts
 
 
 class PopulationUniqueness(Model):

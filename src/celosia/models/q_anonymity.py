@@ -54,7 +54,7 @@ class QAnonymity(_FuzzyModel):
         """The smallest allowed number of records."""
         return self.q
 
-    def value(self, table: Table) -> float:
+    def measure(self, table: Table) -> float:
         """The largest Q that is possible enough; 1 if none is, infinite without any record."""
         from celosia.fuzzy.anonymity import q_anonymity
 
@@ -87,8 +87,8 @@ class QAnonymity(_FuzzyModel):
 
     def _blocks(self, table: Table) -> Iterator[NDArray[np.float64]]:
         """Degrees of the records, or of the persons, of each group."""
-        person = table.schema.person
-        persons = None if person is None else table.codes(person)[0][~table.suppressed_mask()]
+        persons = table.persons()
+        persons = None if persons is None else persons[table.classes.members]
         for _, rows, mu in self.table_cells(table).blocks():
             if persons is None or len(rows) == 0:
                 yield mu

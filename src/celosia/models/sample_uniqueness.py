@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import Field
 
 from celosia.catalogue import Model
-from celosia.views.uniques import unique_share
 
 if TYPE_CHECKING:
-    from celosia.search.classes import ClassCounts
-    from celosia.table import Table
+    from celosia.classes.counts import ClassCounts
 
 
 class SampleUniqueness(Model):
@@ -42,8 +40,4 @@ class SampleUniqueness(Model):
 
     def score(self, classes: ClassCounts) -> float:
         """The share of unique records; 0 without records."""
-        return float((classes.size == 1).sum() / classes.size.sum()) if len(classes) else 0.0
-
-    def value(self, table: Table) -> float:
-        """The share of unique records among those that are not suppressed."""
-        return unique_share(table)
+        return float(classes.held[classes.size == 1].sum() / classes.held.sum()) if len(classes) else 0.0

@@ -13,7 +13,7 @@ from celosia.errors import SchemaError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.search.classes import ClassCounts, ValueCounts
+    from celosia.classes.counts import ClassCounts, ValueCounts
 
 
 class _SensitiveModel(Model):

@@ -15,7 +15,7 @@ from celosia.models.sensitive_model import _SensitiveModel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.search.classes import ClassCounts, ValueCounts
+    from celosia.classes.counts import ClassCounts, ValueCounts
 
 Own = Annotated[Callable[[Any, Any], float], PlainSerializer(lambda f: getattr(f, "__name__", "callable"))]
 """A distance of one's own: a function of the class distribution and the table distribution, two arrays."""
@@ -50,6 +50,11 @@ class TCloseness(_SensitiveModel):
 
     symbol: ClassVar[str] = "t"
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
+
+    @property
+    def scope(self) -> Literal["class", "file"]:  # type: ignore[override]
+        """The best class says nothing about the others: then the file is judged by it as a whole."""
+        return "class" if self.aggregate == "max" else "file"
 
     @property
     def monotone_generalisation(self) -> bool:  # type: ignore[override]
@@ -88,15 +93,16 @@ class TCloseness(_SensitiveModel):
             found = np.array([float(own(p, counts.baseline)) for p in shares])
         return np.round(found, 12)  # 3/8 must be at most 0.375 whatever the last bit
 
-    def least_removed(self, classes: ClassCounts) -> NDArray[np.int64]:
+    def least_removed(self, classes: ClassCounts) -> NDArray[np.int64] | None:
         """Records that must leave each class at least, here and at every finer level, so that the rest is close."""
         from celosia.kernels.removal import removed_for_distance
 
+        if self.distance != "equal" or self.aggregate != "max":
+            return None
         out = np.zeros(len(classes), dtype=np.int64)
-        if self.distance == "equal" and self.aggregate == "max":
-            for counts in self.counted(classes):
-                entries = (counts.start, counts.value, counts.count, counts.baseline)
-                out = np.maximum(out, removed_for_distance(*entries, self.t))
+        for counts in self.counted(classes):
+            entries = (counts.start, counts.value, counts.count, counts.baseline)
+            out = np.maximum(out, removed_for_distance(*entries, self.t))
         return out
 
 

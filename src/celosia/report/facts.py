@@ -123,8 +123,9 @@ def value_counts(table: Table, name: str) -> pl.DataFrame:
     """How often each value of a column occurs, most frequent first."""
     import polars as pl
 
-    found = table.engine.collect(table.engine.histogram(table.rows.frame, [name]))
-    return found.select(pl.col(name).cast(pl.String), pl.col(_ROWS)).sort([_ROWS, name], descending=[True, False])
+    found = table.classes.patterns([name], everyone=True)
+    counted = found.cells.select(pl.col(name).cast(pl.String), pl.Series(_ROWS, found.rows))
+    return counted.sort([_ROWS, name], descending=[True, False])
 
 
 def internal_of(release: Release, limit: int = 25) -> InternalFacts:

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Risk
-from celosia.source import Source
+from celosia.table.source import Source
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,8 +55,8 @@ class CopiedUniques(Risk):
         return pl.DataFrame({"copied": self._hits(original, [protected])[0]})
 
     def _outcome(self, original: Table, protected: Table) -> AttackOutcome:
-        from celosia.source import open_source
         from celosia.statistics.attack_outcome import AttackOutcome
+        from celosia.table.source import open_source
 
         tables = [protected] if self.control is None else [protected, open_source(self.control)]
         hits = self._hits(original, tables)

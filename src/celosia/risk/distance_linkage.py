@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Risk
-from celosia.views.encoding import Same
+from celosia.table.source import Same
 
 if TYPE_CHECKING:
     import polars as pl

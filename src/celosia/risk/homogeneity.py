@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Column, Risk
@@ -71,16 +72,17 @@ class Homogeneity(Risk):
         """Whether the class of each record discloses a value, and the fewest facts that would."""
         import polars as pl
 
-        from celosia.views.spread import on_records
-
         keys = list(table.schema.need_quasi())
         worst = (
             self._every(table)
             .group_by(keys, maintain_order=True)
             .agg((pl.col("share") >= self.share).any().alias("disclosed"), pl.col("facts").min())
         )
-        found = on_records(table, worst.select(keys), worst.select("disclosed", "facts"))
-        return found.with_columns(pl.col("disclosed").fill_null(value=False))
+        classes, _ = table.keyed_counts()
+        facts = classes.join(worst, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        disclosed = table.on_records(facts["disclosed"].to_numpy(), suppressed=False)
+        fewest = table.on_records(facts["facts"].cast(pl.Float64).to_numpy(), suppressed=np.nan)
+        return pl.DataFrame({"disclosed": disclosed, "facts": pl.Series(fewest).fill_nan(None).cast(pl.Int64)})
 
     def _every(self, table: Table) -> pl.DataFrame:
         """All classes with their most frequent value, for every sensitive column."""
@@ -94,15 +96,16 @@ class Homogeneity(Risk):
 def _block(table: Table, column: str) -> pl.DataFrame:
     import polars as pl
 
-    from celosia.classes import patterns
     from celosia.engines.engine import ROWS
     from celosia.hierarchy import text_expression
 
     keys = list(table.schema.need_quasi())
     if table.schema.reading() != Missing.CATEGORY:
         raise NotApplicable("homogeneity: sensitive values are counted within classes: read missing as 'category'.")
-    sizes = patterns(table.rows, keys).select(*keys, pl.col(ROWS).alias("size"))
-    found = patterns(table.rows, list(dict.fromkeys([*keys, column])))
+    classes, counts = table.keyed_counts()
+    sizes = classes.with_columns(pl.Series("size", counts.size))
+    entries = table.classes.patterns(list(dict.fromkeys([*keys, column])))
+    found = entries.cells.with_columns(pl.Series(ROWS, entries.counted))
     value = text_expression(column, found.schema[column]).alias("__value__")
     return (
         found.with_columns(value)

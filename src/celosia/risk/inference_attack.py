@@ -10,7 +10,7 @@ from pydantic import Field
 
 from celosia.catalogue import Column, Columns, Risk
 from celosia.errors import NotApplicable
-from celosia.views.encoding import Same
+from celosia.table.source import Same
 
 if TYPE_CHECKING:
     import polars as pl

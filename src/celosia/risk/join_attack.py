@@ -9,8 +9,7 @@ from pydantic import Field
 
 from celosia.catalogue import Column, Columns, Risk
 from celosia.errors import NotApplicable, UnknownName
-from celosia.source import Source
-from celosia.views.encoding import Same
+from celosia.table.source import Same, Source
 
 if TYPE_CHECKING:
     import polars as pl
@@ -117,7 +116,7 @@ class JoinAttack(Risk):
         return pl.DataFrame({"joined": joined, "right": right, "risk": np.where(right, chance, 0.0)})
 
     def _external(self) -> Table:
-        from celosia.source import open_source
+        from celosia.table.source import open_source
 
         return open_source(self.external)
 

@@ -8,8 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Risk
-from celosia.source import Source
-from celosia.views.encoding import Same
+from celosia.table.source import Same, Source
 
 if TYPE_CHECKING:
     import polars as pl

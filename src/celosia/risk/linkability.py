@@ -9,8 +9,7 @@ from pydantic import Field
 
 from celosia.catalogue import Columns, Risk
 from celosia.errors import NotApplicable
-from celosia.source import Source
-from celosia.views.encoding import Same
+from celosia.table.source import Same, Source
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,9 +68,9 @@ class Linkability(Risk):
         return pl.DataFrame({"linked": pl.Series(found, dtype=pl.Boolean)})
 
     def _attack(self, original: Table, protected: Table) -> tuple[AttackOutcome, NDArray[np.int64], NDArray[np.bool_]]:
-        from celosia.source import open_source
         from celosia.statistics.attack_outcome import AttackOutcome
         from celosia.statistics.synthetic_attacks import chance_overlap
+        from celosia.table.source import open_source
 
         def make() -> tuple[AttackOutcome, NDArray[np.int64], NDArray[np.bool_]]:
             rng = np.random.default_rng(self.seed)

@@ -87,7 +87,7 @@ class LogLinearRisk(Risk):
 
         def make() -> LogLinear:
             keys = Keys.of(table)
-            codes = keys.closed()
+            codes = keys.closed
             n = int(keys.counts.sum())
             if n == 0:
                 raise NotApplicable("log-linear-risk: the table has no records that are not suppressed.")

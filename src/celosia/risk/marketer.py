@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Risk
-from celosia.source import Source
+from celosia.table.source import Source
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,8 +9,7 @@ from pydantic import Field
 
 from celosia.catalogue import Columns, Risk
 from celosia.errors import NotApplicable
-from celosia.source import Source
-from celosia.views.encoding import Same
+from celosia.table.source import Same, Source
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,7 +85,7 @@ class Membership(Risk):
         return pl.DataFrame({"distance": self._nearest(original, protected, np.arange(len(original)))})
 
     def _distances(self, original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        from celosia.source import open_source
+        from celosia.table.source import open_source
 
         if self.control is None:
             raise NotApplicable(

@@ -9,8 +9,7 @@ from pydantic import Field
 
 from celosia.catalogue import Columns, Risk
 from celosia.errors import NotApplicable
-from celosia.source import Source
-from celosia.views.encoding import Same
+from celosia.table.source import Same, Source
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,7 +75,7 @@ class NearestOriginal(Risk):
         return pl.DataFrame({"distance": self._nearest([original], protected, np.arange(len(protected)), rng)[0]})
 
     def _distances(self, original: Table, protected: Table) -> tuple[Floats, Floats]:
-        from celosia.source import open_source
+        from celosia.table.source import open_source
 
         if self.control is None:
             raise NotApplicable(

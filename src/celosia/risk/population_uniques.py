@@ -91,7 +91,7 @@ class PopulationUniques(Risk):
             sizes = keys.counts
             if not len(sizes):
                 raise NotApplicable("population-uniques: the table has no records that are not suppressed.")
-            if (keys.closed() < 0).any():
+            if (keys.closed < 0).any():
                 raise NotApplicable("population-uniques: missing values must be read as a category of their own.")
             N = population_size(table, self.size)
             return ESTIMATORS[model](sizes, N, np.random.default_rng(self.seed))

@@ -8,8 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Columns, Risk
-from celosia.source import Source
-from celosia.views.encoding import Same
+from celosia.table.source import Same, Source
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,7 +107,7 @@ class SinglingOut(Risk):
         return singling_predicates(release.numbers, release.codes, self.size, self.attacks, rng)
 
     def _encoded(self, original: Table, protected: Table) -> tuple[Encoded, ...]:
-        from celosia.source import open_source
+        from celosia.table.source import open_source
         from celosia.views.encoding import encode, known_columns
 
         names = known_columns(original, protected, self.columns, numbers=False)

@@ -103,7 +103,7 @@ class Suda(Risk):
             keys = Keys.of(table)
             m = len(keys.names)
             points = set_points(m, self.weighting)
-            summed = unique_scores(keys.closed(), keys.counts, points, self.max_size, keys.owners())
+            summed = unique_scores(keys.closed, keys.counts, points, self.max_size, keys.owners())
             if self.max_size is None and summed.size < m:
                 warnings.warn(
                     f"suda: only sets of up to {summed.size} of the {m} quasi-identifiers were looked for, because all "

@@ -99,10 +99,7 @@ def _profile(table: Table, subsets: list[tuple[str, ...]]) -> list[dict[str, Any
 
 def _subset_sizes(table: Table, subsets: list[tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...], Floats, Floats]]:
     """Frequencies and records of the classes on each subset, from the combinations of all quasi-identifiers."""
-    import polars as pl
-
-    from celosia.classes import patterns
-    from celosia.engines.engine import ROWS
+    from celosia.classes import number
     from celosia.views.keys import Keys
 
     if table.schema.person is not None or table.schema.reading() != Missing.CATEGORY:
@@ -111,12 +108,10 @@ def _subset_sizes(table: Table, subsets: list[tuple[str, ...]]) -> Iterator[tupl
             part = keys.over([keys.names.index(name) for name in subset])
             yield subset, part.frequencies(), part.counts.astype(np.float64)
         return
-    quasi = list(table.schema.quasi)
-    found = patterns(table.rows, quasi)
-    coded = found.select(pl.col(name).rank("dense").fill_null(0).cast(pl.UInt32) for name in quasi)
-    coded = coded.with_columns(found[ROWS])
+    found = table.classes.patterns(table.schema.quasi)
     for subset in subsets:  # records add up: counting in the histogram leaves the rows where they are
-        size = coded.group_by(subset).agg(pl.col(ROWS).sum())[ROWS].cast(pl.Float64).to_numpy()
+        place = number([found.column(name).codes for name in subset])
+        size = np.asarray(np.bincount(place, weights=found.counted), dtype=np.float64)
         yield subset, size, size
 
 

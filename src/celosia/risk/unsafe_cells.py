@@ -72,7 +72,7 @@ class UnsafeCells(Risk):
 
         def make() -> tuple[NDArray[np.int64], list[dict[str, Any]]]:
             keys = Keys.of(table)
-            codes = keys.closed().astype(np.int64)
+            codes = keys.closed.astype(np.int64)
             hit = np.zeros(len(keys.counts), dtype=np.int64)
             rows = []
             for ways in range(1, min(self.ways, len(keys.names)) + 1):

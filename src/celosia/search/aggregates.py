@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from celosia.search.classes import ClassCounts, Shares, Verdict
+from celosia.classes.counts import ClassCounts, Shares, Verdict
 from celosia.search.objective import ClassObjective, ColumnObjective, Domain
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 import numpy as np
 
-from celosia.search.classes import ClassCounts, Counts, Requirement, Shares, Verdict
+from celosia.catalogue import Model
+from celosia.classes.counts import ClassCounts, Counts, Shares, Verdict
 from celosia.search.objective import ClassObjective, ColumnObjective, Objective, Score
 from celosia.search.tables import ClassTable, ClassTables, Levels, Records
 
@@ -46,7 +47,7 @@ class Checker:
     def __init__(
         self,
         records: Records,
-        requirements: Sequence[Requirement],
+        requirements: Sequence[Model],
         objective: Objective,
         limit: int,
         counted: Sequence[str] = (),
@@ -62,7 +63,7 @@ class Checker:
         columns = tuple(dict.fromkeys((*self._judged, *needs, *counted)))
         squares = isinstance(objective, ClassObjective) and objective.squares
         self.tables = ClassTables(records, columns, keep_rows, squares)
-        self._convex = [r.least_removed for r in requirements if r.monotone_generalisation and isinstance(r, _Convex)]
+        self._convex = [r for r in requirements if self._kept_by_merging(r)]
         totals = self.tables.counts(self.tables.base, np.zeros(len(self.tables.base), dtype=bool))
         self._least = max(
             (r.least_size(totals) for r in requirements if r.scope == "class" or r.monotone_suppression), default=1
@@ -75,6 +76,14 @@ class Checker:
         self._by_size = sized and not records.repeated and records.target is None and records.population is None
         """Whether the size of a class in records decides alone."""
         self._flatten()
+
+    def _kept_by_merging(self, requirement: Model) -> bool:
+        """Say whether classes that hold still hold when they are merged.
+
+        When persons have several records, a person in both classes counts once in their union: shares move in ways
+        that no convex model foresees. Sizes and distinct values still never fall.
+        """
+        return requirement.monotone_suppression or (requirement.monotone_generalisation and not self.records.repeated)
 
     def _flatten(self) -> None:
         """Lay what a suppressed record adds at least, from each level down to each finer one, end to end."""
@@ -135,7 +144,7 @@ class Checker:
         failed = np.zeros(len(candidates), dtype=bool)
         for requirement in self._by_class:
             verdict = requirement.judge(counts)
-            if requirement.monotone_suppression or (self.limit == 0 and requirement.monotone_generalisation):
+            if requirement.monotone_suppression or (self.limit == 0 and self._kept_by_merging(requirement)):
                 failed[index[~verdict]] = True
             holds = holds & verdict
         kept = np.zeros(len(candidates), dtype=bool)
@@ -149,7 +158,7 @@ class Checker:
         if all(requirement.accepts(counts.take(index)) for requirement in self._by_file):
             return kept, False
         if self.limit == 0:
-            refused = any(r.monotone_generalisation and not r.accepts(counts.take(index)) for r in self._by_file)
+            refused = any(self._kept_by_merging(r) and not r.accepts(counts.take(index)) for r in self._by_file)
             return np.zeros_like(kept), refused
         codes = isinstance(self.objective, ColumnObjective)
         costs = self._cost(self.tables.counts(table, codes=codes, columns=()))
@@ -223,13 +232,15 @@ class Checker:
     def _forced(self, table: ClassTable, kept: Verdict, certain: Verdict) -> Counts:
         """Give how many records of each class this and every finer node must suppress at least."""
         forced = np.where(certain, table.sums[:, 0], 0)
-        if not self._convex or self.records.repeated:
+        if not self._convex:
             return forced
         open_classes = np.flatnonzero(~kept & ~certain & (table.sums[:, 0] > 0))
         if len(open_classes):
             counts = self.tables.counts(table, columns=self._judged).take(open_classes)
-            for removed in self._convex:
-                forced[open_classes] = np.maximum(forced[open_classes], removed(counts))
+            for requirement in self._convex:
+                removed = requirement.least_removed(counts)
+                if removed is not None:
+                    forced[open_classes] = np.maximum(forced[open_classes], removed)
         return forced
 
     def _penalty(self, table: ClassTable, lost: Counts) -> Shares:
@@ -258,16 +269,7 @@ def column_sums(objective: ColumnObjective, levels: Levels, added: Shares | None
     return x
 
 
-@runtime_checkable
-class _Convex(Protocol):
-    """A requirement that knows how many records must leave a class at least."""
-
-    def least_removed(self, classes: ClassCounts) -> Counts:
-        """Give the number for each class."""
-        ...
-
-
-def _counted(records: Records, requirements: Sequence[Requirement]) -> tuple[str, ...]:
+def _counted(records: Records, requirements: Sequence[Model]) -> tuple[str, ...]:
     """Name the columns whose values must be counted per class."""
     names: list[str] = []
     for requirement in requirements:

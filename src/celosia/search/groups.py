@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.catalogue import Model
+from celosia.classes import ClassCounts, Sensitive, ValueCounts
 from celosia.errors import ParameterError, RequirementError
-from celosia.search.classes import ClassCounts, Requirement, ValueCounts
-from celosia.search.tables import Sensitive
 
 Ints = NDArray[np.int64]
 
@@ -58,7 +58,7 @@ class Groups:
         order = np.argsort(label, kind="stable")
         return self.counts(order, label[order])
 
-    def please(self, requirements: Sequence[Requirement], records: Ints, group: Ints) -> NDArray[np.bool_]:
+    def please(self, requirements: Sequence[Model], records: Ints, group: Ints) -> NDArray[np.bool_]:
         """Say for each group whether every requirement on classes holds and all members have the company they
         ask for.
         """
@@ -70,7 +70,7 @@ class Groups:
         return kept
 
 
-def check_possible(who: str, requirements: Sequence[Requirement], groups: Groups) -> None:
+def check_possible(who: str, requirements: Sequence[Model], groups: Groups) -> None:
     """Refuse requirements that not even all records in one group would meet, with the value that this would
     reach.
     """
@@ -84,28 +84,25 @@ def check_possible(who: str, requirements: Sequence[Requirement], groups: Groups
             f"{int(whole.size[0])} {what}. Targets up to {int(whole.size[0])} can be met."
         )
     for requirement in requirements:
-        holds = bool(requirement.judge(whole)[0]) if requirement.scope == "class" else requirement.accepts(whole)
-        if not holds:
-            reached = getattr(requirement, "score", lambda _: float("nan"))(whole)
-            wish = getattr(requirement, "wish", lambda: "it")()
-            name = getattr(requirement, "name", type(requirement).__name__)
+        if not requirement.accepts(whole):
+            reached = requirement.score(whole)
             raise RequirementError(
-                f"{who}: {name} asks for {wish}, but even with all {int(whole.size[0])} {what} in one class "
-                f"the value is {reached:g}. Ask for {reached:g}, or leave the requirement out."
+                f"{who}: {requirement.name} asks for {requirement.wish()}, but even with all {int(whole.size[0])} "
+                f"{what} in one class the value is {reached:g}. Ask for {reached:g}, or leave the requirement out."
             )
 
 
-def least_size(requirements: Sequence[Requirement], groups: Groups) -> int:
+def least_size(requirements: Sequence[Model], groups: Groups) -> int:
     """Give a size that every class must have for the requirements to hold."""
     totals = ClassCounts(np.zeros(0, np.int64), {}, groups.total)
     return max([1, *(r.least_size(totals) for r in requirements if r.scope == "class")])
 
 
-def refuse_population(who: str, requirements: Sequence[Requirement]) -> None:
+def refuse_population(who: str, requirements: Sequence[Model]) -> None:
     """Refuse requirements that count a population table: its records have no place in the groups."""
     for requirement in requirements:
-        if getattr(requirement, "population", None) is not None and not isinstance(requirement.population, int | float):  # type: ignore[attr-defined]
+        if requirement.people() is not None:
             raise ParameterError(
-                f"{who}: {getattr(requirement, 'name', 'a requirement')} counts a population table, which only "
+                f"{who}: {requirement.name} counts a population table, which only "
                 "generalise can follow; use generalise, or leave it out."
             )

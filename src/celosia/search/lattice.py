@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.classes.counts import Shares, Verdict
 from celosia.search.check import Check, Checker
-from celosia.search.classes import Shares, Verdict
 from celosia.search.objective import ClassObjective, ColumnObjective, Score
 from celosia.search.tables import Levels
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.classes.counts import Shares
 from celosia.search.check import Checker
-from celosia.search.classes import Shares
 from celosia.search.lattice import ENUMERATED
 from celosia.search.objective import Domain
 from celosia.search.tables import ClassTable, Levels

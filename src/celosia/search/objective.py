@@ -24,7 +24,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from celosia.search.classes import ClassCounts, Codes, Counts, Shares, Verdict
+from celosia.classes.counts import ClassCounts, Codes, Counts, Shares, Verdict
 
 Score: TypeAlias = float | tuple[float, ...]
 """A loss; tuples are compared from the left (the rank aggregate)."""

@@ -9,31 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.classes import Sensitive
+from celosia.classes.counts import ClassCounts, Codes, Counts, ValueCounts, Verdict
 from celosia.errors import DataError
-from celosia.search.classes import ClassCounts, Codes, Counts, Shares, ValueCounts, Verdict
 from celosia.search.objective import Domain
 
 Levels = tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Sensitive:
-    """One counted column: the code of each record, and what distances between values may need."""
-
-    codes: Codes
-    width: int
-    """The number of different values; codes lie below it and follow the order of the column's kind."""
-    ancestors: Codes | None = None
-    numbers: Shares | None = None
-    baseline: Shares | None = None
-    """The distribution that classes are compared with; that of these records unless given."""
-
-    def share(self) -> Shares:
-        """Give the distribution of the column over all records."""
-        if self.baseline is not None:
-            return self.baseline
-        counts = np.bincount(self.codes, minlength=self.width)
-        return np.asarray(counts / max(1, len(self.codes)), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)

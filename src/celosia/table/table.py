@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from celosia import classes
-from celosia.classes import STAR, Rows
+from celosia.classes import STAR, ClassCounts, Classes, Encoded, Rows, Sensitive, encode
 from celosia.engines import engine_named
 from celosia.engines.engine import HIDDEN, RECORD, SUPPRESSED, Engine, as_text, unsigned
 from celosia.errors import DataError, SchemaError
 from celosia.representation import Block, Shown, table_blocks
-from celosia.schema import Missing, Schema
-from celosia.search.classes import ClassCounts
+from celosia.schema import Kind, Schema
+from celosia.table.source import Same, open_source
 
 if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.coded import Coded
     from celosia.hierarchy import Levels
 
 T = TypeVar("T")
@@ -41,8 +39,8 @@ class Table(Shown):
     """What was done, one mapping per step, with evidence that may be published."""
     secrets: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     """What the steps found that must not be published: transformations, keys; parallel to the history."""
-    start: Rows | None = field(default=None, repr=False)
-    """The rows of the input table, whose distributions the models compare with; None for an input table."""
+    start: Table | None = field(default=None, repr=False)
+    """The input table, whose distributions the models compare with; None for an input table."""
     lineage: object = field(default_factory=object, repr=False)
     """Tables that descend from one input share it: their record ids mean the same."""
     ordered: bool = False
@@ -53,6 +51,11 @@ class Table(Shown):
     def schema(self) -> Schema:
         """What the columns are."""
         return self.rows.schema
+
+    @property
+    def first(self) -> Table:
+        """The input table that this one was made from; itself when nothing was done to it."""
+        return self if self.start is None else self.start
 
     @property
     def engine(self) -> Engine:
@@ -67,7 +70,8 @@ class Table(Shown):
         )
 
     def __len__(self) -> int:
-        return self.cached("rows", lambda: self.engine.rows(self.rows.frame))
+        memory = self.memory()
+        return self.cached("rows", lambda: self.engine.rows(self.rows.frame)) if memory is None else len(memory)
 
     def __repr__(self) -> str:
         steps = f", {len(self.history)} steps" if self.history else ""
@@ -88,7 +92,7 @@ class Table(Shown):
 
     def polars(self) -> pl.DataFrame:
         """The visible columns in memory, in the order of the records."""
-        return self.cached("polars", lambda: self.engine.collect(self.visible()).drop(HIDDEN, strict=False))
+        return self.cached("polars", lambda: self._collect(self.names))
 
     def visible(self) -> Any:
         """The engine's frame of the visible columns, in the order of the records."""
@@ -113,8 +117,6 @@ class Table(Shown):
     def column(self, name: str) -> pl.Series:
         """One column in memory, in the order of the records."""
         self._known(name)
-        if "polars" in self._cache:
-            return self.polars()[name]
         return self.cached(("column", name), lambda: self._collect([name])[name])
 
     def numeric(self, names: Sequence[str]) -> NDArray[np.float64]:
@@ -135,8 +137,30 @@ class Table(Shown):
 
     def codes(self, name: str) -> tuple[NDArray[np.int32], pl.Series]:
         """Integer codes of a column in the order of its kind (-1 is missing), and the values they stand for."""
+        column = self.encoded(name)
         info = self.schema[name]
-        return self.cached(("codes", name), lambda: classes.codes(self.column(name), info.kind, info.order))
+        if info.kind == Kind.ORDINAL and info.order:
+            unknown = len(column.present.cast(str).filter(~column.present.cast(str).is_in(list(info.order))))
+            if unknown:
+                raise DataError(f"column {name!r}: {unknown} values are not in the declared order.")
+        return column.masked, column.present
+
+    def encoded(self, name: str) -> Encoded:
+        """A column as codes in the order of its kind, a missing value last, in the order of the records."""
+        coded = self.classes.coded
+        if coded is not None:
+            return coded.column(name)
+        info = self.schema[name]
+        return self.cached(("encoded", name), lambda: encode(self.column(name), info.kind, info.order))
+
+    def counted(self, name: str) -> Sensitive:
+        """A sensitive column as codes over its domain, with the distribution of the input table."""
+        return Sensitive.of(self.encoded(name), self.classes.baseline(name))
+
+    def persons(self) -> NDArray[np.int32] | None:
+        """The person of each record as a code; None without a person column. Records without an id are one person."""
+        person = self.schema.person
+        return None if person is None else self.encoded(person).codes
 
     def levels(self, name: str) -> Levels:
         """The hierarchy of a column over the values that occur; :meth:`codes` index its values."""
@@ -149,7 +173,7 @@ class Table(Shown):
         """The record ids in the order of the records."""
         if not self._has(RECORD):
             return np.arange(len(self), dtype=np.int64)
-        return self.cached("ids", lambda: np.sort(self.engine.ids(self.rows.frame)))
+        return self.cached("ids", lambda: np.asarray(self._collect([RECORD])[RECORD], dtype=np.int64))
 
     def fingerprint(self) -> bytes:
         """A digest of the visible names and cells in the order of the records; the same on every engine."""
@@ -159,60 +183,65 @@ class Table(Shown):
 
     # Classes and frequencies, each computed once.
 
-    def coded(self) -> Coded | None:
-        """Quasi-identifiers and sensitive columns as codes, made once; None when the data are not in memory."""
-        return self.cached("coded", lambda: classes.coded(self.rows))
+    @property
+    def classes(self) -> Classes:
+        """The equivalence classes: what every measurement of this table rests on."""
+        start = None if self.start is None else self.start.classes
+        return self.cached("classes", lambda: Classes(self.rows, self.memory, start))
 
     def sizes(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """For each class (or pattern): the frequency of its records, and how many records it has."""
-        known = self._keyed(())
-        if known is not None and self.schema.reading() == Missing.CATEGORY:
-            return known[1].size.astype(np.float64), known[1].size
-        return self.cached("sizes", lambda: classes.sizes(self.rows, self.coded()))
+        return self.classes.sizes
 
-    def class_counts(self, sensitive: Sequence[str | None] = ()) -> ClassCounts:
-        """The classes as arrays of counts; ``None`` among ``sensitive`` stands for all sensitive columns."""
-        columns = self._sensitive(sensitive)
-        if columns:
-            return self.keyed_counts(columns)[1]
-        return self.cached(
-            "counts", lambda: ClassCounts(self.sizes()[0].astype(np.int64), total=classes.total(self.rows))
-        )
+    def class_counts(self, sensitive: Sequence[str | None] = (), people: Any = None) -> ClassCounts:
+        """The classes as arrays of counts; ``None`` among ``sensitive`` stands for all sensitive columns.
 
-    def keyed_counts(self, sensitive: Sequence[str | None] = ()) -> tuple[pl.DataFrame, ClassCounts]:
-        """The quasi-identifiers of each class, and the classes as arrays of counts."""
-        columns = self._sensitive(sensitive)
-        known = self._keyed(columns)
-        if known is not None:
-            return known
-        return self.cached(
-            ("keyed", columns), lambda: classes.keyed_counts(self.rows, columns, self.start, self.coded())
-        )
+        With ``people``, a population table, each class also has the people of the population in it.
+        """
+        if people is None:
+            return self.classes.counts(self._sensitive(sensitive))
+        return self.keyed_counts(sensitive, people)[1]
 
-    def _keyed(self, columns: tuple[str, ...]) -> tuple[pl.DataFrame, ClassCounts] | None:
-        """Counts that were made for these columns or more."""
-        for key, found in self._cache.items():
-            if isinstance(key, tuple) and key[0] == "keyed" and set(columns) <= set(key[1]):
-                keys, counts = found
-                return keys, replace(counts, values={name: counts.values[name] for name in columns})
-        return None
+    def keyed_counts(
+        self, sensitive: Sequence[str | None] = (), people: Any = None
+    ) -> tuple[pl.DataFrame, ClassCounts]:
+        """The quasi-identifiers of each class, and the classes as arrays of counts in the same order."""
+        keys, counts = self.classes.keyed(self._sensitive(sensitive))
+        if people is not None:
+            inside, outside, total = self.cached(("population", Same(people)), lambda: self._population(people))
+            counts = replace(counts, population=inside, population_outside=outside, population_total=total)
+        return keys.cells, counts
+
+    def _population(self, people: Any) -> tuple[NDArray[np.int64], int, int]:
+        from celosia.classes.population import population_counts
+
+        population = open_source(people)
+        own = population.schema.person or self.schema.person
+        person = own if own in population.names else None
+        described = population.with_schema(Schema.of(quasi=self.schema.need_quasi(), person=person))
+        return population_counts(self.classes, described.classes)
+
+    def on_records(self, values: NDArray[Any], *, suppressed: Any) -> NDArray[Any]:
+        """What each class has (in the order of :meth:`keyed_counts`), given to its records in table order.
+
+        >>> import polars as pl, celosia
+        >>> table = celosia.read(pl.DataFrame({"age": [30, 31, 30]}), celosia.Schema.of(quasi=["age"]))
+        >>> table.on_records(table.class_counts().size, suppressed=0).tolist()
+        [2, 1, 2]
+        """
+        return self.classes.spread(values, suppressed)
 
     def frequencies(self, weight: bool = False) -> NDArray[np.float64]:
         """Frequency of each record in table order under the declared reading of missing values; 0 when suppressed."""
-        return self.cached(("frequencies", weight), lambda: classes.frequencies(self.rows, weight))
+        return self.cached(("frequencies", weight), lambda: self.classes.frequencies(weigh=weight))
 
     def suppressed(self) -> int:
         """How many records are suppressed."""
-        return self.cached("suppressed", lambda: classes.suppressed(self.rows))
+        return self.classes.suppressed
 
     def suppressed_mask(self) -> NDArray[np.bool_]:
         """Which records are suppressed, in table order."""
-        if self._has(SUPPRESSED):
-            return np.asarray(self._collect([RECORD, SUPPRESSED])[SUPPRESSED].to_numpy(), dtype=np.bool_)
-        if not self.suppressed():
-            return np.zeros(len(self), dtype=np.bool_)
-        stars = [(self.column(name) == STAR).fill_null(value=False).to_numpy() for name in self.schema.quasi]
-        return np.asarray(np.logical_and.reduce(stars), dtype=np.bool_)
+        return self.classes.mask
 
     # Changes, each a new table.
 
@@ -271,7 +300,8 @@ class Table(Shown):
 
         table = self.identified()
         small = pl.DataFrame({RECORD: np.asarray(ids, dtype=np.int64)})
-        return table._with(self.engine.attach(table.rows.frame, small, [RECORD], keep_unmatched=False))
+        taken = table._with(self.engine.attach(table.rows.frame, small, [RECORD], keep_unmatched=False))
+        return replace(taken, start=self.first)
 
     def suppress(self, mask: NDArray[np.bool_], *, drop: bool = False, blank: Sequence[str] = ()) -> Table:
         """Records of the mask suppressed: stars in the quasi-identifiers, ``blank`` columns emptied; or dropped."""
@@ -309,7 +339,7 @@ class Table(Shown):
         """The same rows, described in another way."""
         return replace(self, rows=Rows.described(self.engine, self.rows.frame, schema), _cache={})
 
-    def stepped(self, entry: Mapping[str, Any], secret: Mapping[str, Any], start: Rows) -> Table:
+    def stepped(self, entry: Mapping[str, Any], secret: Mapping[str, Any], start: Table) -> Table:
         """The same table with one more step in its history."""
         return replace(self, history=(*self.history, entry), secrets=(*self.secrets, secret), start=start)
 
@@ -331,10 +361,22 @@ class Table(Shown):
     def _known(self, name: str) -> None:
         self.schema[name]
 
+    def memory(self) -> pl.DataFrame | None:
+        """All columns in the order of the records, where the engine has them in memory; collected once."""
+        return self.cached("memory", self._memory)
+
+    def _memory(self) -> pl.DataFrame | None:
+        if not self.engine.resident(self.rows.frame):
+            return None
+        return self.engine.collect(self.engine.ordered(self.rows.frame) if self._has(RECORD) else self.rows.frame)
+
     def _collect(self, names: Sequence[str]) -> pl.DataFrame:
+        memory = self.memory()
+        if memory is not None:
+            return memory.select(names)
         wanted = [*names, RECORD] if self._has(RECORD) and RECORD not in names else list(names)
         frame = self.engine.select(self.rows.frame, wanted)
-        return self.engine.collect(self.engine.ordered(frame) if RECORD in wanted else frame)
+        return self.engine.collect(self.engine.ordered(frame) if RECORD in wanted else frame).select(names)
 
     def _sensitive(self, names: Sequence[str | None]) -> tuple[str, ...]:
         found = [column for name in names for column in self.schema.need_sensitive(name)]

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.classes import STAR
+from celosia.classes.column import encode
 from celosia.engines.engine import ROWS
 from celosia.errors import NotApplicable
 from celosia.hierarchy import Levels
 from celosia.hierarchy.text import text_expression, texts
-from celosia.packing import encode
-from celosia.schema import Missing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -112,21 +111,16 @@ def _blanked(
 
 
 def _column_counts(table: Table, name: str) -> tuple[list[str | None], NDArray[np.int64]]:
+    return _by_text(_apart(table, [name]), name)
+
+
+def _apart(table: Table, names: list[str]) -> pl.DataFrame:
+    """The combinations of some columns with their records, suppressed ones apart, also where all are."""
     import polars as pl
 
-    codes = table.coded()
-    if codes is not None and codes.has([name]):
-        own, values = codes.column(name)
-        found = pl.DataFrame({name: values, ROWS: np.bincount(own, minlength=len(values))})
-        return _by_text(found, name)
-    found = table.engine.collect(table.engine.histogram(table.rows.kept(), [name]))
-    cells, records = _by_text(found, name)
-    if not table.rows.flagged and name in table.schema.quasi and table.suppressed():
-        # suppressed records are told by their stars: every column has one for each of them
-        records = records - np.array([table.suppressed() if cell == STAR else 0 for cell in cells])
-        cells = [cell for cell, count in zip(cells, records, strict=True) if count > 0]
-        records = records[records > 0]
-    return cells, records
+    found = table.classes.patterns(names)
+    counted = found.cells.with_columns(pl.Series(ROWS, found.rows))
+    return counted.clear() if table.suppressed() == len(table) else counted
 
 
 def _by_text(found: pl.DataFrame, name: str) -> tuple[list[str | None], NDArray[np.int64]]:
@@ -152,17 +146,7 @@ def _original_levels(original: Table, name: str) -> Levels:
 
 
 def _class_cells(table: Table) -> pl.DataFrame:
-    import polars as pl
-
-    keys = list(table.schema.need_quasi())
-    if table.schema.person is None and table.schema.reading() == Missing.CATEGORY:
-        cells, counts = table.keyed_counts()
-        return cells.with_columns(pl.Series(ROWS, counts.size))
-    found = table.engine.bounded(table.engine.histogram(table.rows.kept(), keys))
-    found = found.with_columns(pl.col(ROWS).cast(pl.Int64))
-    if table.rows.flagged or not table.suppressed():
-        return found
-    return found.filter(~pl.all_horizontal(pl.col(name).cast(pl.String).eq_missing(STAR) for name in keys))
+    return _apart(table, list(table.schema.need_quasi()))
 
 
 def log_areas(original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.int64], float]:
@@ -176,10 +160,10 @@ def _log_areas(original: Table, protected: Table) -> tuple[NDArray[np.float64], 
     largest = 0.0
     for cover in coverages(original, protected):
         bits = np.log2(np.maximum(cover.share * cover.domain, 1e-300))
-        codes, values = encode(classes[cover.name])
+        column = encode(classes[cover.name])
         known = dict(zip(cover.cells, bits.tolist(), strict=True))
         if STAR in known and None not in column_counts(original, cover.name)[0]:
             known[None] = known[STAR]  # an emptied cell
-        total += np.array([known.get(cell, 0.0) for cell in texts(values)])[codes]
+        total += np.array([known.get(cell, 0.0) for cell in texts(column.values)])[column.codes]
         largest += float(np.log2(cover.domain))
     return total, classes[ROWS].to_numpy(), largest

@@ -17,24 +17,6 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class Same:
-    """A cache key that stands for one object and keeps it alive: an ``id`` may be given to another object later.
-
-    >>> frame = [1]
-    >>> Same(frame) == Same(frame), Same(frame) == Same([1])
-    (True, False)
-    """
-
-    def __init__(self, thing: object) -> None:
-        self.thing = thing
-
-    def __hash__(self) -> int:
-        return id(self.thing)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and self.thing is other.thing
-
-
 @dataclass(frozen=True, eq=False)
 class Encoded:
     """The columns of one table: numbers (NaN is missing) and codes of categories (-1 is missing)."""

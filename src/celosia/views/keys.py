@@ -7,11 +7,12 @@ have no pattern.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from celosia.classes import Held, compatible, number
 from celosia.errors import DataError, NotApplicable, SchemaError
 from celosia.schema import Missing
 
@@ -20,17 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.table import Table
-
-
-@dataclass(frozen=True, eq=False)
-class Held:
-    """The different pairs of a pattern and a person who has it."""
-
-    pattern: NDArray[np.int64]
-    person: NDArray[np.int64]
-    rows: NDArray[np.float64]
-    weights: NDArray[np.float64] | None
-    """Sum of the sampling weights of the rows of each pair."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +40,8 @@ class Keys:
     """Who has which pattern; None without a person column."""
     pattern: NDArray[np.int64] = field(repr=False)
     """The pattern of each record in table order; -1 when suppressed."""
-    category: tuple[bool, ...]
-    """Columns whose missing values are a value of their own."""
+    closed: NDArray[np.int32] = field(repr=False)
+    """The codes with missing values as a value of their own in the columns that read them so."""
     conservative: bool
 
     @classmethod
@@ -59,43 +49,24 @@ class Keys:
         """Group the records of a table by their quasi-identifiers; computed once per table."""
         return table.cached("keys", lambda: _group(table))
 
-    def closed(self) -> NDArray[np.int32]:
-        """The codes with missing values as a value of their own in the columns that read them so."""
-        codes = self.codes.copy()
-        for j, own in enumerate(self.category):
-            if own and len(codes):
-                missing = codes[:, j] < 0
-                codes[missing, j] = codes[:, j].max() + 1
-        return codes
-
     def frequencies(self, weight: bool = False, alpha: float | None = None) -> NDArray[np.float64]:
         """Frequency of each pattern in the table, or with ``weight`` in the population.
 
         Missing values are read as the schema says; ``alpha`` sets sdcMicro's reading between conservative (0) and
         wildcard (1) for all of them.
         """
-        from celosia.kernels.missing_frequencies import Reading, frequencies, person_frequencies
-
         own = self.weights if weight else self.counts
         if own is None:
             raise SchemaError("no weight column is declared: name one under `weight`.")
-        own = own.astype(np.float64)
-        codes = self.closed() if alpha is None else self.codes
-        if not (codes < 0).any():
-            return own
-        reading: Reading = "alpha" if alpha is not None else "conservative" if self.conservative else "wildcard"
-        share = 1.0 if alpha is None else alpha
-        if self.held is None:
-            return frequencies(codes, own, reading, share)
-        weights = (self.held.weights, self.held.rows) if weight and self.held.weights is not None else None
-        return person_frequencies(codes, self.held.pattern, self.held.person, reading, share, weights)
+        codes = self.closed if alpha is None else self.codes
+        held = self.held if weight or self.held is None else replace(self.held, weights=None)
+        return compatible(codes, own.astype(np.float64), held, conservative=self.conservative, alpha=alpha)
 
     def over(self, columns: Sequence[int]) -> Keys:
         """The same records by some of the columns only, without weights."""
-        from celosia.packing import pack
-
-        codes = self.closed()[:, list(columns)]
-        _, first, cell = np.unique(pack(list(codes.T + 1)), return_index=True, return_inverse=True)
+        codes = self.closed[:, list(columns)]
+        cell = number(list(codes.T + 1))
+        first = np.unique(cell, return_index=True)[1]
         rows = np.bincount(cell, weights=self.rows, minlength=len(first)).astype(np.int64)
         pattern = np.append(cell, -1)[self.pattern]
         held = None
@@ -107,7 +78,7 @@ class Keys:
             )
         counts = rows if held is None else np.bincount(held.pattern, minlength=len(first))
         names = tuple(self.names[j] for j in columns)
-        return Keys(names, codes[first], counts, rows, None, held, pattern, (False,) * len(names), self.conservative)
+        return Keys(names, codes[first], counts, rows, None, held, pattern, codes[first], self.conservative)
 
     def owners(self) -> NDArray[np.int64] | None:
         """The person who has each pattern, the last one where several have; None without a person column."""
@@ -146,11 +117,9 @@ def person_shares(table: Table) -> NDArray[np.float64]:
     """
     if table.schema.person is None:
         return (~table.suppressed_mask()).astype(np.float64)
-    pattern = Keys.of(table).pattern
-    person = person_codes(table)
-    pair = (pattern + 1) * (int(person.max(initial=0)) + 1) + person
-    _, inverse, counts = np.unique(pair, return_inverse=True, return_counts=True)
-    return np.where(pattern >= 0, 1.0 / counts[inverse], 0.0)
+    pattern = table.classes.place
+    pair = number([pattern + 1, person_codes(table)])
+    return np.where(pattern >= 0, 1.0 / np.bincount(pair)[pair], 0.0)
 
 
 def person_codes(table: Table) -> NDArray[np.int64]:
@@ -160,10 +129,8 @@ def person_codes(table: Table) -> NDArray[np.int64]:
     >>> person_codes(celosia.read(pl.DataFrame({"who": ["b", "a", "b"]}), celosia.Schema.of(person="who"))).tolist()
     [1, 0, 1]
     """
-    if table.schema.person is None:
-        return np.arange(len(table), dtype=np.int64)
-    codes, values = table.codes(table.schema.person)
-    return np.where(codes < 0, len(values), codes).astype(np.int64)
+    persons = table.persons()
+    return np.arange(len(table), dtype=np.int64) if persons is None else persons.astype(np.int64)
 
 
 def population_size(table: Table, size: int | None) -> int:
@@ -185,61 +152,21 @@ def population_size(table: Table, size: int | None) -> int:
 
 
 def _group(table: Table) -> Keys:
-    import polars as pl
-
-    from celosia.classes import codes
-
-    schema = table.schema
+    classes, schema = table.classes, table.schema
     names = schema.need_quasi()
-    special = [name for name in (schema.person, schema.weight) if name is not None]
-    frame = pl.DataFrame([table.column(name) for name in dict.fromkeys([*names, *special])])
-    hidden = table.suppressed_mask()
-    frame = frame.with_row_index("__row__")
-    if hidden.any():
-        frame = frame.filter(pl.Series(~hidden))
-    wanted = [pl.len().alias("__rows__"), pl.col("__row__")]
     if schema.weight is not None:
-        wanted.append(pl.col(schema.weight).cast(pl.Float64).sum().alias("__weights__"))
-        _check_weights(frame[schema.weight])
-    found = frame.group_by(names, maintain_order=True).agg(wanted)  # sums must not depend on the order of threads
-    rows = found["__rows__"].to_numpy().astype(np.int64)
-    pattern = np.full(len(table), -1, dtype=np.int64)
-    pattern[found["__row__"].explode().to_numpy()] = np.repeat(np.arange(len(found)), rows)
-    counts, weights = rows, found["__weights__"].to_numpy() if schema.weight is not None else None
-    held = None if schema.person is None else _held(table, pattern)
-    if held is not None:
-        counts = np.bincount(held.pattern, minlength=len(rows))
-        if held.weights is not None:  # the rows of a person stand for the same people of the population
-            weights = np.bincount(held.pattern, weights=held.weights / held.rows, minlength=len(rows))
-    matrix = [codes(found[name], None)[0] for name in names]
+        _check_weights(table.column(schema.weight))
+    found = classes.patterns(names, weigh=schema.weight is not None)
     return Keys(
         tuple(names),
-        np.ascontiguousarray(np.column_stack(matrix), dtype=np.int32),
-        counts,
-        rows,
-        weights,
-        held,
-        pattern,
-        tuple(schema[name].missing == Missing.CATEGORY for name in names),
+        found.matrix(names, open_missing=names),
+        found.counted,
+        found.rows,
+        found.weight,
+        None if schema.person is None else classes.held(weigh=schema.weight is not None),
+        classes.place,
+        found.matrix(names, open_missing=classes.open_missing),
         schema.reading() == Missing.CONSERVATIVE,
-    )
-
-
-def _held(table: Table, pattern: NDArray[np.int64]) -> Held:
-    import polars as pl
-
-    weight = table.schema.weight
-    frame = pl.DataFrame({"pattern": pattern, "person": person_codes(table)})
-    sums = [pl.len().cast(pl.Float64).alias("rows")]
-    if weight is not None:
-        frame = frame.with_columns(table.column(weight).cast(pl.Float64).alias("weight"))
-        sums.append(pl.col("weight").sum())
-    found = frame.filter(pl.col("pattern") >= 0).group_by("pattern", "person", maintain_order=True).agg(sums)
-    return Held(
-        found["pattern"].to_numpy(),
-        found["person"].to_numpy(),
-        found["rows"].to_numpy(),
-        found["weight"].to_numpy() if weight is not None else None,
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.views.encoding import Same
+from celosia.table.source import Same
 from celosia.views.keys import Keys
 
 if TYPE_CHECKING:

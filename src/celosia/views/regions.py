@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from celosia.classes import STAR
-from celosia.engines.engine import RECORD
 from celosia.errors import UnknownName
 from celosia.hierarchy import texts
 from celosia.hierarchy.values import Interval
 from celosia.schema import Kind
 from celosia.search.groups import Groups
 from celosia.search.mondrian import Axis
-from celosia.search.tables import Sensitive
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,53 +62,7 @@ def groups(table: Table, requirements: Sequence[Model], target: NDArray[np.int64
     names = [
         column for model in requirements for name in model.sensitive() for column in table.schema.need_sensitive(name)
     ]
-    person = table.schema.person
-    return Groups(
-        len(table),
-        {name: sensitive(table, name) for name in dict.fromkeys(names)},
-        None if person is None else person_codes(table, person),
-        target,
-    )
-
-
-def person_codes(table: Table, person: str) -> NDArray[np.int32]:
-    """The person of each record; a record without one is a person of its own."""
-    codes, values = table.codes(person)
-    alone = codes < 0
-    return np.where(alone, len(values) + np.cumsum(alone) - 1, codes).astype(np.int32)
-
-
-def sensitive(table: Table, name: str) -> Sensitive:
-    """A sensitive column as codes, a missing value being a value of its own, the last."""
-    codes, values = table.codes(name)
-    width = len(values) + int((codes < 0).any())
-    filled = np.where(codes < 0, np.int32(len(values)), codes)
-    numbers = None
-    if table.schema[name].kind == Kind.NUMERIC and values.dtype.is_numeric():
-        numbers = np.append(values.cast(float).to_numpy(), [np.nan] * (width - len(values)))
-    ancestors = None
-    hierarchy = table.schema.hierarchy(name)
-    if hierarchy is not None:
-        levels = hierarchy.levels([*values, *[None] * (width - len(values))])
-        ancestors = np.vstack([levels.codes(level) for level in range(levels.height + 1)]).astype(np.int32)
-    return Sensitive(filled, width, ancestors, numbers, _baseline(table, name, values, width))
-
-
-def _baseline(table: Table, name: str, values: pl.Series, width: int) -> NDArray[np.float64] | None:
-    """The distribution in the input table, when that is another one and holds the same values."""
-    import polars as pl
-
-    start = table.start
-    if start is None or name not in start.engine.types(start.frame):
-        return None
-    wanted = [name, RECORD] if RECORD in start.engine.types(start.frame) else [name]
-    whole = start.engine.collect(start.engine.select(start.frame, wanted))[name]
-    order = pl.DataFrame({"v": values, "c": np.arange(len(values))})
-    coded = whole.to_frame("v").join(order, on="v", how="left")
-    if whole.dtype != values.dtype or (coded["c"].is_null() & coded["v"].is_not_null()).any():
-        return None
-    counts = np.bincount(coded["c"].fill_null(width - 1).to_numpy(), minlength=width)
-    return np.asarray(counts / max(1, len(whole)), dtype=np.float64)
+    return Groups(len(table), {name: table.counted(name) for name in dict.fromkeys(names)}, table.persons(), target)
 
 
 class Boxes:

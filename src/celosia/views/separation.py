@@ -13,7 +13,7 @@ from celosia.errors import ParameterError, RequirementError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.search.tables import Sensitive
+    from celosia.classes import Sensitive
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -31,9 +31,8 @@ def separate(
 ) -> Separation:
     """Group the records of a table so that each value of each named column has at most 1/l of its group."""
     from celosia.statistics.count_estimates import reconstruction_error
-    from celosia.views.regions import sensitive
 
-    columns = {name: sensitive(table, name) for name in names}
+    columns = {name: table.counted(name) for name in names}
     n = len(table)
     for name, column in columns.items():
         most = int(np.bincount(column.codes, minlength=1).max())

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,12 +114,17 @@ class ClassCounts:
     """One :class:`ValueCounts` per sensitive column that a requirement asked for."""
     total: int = -1
     """Records (persons) of the whole input table, suppressed ones included; the sum of ``size`` unless given."""
+    members: Counts | None = None
+    """Records (persons) that each entry stands for, where that is not its size: with missing values read as wildcards
+    the entries are patterns, ``size`` their frequency."""
     target: Counts | None = None
     """The largest class size that a member of the class asks for, where members have targets of their own."""
     population: Counts | None = None
     """Records of the population table that fall into the class, where a population is given."""
     population_total: int | None = None
     """Records of the population (known size of the population, or rows of its table)."""
+    population_outside: int | None = None
+    """Those in no class, where a population record may belong to several; else the total less those in the classes."""
     codes: Codes | None = None
     """classes × quasi-identifiers: the generalised code of each column, where a search made the classes."""
     levels: tuple[int, ...] | None = None
@@ -137,6 +141,20 @@ class ClassCounts:
     def __len__(self) -> int:
         return len(self.size)
 
+    @property
+    def held(self) -> Counts:
+        """The records (persons) that each entry stands for."""
+        return self.size if self.members is None else self.members
+
+    @property
+    def outside(self) -> int:
+        """Records of the population that fall into none of these classes."""
+        if self.population_outside is not None:
+            return self.population_outside
+        if self.population is None or self.population_total is None:
+            return 0
+        return max(0, self.population_total - int(self.population.sum()))
+
     def of(self, column: str | None = None) -> ValueCounts:
         """Give the counts of one sensitive column; without a name, of the only one."""
         if column is None and len(self.values) == 1:
@@ -151,6 +169,7 @@ class ClassCounts:
             size=self.size[classes],
             values={name: counts.take(classes) for name, counts in self.values.items()},
             total=self.total,
+            members=None if self.members is None else self.members[classes],
             target=None if self.target is None else self.target[classes],
             population=None if self.population is None else self.population[classes],
             population_total=self.population_total,
@@ -159,58 +178,3 @@ class ClassCounts:
             squares=None if self.squares is None else self.squares[classes],
             least=self.least,
         )
-
-
-@runtime_checkable
-class Requirement(Protocol):
-    """What a privacy model offers to a search.
-
-    A model of scope ``"class"`` implements :meth:`judge`; every class that fails is suppressed. A model of scope
-    ``"file"`` (average risk, uniqueness …) implements :meth:`accepts`; while it does not accept, the search
-    suppresses the smallest classes first.
-
-    The two properties let a search prune. They are promises about *all* tables; where in doubt declare ``False``:
-    the search is then slower and still right.
-
-    - ``monotone_generalisation``: when every class holds, every class of a coarser table holds too.
-    A convex model (the union of classes that hold holds) may also have a method ``least_removed(classes)``: so many
-    records must leave each class at least for the rest to hold. It is looked for by name.
-
-    - ``monotone_suppression``: a class that holds keeps holding when any other records join it (so what is
-      suppressed at a node is also suppressed at every finer node). It implies the first.
-    """
-
-    @property
-    def scope(self) -> Literal["class", "file"]:
-        """Whether classes are judged one by one or all together."""
-        ...
-
-    @property
-    def monotone_generalisation(self) -> bool:
-        """Whether merging classes that hold gives classes that hold."""
-        ...
-
-    @property
-    def monotone_suppression(self) -> bool:
-        """Whether a class that holds keeps holding when other records join it."""
-        ...
-
-    def judge(self, classes: ClassCounts) -> Verdict:
-        """Say for each class whether it holds (scope ``"class"``)."""
-        ...
-
-    def accepts(self, classes: ClassCounts) -> bool:
-        """Say whether the file that consists of these classes holds (scope ``"file"``)."""
-        ...
-
-    def least_size(self, classes: ClassCounts) -> int:
-        """Give a size that every class that holds must have (1 when there is none); may look at totals only."""
-        ...
-
-    def size_only(self) -> bool:
-        """Say whether :meth:`judge` is exactly ``size >= least_size``: the search then never counts values."""
-        ...
-
-    def sensitive(self) -> tuple[str | None, ...]:
-        """Name the sensitive columns that must be counted; ``None`` stands for the only one there is."""
-        ...

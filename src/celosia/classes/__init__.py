@@ -1,0 +1,31 @@
+"""What every verdict rests on: encoded columns, combinations, the baseline of a sensitive column, class counts.
+
+Persons, weights, suppressed records and missing values are decided here, once.
+"""
+
+from celosia.classes.baseline import Baseline, Sensitive
+from celosia.classes.classes import Classes, Held, compatible
+from celosia.classes.coded import Coded
+from celosia.classes.column import Encoded, encode, number, pack, recode
+from celosia.classes.counts import ClassCounts, ValueCounts
+from celosia.classes.patterns import Patterns
+from celosia.classes.rows import STAR, Rows
+
+__all__ = [
+    "STAR",
+    "Baseline",
+    "ClassCounts",
+    "Classes",
+    "Coded",
+    "Encoded",
+    "Held",
+    "Patterns",
+    "Rows",
+    "Sensitive",
+    "ValueCounts",
+    "compatible",
+    "encode",
+    "number",
+    "pack",
+    "recode",
+]

@@ -1,0 +1,96 @@
+"""The domain and the distribution of a sensitive column: what classes are compared with.
+
+The distribution is that of the input table, records that are suppressed later included; persons are counted where a
+person column is declared. Where an earlier step recoded the column itself, the table is compared with itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celosia.classes.column import Encoded, encode, recode
+from celosia.schema import Kind, Schema
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.classes.patterns import Patterns
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """The values of a sensitive column in the order of its kind, a missing one last, and what belongs to each."""
+
+    values: pl.Series
+    share: NDArray[np.float64]
+    """The distribution that classes are compared with."""
+    ancestors: NDArray[np.int32] | None
+    """The column's hierarchy: ``ancestors[level, value]`` is the generalised code; level 0 is the identity."""
+    numbers: NDArray[np.float64] | None
+    """The values as numbers, where the column is numeric; a missing one is NaN."""
+
+    def codes(self, column: Encoded) -> NDArray[np.int32]:
+        """A column of the table in the codes of this domain."""
+        return recode(column, self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitive:
+    """One counted column: the code of each record, and what distances between values may need."""
+
+    codes: NDArray[np.int32]
+    width: int
+    """The number of different values; codes lie below it and follow the order of the column's kind."""
+    ancestors: NDArray[np.int32] | None = None
+    numbers: NDArray[np.float64] | None = None
+    baseline: NDArray[np.float64] | None = None
+    """The distribution that classes are compared with; that of these records unless given."""
+
+    @classmethod
+    def of(cls, column: Encoded, domain: Baseline) -> Sensitive:
+        """A column of a table over its domain."""
+        return cls(domain.codes(column), len(domain.values), domain.ancestors, domain.numbers, domain.share)
+
+    def take(self, records: NDArray[np.bool_]) -> Sensitive:
+        """Some of the records; what they are compared with stays."""
+        return replace(self, codes=self.codes[records])
+
+    def share(self) -> NDArray[np.float64]:
+        """The distribution that classes are compared with."""
+        if self.baseline is not None:
+            return self.baseline
+        counts = np.bincount(self.codes, minlength=self.width)
+        return np.asarray(counts / max(1, len(self.codes)), dtype=np.float64)
+
+
+def baseline(schema: Schema, name: str, own: Patterns, start: Patterns | None) -> Baseline:
+    """The domain of a column over its ``own`` values, with the distribution of the ``start``, the input table."""
+    import polars as pl
+
+    whole = start if start is not None and _covers(start.column(name).values, own.column(name).values) else own
+    counted, values = whole.column(name), whole.column(name).values
+    info = schema[name]
+    if whole is not own:  # the schema of the table at hand tells the order
+        values = encode(values, info.kind, info.order).values
+    count = np.bincount(recode(counted, values), weights=whole.counted, minlength=len(values))
+    hierarchy = schema.hierarchy(name)
+    ancestors = None
+    if hierarchy is not None:
+        levels = hierarchy.levels(values, column=name)
+        ancestors = np.vstack([levels.codes(level) for level in range(levels.height + 1)]).astype(np.int32)
+    numeric = info.kind == Kind.NUMERIC and values.dtype.is_numeric()
+    return Baseline(
+        values,
+        np.asarray(count / max(1.0, count.sum()), dtype=np.float64),
+        ancestors,
+        values.cast(pl.Float64).fill_null(np.nan).to_numpy() if numeric else None,
+    )
+
+
+def _covers(whole: pl.Series, own: pl.Series) -> bool:
+    """Whether every value of the column occurs in the input table too; otherwise a step recoded the column."""
+    return whole.dtype == own.dtype and bool(own.is_in(whole.implode(), nulls_equal=True).all())

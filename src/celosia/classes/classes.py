@@ -1,0 +1,357 @@
+"""Equivalence classes and frequencies of a table: what models, risks and losses rest on.
+
+All of it starts from one histogram of combinations (:mod:`celosia.classes.patterns`): grouped by the engine, or from
+codes where the rows are in memory. Decided here, once, for everybody who asks:
+
+- A suppressed record belongs to no class. It carries a mark, or shows stars in all its quasi-identifiers, whoever wrote
+  them: a reader of the file cannot tell one from the other. Where that is every record, nothing tells them apart and
+  they are one class; without a mark they are then generalised, not suppressed.
+- Where the schema declares a person column, sizes count persons; records without a person's id are one person.
+- With the readings ``wildcard`` and ``conservative`` of missing values records do not fall into classes: entries are
+  then the distinct patterns, their size is the frequency that their records have, ``members`` how many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celosia.classes.baseline import Baseline, baseline
+from celosia.classes.coded import Coded
+from celosia.classes.counts import ClassCounts, ValueCounts
+from celosia.classes.patterns import Patterns
+from celosia.classes.rows import Rows, all_stars, starred
+from celosia.engines.engine import PERSONS, RECORD, ROWS, SUPPRESSED, WEIGHT
+from celosia.errors import SchemaError
+from celosia.schema import Missing
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+    from numpy.typing import NDArray
+
+    Memory = Callable[[], pl.DataFrame | None]
+
+_HIDDEN = "__hidden__"
+_FACT = "__fact__"
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """The different pairs of a pattern and a person who has it."""
+
+    pattern: NDArray[np.int64]
+    person: NDArray[np.int64]
+    rows: NDArray[np.float64]
+    weights: NDArray[np.float64] | None
+    """Sum of the sampling weights of the rows of each pair."""
+
+
+@dataclass(eq=False)
+class Classes:
+    """The classes of one table, each thing computed once."""
+
+    rows: Rows
+    memory: Memory
+    """Gives the frame in the order of the records where it is in memory, else None."""
+    start: Classes | None = None
+    """Those of the input table, whose distributions are compared with; None for an input table."""
+    _patterns: dict[tuple[tuple[str, ...], bool, bool], Patterns] = field(default_factory=dict, repr=False)
+    _keyed: dict[tuple[str, ...], tuple[Patterns, ClassCounts]] = field(default_factory=dict, repr=False)
+    _baselines: dict[str, Baseline] = field(default_factory=dict, repr=False)
+
+    # Who takes part.
+
+    @cached_property
+    def coded(self) -> Coded | None:
+        """The columns as codes; None when the rows are not in memory."""
+        frame = self.memory()
+        if frame is None:
+            return None
+        hidden = self._hidden_in(frame)
+        return Coded(frame, self.rows.schema, None if hidden.all() or not hidden.any() else np.flatnonzero(~hidden))
+
+    @cached_property
+    def suppressed(self) -> int:
+        """How many records (rows) are suppressed."""
+        return int(self.mask.sum()) if self.coded is not None else self._facts[1]
+
+    @cached_property
+    def total(self) -> int:
+        """Records of the table, suppressed ones included; persons where a person column is declared."""
+        person = self.rows.schema.person
+        if self.coded is not None:
+            return len(self.coded.frame) if person is None else len(np.unique(self.coded.column(person).codes))
+        return self._facts[0] if person is None else self._facts[2]
+
+    @cached_property
+    def mask(self) -> NDArray[np.bool_]:
+        """Which records are suppressed, in table order."""
+        if self.coded is not None:
+            return self._hidden_in(self.coded.frame)
+        if self._marks is None or self._facts[1] == 0:
+            return np.zeros(self._facts[0], dtype=np.bool_)
+        engine = self.rows.engine
+        marked = engine.with_columns(self._identified(), {_HIDDEN: self._marks})
+        found = engine.collect(engine.ordered(engine.select(marked, [RECORD, _HIDDEN])))
+        return np.asarray(found[_HIDDEN].to_numpy(), dtype=np.bool_)
+
+    @cached_property
+    def members(self) -> NDArray[np.bool_]:
+        """Which records belong to a class, in table order: those that are not suppressed, or all where all are."""
+        return np.ones_like(self.mask) if self.mask.all() else ~self.mask
+
+    @cached_property
+    def _marks(self) -> nw.Expr | None:
+        """Whether a row is suppressed, as an expression; None when no row can be."""
+        import narwhals as nw
+
+        stars = all_stars(self.rows.schema.quasi) if self.rows.starrable else None
+        if not self.rows.flagged:
+            return stars
+        return nw.col(SUPPRESSED) if stars is None else nw.col(SUPPRESSED) | stars
+
+    @cached_property
+    def _facts(self) -> tuple[int, int, int]:
+        """Rows, marked rows and persons of a table that is not in memory, counted in one pass."""
+        import narwhals as nw
+
+        person = self.rows.schema.person
+        counted = {ROWS: nw.len(), _HIDDEN: nw.lit(0) if self._marks is None else self._marks.cast(nw.Int64).sum()}
+        counted[PERSONS] = nw.lit(0) if person is None else nw.col(person).n_unique()
+        found = self.rows.engine.collect(nw.from_native(self.rows.frame).select(**counted).to_native())
+        rows, hidden, persons = (int(count or 0) for count in found.row(0))
+        return rows, 0 if hidden == rows and not self.rows.flagged else hidden, persons
+
+    @cached_property
+    def _hidden(self) -> nw.Expr | None:
+        """The expression of the rows that belong to no class; None when all do."""
+        if self._marks is None or self._facts[1] in (0, self._facts[0]):
+            return None
+        return self._marks
+
+    def _hidden_in(self, frame: pl.DataFrame) -> NDArray[np.bool_]:
+        """Which rows of a frame in memory are suppressed."""
+        hidden = frame[SUPPRESSED].to_numpy() if self.rows.flagged else np.zeros(len(frame), dtype=np.bool_)
+        if self.rows.starrable:
+            stars = starred(frame, self.rows.schema.quasi).to_numpy()
+            hidden = hidden | stars if self.rows.flagged or not stars.all() else hidden
+        return np.asarray(hidden, dtype=np.bool_)
+
+    # Combinations.
+
+    def patterns(self, names: Sequence[str], *, weigh: bool = False, everyone: bool = False) -> Patterns:
+        """The combinations of these columns; with ``everyone`` suppressed records are counted too."""
+        wanted = tuple(names), weigh, everyone
+        if wanted not in self._patterns:
+            self._patterns[wanted] = self._made(list(names), weigh=weigh, everyone=everyone)
+        return self._patterns[wanted]
+
+    def _made(self, names: list[str], *, weigh: bool, everyone: bool) -> Patterns:
+        coded = self.coded
+        if coded is not None:
+            return Patterns.of_codes(coded.everyone() if everyone else coded, names, weigh=weigh)
+        schema, engine = self.rows.schema, self.rows.engine
+        if everyone:
+            return Patterns.of_histogram(self._histogram(self.rows.frame, names, weigh=weigh), schema, names)
+        if not set(schema.quasi) <= set(names):
+            kept = self.rows.frame if self._hidden is None else engine.filter(self.rows.frame, ~self._hidden)
+            return Patterns.of_histogram(self._histogram(kept, names, weigh=weigh), schema, names)
+        # the stars of suppressed records are combinations of their own: no need to look for them row by row
+        found = self._histogram(self.rows.kept(), names, weigh=weigh)
+        if self.rows.starrable:
+            found = found.filter(~starred(found, schema.quasi))
+        if not len(found):
+            found = self._histogram(self.rows.frame, names, weigh=weigh)
+        return Patterns.of_histogram(found, schema, names)
+
+    def _histogram(self, frame: Any, names: list[str], *, weigh: bool) -> pl.DataFrame:
+        """One group-by of the engine, collected; the weight of a person counts once in a combination."""
+        import polars as pl
+
+        engine, person = self.rows.engine, self.rows.schema.person
+        weight = self.rows.schema.weight if weigh else None
+        if weight is None or person is None:
+            return engine.bounded(engine.histogram(frame, names, person=person, weight=weight))
+        each = engine.bounded(engine.histogram(frame, list(dict.fromkeys([*names, person])), weight=weight))
+        once = (pl.col(WEIGHT).cast(pl.Float64) / pl.col(ROWS)).sum().alias(WEIGHT)
+        return each.group_by(names).agg(pl.col(ROWS).sum(), pl.len().alias(PERSONS), once)
+
+    def baseline(self, column: str) -> Baseline:
+        """The domain of a sensitive column, and its distribution in the input table."""
+        if column not in self._baselines:
+            start = self.start
+            known = start is not None and column in start.rows.schema
+            whole = start.patterns([column], everyone=True) if known and start is not None else None
+            own = self.patterns([column], everyone=True)
+            self._baselines[column] = baseline(self.rows.schema, column, own, whole)
+        return self._baselines[column]
+
+    # Classes.
+
+    @cached_property
+    def sizes(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """For each class (or pattern): the frequency of its records, and how many records (persons) it has."""
+        schema = self.rows.schema
+        keys = list(schema.need_quasi())
+        if schema.reading() != Missing.CATEGORY:
+            return self.pattern_frequencies(), self.patterns(keys).counted
+        if self.coded is None and (tuple(keys), False, False) not in self._patterns:
+            own = self._sizes_only(keys)
+        else:
+            own = self.patterns(keys).counted
+        return own.astype(np.float64), own
+
+    def _sizes_only(self, keys: list[str]) -> NDArray[np.int64]:
+        """Sizes without the combinations, which stay in the engine."""
+        import narwhals as nw
+
+        rows = self.rows
+        counted = PERSONS if rows.schema.person else ROWS
+        grouped = nw.from_native(rows.engine.histogram(rows.kept(), keys, person=rows.schema.person))
+        stars = all_stars(keys) if rows.starrable else nw.lit(value=False)
+        found = rows.engine.collect(grouped.select(nw.col(counted), stars.alias(_HIDDEN)).to_native())
+        kept = found.filter(~found[_HIDDEN])
+        if not len(kept):  # every record is suppressed
+            return self.patterns(keys).counted
+        return kept[counted].to_numpy().astype(np.int64)
+
+    def keyed(self, sensitive: Sequence[str]) -> tuple[Patterns, ClassCounts]:
+        """The combinations of the quasi-identifiers, and the classes as arrays of counts in the same order."""
+        wanted = tuple(sensitive)
+        for known, (patterns, counts) in self._keyed.items():  # counts that were made for these columns or more
+            if set(wanted) <= set(known):
+                return patterns, replace(counts, values={name: counts.values[name] for name in wanted})
+        self._keyed[wanted] = self._counted(wanted)
+        return self._keyed[wanted]
+
+    def counts(self, sensitive: Sequence[str] = ()) -> ClassCounts:
+        """The classes as arrays of counts."""
+        if sensitive or self._keyed:
+            return self.keyed(sensitive)[1]
+        frequency, members = self.sizes
+        closed = self.rows.schema.reading() == Missing.CATEGORY
+        return ClassCounts(frequency.astype(np.int64), total=self.total, members=None if closed else members)
+
+    def _counted(self, sensitive: Sequence[str]) -> tuple[Patterns, ClassCounts]:
+        keys = list(self.rows.schema.need_quasi())
+        base = self.patterns(keys)
+        if self.rows.schema.reading() != Missing.CATEGORY:
+            if sensitive:
+                raise SchemaError("sensitive values are counted within classes, which need missing = 'category'.")
+            frequency, members = self.sizes
+            return base, ClassCounts(frequency.astype(np.int64), total=self.total, members=members)
+        values = {column: self._value_counts(base, keys, column) for column in sensitive}
+        return base, ClassCounts(base.counted, values=values, total=self.total)
+
+    def _value_counts(self, base: Patterns, keys: list[str], column: str) -> ValueCounts:
+        """Counts of one sensitive column per class in compressed rows; a missing value is a value of its own."""
+        entries = self.patterns(list(dict.fromkeys([*keys, column])))
+        domain = self.baseline(column)
+        owner = base.find(entries)
+        value = domain.codes(entries.column(column))
+        sort = np.lexsort((value, owner))
+        start = np.zeros(len(base) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(owner, minlength=len(base)), out=start[1:])
+        return ValueCounts(start, value[sort], entries.counted[sort], domain.share, domain.ancestors, domain.numbers)
+
+    def pattern_frequencies(self, *, weigh: bool = False) -> NDArray[np.float64]:
+        """The frequency of each pattern of the quasi-identifiers in the table, or with ``weigh`` in the population."""
+        schema = self.rows.schema
+        if weigh and schema.weight is None:
+            raise SchemaError("no weight column is declared: name one under `weight`.")
+        names = list(schema.need_quasi())
+        found = self.patterns(names, weigh=weigh)
+        own = found.counted.astype(np.float64) if found.weight is None else found.weight
+        if schema.reading() == Missing.CATEGORY:
+            return own
+        codes = found.matrix(names, open_missing=self.open_missing)
+        held = None if schema.person is None else self.held(weigh=weigh)
+        return compatible(codes, own, held, conservative=schema.reading() == Missing.CONSERVATIVE)
+
+    def held(self, *, weigh: bool = False) -> Held:
+        """Who has which pattern of the quasi-identifiers."""
+        schema = self.rows.schema
+        names = list(schema.need_quasi())
+        assert schema.person is not None
+        pairs = self.patterns(list(dict.fromkeys([*names, schema.person])), weigh=weigh)
+        rows = pairs.rows.astype(np.float64)
+        return Held(
+            self.patterns(names).find(pairs),
+            pairs.column(schema.person).codes.astype(np.int64),
+            rows,
+            None if pairs.weight is None else pairs.weight * rows,
+        )
+
+    @property
+    def open_missing(self) -> list[str]:
+        """The quasi-identifiers whose missing values may be anything."""
+        schema = self.rows.schema
+        return [name for name in schema.quasi if schema[name].missing != Missing.CATEGORY]
+
+    # Back to the records.
+
+    def frequencies(self, *, weigh: bool = False) -> NDArray[np.float64]:
+        """The frequency of each record in table order: how many records (persons) it could be; 0 when suppressed.
+
+        With ``weigh`` the sum of the sampling weights of those records: the estimated frequency in the population.
+        """
+        return self.spread(self.pattern_frequencies(weigh=weigh), 0.0)
+
+    def spread(self, values: NDArray[Any], suppressed: Any) -> NDArray[Any]:
+        """What each combination of the quasi-identifiers has, given to its records in table order."""
+        return np.append(values, np.asarray(suppressed, dtype=values.dtype))[self.place]
+
+    @cached_property
+    def place(self) -> NDArray[np.int64]:
+        """The combination of quasi-identifiers of each record in table order; -1 when it is suppressed."""
+        import polars as pl
+
+        found = self.patterns(list(self.rows.schema.need_quasi()))
+        if self.coded is not None:
+            out = np.full(len(self.coded.frame), -1, dtype=np.int64)
+            out[slice(None) if self.coded.kept is None else self.coded.kept] = self.coded.place(found.names)
+            return out
+        engine, names = self.rows.engine, list(found.names)
+        small = found.cells.with_columns(pl.Series(_FACT, np.arange(len(found), dtype=np.int64)))
+        marked = self._identified()
+        if self._hidden is not None:
+            marked = engine.with_columns(marked, {_HIDDEN: self._hidden})
+        joined = engine.attach(marked, small, names)
+        wanted = [RECORD, _FACT, *([] if self._hidden is None else [_HIDDEN])]
+        back = engine.collect(engine.ordered(engine.select(joined, wanted)))
+        at = back[_FACT].fill_null(-1).to_numpy()
+        return at if self._hidden is None else np.where(back[_HIDDEN].to_numpy(), -1, at)
+
+    def _identified(self) -> Any:
+        engine, frame = self.rows.engine, self.rows.frame
+        return frame if RECORD in engine.types(frame) else engine.identify(frame)
+
+
+def compatible(
+    codes: NDArray[np.int32],
+    own: NDArray[np.float64],
+    held: Held | None,
+    *,
+    conservative: bool,
+    alpha: float | None = None,
+) -> NDArray[np.float64]:
+    """The frequency of each pattern when a missing value (-1) may stand for others; a person counts once.
+
+    ``own`` is what each pattern has by itself. ``alpha`` sets sdcMicro's reading between conservative (0) and
+    wildcard (1) instead.
+    """
+    from celosia.kernels.missing_frequencies import Reading, frequencies, person_frequencies
+
+    if not (codes < 0).any():
+        return own
+    reading: Reading = "alpha" if alpha is not None else "conservative" if conservative else "wildcard"
+    share = 1.0 if alpha is None else alpha
+    if held is None:
+        return frequencies(codes, own, reading, share)
+    weights = None if held.weights is None else (held.weights, held.rows)
+    return person_frequencies(codes, held.pattern, held.person, reading, share, weights)

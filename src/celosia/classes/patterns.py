@@ -1,0 +1,98 @@
+"""The combinations of some columns that occur, with their counts: the one histogram behind every verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celosia.classes.coded import Coded
+from celosia.classes.column import Encoded, encode, pack
+from celosia.engines.engine import PERSONS, ROWS, WEIGHT
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.schema import Schema
+
+
+class Patterns:
+    """One entry per combination, suppressed records apart; ``counted`` is persons where a person column is declared."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        rows: NDArray[np.int64],
+        counted: NDArray[np.int64],
+        weight: NDArray[np.float64] | None,
+        *,
+        schema: Schema,
+        frame: pl.DataFrame | None = None,
+        columns: dict[str, Encoded] | None = None,
+    ) -> None:
+        self.names = tuple(names)
+        self.rows = rows
+        self.counted = counted
+        self.weight = weight
+        self._schema = schema
+        self._frame = frame
+        self._columns = dict(columns or {})
+
+    @classmethod
+    def of_codes(cls, coded: Coded, names: Sequence[str], *, weigh: bool = False) -> Patterns:
+        """From columns that are encoded already."""
+        schema = coded.schema
+        groups = coded.groups(names)
+        counted = groups.count if schema.person is None else coded.persons(names, schema.person)
+        weight = coded.weights(names, schema.weight, schema.person) if weigh and schema.weight is not None else None
+        kept = groups.first if coded.kept is None else coded.kept[groups.first]
+        columns = {name: coded.column(name).take(kept) for name in names}
+        return cls(names, groups.count, counted, weight, schema=schema, columns=columns)
+
+    @classmethod
+    def of_histogram(cls, kept: pl.DataFrame, schema: Schema, names: Sequence[str]) -> Patterns:
+        """From a grouping that the engine made and that was collected."""
+        import polars as pl
+
+        rows = kept[ROWS].cast(pl.Int64).to_numpy()
+        counted = rows if schema.person is None else kept[PERSONS].cast(pl.Int64).to_numpy()
+        weight = kept[WEIGHT].cast(pl.Float64).to_numpy() if WEIGHT in kept.columns else None
+        return cls(names, rows, counted, weight, schema=schema, frame=kept.select(names))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, name: str) -> Encoded:
+        """The value of one column in each combination."""
+        if name not in self._columns:
+            assert self._frame is not None
+            info = self._schema[name]
+            self._columns[name] = encode(self._frame[name], info.kind, info.order)
+        return self._columns[name]
+
+    def key(self, names: Sequence[str] | None = None) -> NDArray[np.int64]:
+        """One number per combination for its values in these columns; the same for patterns of the same records."""
+        return pack([self.column(name).codes for name in (self.names if names is None else names)])
+
+    def find(self, finer: Patterns) -> NDArray[np.int64]:
+        """The place here of each combination of a finer grouping of the same records."""
+        own = self.key()
+        order = np.argsort(own)
+        return order[np.searchsorted(own, finer.key(self.names), sorter=order)]
+
+    @cached_property
+    def cells(self) -> pl.DataFrame:
+        """The combinations themselves."""
+        import polars as pl
+
+        if self._frame is not None:
+            return self._frame
+        return pl.DataFrame([self.column(name).cells().alias(name) for name in self.names])
+
+    def matrix(self, names: Sequence[str], *, open_missing: Sequence[str] = ()) -> NDArray[np.int32]:
+        """Combinations × columns as codes; a missing value is -1 in the columns that read it as anything."""
+        columns = [self.column(name).masked if name in open_missing else self.column(name).codes for name in names]
+        return np.ascontiguousarray(np.column_stack(columns), dtype=np.int32)

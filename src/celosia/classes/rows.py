@@ -1,0 +1,74 @@
+"""The rows of a table as an engine holds them, with the schema that tells what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from celosia.engines.engine import ROWS, SUPPRESSED, Engine
+from celosia.schema import Schema
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
+STAR = "*"
+"""What stands in the quasi-identifiers of a suppressed record."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """An engine's frame and what its columns are."""
+
+    engine: Engine
+    frame: Any
+    schema: Schema
+
+    @classmethod
+    def described(cls, engine: Engine, frame: Any, schema: Schema) -> Rows:
+        """Rows with the schema bound to their columns.
+
+        Hierarchies that are made from the data are fixed here: a protected table keeps the levels of its input.
+        """
+        bound = schema.bind(engine.kinds(frame))
+        for name in bound.names:
+            declared = bound.hierarchy(name)
+            if declared is not None and declared.from_data():
+                counted = engine.collect(engine.histogram(frame, [name]))
+                bound = bound.change(name, hierarchy=declared.settled(counted[name], counted[ROWS].to_list()))
+        return cls(engine, frame, bound)
+
+    @property
+    def flagged(self) -> bool:
+        """Whether suppressed records carry a mark; otherwise they are told by their stars."""
+        return SUPPRESSED in self.engine.types(self.frame)
+
+    def kept(self) -> Any:
+        """The frame without marked records."""
+        import narwhals as nw
+
+        return self.engine.filter(self.frame, ~nw.col(SUPPRESSED)) if self.flagged else self.frame
+
+    @property
+    def starrable(self) -> bool:
+        """Whether records can show stars in all their quasi-identifiers: then all of these are text."""
+        import narwhals as nw
+
+        types = self.engine.types(self.frame)
+        quasi = self.schema.quasi
+        return bool(quasi) and all(types[name] == nw.String for name in quasi)
+
+
+def all_stars(names: Sequence[str]) -> nw.Expr:
+    """Whether a row has stars in all these columns; a missing value is no star."""
+    import narwhals as nw
+
+    return nw.all_horizontal(*((nw.col(name) == STAR).fill_null(value=False) for name in names), ignore_nulls=False)
+
+
+def starred(frame: pl.DataFrame, names: Sequence[str]) -> pl.Series:
+    """The same for a frame in memory."""
+    import polars as pl
+
+    return frame.select(pl.all_horizontal(pl.col(name).eq_missing(STAR) for name in names)).to_series()
