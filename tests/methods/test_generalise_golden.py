@@ -46,8 +46,8 @@ LOSSES = {
     "loss_rank": ("domain-loss(aggregate=rank)", 1),
     "precision": ("precision()", 1),
     "height": ("height(suppressed=false)", 1),  # the reference tool lets suppressed records cost nothing here
-    "nue": ("non-uniform-entropy(normalised=false)", 1),
-    "norm_entropy": ("non-uniform-entropy()", 9),  # a sum over nine columns there, a mean here
+    "nue": ("non-uniform-entropy(normalised=false, as_arx=true)", 1),
+    "norm_entropy": ("non-uniform-entropy(as_arx=true)", 9),  # a sum over nine columns there, a mean here
     "aecs": ("average-class-size()", 1),
     "ambiguity": ("ambiguity()", 1),
     "dm": (None, 1),

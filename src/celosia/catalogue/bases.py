@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from celosia.schema import Schema
     from celosia.classes.counts import ClassCounts
+    from celosia.search.objective import Domain, Objective
     from celosia.streams import Stream
     from celosia.table import Outcome, Table
 
@@ -241,6 +242,19 @@ class Loss(Part):
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:  # noqa: ARG002
         """The components of the loss, by column or by name."""
         return {}
+
+    def objective(self, domain: Domain) -> Objective | None:  # noqa: ARG002
+        """The loss in the form that a search over levels can bound; None when it cannot be the objective of one."""
+        return None
+
+    def counts(self) -> tuple[str | None, ...]:
+        """The columns that the objective counts in each class; ``None`` stands for the sensitive ones."""
+        return ()
+
+    @classmethod
+    def searchable(cls) -> bool:
+        """Whether it can be the objective of a search."""
+        return cls.objective is not Loss.objective
 
 
 class Mechanism(Part):

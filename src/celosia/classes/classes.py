@@ -206,6 +206,18 @@ class Classes:
             own = self.patterns(keys).counted
         return own.astype(np.float64), own
 
+    @cached_property
+    def row_sizes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """For each class (or pattern): its rows, and how many rows each of them could be; persons are not counted."""
+        names = list(self.rows.schema.need_quasi())
+        found = self.patterns(names)
+        if self.rows.schema.reading() == Missing.CATEGORY:
+            return found.rows, found.rows
+        conservative = self.rows.schema.reading() == Missing.CONSERVATIVE
+        codes = found.matrix(names, open_missing=self.open_missing)
+        alike = compatible(codes, found.rows.astype(np.float64), None, conservative=conservative)
+        return found.rows, alike.astype(np.int64)
+
     def _sizes_only(self, keys: list[str]) -> NDArray[np.int64]:
         """Sizes without the combinations, which stay in the engine."""
         import narwhals as nw

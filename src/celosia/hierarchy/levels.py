@@ -43,10 +43,10 @@ class Levels:
 
     values: list[str | None]
     table: tuple[Level, ...]
-    domain: list[str] = field(repr=False)
+    domain: list[str | None] = field(repr=False)
 
     @classmethod
-    def of(cls, values: Sequence[str], labels: Sequence[Iterable[str]]) -> Levels:
+    def of(cls, values: Sequence[str | None], labels: Sequence[Iterable[str]]) -> Levels:
         """Build the table of a whole domain from one column of labels per level above the raw values."""
         import polars as pl
 
@@ -183,7 +183,7 @@ class Levels:
             above = (x >= low) if cell.low_closed else (x > low)
             below = (x <= high) if cell.high_closed else (x < high)
             return float((above & below).sum() / size)
-        return sum(cell.covers(raw) for raw in self.domain) / size
+        return sum(raw is not None and cell.covers(raw) for raw in self.domain) / size
 
     def heights_of(self, labels: Sequence[str | None]) -> NDArray[np.int64]:
         """The lowest level of each label; a cell that no level has stands at the lowest level as wide as it."""
@@ -257,7 +257,7 @@ class Levels:
 
     @cached_property
     def _numbers(self) -> NDArray[np.float64]:
-        return np.array([np.nan if (x := number(raw)) is None else x for raw in self.domain])
+        return np.array([np.nan if raw is None or (x := number(raw)) is None else x for raw in self.domain])
 
 
 def list_or_series(column: Iterable[Any]) -> Any:

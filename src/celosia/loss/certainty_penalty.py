@@ -64,13 +64,14 @@ class CertaintyPenalty(Loss):
 def penalties(original: Table, cover: Coverage) -> NDArray[np.float64]:
     """The penalty of each cell of one column."""
     column, hierarchy = original.schema[cover.name], original.schema.hierarchy(cover.name)
-    numbers = np.array([np.nan if (x := number(v)) is None else x for v in cover.levels.domain])
+    values = [value for value in cover.levels.domain if value is not None]
+    numbers = np.array([np.nan if (x := number(value)) is None else x for value in values])
     if column.kind == Kind.NUMERIC and len(numbers) and not np.isnan(numbers).any():
         ends = column.bounds or (float(numbers.min()), float(numbers.max()))
         return np.array([_span(cell, cover, numbers, ends, hierarchy) for cell in cover.cells])
     order = {name: at for at, name in enumerate(column.order)}
-    if order and all(value in order for value in cover.levels.domain):
-        ranks = np.array([order[value] for value in cover.levels.domain], dtype=np.float64)
+    if order and all(value in order for value in values):
+        ranks = np.array([order[value] for value in values], dtype=np.float64)
         return np.array([_span(cell, cover, ranks, (0.0, len(order) - 1.0), hierarchy) for cell in cover.cells])
     leaves = np.round(cover.share * cover.domain)
     return np.where(leaves <= 1, 0.0, cover.share)
@@ -93,7 +94,8 @@ def _span(
         return max(0.0, stop - start) / (high - low)
     if cover.levels.level_of(cell) == 0 and isinstance(parsed, Exact):
         return 0.0
-    inside = numbers[matches([cell], cover.levels.domain, hierarchy)[0]]
+    values = [value for value in cover.levels.domain if value is not None]
+    inside = numbers[matches([cell], values, hierarchy)[0]]
     if math.isinf(parsed.width) or not len(inside):
         return 1.0 if math.isinf(parsed.width) else 0.0
     return float(inside.max() - inside.min()) / (high - low)

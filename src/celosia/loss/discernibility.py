@@ -35,8 +35,8 @@ class Discernibility(Loss):
 
     def value(self, original: Table, protected: Table) -> float:
         """The discernibility of the protected table."""
-        frequency, records = protected.sizes()
-        inside = int(np.dot(frequency.astype(np.int64), records))
+        records, alike = protected.classes.row_sizes
+        inside = 0 if protected.suppressed() == len(protected) else int(records @ alike)
         return float(inside + len(original) * lost_records(original, protected))
 
     def least(self, original: Table) -> float:

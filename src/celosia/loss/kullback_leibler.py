@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -61,7 +62,7 @@ class KullbackLeibler(Loss):
         return {"entropy": float(-(counts / n) @ np.log2(counts / n)), "cross": cross}
 
     def objective(self, domain: Domain) -> ClassObjective:
-        """What a search minimises: the bits spent, since the entropy of the original is the same for all candidates."""
+        """What a search minimises: the bits spent, less the entropy of the original, which is the same for all."""
         from celosia.kernels.class_measures import spread_bits
         from celosia.search.objective import ClassObjective, ColumnObjective, Measures, cell_numbers
 
@@ -84,8 +85,13 @@ class KullbackLeibler(Loss):
             score = inside / n + (share * (largest - float(np.log2(share))) if lost else 0.0)
             return Measures(score, whole / n, room / n)
 
+        def settle(finest: ClassCounts) -> Callable[[float], float]:
+            p = finest.size / n
+            entropy = float(-p @ np.log2(p))
+            return lambda spent: max(0.0, round(spent - entropy, 12))
+
         columns = ColumnObjective(base, lambda x: np.asarray(x.sum(axis=-1) - 1e-9, dtype=np.float64))
-        return ClassObjective(measure, columns, gap_adds=False)
+        return ClassObjective(measure, columns, gap_adds=False, settle=settle)
 
 
 def _log2(x: NDArray[np.float64]) -> NDArray[np.float64]:

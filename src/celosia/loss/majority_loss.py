@@ -55,6 +55,10 @@ class MajorityLoss(Loss):
         counts = protected.class_counts(columns)
         return {"minority": int(_minority(counts, columns[0])), "suppressed": lost_records(original, protected)}
 
+    def counts(self) -> tuple[str | None, ...]:
+        """The target."""
+        return (self.target,)
+
     def objective(self, domain: Domain) -> ClassObjective:
         """What a search minimises."""
         from celosia.kernels.class_measures import minorities

@@ -139,13 +139,12 @@ class Generalise(Method):
 def objective_of(who: str, loss: Loss | None, domain: Domain, weights: Mapping[str, float] | None = None) -> Objective:
     """The loss in the form that a search can bound."""
     chosen = build("loss", "domain-loss()") if loss is None else loss
-    make = getattr(chosen, "objective", None)
-    if make is None:
+    made: Objective | None = chosen.objective(domain)
+    if made is None:
         from celosia.catalogue import parts
 
-        able = ", ".join(name for name, part in parts("loss").items() if hasattr(part, "objective"))
+        able = ", ".join(name for name, part in parts("loss").items() if part.searchable())  # type: ignore[attr-defined]
         raise ParameterError(f"{who}: {chosen.name} cannot be the objective of a search. Those that can: {able}.")
-    made: Objective = make(domain)
     if not weights:
         return made
     if not isinstance(made, ColumnObjective):
@@ -156,9 +155,8 @@ def objective_of(who: str, loss: Loss | None, domain: Domain, weights: Mapping[s
 
 def counted_columns(table: Table, loss: Loss | None) -> tuple[str, ...]:
     """The column that a loss counts in each class, such as the target of a majority loss."""
-    if loss is None or "target" not in type(loss).model_fields:
-        return ()
-    return table.schema.need_sensitive(getattr(loss, "target"))  # noqa: B009
+    names = () if loss is None else loss.counts()
+    return tuple(column for name in names for column in table.schema.need_sensitive(name))
 
 
 def level_costs(who: str, domain: Domain, costs: Mapping[str, Sequence[float]]) -> ColumnObjective:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -54,7 +55,6 @@ class Checker:
         keep_rows: int = 4_000_000,
     ) -> None:
         self.records = records
-        self.objective = objective
         self.limit = limit
         self._by_class = [r for r in requirements if r.scope == "class" and not r.size_only()]
         self._by_file = [r for r in requirements if r.scope == "file"]
@@ -63,6 +63,10 @@ class Checker:
         columns = tuple(dict.fromkeys((*self._judged, *needs, *counted)))
         squares = isinstance(objective, ClassObjective) and objective.squares
         self.tables = ClassTables(records, columns, keep_rows, squares)
+        if isinstance(objective, ClassObjective) and objective.settle is not None:
+            finest = self.tables.counts(self.tables.base, self.tables.base.sums[:, 0] > 0, columns=(), by_record=True)
+            objective = replace(objective, scale=objective.settle(finest))
+        self.objective = objective
         self._convex = [r for r in requirements if self._kept_by_merging(r)]
         totals = self.tables.counts(self.tables.base, np.zeros(len(self.tables.base), dtype=bool))
         self._least = max(

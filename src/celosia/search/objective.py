@@ -165,6 +165,8 @@ class ClassObjective:
     """Whether what is measured is always a whole number: bounds are then rounded up."""
     scale: Callable[[float], float] | None = None
     """What is measured may be on another scale, where bounds add up; this rising function gives the loss."""
+    settle: Callable[[ClassCounts], Callable[[float], float]] | None = None
+    """Makes that function from the classes at the finest node, where it depends on the data."""
 
     @classmethod
     def of(

@@ -141,8 +141,7 @@ def _original_levels(original: Table, name: str) -> Levels:
     declared = original.schema.hierarchy(name)
     if declared is not None:
         return declared.levels(values, counts.tolist(), name)
-    present = [value for value in values if value is not None]
-    return Levels.of(present, [[STAR] * len(present)]).restrict(values)
+    return Levels.of(values, [[STAR] * len(values)])  # a missing value is a value of its own
 
 
 def _class_cells(table: Table) -> pl.DataFrame:
