@@ -23,7 +23,6 @@ from celosia.reuse import apply_record
 # One verdict.
 
 
-@unmended("assess compares the value with one of two conditions")
 @pytest.mark.parametrize(
     ("model", "columns", "roles"),
     [
@@ -43,13 +42,11 @@ def test_assess_says_what_the_model_says(model, columns, roles):
     assert not celosia.assess(data, [model], []).holds
 
 
-@unmended("the value 2/3 is rounded up to 0.666666666667")
 def test_a_distance_of_two_thirds_is_at_most_two_thirds():
     data = table({"q": list("abb"), "s": list("xyy")}, quasi=["q"], sensitive=["s"])
     assert models.TCloseness(t=2 / 3).holds(data)
 
 
-@unmended("labels of a higher level are looked up among the raw values of the hierarchy")
 def test_a_recoded_sensitive_column_can_be_judged():
     hierarchy = levels(["flu", "mild", "*"], ["cold", "mild", "*"], ["hiv", "grave", "*"])
     data = table({"q": list("aabb"), "s": ["flu", "hiv", "cold", "flu"]}, quasi=["q"], sensitive=["s"],
@@ -59,7 +56,6 @@ def test_a_recoded_sensitive_column_can_be_judged():
     assert models.TCloseness(t=1).value(done) == 0.25  # {mild ½, grave ½} and {mild 1} against {mild ¾, grave ¼}
 
 
-@unmended("the column is still taken for numbers; the message shows its values")
 def test_numbers_recoded_to_intervals_can_be_judged():
     data = table({"q": list("aabb"), "v": [1, 5, 1, 2]}, quasi=["q"], sensitive=["v"])
     done = protect(data, methods.Recode(column="v", breaks=[3]))
@@ -81,13 +77,11 @@ def test_a_recoded_column_is_compared_with_the_input_whatever_was_left_out():
         assert models.TCloseness(t=1).value(protect(data, *steps)) == 0.5  # {u 1} against {u ½, v ½}
 
 
-@unmended("rows are counted, in the cells and in the whole table")
 def test_crisp_fuzzy_closeness_counts_persons_as_closeness_does():
     data = table({"q": list("aab"), "s": list("xyx"), "i": [1, 1, 1]}, quasi=["q"], sensitive=["s"], person="i")
     assert models.FuzzyTCloseness(t=1).value(data) == models.TCloseness(t=1).value(data)
 
 
-@unmended("frequencies overlap, their sum is no number of records")
 def test_population_uniqueness_is_refused_or_right_where_records_are_compatible_with_several():
     columns = {"q": ["a", "b", "c", None]}
     roles = {"quasi": ["q"], "missing": {"q": "wildcard"}}
@@ -100,7 +94,6 @@ def test_population_uniqueness_is_refused_or_right_where_records_are_compatible_
         assert found == model.value(table(columns, quasi=["q"]))
 
 
-@unmended("the best class decides the value, every class must meet the bound in a search")
 def test_a_search_takes_the_smallest_distance_where_the_model_does():
     data = table({"q": list("aab"), "s": list("xyx")}, quasi=["q"], sensitive=["s"])
     model = models.TCloseness(t=0.2, aggregate="min")
@@ -157,7 +150,6 @@ def test_new_records_under_an_old_transformation_are_judged_as_any_table(model, 
 # A requirement of a method holds in what it made.
 
 
-@unmended("with a column named, the other sensitive columns are ignored without a word")
 @pytest.mark.parametrize("method", ["generalise", "local-generalise", "mondrian", "suppress-records"])
 def test_sensitive_columns_that_join_the_quasi_identifiers_are_refused_or_kept(method):
     data = table({"q": list("aabb"), "s": list("xyxy"), "o": list("uvuv")}, quasi=["q"], sensitive=["s", "o"])
@@ -170,7 +162,6 @@ def test_sensitive_columns_that_join_the_quasi_identifiers_are_refused_or_kept(m
         assert model.holds(done)
 
 
-@unmended("classes are counted without the population, and the message does not say what to do")
 def test_records_can_be_suppressed_for_a_population():
     people = pl.DataFrame({"q": list("aaab")})
     data = read(people[1:], Schema.of(quasi=["q"]))
@@ -178,7 +169,6 @@ def test_records_can_be_suppressed_for_a_population():
     assert protect(data, methods.SuppressRecords(require=(model,))).polars()["q"].to_list() == ["a", "a", "*"]
 
 
-@unmended("compared with k itself, not with the size that is accepted as k")
 def test_suppression_under_wildcards_keeps_what_k_map_accepts():
     data = table({"q": list("aaaa")}, quasi=["q"], missing={"q": "wildcard"})
     model = models.KMap(k=50, size=1000, alpha=0.2)
@@ -186,7 +176,6 @@ def test_suppression_under_wildcards_keeps_what_k_map_accepts():
     assert protect(data, methods.SuppressRecords(require=(model,))).suppressed() == 0
 
 
-@unmended("the search takes the sampling fraction from the records that an earlier step left")
 def test_k_map_after_a_suppression_means_the_same_in_the_search():
     data = table({"q": list("aabcdefghijk")}, quasi=["q"])
     left = protect(data, methods.SuppressRecords(require=["k-anonymity(k=2)"]))
@@ -196,14 +185,12 @@ def test_k_map_after_a_suppression_means_the_same_in_the_search():
         protect(left, methods.Generalise(require=(model,)))
 
 
-@unmended("the baseline is counted in rows, the model counts persons")
 def test_mondrian_compares_persons_with_persons():
     data = table({"q": [2, 3, 2, 3], "s": list("bbab"), "i": [2, 2, 1, 1]}, quasi=["q"], sensitive=["s"], person="i")
     model = models.TCloseness(t=0.3)
     assert model.holds(protect(data, methods.Mondrian(require=(model,))))
 
 
-@unmended("rows without a person id are counted as persons of their own, the model counts one")
 def test_mondrian_counts_rows_without_a_person_id_as_the_model_does():
     data = table({"q": [1, 1], "i": pl.Series([None, None], dtype=pl.Int64)}, quasi=["q"], person="i")
     model = models.KAnonymity(k=2)
@@ -219,7 +206,6 @@ def test_overlapping_boxes_are_judged_as_the_classes_that_they_make():
     assert model.holds(protect(data, methods.Mondrian(require=(model,), strict=False)))
 
 
-@unmended("population classes without a released member are not looked at")
 def test_generalise_sees_the_people_that_fall_into_no_class():
     people = pl.DataFrame({"q": ["a", "b"]})
     data = read(people[:1], Schema.of(quasi=["q"], hierarchies={"q": levels(["a", "*"], ["b", "*"])}))

@@ -41,63 +41,11 @@ class Unmended:
 
 RECODED = ("recoded", "persons-recoded", "recoded-suppressed", "recoded-subset", "subset-recoded")
 UNMENDED: tuple[Unmended, ...] = (
-    Unmended(
-        "assess, run and verify compare the value with one bound of a model that has two conditions",
-        ways=("assess", "run", "verify", "accepts"),
-        models=("alpha-k", "average-risk", "delta-presence"),
-    ),
-    Unmended(
-        "the sizes of classes are summed from frequencies, which overlap",
-        situations=("wildcard", "conservative", "persons-wildcard", "persons-conservative"),
-        models=("population-uniqueness",),
-    ),
-    Unmended(
-        "class counts under wildcard and conservative hold frequencies of patterns, not classes",
-        ways=("accepts",),
-        situations=("wildcard", "conservative", "persons-wildcard", "persons-conservative"),
-        models=("average-risk", "sample-uniqueness"),
-    ),
     Unmended("a recoded sensitive column is looked up in its hierarchy", situations=RECODED, models=(*COUNTED, *FUZZY)),
     Unmended(
         "numbers recoded to words are read as numbers", situations=("numbers-recoded",), models=(*COUNTED, *FUZZY)
     ),
     Unmended("values merged into others keep the old distribution", situations=("merged",), models=COMPARING),
-    Unmended("fuzzy t-closeness counts rows, not persons", models=("fuzzy-t-closeness",), persons=True),
-    Unmended(
-        "a class is judged by its own distance although the best class decides",
-        ways=("judge", "search"),
-        models=("t-closeness",),
-        parameters=(("aggregate", "min"),),
-    ),
-    Unmended(
-        "a distance that is rounded up lies above its own bound",
-        ways=("bound",),
-        models=("t-closeness", "beta-likeness", "fuzzy-t-closeness"),
-    ),
-    Unmended(
-        "the search takes the share of the population from the records that are left, the model from all",
-        ways=("search",),
-        situations=("suppressed", "persons-suppressed"),
-        models=("k-map",),
-        parameters=(("size", 1000),),
-    ),
-    Unmended(
-        "merging the classes of one person can make a share larger, so the search prunes too much",
-        ways=("lattice",),
-        models=("alpha-k", "l-diversity"),
-        persons=True,
-    ),
-    Unmended(
-        "classes of the population without a released member are not looked at",
-        ways=("search",),
-        models=("delta-presence",),
-        parameters=(("lowest", 0.2),),
-    ),
-    Unmended(
-        "everything suppressed holds in memory; the file that was written is one class of stars",
-        ways=("verify",),
-        situations=("all-suppressed", "one-row-suppressed"),
-    ),
     Unmended(
         "compared with the release itself instead of the input, and without the declared order and hierarchy",
         ways=("verify",),

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from celosia.catalogue.part import Part
+from celosia.errors import ParameterError
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.schema import Schema
     from celosia.classes.counts import ClassCounts
+    from celosia.schema import Schema
     from celosia.search.objective import Domain, Objective
     from celosia.streams import Stream
     from celosia.table import Outcome, Table
@@ -59,6 +60,10 @@ class Method(Part):
         return None
 
 
+ROUNDING = 1e-12
+"""Values are rounded to twelve digits, and two thirds must be at most two thirds."""
+
+
 class Verdict(NamedTuple):
     """What a model says about a table: the measured value, and whether the requirement holds."""
 
@@ -98,8 +103,8 @@ class Model(Part):
         raise NotImplementedError
 
     def met(self, value: float) -> bool:
-        """Whether a measured value meets the bound."""
-        return value >= self.bound() if self.direction == "at least" else value <= self.bound()
+        """Whether a measured value meets the bound; the last digits of a float do not decide."""
+        return bool(self._meets(np.array([value]))[0])
 
     def wish(self) -> str:
         """The requirement in words: ``k at least 5``."""
@@ -117,6 +122,14 @@ class Model(Part):
         """The table as the model sees it, with the columns that it counts; several where it looks several times."""
         return [(table, self.sensitive())]
 
+    def check_search(self, table: Table) -> None:
+        """Refuse where a search over the classes of the table would not see what the model looks at."""
+        if any(view is not table for view, _ in self.views(table)):
+            raise ParameterError(
+                f"{self.name}: it looks at the table with other quasi-identifiers, which a search over its classes "
+                "does not see. Search with others = 'ignore', and check this requirement afterwards."
+            )
+
     # What it says about classes.
 
     def scores(self, classes: ClassCounts) -> NDArray[np.float64]:
@@ -125,8 +138,7 @@ class Model(Part):
 
     def judge(self, classes: ClassCounts) -> NDArray[np.bool_]:
         """Whether each class holds."""
-        scores = self.scores(classes)
-        return scores >= self.bound() if self.direction == "at least" else scores <= self.bound()
+        return self._meets(self.scores(classes))
 
     def score(self, classes: ClassCounts) -> float:
         """The measured value of the file: the worst class. Without any class the requirement holds vacuously."""
@@ -193,6 +205,10 @@ class Model(Part):
             columns["population"] = counts.population
         columns[self.symbol or "value"] = scores
         return keys.with_columns(pl.Series(name, values) for name, values in columns.items())
+
+    def _meets(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        slack = ROUNDING * max(1.0, abs(self.bound()))
+        return values >= self.bound() - slack if self.direction == "at least" else values <= self.bound() + slack
 
     def _worst(self, values: NDArray[np.float64]) -> float:
         return float(np.min(values) if self.direction == "at least" else np.max(values))

@@ -77,18 +77,31 @@ def baseline(schema: Schema, name: str, own: Patterns, start: Patterns | None) -
     if whole is not own:  # the schema of the table at hand tells the order
         values = encode(values, info.kind, info.order).values
     count = np.bincount(recode(counted, values), weights=whole.counted, minlength=len(values))
-    hierarchy = schema.hierarchy(name)
-    ancestors = None
-    if hierarchy is not None:
-        levels = hierarchy.levels(values, column=name)
-        ancestors = np.vstack([levels.codes(level) for level in range(levels.height + 1)]).astype(np.int32)
+    raw = values if whole is start or start is None else start.column(name).values
     numeric = info.kind == Kind.NUMERIC and values.dtype.is_numeric()
     return Baseline(
         values,
         np.asarray(count / max(1.0, count.sum()), dtype=np.float64),
-        ancestors,
+        _ancestors(schema, name, values, raw),
         values.cast(pl.Float64).fill_null(np.nan).to_numpy() if numeric else None,
     )
+
+
+def _ancestors(schema: Schema, name: str, values: pl.Series, raw: pl.Series) -> NDArray[np.int32] | None:
+    """The codes of the values on every level; where a step recoded the column to a level, from that level upwards."""
+    hierarchy = schema.hierarchy(name)
+    if hierarchy is None:
+        return None
+    levels = hierarchy.levels(raw, column=name)
+    at_start = values.dtype == raw.dtype and values.equals(raw)
+    for first in range(levels.height + 1):
+        labels = levels.labels(first)
+        place = {label: i for i, label in enumerate(labels)}
+        if at_start or all(value in place for value in values.to_list()):
+            rows = np.arange(len(values)) if at_start else np.array([place[value] for value in values.to_list()])
+            above = [levels.codes(level)[rows] for level in range(first, levels.height + 1)]
+            return np.vstack(above).astype(np.int32)
+    return None  # the column holds other words than those of its hierarchy
 
 
 def _covers(whole: pl.Series, own: pl.Series) -> bool:

@@ -13,6 +13,8 @@ codes where the rows are in memory. Decided here, once, for everybody who asks:
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -60,7 +62,7 @@ class Classes:
     """Gives the frame in the order of the records where it is in memory, else None."""
     start: Classes | None = None
     """Those of the input table, whose distributions are compared with; None for an input table."""
-    _patterns: dict[tuple[tuple[str, ...], bool, bool], Patterns] = field(default_factory=dict, repr=False)
+    _patterns: dict[tuple[tuple[str, ...], bool], Patterns] = field(default_factory=dict, repr=False)
     _keyed: dict[tuple[str, ...], tuple[Patterns, ClassCounts]] = field(default_factory=dict, repr=False)
     _baselines: dict[str, Baseline] = field(default_factory=dict, repr=False)
 
@@ -78,7 +80,9 @@ class Classes:
     @cached_property
     def suppressed(self) -> int:
         """How many records (rows) are suppressed."""
-        return int(self.mask.sum()) if self.coded is not None else self._facts[1]
+        if self.coded is not None:
+            return int(self.mask.sum())
+        return self._facts[self._told_by]
 
     @cached_property
     def total(self) -> int:
@@ -86,17 +90,17 @@ class Classes:
         person = self.rows.schema.person
         if self.coded is not None:
             return len(self.coded.frame) if person is None else len(np.unique(self.coded.column(person).codes))
-        return self._facts[0] if person is None else self._facts[2]
+        return self._facts["rows" if person is None else "persons"]
 
     @cached_property
     def mask(self) -> NDArray[np.bool_]:
         """Which records are suppressed, in table order."""
         if self.coded is not None:
             return self._hidden_in(self.coded.frame)
-        if self._marks is None or self._facts[1] == 0:
-            return np.zeros(self._facts[0], dtype=np.bool_)
+        if self.suppressed == 0:
+            return np.zeros(self._facts["rows"], dtype=np.bool_)
         engine = self.rows.engine
-        marked = engine.with_columns(self._identified(), {_HIDDEN: self._marks})
+        marked = engine.with_columns(self._identified(), {_HIDDEN: self._marks[self._told_by]})
         found = engine.collect(engine.ordered(engine.select(marked, [RECORD, _HIDDEN])))
         return np.asarray(found[_HIDDEN].to_numpy(), dtype=np.bool_)
 
@@ -106,75 +110,76 @@ class Classes:
         return np.ones_like(self.mask) if self.mask.all() else ~self.mask
 
     @cached_property
-    def _marks(self) -> nw.Expr | None:
-        """Whether a row is suppressed, as an expression; None when no row can be."""
+    def _marks(self) -> dict[str, nw.Expr]:
+        """How a suppressed row may be told: by its mark, by stars in all quasi-identifiers, by either."""
         import narwhals as nw
 
-        stars = all_stars(self.rows.schema.quasi) if self.rows.starrable else None
-        if not self.rows.flagged:
-            return stars
-        return nw.col(SUPPRESSED) if stars is None else nw.col(SUPPRESSED) | stars
+        marks = {"flags": nw.col(SUPPRESSED)} if self.rows.flagged else {}
+        if self.rows.starrable:
+            marks["stars"] = all_stars(self.rows.schema.quasi)
+        if marks:
+            marks["either"] = functools.reduce(operator.or_, marks.values())
+        return marks
 
     @cached_property
-    def _facts(self) -> tuple[int, int, int]:
-        """Rows, marked rows and persons of a table that is not in memory, counted in one pass."""
+    def _facts(self) -> dict[str, int]:
+        """Rows, marked ones, starred ones, either, and persons of a table that is not in memory: one pass."""
         import narwhals as nw
 
         person = self.rows.schema.person
-        counted = {ROWS: nw.len(), _HIDDEN: nw.lit(0) if self._marks is None else self._marks.cast(nw.Int64).sum()}
-        counted[PERSONS] = nw.lit(0) if person is None else nw.col(person).n_unique()
+        counted = {"rows": nw.len(), **{name: mark.cast(nw.Int64).sum() for name, mark in self._marks.items()}}
+        if person is not None:
+            counted["persons"] = nw.col(person).n_unique()
         found = self.rows.engine.collect(nw.from_native(self.rows.frame).select(**counted).to_native())
-        rows, hidden, persons = (int(count or 0) for count in found.row(0))
-        return rows, 0 if hidden == rows and not self.rows.flagged else hidden, persons
+        return {"flags": 0, "stars": 0, "either": 0, **{k: int(v or 0) for k, v in found.row(0, named=True).items()}}
 
-    @cached_property
-    def _hidden(self) -> nw.Expr | None:
-        """The expression of the rows that belong to no class; None when all do."""
-        if self._marks is None or self._facts[1] in (0, self._facts[0]):
-            return None
-        return self._marks
+    @property
+    def _told_by(self) -> str:
+        """The mark that tells the suppressed rows of a table that is not in memory."""
+        return "flags" if self._facts["stars"] == self._facts["rows"] else "either"
 
     def _hidden_in(self, frame: pl.DataFrame) -> NDArray[np.bool_]:
         """Which rows of a frame in memory are suppressed."""
         hidden = frame[SUPPRESSED].to_numpy() if self.rows.flagged else np.zeros(len(frame), dtype=np.bool_)
         if self.rows.starrable:
             stars = starred(frame, self.rows.schema.quasi).to_numpy()
-            hidden = hidden | stars if self.rows.flagged or not stars.all() else hidden
+            hidden = hidden if stars.all() else hidden | stars
         return np.asarray(hidden, dtype=np.bool_)
 
     # Combinations.
 
-    def patterns(self, names: Sequence[str], *, weigh: bool = False, everyone: bool = False) -> Patterns:
+    def patterns(self, names: Sequence[str], *, everyone: bool = False) -> Patterns:
         """The combinations of these columns; with ``everyone`` suppressed records are counted too."""
-        wanted = tuple(names), weigh, everyone
+        wanted = tuple(names), everyone
         if wanted not in self._patterns:
-            self._patterns[wanted] = self._made(list(names), weigh=weigh, everyone=everyone)
+            self._patterns[wanted] = self._made(list(names), everyone=everyone)
         return self._patterns[wanted]
 
-    def _made(self, names: list[str], *, weigh: bool, everyone: bool) -> Patterns:
+    def _made(self, names: list[str], *, everyone: bool) -> Patterns:
         coded = self.coded
         if coded is not None:
-            return Patterns.of_codes(coded.everyone() if everyone else coded, names, weigh=weigh)
+            return Patterns.of_codes(coded.everyone() if everyone else coded, names)
         schema, engine = self.rows.schema, self.rows.engine
         if everyone:
-            return Patterns.of_histogram(self._histogram(self.rows.frame, names, weigh=weigh), schema, names)
+            return Patterns.of_histogram(self._histogram(self.rows.frame, names), schema, names)
         if not set(schema.quasi) <= set(names):
-            kept = self.rows.frame if self._hidden is None else engine.filter(self.rows.frame, ~self._hidden)
-            return Patterns.of_histogram(self._histogram(kept, names, weigh=weigh), schema, names)
+            some = 0 < self.suppressed < self._facts["rows"]
+            kept = engine.filter(self.rows.frame, ~self._marks[self._told_by]) if some else self.rows.frame
+            return Patterns.of_histogram(self._histogram(kept, names), schema, names)
         # the stars of suppressed records are combinations of their own: no need to look for them row by row
-        found = self._histogram(self.rows.kept(), names, weigh=weigh)
+        found = self._histogram(self.rows.kept(), names)
         if self.rows.starrable:
             found = found.filter(~starred(found, schema.quasi))
         if not len(found):
-            found = self._histogram(self.rows.frame, names, weigh=weigh)
+            found = self._histogram(self.rows.frame, names)
         return Patterns.of_histogram(found, schema, names)
 
-    def _histogram(self, frame: Any, names: list[str], *, weigh: bool) -> pl.DataFrame:
+    def _histogram(self, frame: Any, names: list[str]) -> pl.DataFrame:
         """One group-by of the engine, collected; the weight of a person counts once in a combination."""
         import polars as pl
 
         engine, person = self.rows.engine, self.rows.schema.person
-        weight = self.rows.schema.weight if weigh else None
+        weight = self.rows.schema.weight
         if weight is None or person is None:
             return engine.bounded(engine.histogram(frame, names, person=person, weight=weight))
         each = engine.bounded(engine.histogram(frame, list(dict.fromkeys([*names, person])), weight=weight))
@@ -200,7 +205,7 @@ class Classes:
         keys = list(schema.need_quasi())
         if schema.reading() != Missing.CATEGORY:
             return self.pattern_frequencies(), self.patterns(keys).counted
-        if self.coded is None and (tuple(keys), False, False) not in self._patterns:
+        if self.coded is None and (tuple(keys), False) not in self._patterns:
             own = self._sizes_only(keys)
         else:
             own = self.patterns(keys).counted
@@ -277,8 +282,8 @@ class Classes:
         if weigh and schema.weight is None:
             raise SchemaError("no weight column is declared: name one under `weight`.")
         names = list(schema.need_quasi())
-        found = self.patterns(names, weigh=weigh)
-        own = found.counted.astype(np.float64) if found.weight is None else found.weight
+        found = self.patterns(names)
+        own = found.weight if weigh and found.weight is not None else found.counted.astype(np.float64)
         if schema.reading() == Missing.CATEGORY:
             return own
         codes = found.matrix(names, open_missing=self.open_missing)
@@ -290,13 +295,13 @@ class Classes:
         schema = self.rows.schema
         names = list(schema.need_quasi())
         assert schema.person is not None
-        pairs = self.patterns(list(dict.fromkeys([*names, schema.person])), weigh=weigh)
+        pairs = self.patterns(list(dict.fromkeys([*names, schema.person])))
         rows = pairs.rows.astype(np.float64)
         return Held(
             self.patterns(names).find(pairs),
             pairs.column(schema.person).codes.astype(np.int64),
             rows,
-            None if pairs.weight is None else pairs.weight * rows,
+            pairs.weight * rows if weigh and pairs.weight is not None else None,
         )
 
     @property
@@ -330,14 +335,9 @@ class Classes:
             return out
         engine, names = self.rows.engine, list(found.names)
         small = found.cells.with_columns(pl.Series(_FACT, np.arange(len(found), dtype=np.int64)))
-        marked = self._identified()
-        if self._hidden is not None:
-            marked = engine.with_columns(marked, {_HIDDEN: self._hidden})
-        joined = engine.attach(marked, small, names)
-        wanted = [RECORD, _FACT, *([] if self._hidden is None else [_HIDDEN])]
-        back = engine.collect(engine.ordered(engine.select(joined, wanted)))
-        at = back[_FACT].fill_null(-1).to_numpy()
-        return at if self._hidden is None else np.where(back[_HIDDEN].to_numpy(), -1, at)
+        joined = engine.attach(self._identified(), small, names)
+        back = engine.collect(engine.ordered(engine.select(joined, [RECORD, _FACT])))
+        return np.where(self.members, back[_FACT].fill_null(-1).to_numpy(), -1)
 
     def _identified(self) -> Any:
         engine, frame = self.rows.engine, self.rows.frame

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ class Patterns:
         names: Sequence[str],
         rows: NDArray[np.int64],
         counted: NDArray[np.int64],
-        weight: NDArray[np.float64] | None,
+        weight: Callable[[], NDArray[np.float64] | None],
         *,
         schema: Schema,
         frame: pl.DataFrame | None = None,
@@ -36,18 +36,21 @@ class Patterns:
         self.names = tuple(names)
         self.rows = rows
         self.counted = counted
-        self.weight = weight
+        self._weight = weight
         self._schema = schema
         self._frame = frame
         self._columns = dict(columns or {})
 
     @classmethod
-    def of_codes(cls, coded: Coded, names: Sequence[str], *, weigh: bool = False) -> Patterns:
+    def of_codes(cls, coded: Coded, names: Sequence[str]) -> Patterns:
         """From columns that are encoded already."""
         schema = coded.schema
         groups = coded.groups(names)
         counted = groups.count if schema.person is None else coded.persons(names, schema.person)
-        weight = coded.weights(names, schema.weight, schema.person) if weigh and schema.weight is not None else None
+
+        def weight() -> NDArray[np.float64] | None:
+            return None if schema.weight is None else coded.weights(names, schema.weight, schema.person)
+
         kept = groups.first if coded.kept is None else coded.kept[groups.first]
         columns = {name: coded.column(name).take(kept) for name in names}
         return cls(names, groups.count, counted, weight, schema=schema, columns=columns)
@@ -60,10 +63,15 @@ class Patterns:
         rows = kept[ROWS].cast(pl.Int64).to_numpy()
         counted = rows if schema.person is None else kept[PERSONS].cast(pl.Int64).to_numpy()
         weight = kept[WEIGHT].cast(pl.Float64).to_numpy() if WEIGHT in kept.columns else None
-        return cls(names, rows, counted, weight, schema=schema, frame=kept.select(names))
+        return cls(names, rows, counted, lambda: weight, schema=schema, frame=kept.select(names))
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @cached_property
+    def weight(self) -> NDArray[np.float64] | None:
+        """Sum of the sampling weights, a person's counted once; None without a weight column."""
+        return self._weight()
 
     def column(self, name: str) -> Encoded:
         """The value of one column in each combination."""

@@ -9,7 +9,6 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.catalogue import Method, Model
-from celosia.classes import STAR
 from celosia.errors import DataError, ParameterError, RequirementError
 from celosia.table import Outcome
 from celosia.targets import Target, targets
@@ -147,10 +146,7 @@ class Mondrian(Method):
     def _shown(self, table: Table, rows: NDArray[np.bool_], new: Mapping[str, pl.Series]) -> Table:
         """The table with new cells in some rows."""
         spread = new if rows.all() else {name: _spread(table, name, rows, cells) for name, cells in new.items()}
-        done = table.replace(spread)
-        if self.output == "range" and not done.rows.flagged and _any_starred(spread):
-            return done.suppress(~rows)  # marks who is suppressed: a class of stars is not
-        return done
+        return table.replace(spread)
 
     def partition(self, all_axes: Sequence[Axis], counted: Groups) -> Partition:
         """The class of each record, and the cuts; requirements on the file raise the smallest class until they hold."""
@@ -191,13 +187,6 @@ class Mondrian(Method):
             else:
                 high, best = middle, found
         return best
-
-
-def _any_starred(new: Mapping[str, pl.Series]) -> bool:
-    """Whether a record shows stars in every column, as a suppressed one would."""
-    return bool(
-        np.logical_and.reduce([(cells == STAR).fill_null(value=False).to_numpy() for cells in new.values()]).any()
-    )
 
 
 def _spread(table: Table, name: str, rows: NDArray[np.bool_], shown: pl.Series) -> pl.Series:

@@ -95,6 +95,8 @@ def quasi_codes(
     for name in weights or {}:
         if name not in quasi:
             raise UnknownName.of("quasi-identifier", name, quasi, "(weights)")
+    for model in require:
+        model.check_search(table)
     population = _population(table, require)
     active = ~table.suppressed_mask()
     if not active.any():
@@ -122,6 +124,7 @@ def quasi_codes(
         target=None if target is None else target[active],
         population=people,
         population_total=None if population is None else len(population),
+        total=table.classes.total,
         judged=tuple(dict.fromkeys(_counted(table, require))),
     )
     return QuasiCodes(table, columns, records, active)

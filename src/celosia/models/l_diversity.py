@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.errors import ParameterError
 from celosia.models.sensitive_model import _SensitiveModel
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.classes.counts import ClassCounts, ValueCounts
+    from celosia.classes.counts import ValueCounts
     from celosia.table import Table
 
 
@@ -86,14 +85,6 @@ class LDiversity(_SensitiveModel):
             found = np.minimum(found, counts.distinct)
         # rounded, since three equal shares must be 3-diverse whatever the last bit of the logarithms
         return np.asarray(found.round(12), dtype=np.float64)
-
-    def judge(self, classes: ClassCounts) -> NDArray[np.bool_]:
-        """Whether each class is diverse enough."""
-        if self.others == "quasi" and len(self.counted(classes)) > 1:
-            raise ParameterError(
-                "l-diversity: others = 'quasi' is measured on a table; a search needs others = 'ignore'."
-            )
-        return super().judge(classes)
 
     def classes(self, table: Table) -> pl.DataFrame:
         """One row per class with its size and diversity; with ``others="quasi"`` one block per sensitive column."""

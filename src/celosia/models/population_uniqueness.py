@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import Field
 
 from celosia.catalogue import Model
-from celosia.errors import ParameterError
+from celosia.errors import ParameterError, SchemaError
 
 if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts
@@ -48,6 +48,10 @@ class PopulationUniqueness(Model):
         """The estimated share; 0 without records or sample uniques, not a number without an estimate."""
         from celosia.statistics.population_uniqueness import ESTIMATORS
 
+        if classes.members is not None:
+            raise SchemaError(
+                "population-uniqueness: it is estimated from the sizes of classes, which need missing = 'category'."
+            )
         records = int(classes.size.sum())
         if self.size < records:
             raise ParameterError(

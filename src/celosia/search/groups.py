@@ -51,7 +51,7 @@ class Groups:
             for name, column in self.sensitive.items()
         }
         target = None if self.target is None else np.maximum.reduceat(self.target[records], begin[:-1])
-        return ClassCounts(group_sizes(begin, records, person), values, self.total, target)
+        return ClassCounts(group_sizes(begin, records, person), values, self.total, target=target)
 
     def of_labels(self, label: Ints) -> ClassCounts:
         """Count what the groups of a complete labelling hold."""

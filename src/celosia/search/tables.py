@@ -32,6 +32,8 @@ class Records:
     population: Codes | None = None
     """N × m: the quasi-identifiers of a population table, coded alike."""
     population_total: int | None = None
+    total: int | None = None
+    """Records (persons) of the whole table, those that an earlier step suppressed included; these records unless given."""
     judged: tuple[str, ...] | None = None
     """The counted columns that a requirement means when it names none; all unless given."""
 
@@ -317,8 +319,8 @@ class ClassTables:
 
         records = self.records
         total = len(records)
-        if records.repeated and not by_record:
-            total = self.widths[PERSON]
+        if not by_record:
+            total = records.total or (self.widths[PERSON] if records.repeated else total)
         values = {}
         for name in self._columns if columns is None else columns:
             column = records.sensitive[name]

@@ -156,7 +156,7 @@ def _group(table: Table) -> Keys:
     names = schema.need_quasi()
     if schema.weight is not None:
         _check_weights(table.column(schema.weight))
-    found = classes.patterns(names, weigh=schema.weight is not None)
+    found = classes.patterns(names)
     return Keys(
         tuple(names),
         found.matrix(names, open_missing=names),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from celosia.table import Table
 
+
 def population_frequencies(table: Table, source: Any, size: int | None) -> NDArray[np.float64]:
     """For each record the people of the population it could be; 0 when suppressed.
 

@@ -59,6 +59,8 @@ def axis(table: Table, name: str, weight: float = 1.0) -> Axis:
 
 def groups(table: Table, requirements: Sequence[Model], target: NDArray[np.int64] | None = None) -> Groups:
     """What requirements count in the groups of a table; shares are compared with those of the input table."""
+    for model in requirements:
+        model.check_search(table)
     names = [
         column for model in requirements for name in model.sensitive() for column in table.schema.need_sensitive(name)
     ]
