@@ -33,7 +33,7 @@ class Example:
     def suits(self, table: Plain) -> bool:
         """Whether the model has a meaning for the table."""
         column, distance = self.parameters.get("column"), self.parameters.get("distance")
-        if self.model in COUNTED and table.reading != "category":
+        if (self.model in COUNTED or self.model == "population-uniqueness") and table.reading != "category":
             return False
         if self.people and table.reading != "category":
             return False

@@ -124,7 +124,7 @@ def _degrees(value: Any, sets: Mapping[str, str] | None) -> dict[Any, float]:
     """How much a value belongs to each label of its column; a value of a column without sets is its own label."""
     if value is None or sets is None:
         return {("value", value): 1.0}
-    if value in sets:
+    if value in sets or value == "*":
         return {value: 1.0}  # a label already, as a recoded table shows it
     return {label: membership(literal, float(value)) for label, literal in sets.items()}
 

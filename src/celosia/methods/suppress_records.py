@@ -58,6 +58,7 @@ class SuppressRecords(Method):
         from celosia.errors import ParameterError
 
         for model in self.require:
+            model.check_search(table)
             if model.scope != "class":
                 raise ParameterError(f"suppress-records: {model.name} judges the whole file, not class by class.")
         found: NDArray[np.bool_] = np.logical_or.reduce([model.failing(table) for model in self.require])

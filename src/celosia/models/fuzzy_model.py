@@ -88,6 +88,15 @@ def record_frame(table: Table, columns: Mapping[str, NDArray[np.float64]]) -> pl
     return pl.DataFrame(frame)
 
 
+def once(mu: NDArray[np.float64], persons: NDArray[np.int64] | None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Degrees of persons instead of records: the highest of their rows; and a row that stands for each of them."""
+    if persons is None or len(persons) == 0:
+        return mu, np.arange(len(mu))
+    order = np.argsort(persons, kind="stable")
+    first = np.flatnonzero(np.diff(persons[order], prepend=-1))
+    return np.maximum.reduceat(mu[order], first, axis=0), order[first]
+
+
 def cell_sizes(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """σ-count and whole count of each cell, groups × fuzzy cells."""
     from celosia.fuzzy.cardinality import count

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from celosia.catalogue import Column
 from celosia.errors import ParameterError, SchemaError
-from celosia.models.fuzzy_model import _FuzzyModel, record_frame
+from celosia.models.fuzzy_model import _FuzzyModel, once, record_frame
 
 if TYPE_CHECKING:
     import polars as pl
@@ -90,7 +90,7 @@ class FuzzyTCloseness(_FuzzyModel):
         for column in table.schema.need_sensitive(self.column):
             sensitive = self.table_sensitive(table, column)
             for number, rows, mu in cells.blocks():
-                own = np.abs(self._mapped(mu, sensitive, rows)).sum(axis=1)
+                own = np.abs(self._mapped(table, mu, sensitive, rows)).sum(axis=1)
                 worst[number] = np.maximum(worst[number], own)
         return self.cell_frame(cells, t=np.round(worst, 12))
 
@@ -100,15 +100,24 @@ class FuzzyTCloseness(_FuzzyModel):
         cells, sensitive = self.table_cells(table), self.table_sensitive(table, column)
         result = np.zeros(len(cells.group))
         for _, rows, mu in cells.blocks():
-            result[rows] = individual_distances(mu, self._mapped(mu, sensitive, rows))
+            result[rows] = individual_distances(mu, self._mapped(table, mu, sensitive, rows))
         return np.round(result, 12)  # 3/8 must be at most 0.375 whatever the last bit
 
-    def _mapped(self, mu: NDArray[np.float64], sensitive: Sensitive, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The map of each cell's difference to the input table; see :mod:`celosia.fuzzy.closeness`."""
+    def _mapped(
+        self, table: Table, mu: NDArray[np.float64], sensitive: Sensitive, rows: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """The map of each cell's difference to the input table; see :mod:`celosia.fuzzy.closeness`.
+
+        A person counts once per cell and value, with the highest degree.
+        """
         from celosia.fuzzy.closeness import equal_map, ordered_map, stepped_map, tree_map
         from celosia.fuzzy.diversity import cell_counts, shares
 
-        codes = sensitive.codes[rows].astype(np.int64)
+        codes, persons = sensitive.codes[rows].astype(np.int64), table.persons()
+        if persons is not None:
+            pair = persons[table.classes.members][rows].astype(np.int64) * sensitive.width + codes
+            mu, kept = once(mu, pair)
+            codes = codes[kept]
         gaps = shares(cell_counts(mu, codes, sensitive.width, self.counting)) - sensitive.share()
         if self.distance == "equal":
             return equal_map(gaps)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.models.fuzzy_model import _FuzzyModel
+from celosia.models.fuzzy_model import _FuzzyModel, once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,9 +90,4 @@ class QAnonymity(_FuzzyModel):
         persons = table.persons()
         persons = None if persons is None else persons[table.classes.members]
         for _, rows, mu in self.table_cells(table).blocks():
-            if persons is None or len(rows) == 0:
-                yield mu
-                continue
-            order = np.argsort(persons[rows], kind="stable")
-            first = np.flatnonzero(np.diff(persons[rows][order], prepend=-2))
-            yield np.maximum.reduceat(mu[order], first, axis=0)
+            yield once(mu, None if persons is None else persons[rows].astype(np.int64))[0]

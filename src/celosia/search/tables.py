@@ -33,7 +33,7 @@ class Records:
     """N × m: the quasi-identifiers of a population table, coded alike."""
     population_total: int | None = None
     total: int | None = None
-    """Records (persons) of the whole table, those that an earlier step suppressed included; these records unless given."""
+    """Records (persons) of the whole table with those that an earlier step suppressed; these records unless given."""
     judged: tuple[str, ...] | None = None
     """The counted columns that a requirement means when it names none; all unless given."""
 
