@@ -180,6 +180,8 @@ def test_a_table_whose_value_is_the_bound_meets_it(name):
         if str(case.example) in seen or not 0 < case.value < math.inf:
             continue
         seen.add(str(case.example))
+        if case.value < float(case.example.parameters.get("lowest", 0)):
+            continue  # two bounds that exclude each other
         part = case.example.part(people, case.value)
         expected = case.example.measured(plain, people, case.value)[1]
         assert build("model", part).holds(table) == expected, f"{case.example} at its own value {case.value!r}"

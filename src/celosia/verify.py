@@ -119,8 +119,10 @@ def _from_release(stated: dict[str, Any], data: Path) -> list[Check]:
     columns = list(table.names)
     checks.append(Check("columns", claims["columns"], columns, columns == claims["columns"]))
     if table.schema.quasi:
-        found = table.suppressed()
-        checks.append(Check("suppressed records", claims["suppressed"], found, found == claims["suppressed"]))
+        # where every record shows stars the file does not tell whether they were suppressed or generalised
+        found = len(table) if table.classes.nothing_told else table.suppressed()
+        told = claims["suppressed"] in ({0, found} if table.classes.nothing_told else {found})
+        checks.append(Check("suppressed records", claims["suppressed"], found, told))
     checks += [_requirement(claim, table, stated["counted"]) for claim in stated["requirements"]]
     met = all(claim["holds"] for claim in stated["requirements"])
     checks.append(Check("every requirement holds", stated["holds"], met, stated["holds"] == met))

@@ -85,6 +85,15 @@ class Classes:
         return self._facts[self._told_by]
 
     @cached_property
+    def nothing_told(self) -> bool:
+        """Whether every record shows nothing but stars."""
+        if not self.rows.starrable:
+            return False
+        if self.coded is not None:
+            return bool(starred(self.coded.frame, self.rows.schema.quasi).all()) and len(self.coded.frame) > 0
+        return 0 < self._facts["rows"] == self._facts["stars"]
+
+    @cached_property
     def total(self) -> int:
         """Records of the table, suppressed ones included; persons where a person column is declared."""
         person = self.rows.schema.person

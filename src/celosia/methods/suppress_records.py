@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Method, Model
+from celosia.errors import ParameterError, RequirementError
 from celosia.schema import Missing
 from celosia.table import Outcome
 
@@ -23,8 +24,8 @@ class SuppressRecords(Method):
     """Suppress the records of every class that violates a requirement.
 
     A suppressed record keeps its row, with ``*`` in the quasi-identifiers; it belongs to no class, counts in no risk,
-    and counts as full loss. Requirements that judge the file as a whole are not met by leaving out classes one by one
-    and are refused.
+    and counts as full loss. Where all are suppressed nothing tells them apart: they are one class, which must meet the
+    requirements. Those that judge the file as a whole are not met by leaving out classes one by one and are refused.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [30, 30, 31]}), celosia.Schema.of(quasi=["age"]))
@@ -52,11 +53,21 @@ class SuppressRecords(Method):
                 break  # sizes of the other classes do not change
         if self.drop:
             current = table.suppress(total, drop=True)
+        elif total.all():
+            self._check_all(current)
         return Outcome(current, {"suppressed": int(total.sum()), "share": float(total.mean()) if len(total) else 0.0})
 
-    def _violating(self, table: Table) -> NDArray[np.bool_]:
-        from celosia.errors import ParameterError
+    def _check_all(self, table: Table) -> None:
+        """Refuse where not even records that nothing tells apart meet a requirement."""
+        for model in self.require:
+            value, holds = model.verdict(table)
+            if not holds:
+                raise RequirementError(
+                    f"suppress-records: {model.wish()} cannot be met: with every record suppressed the value is "
+                    f"{value:g}. Ask for that, or drop the records (drop = true)."
+                )
 
+    def _violating(self, table: Table) -> NDArray[np.bool_]:
         for model in self.require:
             model.check_search(table)
             if model.scope != "class":

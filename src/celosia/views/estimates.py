@@ -70,7 +70,7 @@ def _equal(series: pl.Series, wanted: Any) -> NDArray[np.bool_]:
 
 def _second(table: Table, column: str, counts: Any) -> Table:
     """The table of an anatomy that has the sensitive column."""
-    from celosia.source import open_source
+    from celosia.table.source import open_source
 
     if counts is not None:
         tables = {"counts": open_source(counts)}
