@@ -30,7 +30,6 @@ def test_suda_counts_a_person_once():
 HALVES = levels(*[[a, b, "*"] for a, b in zip("abcd", "xxyy", strict=True)])
 
 
-@unmended("the search charges suppression in another way")
 def test_what_is_called_optimal_has_the_least_entropy_loss():
     data = table({"q": list("acad")}, quasi=["q"], hierarchies={"q": HALVES})
     entropy = loss.NonUniformEntropy()
@@ -42,14 +41,12 @@ def test_what_is_called_optimal_has_the_least_entropy_loss():
     assert entropy.value(data, found[0]) <= entropy.value(data, found[1])
 
 
-@unmended("the search counts a missing value in the domain, the loss does not")
 def test_a_missing_value_is_in_the_domain_or_not():
     data = table({"q": ["a", "a", None, None, None]}, quasi=["q"])
     done = protect(data, methods.Generalise(require=["k-anonymity(k=3)"], suppress=0.5))
     assert math.isclose(done.history[-1]["score"], loss.DomainLoss().value(data, done))
 
 
-@unmended("the search does not add the entropy of the original")
 def test_the_score_of_a_search_for_bits_is_the_divergence():
     data = table({"q": list("acad")}, quasi=["q"], hierarchies={"q": HALVES})
     bits = loss.KullbackLeibler()
@@ -57,7 +54,6 @@ def test_the_score_of_a_search_for_bits_is_the_divergence():
     assert done.history[-1]["score"] == pytest.approx(bits.value(data, done))
 
 
-@unmended("rows in the search, persons in the loss")
 def test_discernibility_is_the_same_in_the_search_where_persons_own_several_rows():
     data = table({"q": list("aab"), "i": [1, 1, 2]}, quasi=["q"], person="i")
     counted = loss.Discernibility()
@@ -65,7 +61,6 @@ def test_discernibility_is_the_same_in_the_search_where_persons_own_several_rows
     assert done.history[-1]["score"] == pytest.approx(counted.value(data, done))
 
 
-@unmended("minorities are persons, the whole is rows")
 def test_a_share_of_records_counts_one_thing_above_and_below():
     data = table(
         {"q": list("aaaaa"), "s": list("xxxyy"), "i": [1, 1, 1, 2, 3]}, quasi=["q"], sensitive=["s"], person="i"
@@ -108,7 +103,6 @@ def test_the_top_level_is_one_label_whatever_method_goes_there():
     assert protect(data, methods.Recode(column="q", level=2)).polars()["q"].to_list() == ["*"] * 3
 
 
-@unmended("merging the rows of one person skews the shares")
 @pytest.mark.parametrize(
     ("model", "columns"),
     [

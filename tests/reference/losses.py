@@ -47,17 +47,22 @@ def _lost(before: Plain, after: Plain) -> int:
 
 def _cells(before: Plain, after: Plain, column: str) -> list[Any]:
     """The cells of the kept records; one that was emptied is a star, one that was empty before is not."""
-    found = [after.rows[i][column] for i in after.kept]
+    found = [after.rows[i][column] for i in after.shown]
     emptied = found.count(None) - sum(row[column] is None for row in before.rows)
     if None in found and emptied > 0:
         found = [cell for cell in found if cell is not None] + [STAR] * emptied
-        found += [None] * (len(after.kept) - len(found))
+        found += [None] * (len(after.shown) - len(found))
     return found
 
 
 def _mean(before: Plain, after: Plain, column: str, each: Callable[[Any], float], suppressed: float) -> float:
     cells = _cells(before, after, column)
     return (sum(each(cell) for cell in cells) + suppressed * _lost(before, after)) / len(before.rows)
+
+
+def _classes(after: Plain) -> dict[Any, list[int]]:
+    """The classes of the records that are not suppressed; none where all are."""
+    return after.classes() if after.shown else {}
 
 
 def domain_loss(before: Plain, after: Plain, aggregate: str = "geometric") -> float:
@@ -112,18 +117,18 @@ def height(before: Plain, after: Plain, suppressed: bool = True) -> float:
 def ambiguity(before: Plain, after: Plain) -> float:
     """The number of combinations of domain values that the cells of a record could be, summed."""
     everything = math.prod(len(_paths(before, c)) for c in before.quasi)
-    each = [math.prod(_leaves(before, c, after.rows[i][c]) for c in before.quasi) for i in after.kept]
+    each = [math.prod(_leaves(before, c, after.rows[i][c]) for c in before.quasi) for i in after.shown]
     return sum(each) + everything * _lost(before, after)
 
 
 def discernibility(before: Plain, after: Plain) -> float:
     """The squares of the class sizes; a suppressed record counts as the whole file."""
-    return sum(len(rows) ** 2 for rows in after.classes().values()) + len(before.rows) * _lost(before, after)
+    return sum(len(rows) ** 2 for rows in _classes(after).values()) + len(before.rows) * _lost(before, after)
 
 
 def average_class_size(before: Plain, after: Plain, k: int = 1) -> float:
     """Records by classes; the suppressed ones are one class."""
-    return len(before.rows) / max(1, len(after.classes()) + (_lost(before, after) > 0)) / k
+    return len(before.rows) / max(1, len(_classes(after)) + (_lost(before, after) > 0)) / k
 
 
 def kullback_leibler(before: Plain, after: Plain) -> float:
@@ -131,7 +136,7 @@ def kullback_leibler(before: Plain, after: Plain) -> float:
     n, lost = len(before.rows), _lost(before, after)
     frequency = Counter(before.key(i) for i in range(n))
     everything = math.prod(len(_paths(before, c)) for c in before.quasi)
-    classes = after.classes()
+    classes = _classes(after)
     total = 0.0
     for i in range(n):
         if i in after.suppressed:
@@ -166,7 +171,7 @@ def non_uniform_entropy(before: Plain, after: Plain, normalised: bool = True) ->
 def majority_loss(before: Plain, after: Plain, target: str) -> float:
     """Records that do not have the most frequent target of their class, and suppressed ones."""
     minority = 0
-    for rows in after.classes().values():
+    for rows in _classes(after).values():
         minority += len(rows) - max(Counter(after.rows[i][target] for i in rows).values())
     return (minority + _lost(before, after)) / len(before.rows)
 

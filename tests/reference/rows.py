@@ -39,8 +39,13 @@ class Plain:
 
     @property
     def kept(self) -> list[int]:
-        """Numbers of the rows that are not suppressed; all of them where all are: nothing tells those apart."""
-        return [i for i in range(len(self.rows)) if i not in self.suppressed] or list(range(len(self.rows)))
+        """Numbers of the rows that belong to a class: all of them where all are suppressed, nothing tells those apart."""
+        return self.shown or list(range(len(self.rows)))
+
+    @property
+    def shown(self) -> list[int]:
+        """Numbers of the rows that are not suppressed."""
+        return [i for i in range(len(self.rows)) if i not in self.suppressed]
 
     @property
     def reading(self) -> str:

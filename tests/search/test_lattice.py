@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -124,6 +125,9 @@ def cost_of(objective, classes):
 
 def brute(nodes, models, objective, limit):
     best = None
+    if isinstance(objective, ClassObjective) and objective.settle is not None:
+        finest = next(classes for classes in nodes if not any(classes.levels))
+        objective = replace(objective, scale=objective.settle(finest))
     for classes in nodes:
         kept = keep(models, classes, cost_of(objective, classes))
         suppressed = int(classes.size[~kept].sum())

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.catalogue import Loss
-from celosia.views.coverage import lost_records
+from celosia.views.coverage import class_cells, lost_records
 
 if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts, Verdict
@@ -45,7 +45,7 @@ class AverageClassSize(Loss):
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The number of classes (the suppressed records are one) and of suppressed records."""
         lost = lost_records(original, protected)
-        return {"classes": len(protected.sizes()[0]) + (lost > 0), "suppressed": lost}
+        return {"classes": len(class_cells(protected)) + (lost > 0), "suppressed": lost}
 
     def objective(self, domain: Domain) -> ClassObjective:
         r"""What a search minimises, measured as minus the number of classes *c*: there bounds add up.

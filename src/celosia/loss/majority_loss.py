@@ -52,8 +52,7 @@ class MajorityLoss(Loss):
         columns = protected.schema.need_sensitive(self.target)
         if len(columns) > 1:
             raise SchemaError(f"majority-loss: {len(columns)} columns are sensitive; name the target.")
-        counts = protected.class_counts(columns)
-        return {"minority": int(_minority(counts, columns[0])), "suppressed": lost_records(original, protected)}
+        return {"minority": _minority(protected, columns[0]), "suppressed": lost_records(original, protected)}
 
     def counts(self) -> tuple[str | None, ...]:
         """The target."""
@@ -76,8 +75,12 @@ class MajorityLoss(Loss):
         return ClassObjective(measure, needs=() if self.target is None else (self.target,), codes=False)
 
 
-def _minority(classes: ClassCounts, target: str | None) -> int:
-    counts = classes.of(target)
-    if len(counts.start) <= 1:
+def _minority(table: Table, target: str) -> int:
+    """Records whose value is not the most frequent one of their class; rows, not persons."""
+    if table.suppressed() == len(table):
         return 0
-    return int(counts.count.sum() - np.maximum.reduceat(counts.count, counts.start[:-1]).sum())
+    keys = list(table.schema.need_quasi())
+    classes, entries = table.classes.patterns(keys), table.classes.patterns(list(dict.fromkeys([*keys, target])))
+    most = np.zeros(len(classes), dtype=np.int64)
+    np.maximum.at(most, classes.find(entries), entries.rows)
+    return int(entries.rows.sum() - most.sum())

@@ -328,7 +328,8 @@ class ClassTables:
             if name in self._pair_value:
                 itself = np.arange(len(table), dtype=np.int32)
                 pairs = self._pair_value[name][value]
-                start, value, count = merge_values(start, pairs, np.ones_like(count), itself, len(table), column.width)
+                each = count if by_record else np.ones_like(count)
+                start, value, count = merge_values(start, pairs, each, itself, len(table), column.width)
             values[name] = ValueCounts(start, value, count, column.share(), column.ancestors, column.numbers)
         lay = self.layout
         all_classes = ClassCounts(
