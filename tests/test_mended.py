@@ -128,7 +128,6 @@ def test_the_statements_of_a_database_give_the_same_verdict(visits, asked):
     assert command([*base, "--json", "--sql"]) in (2, 3)  # refused, or the same
 
 
-@unmended("classes are judged one by one")
 @pytest.mark.parametrize(
     ("model", "columns"),
     [
