@@ -72,8 +72,8 @@ def test_reading_a_spreadsheet_imports_none_either(place):
 
 
 def test_workers_take_no_relative_path_of_their_caller(place):
-    """A notebook has the working directory, wherever it moves to, on its path; a worker does not."""
-    mark = plant(place, LIBRARIES.replace(" celosia", ""))
+    """A notebook has the working directory, wherever it moves to, on its path; a worker does not, nor what a variable says."""
+    mark = plant(place, f"{LIBRARIES.replace(' celosia', '')} sitecustomize usercustomize")
     code = (
         "import os, sys, celosia\nfrom celosia.catalogue import build\nfrom celosia.explore.candidates import listed\n"
         "from celosia.explore.trial import Task\nfrom celosia.explore.workers import results\n"
@@ -85,7 +85,9 @@ def test_workers_take_no_relative_path_of_their_caller(place):
         "jobs = [(i, c, 1) for i, c in enumerate(tried)]\n"
         "print(['risk' in r for _, r in results(task, jobs, 2, lambda: False)])\n"
     )
-    done = subprocess.run([sys.executable, "-P", "-c", code], cwd=place.parent, capture_output=True, text=True)
+    variables = {**os.environ, "PYTHONPATH": "."}
+    words = [sys.executable, "-I", "-c", code]
+    done = subprocess.run(words, cwd=place.parent, capture_output=True, text=True, env=variables, check=False)
     assert not mark.exists(), f"imported: {mark.read_text()}"
     assert done.stdout == "[True, True]\n", done.stderr
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import stat
 import sys
@@ -277,3 +278,34 @@ def test_repeated_identifiers_raise_a_warning():
     table = celosia.read(frame, celosia.Schema.of(identifiers=["who"], quasi=["age"]))
     with pytest.warns(UserWarning, match="'who' repeats on 1 rows"):
         celosia.assess(table)
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_the_seed_stays_with_its_owner(place, given):
+    """In no file that may be published, in none of the ways to write a number."""
+    seed = 0xC0FFEE_0123_4567_89AB_CDEF_FEDC
+    text = policy(place).read_text()
+    path = place / "seeded.toml"
+    path.write_text(text.replace("report = false", "report = true") + (f"[run]\nseed = {seed}\n" if given else ""))
+    release = run(path)
+    seed = int(release.record["seed"], 16)
+    assert not given or seed == 0xC0FFEE_0123_4567_89AB_CDEF_FEDC
+    size = (seed.bit_length() + 7) // 8
+    ways = {str(seed), f"{seed:x}", f"{seed:X}", f"{seed:o}", f"{seed:b}"}
+    ways |= {base64.b64encode(seed.to_bytes(size, order)).decode() for order in ("little", "big")}
+    for name in ("data", "certificate", "report"):
+        written = release.paths[name].read_text()
+        assert [way for way in ways if way in written] == [], name
+    assert f"{seed:x}" in release.paths["record"].read_text(), "the test can fail"
+
+
+def test_private_parameters_of_steps_stay_with_their_owner(place):
+    path = place / "private.toml"
+    step = '[[step]]\nuse = "subset"\nwhere = "name <> \'Canary7\'"\n\n[output]'
+    path.write_text(policy(place).read_text().replace("[output]", step))
+    release = run(path)
+    for name in ("data", "certificate"):
+        assert "Canary" not in release.paths[name].read_text()
+    (subset,) = [one for one in release.certificate["steps"] if one["use"] == "subset"]
+    assert subset["withheld"] == ["where"]
+    assert "Canary7" in release.paths["record"].read_text(), "the owner keeps it"

@@ -102,6 +102,11 @@ def test_the_database_itself_refuses_what_would_slip_through(url, monkeypatch):
     assert rows(url, table="people") == ROWS
 
 
+def test_a_relation_that_was_read_cannot_write_either(duck):
+    with pytest.raises(duckdb.Error, match="read-only"):
+        cio.scan(duck, table="people").frame.create("pets")
+
+
 def test_what_reads_is_read(url):
     for query in READS:
         assert rows(url, query=query) == ROWS, query

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from celosia.demo import prepare
-from celosia.report import LANGUAGES, certificate_page, render, verification_page
+from celosia.report import LANGUAGES, certificate_page, comparison_page, render, verification_page
 from celosia.report.charts import bars, number
 from celosia.report.page import words
 from celosia.run import run
@@ -78,6 +78,35 @@ def test_a_small_count_is_withheld_outside():
     assert _counted(0, internal=False) == "0"
 
 
+MARKUP = "<script>alert('x')</script>&\"<img src=x onerror=alert(1)>"
+
+
+@pytest.mark.parametrize("edition", ["external", "internal"])
+def test_names_and_values_are_text_on_every_page(tmp_path, edition):
+    """A column, a category, a step and a file that are written as markup: the page shows them and runs nothing."""
+    frame = pl.DataFrame({MARKUP: ["1", MARKUP] * 10, "s": [MARKUP, "y"] * 10})
+    frame.write_csv(tmp_path / "people.csv")
+    name = json.dumps(MARKUP)
+    (tmp_path / "policy.toml").write_text(
+        f"[input]\npath = 'people.csv'\n[schema]\nquasi = [{name}]\nsensitive = ['s']\n"
+        "[[require]]\nuse = 'k-anonymity'\nk = 2\n"
+        f"[[step]]\nname = {name}\nuse = 'suppress-records'\nrequire = ['k-anonymity(k=2)']\n"
+        "[output]\npath = '<b>safe.csv'\n"
+    )
+    release = run(tmp_path / "policy.toml")
+    comparison_page(release.comparison, tmp_path / "comparison.html")
+    certificate_page(json.loads(release.paths["certificate"].read_text()), tmp_path / "certificate.html")
+    verification_page(verify(release.paths["certificate"]), release.paths["certificate"], tmp_path / "verified.html")
+    pages = [render(release, edition=edition, language=language) for language in LANGUAGES]
+    for text in [*pages, *((tmp_path / f"{p}.html").read_text() for p in ("comparison", "certificate", "verified"))]:
+        assert "<script" not in text
+        assert "<img" not in text
+        assert "<b>" not in text
+    assert "&lt;script&gt;" in pages[0], "it is there, as text"
+    assert "&lt;script&gt;" in release._repr_html_()
+    assert "<script" not in release._repr_html_()
+
+
 COUNTED = """
 [input]
 path = "people.csv"
@@ -108,6 +137,8 @@ def test_no_number_beside_a_withheld_one_gives_it_away(tmp_path, small):
     assert len(charts) == 3, "class sizes, ages and diseases"
     shown = [float(number) * 2 for chart in charts for number in re.findall(r"([\d.]+) %", chart)]
     assert len(shown) > 5
+    assert "1: before …, after …" in charts[0]
+    assert "rare: after …" in charts[2]
     assert [n for n in shown if n % 5] == [], "counts of records are multiples of five"
     rows = re.findall(
         r"<td class=\"n\">([^<]*) %</td>", page[page.index("<h2>Risk of re") : page.index("<h2>What was lost")]

@@ -83,16 +83,13 @@ def connected(url: str, *, read_only: bool = False) -> sqlalchemy.Engine:
         parsed = sa.make_url(url)
         if parsed.drivername in ("postgresql", "postgres"):
             parsed = parsed.set(drivername="postgresql+psycopg")
+        locked: dict[str, Any] = {}
         if parsed.get_backend_name() == "sqlite":
             path = _existing(parsed.database or "")
-            return (
-                sa.create_engine(parsed, creator=lambda: _locked_sqlite(path))
-                if read_only
-                else sa.create_engine(parsed)
-            )
-        if read_only and parsed.get_backend_name() == "postgresql":
-            return sa.create_engine(parsed, connect_args={"options": "-c default_transaction_read_only=on"})
-        return sa.create_engine(parsed)
+            locked = {"creator": lambda: _locked_sqlite(path)}
+        elif parsed.get_backend_name() == "postgresql":
+            locked = {"connect_args": {"options": "-c default_transaction_read_only=on"}}
+        return sa.create_engine(parsed, **(locked if read_only else {}))
     except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError) as error:
         raise DataError(f"{shown(url)}: not a database URL that is known, such as sqlite:///people.db.") from error
     except ImportError as error:
