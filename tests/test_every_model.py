@@ -308,7 +308,7 @@ def test_what_a_model_declares_about_merging_is_true(example):
 )
 def test_a_search_finds_levels_exactly_when_there_are_some(example, persons):
     """Every node of the lattice looked at, one by one."""
-    for seed in range(3):
+    for seed in range(2):
         situation = Situation("lattice", random_table(seed, 12, persons=persons, gaps=seed == 1))
         if unmended("lattice", situation, example) or unmended("search", situation, example):
             continue
