@@ -160,8 +160,8 @@ def quasi_column(
         info = table.schema[name]
         together = encode(both, info.kind, info.order)
         joint, values = together.masked, together.present
-        moved = joint[: len(both) - len(theirs)]
-        own = np.where(own < 0, np.int32(-1), moved[np.maximum(own, 0)])
+        moved = np.append(joint[: len(both) - len(theirs)], np.int32(-1))  # -1, a missing value, stays -1
+        own = moved[own]
         people = joint[len(both) - len(theirs) :]
     gone = bool((own < 0).any()) or (people is not None and bool((people < 0).any()))
     if gone:
