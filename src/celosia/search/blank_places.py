@@ -18,6 +18,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -152,6 +153,17 @@ class Task:
     every: bool = True
     """Whether the masks are all sets of columns, not only the small ones."""
 
+    @cached_property
+    def allowed(self) -> frozenset[bytes]:
+        """The masks, and the one that blanks nothing, to look up."""
+        return frozenset(row.tobytes() for row in [*self.masks, np.zeros(self.masks.shape[1], np.bool_)])
+
+    @cached_property
+    def together(self) -> NDArray[np.bool_]:
+        """Which columns are in every mask that another one is in: those linked to it, and itself."""
+        same: NDArray[np.bool_] = (self.masks[:, :, None] == self.masks[:, None, :]).all(axis=0)
+        return same
+
     @property
     def spare(self) -> Ints:
         """How many records of each pattern may join others although they lack nothing: a class that is large
@@ -177,9 +189,10 @@ def meet(task: Task, mask: NDArray[np.bool_], among: Ints) -> tuple[Ints, NDArra
     blank = task.codes[among] < 0
     more = mask & ~blank
     fits = (blank <= mask).all(axis=1)
-    if blank.any():  # the rest must be a set of columns that may be blanked together
-        allowed = {row.tobytes() for row in task.masks} | {np.zeros(len(mask), np.bool_).tobytes()}
-        fits &= np.array([row.tobytes() in allowed for row in more], np.bool_)
+    if blank.any():  # the rest must be what is left of a set of columns that may be blanked together
+        whole = more @ task.together
+        known = np.array([row.tobytes() in task.allowed for row in whole], np.bool_)
+        fits &= (whole <= mask).all(axis=1) & (known | (mask >= task.masks.any(axis=0)).all())
     return among[fits], (more[fits] @ task.weights).astype(np.float64)
 
 

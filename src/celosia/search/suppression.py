@@ -186,9 +186,10 @@ def _apply(
     rows = order[np.repeat(offset - before, number) + np.arange(number.sum())]
     blank = np.zeros((len(choice.pattern), work.shape[1]), np.bool_)
     blank[:, subset] = choice.mask[by_pattern][:, : len(subset)]
-    for block in blocks:
-        blank[:, list(block)] |= blank[:, list(block)].any(axis=1, keepdims=True)
-    work[rows] = np.where(np.repeat(blank, number, axis=0), np.int32(-1), work[rows])
+    lost = np.repeat(blank, number, axis=0) & (work[rows] >= 0)
+    for block in blocks:  # only a cell that is lost here takes others along, not one that was missing before
+        lost[:, list(block)] |= lost[:, list(block)].any(axis=1, keepdims=True)
+    work[rows] = np.where(lost, np.int32(-1), work[rows])
 
 
 def choose(task: Task, seconds: float | None = None) -> Choice:
