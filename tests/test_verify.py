@@ -171,6 +171,7 @@ def test_a_claim_cannot_excuse_itself_from_being_checked(place):
     for excuse in ({"counted": "candidates"}, {"counted": "persons"}, {"withheld": ["k"]}, {"withheld": ["sets"]}):
         assert failing(forged(path, requirements_0={**wild, **excuse})) == ["k-anonymity(k=1000)"], excuse
     assert failing(forged(path, counted="persons", requirements_0=wild)) == ["k-anonymity(k=1000)"]
+    assert failing(forged(path, schema_quasi=["age", "city", "zip"])) == ["columns"], "a column that nobody could count"
     with pytest.raises(DataError, match="counted must be"):
         forged(path, counted="households")
 

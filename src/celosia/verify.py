@@ -21,6 +21,7 @@ from celosia.schema import Schema
 from celosia.table import Table, read
 
 TOLERANCE = 1e-9
+ROLES = ("identifiers", "quasi", "sensitive", "insensitive")
 NUMBERS = ("requirements", "risks", "losses", "attacks")
 """Sections of a certificate that a repetition measures again."""
 
@@ -117,16 +118,21 @@ def _from_release(stated: dict[str, Any], data: Path) -> list[Check]:
     table = described(read(data), stated["schema"])
     checks.append(Check("rows", claims["rows"], len(table), len(table) == claims["rows"]))
     columns = list(table.names)
-    checks.append(Check("columns", claims["columns"], columns, columns == claims["columns"]))
+    # a role for a column that is not there would be a quasi-identifier that nobody counted
+    declared = {name for role in ROLES for name in stated["schema"].get(role, [])}
+    there = columns == claims["columns"] and declared <= set(columns)
+    checks.append(Check("columns", claims["columns"], columns, there))
     if table.schema.quasi:
         # where every record shows stars the file does not tell whether they were suppressed or generalised
         found = len(table) if table.classes.nothing_told else table.suppressed()
         told = claims["suppressed"] in ({0, found} if table.classes.nothing_told else {found})
         checks.append(Check("suppressed records", claims["suppressed"], found, told))
-    checks += [_requirement(claim, table, stated["counted"]) for claim in stated["requirements"]]
+    checks += [
+        _requirement(claim, table, claim.get("counted") or stated["counted"]) for claim in stated["requirements"]
+    ]
     met = all(claim["holds"] for claim in stated["requirements"])
     checks.append(Check("every requirement holds", stated["holds"], met, stated["holds"] == met))
-    checks += [_risk(claim, table, stated["counted"]) for claim in stated["risks"]]
+    checks += [_risk(claim, table, claim.get("counted") or stated["counted"]) for claim in stated["risks"]]
     # conditions on some of the records, which the release does not tell apart
     conditions = stated.get("conditions", [])
     checks += [Check(c["claim"], c["value"], None, None, "only a repetition can tell") for c in conditions]
@@ -135,8 +141,7 @@ def _from_release(stated: dict[str, Any], data: Path) -> list[Check]:
 
 def described(table: Table, spec: dict[str, Any]) -> Table:
     """The released table under the certificate's schema, as far as its columns were released."""
-    lists = ("identifiers", "quasi", "sensitive", "insensitive")
-    roles: dict[str, Any] = {key: [n for n in spec.get(key, []) if n in table.names] for key in lists}
+    roles: dict[str, Any] = {key: [n for n in spec.get(key, []) if n in table.names] for key in ROLES}
     singles = {key: spec[key] for key in ("weight", "household", "stratum", "person") if spec.get(key) in table.names}
     missing = {n: m for n, m in spec.get("missing", {}).items() if n in table.names}
     return table.with_schema(Schema.of(**roles, **singles, missing=missing))
@@ -147,7 +152,7 @@ def _requirement(claim: dict[str, Any], table: Table, counted: str) -> Check:
     if hidden:
         return Check(claim["part"], claim["value"], None, None, hidden)
     model: Model = build("model", claim["part"])
-    reason = _needs_original(claim.get("counted") or counted, table, compares=model.compares)
+    reason = _needs_original(counted, table, compares=model.compares)
     if not reason:
         found = model.verdict(table)
         check = _compared(claim, found.value)
@@ -155,7 +160,7 @@ def _requirement(claim: dict[str, Any], table: Table, counted: str) -> Check:
     value = _number(claim["value"])
     if claim["holds"] and (value is None or not model.met(value)):
         return Check(claim["part"], claim["value"], None, False, "the stated value does not meet the requirement")
-    if claim["holds"] and not model.compares and _too_small(model, claim.get("counted") or counted, table):
+    if claim["holds"] and not model.compares and _too_small(model, counted, table):
         return Check(claim["part"], claim["value"], None, False, "a class has too few rows for that")
     return _bounded(claim, model, counted, table, reason)
 
@@ -165,7 +170,7 @@ def _risk(claim: dict[str, Any], table: Table, counted: str) -> Check:
     if claim["value"] is None or hidden:
         return Check(claim["part"], claim["value"], None, None, hidden or "was not measured")
     risk: Risk = build("risk", claim["part"])
-    reason = _needs_original(claim.get("counted") or counted, table)
+    reason = _needs_original(counted, table)
     if reason:
         return _bounded(claim, risk, counted, table, reason)
     return _compared(claim, risk.value(table))
@@ -173,10 +178,10 @@ def _risk(claim: dict[str, Any], table: Table, counted: str) -> Check:
 
 def _hidden(kind: str, claim: dict[str, Any]) -> str:
     """Why a part cannot be built from what is stated: a parameter is withheld, or names data of the publisher."""
-    part = find(kind, grammar.part(claim["part"])["use"])
     given = grammar.part(claim["part"])
-    withheld = [name for name in part.private_fields() if name in claim.get("withheld", ())]
-    named = [name for name in part.private_fields() if name in given]
+    private = find(kind, given["use"]).private_fields()
+    withheld = [name for name in private if name in claim.get("withheld", ())]
+    named = [name for name in private if name in given]
     if withheld:
         return f"the certificate withholds {', '.join(withheld)}: needs the private record"
     return f"{', '.join(named)} names data: nothing that a certificate names is opened" if named else ""
@@ -202,7 +207,7 @@ def _too_small(model: Model, counted: str, table: Table) -> bool:
 
 def _bounded(claim: dict[str, Any], part: Model | Risk, counted: str, table: Table, reason: str) -> Check:
     """A number that counts persons lies on one side of the number that counts rows: nobody has less than one row."""
-    side = part.rows_bound if (claim.get("counted") or counted) == "persons" else None
+    side = part.rows_bound if counted == "persons" else None
     value = _number(claim["value"])
     if side is None or value is None:
         return Check(claim["part"], claim["value"], None, None, reason)
@@ -256,11 +261,10 @@ def _repeated(stated: dict[str, Any], private: dict[str, Any], original: Path) -
         again = replace(
             policy, source=str(original), steps=kept, seed=int(private["seed"], 16), testing=True, output=output
         )
-        release = run(again)
-        again_stated = release.certificate
+        repeated = run(again).certificate
     same = stated["release"]["sha256"]
-    found = again_stated["release"]["sha256"]
-    differing = [name for name in NUMBERS if not _alike(stated.get(name), again_stated.get(name))]
+    found = repeated["release"]["sha256"]
+    differing = [name for name in NUMBERS if not _alike(stated.get(name), repeated.get(name))]
     numbers = f"other {', '.join(differing)}" if differing else "the same"
     return [
         *checks,
