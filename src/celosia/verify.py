@@ -13,7 +13,7 @@ from celosia import grammar
 from celosia import release as evidence
 from celosia.catalogue import Model, Risk, build, find
 from celosia.certificate import load_certificate, load_record
-from celosia.errors import DataError
+from celosia.errors import CelosiaError, DataError
 from celosia.io.atomic import journals, settle
 from celosia.policy import Policy
 from celosia.run import run
@@ -157,12 +157,25 @@ def _requirement(claim: dict[str, Any], table: Table, counted: str) -> Check:
         found = model.verdict(table)
         check = _compared(claim, found.value)
         return check if found.holds == claim["holds"] else replace(check, passed=False)
+    if model.compares and _agrees(claim, model, table):
+        return Check(
+            claim["part"], claim["value"], claim["value"], True, "the release has the distribution of its input"
+        )
     value = _number(claim["value"])
     if claim["holds"] and (value is None or not model.met(value)):
         return Check(claim["part"], claim["value"], None, False, "the stated value does not meet the requirement")
     if claim["holds"] and not model.compares and _too_small(model, counted, table):
         return Check(claim["part"], claim["value"], None, False, "a class has too few rows for that")
     return _bounded(claim, model, counted, table, reason)
+
+
+def _agrees(claim: dict[str, Any], model: Model, table: Table) -> bool:
+    """Whether a distance from the input is the stated one when the release is taken for it; another proves nothing."""
+    try:
+        found = model.verdict(table)
+    except CelosiaError:  # it needs what the schema of the input had: a hierarchy, an order
+        return False
+    return found.holds == claim["holds"] and _close(_number(claim["value"]), found.value)
 
 
 def _risk(claim: dict[str, Any], table: Table, counted: str) -> Check:

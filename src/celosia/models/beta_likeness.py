@@ -36,6 +36,7 @@ class BetaLikeness(_SensitiveModel):
 
     symbol: ClassVar[str] = "beta"
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
+    compares: ClassVar[bool] = True
     monotone_generalisation: ClassVar[bool] = True
 
     def bound(self) -> float:

@@ -34,6 +34,7 @@ class DeltaDisclosure(_SensitiveModel):
 
     symbol: ClassVar[str] = "delta"
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
+    compares: ClassVar[bool] = True
 
     def bound(self) -> float:
         """The bound of the logarithm."""

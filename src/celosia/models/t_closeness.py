@@ -50,6 +50,7 @@ class TCloseness(_SensitiveModel):
 
     symbol: ClassVar[str] = "t"
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
+    compares: ClassVar[bool] = True
 
     @property
     def scope(self) -> Literal["class", "file"]:  # type: ignore[override]
