@@ -241,7 +241,6 @@ def test_a_permutation_is_not_among_the_values_of_one_person():
     assert any(sorted(values) != ["HIV", "flu"] for values in dealt)
 
 
-@unmended("rows are grouped, not persons")
 @pytest.mark.parametrize(
     "method",
     ["microaggregate", "individual-ranking", "variable-microaggregate", "projection-microaggregate",
@@ -268,7 +267,6 @@ def test_microaggregation_refuses_or_joins_a_lone_missing_value(method):
         assert models.KAnonymity(k=3).holds(done)
 
 
-@unmended("rows are grouped, not persons")
 def test_optimal_univariate_microaggregation_groups_persons():
     data = table({"x": [1.0, 1.1, 9.0, 9.1], "i": [1, 1, 2, 2]}, quasi=["x"], person="i")
     assert models.KAnonymity(k=2).holds(protect(data, methods.OptimalUnivariate(column="x", k=2), seed=1))

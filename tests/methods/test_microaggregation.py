@@ -132,6 +132,42 @@ def test_cosine_distance_groups_directions():
     assert done["b"].n_unique() == 2 or done.n_unique() == 2
 
 
+@pytest.mark.parametrize("where", [{}, {"within": ["area"]}])
+def test_groups_of_rows_hold_k_persons(where):
+    rng = np.random.default_rng(3)
+    person = rng.integers(0, 60, 300)
+    frame = pl.DataFrame(
+        {
+            "x": person + rng.normal(0, 0.1, 300),  # the rows of a person are nearest to each other
+            "job": [f"job {p % 7}" for p in person],
+            "area": (person % 2).tolist(),
+            "i": [None if p < 2 else int(p) for p in person],  # records without an id are one person
+        }
+    )
+    data = celosia.read(frame, celosia.Schema.of(quasi=["x"], person="i"))
+    for method in (
+        Microaggregate(columns=["x"], k=4, **where),
+        MixedMicroaggregate(columns=["x", "job"], k=4, **where),
+    ):
+        done = celosia.protect(data, method).polars().with_columns(i=frame["i"])
+        persons = done.group_by(*method.columns, *where.get("within", [])).agg(pl.col("i").n_unique())["i"]
+        assert persons.min() >= 4
+        assert len(persons) >= 5
+
+
+def test_groups_of_households_hold_k_persons():
+    """Two homes of one person are two households and one person."""
+    homes = {"h": [1, 1, 2, 3, 3, 4], "i": [1, 1, 1, 2, 3, 4], "rent": [1.0, 1.0, 2.0, 8.0, 8.0, 9.0]}
+    data = celosia.read(pl.DataFrame(homes), celosia.Schema.of(household="h", person="i"))
+    assert celosia.protect(data, Microaggregate(columns=["rent"], k=2)).polars()["rent"].n_unique() == 1
+
+
+def test_fewer_than_k_persons_are_refused():
+    data = celosia.read(pl.DataFrame({"x": [1.0, 2.0, 3.0], "i": [1, 1, 2]}), celosia.Schema.of(person="i"))
+    with pytest.raises(DataError, match="k is 3, but there are only 2 persons"):
+        celosia.protect(data, Microaggregate(columns=["x"], k=3))
+
+
 def test_households_are_grouped_as_one():
     homes = np.repeat(np.arange(8), 2)
     data = pl.DataFrame({"home": homes, "rent": (homes * 100.0)})

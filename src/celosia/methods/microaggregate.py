@@ -33,7 +33,8 @@ class Microaggregate(Method):
     first: near-linear time, for millions of records. Applied to all quasi-identifiers together it gives
     k-anonymity. Means are kept, variances shrink. A file with fewer than 2k records is one group. Records with
     missing values are grouped with those that miss the same columns. With a declared household column, columns
-    that are equal within households are grouped by household.
+    that are equal within households are grouped by household. With a declared person column a group of fewer
+    than k persons is joined with its nearest, so groups can be larger than ``2k - 1`` records.
 
     Fails with fewer than k records, for text and for infinite values. ``distance = "cosine"`` compares directions
     only. References: Domingo-Ferrer & Torra (2005); Thaeter & Reischuk (2021).

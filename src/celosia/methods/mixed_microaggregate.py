@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from pydantic import Field, model_validator
 from celosia.catalogue import Columns, Method
 from celosia.errors import DataError, ParameterError, RequirementError
 from celosia.methods.cells import Impossible, Units, as_column, created, numbers, strata, units
-from celosia.methods.grouping import enough, sizes
+from celosia.methods.grouping import Persons, sizes
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -158,13 +159,14 @@ class MixedMicroaggregate(Method):
 
         cells = np.column_stack([axis.cells for axis in axes])
         gone = np.isnan(cells)
+        persons = Persons(self.name, table, unit, self.k)
         label = np.empty(len(unit), np.int64)
         count = 0
         for rows in strata(table, self.within, unit, list(gone.T.astype(np.int64))):
             used = [axis for axis, miss in zip(axes, gone[rows[0]], strict=True) if not miss]
             found = np.zeros(len(rows), np.int64)
             if used:
-                enough(self.name, len(rows), self.k, parted=bool(self.within), missing=bool(gone.any()))
+                persons.enough(rows, parted=bool(self.within), missing=bool(gone.any()))
                 tables = [np.empty(0) if axis.table is None else axis.table.reshape(-1) for axis in used]
                 found = mdav_mixed(
                     np.column_stack([axis.cells[rows] for axis in used]),
@@ -175,6 +177,7 @@ class MixedMicroaggregate(Method):
                     np.array([axis.size for axis in used]),
                     self.k,
                 )
+                found = persons.join(rows, found, partial(_wide, axes, rows))
             label[rows] = count + found
             count += int(found.max()) + 1
         return np.unique(label, return_inverse=True)[1].reshape(-1).astype(np.int64)
@@ -191,8 +194,7 @@ class MixedMicroaggregate(Method):
         if how == "mean":
             return means(axis.values[:, None], group)[:, 0]
         if how == "medoid":
-            wide = np.column_stack([_indicators(one) for one in axes])
-            return axis.values[medoids(np.nan_to_num(wide), group)]
+            return axis.values[medoids(_wide(axes), group)]
         if axis.kind == NUMBER and how == "median":
             return medians(axis.values[:, None], group)[:, 0]
         known, codes = np.unique(axis.values, return_inverse=True)
@@ -246,6 +248,11 @@ class MixedMicroaggregate(Method):
             f"mixed-microaggregate: {int(wrong.sum())} records would meet an impossible condition whatever stands for "
             "their group; add the columns of the condition to within."
         )
+
+
+def _wide(axes: Sequence[Axis], rows: Ints | slice = slice(None)) -> Floats:
+    """Some units as numbers, all columns beside each other; a missing cell is 0."""
+    return np.nan_to_num(np.column_stack([_indicators(axis)[rows] for axis in axes]))
 
 
 def _indicators(axis: Axis) -> Floats:

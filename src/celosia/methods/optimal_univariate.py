@@ -22,7 +22,8 @@ class OptimalUnivariate(Method):
 
     Groups of the best partition are runs of the sorted values; a shortest path finds them in time
     :math:`O(n \log n + nk)`. The column alone is k-anonymous afterwards, several columns protected one by one are
-    not. Fails with fewer than k values, for text and for infinite values; missing values stay. Reference: Hansen &
+    not. With a declared person column runs of fewer than k persons are joined, which is not always the least loss.
+    Fails with fewer than k values, for text and for infinite values; missing values stay. Reference: Hansen &
     Mukherjee (2003).
 
     >>> import polars as pl, celosia
