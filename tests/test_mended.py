@@ -214,7 +214,6 @@ def test_generalise_sees_the_people_that_fall_into_no_class():
     assert model.holds(done)
 
 
-@unmended("missing values keep their row of their own")
 def test_tree_generalise_does_not_leave_missing_values_alone():
     hierarchy = levels(["a", "g", "*"], ["b", "g", "*"])
     data = table({"q": ["a"] * 3 + ["b"] * 3 + [None]}, quasi=["q"], hierarchies={"q": hierarchy})

@@ -91,6 +91,32 @@ def test_missing_and_persons():
     assert protected.polars()["district"].to_list() == ["*", "*", "*", "c", "c"]  # two rows of x are one person
 
 
+TREE = {"use": "levels", "rows": [["a", "g", "*"], ["b", "g", "*"], ["c", "h", "*"]]}
+
+
+@pytest.mark.parametrize("lone", [None, "c"])
+def test_a_value_without_company_does_not_take_others_along_to_the_root(lone):
+    data = pl.DataFrame({"q": ["a"] * 3 + ["b"] * 3 + [lone]})
+    original = celosia.read(data, celosia.Schema.of(quasi=["q"], hierarchies={"q": TREE}))
+    protected = celosia.protect(original, TreeGeneralise(columns=["q"], k=3))
+    assert protected.polars()["q"].to_list() == ["a"] * 3 + ["b"] * 3 + ["*"]
+    assert protected.suppressed() == protected.history[-1]["suppressed"] == 1
+    with pytest.raises(RequirementError, match="1 records remain at the root"):
+        celosia.protect(original, TreeGeneralise(columns=["q"], k=3, rest="refuse"))
+    # beside another quasi-identifier a star tells something still: a class at the root is a class
+    wider = celosia.read(data.with_columns(r=pl.lit("r")), celosia.Schema.of(quasi=["q", "r"], hierarchies={"q": TREE}))
+    protected = celosia.protect(wider, TreeGeneralise(columns=["q"], k=3, rest="refuse"))
+    assert protected.polars()["q"].to_list() == ["a"] * 3 + ["*"] * 4
+    assert protected.suppressed() == 0
+
+
+def test_missing_values_that_have_company_stay_missing():
+    for values in (["a"] * 3 + [None] * 3, [None] * 3):
+        data = pl.DataFrame({"q": values}, schema={"q": pl.String})
+        original = celosia.read(data, celosia.Schema.of(quasi=["q"], hierarchies={"q": TREE}))
+        assert celosia.protect(original, TreeGeneralise(columns=["q"], k=3)).polars()["q"].to_list() == values
+
+
 def test_refusals():
     with pytest.raises(ParameterError, match="extra must be at least 1"):
         celosia.protect(figure(), TreeGeneralise(columns=PLACE, private="private"))

@@ -36,7 +36,9 @@ class TreeGeneralise(Method):
     parent's label; when the whole parent is too small it climbs. ``target`` gives each record's own class
     size, ``private`` and ``extra`` the usual case of one raise X for flagged records. ``labels="set"`` names
     the joined values instead of their parent. ``short_first`` lets small classes join each other before they
-    join one that is already large enough. What is left at the root is suppressed or refused (``rest``).
+    join one that is already large enough. A missing value is a value of its own below the root. What is left at
+    the root is suppressed or refused (``rest``); so are records that would show nothing but stars in all
+    quasi-identifiers there, unless they are the whole table.
 
     Where nearly every class has a private record the raise applies to everybody: the evidence says how many
     classes have one. With a person column sizes count persons. Other quasi-identifiers are left as they are.
@@ -80,13 +82,13 @@ class TreeGeneralise(Method):
         wish = np.full(nodes.shape[1], self.k, np.int64)
         np.maximum.at(wish, leaf, need)
         done, left = merge(nodes, size, wish, short_first=self.short_first)
+        at_root = [c.level == len(nodes) - 1 for c in done]
+        bare = names[-1][0] == STAR and self.labels == "parent" and set(table.schema.quasi) <= set(self.columns)
+        if bare and any(at_root) and not all(at_root):
+            # who shows nothing but stars is suppressed, with company or without: nobody joins at the root
+            done, left = merge(nodes[:-1], size, wish, short_first=self.short_first)
         if left and self.rest == "refuse":
-            short = size(left[0].leaves)
-            raise RequirementError(
-                f"tree-generalise: {short} records remain at the root, but a class of "
-                f"{int(wish[list(left[0].leaves)].max())} is asked for. At most {short} can be reached for them; "
-                "use rest = 'suppress', or ask for less."
-            )
+            raise RequirementError(_refusal(size, wish, left, whole=not done))
         shown = self._labels(done, nodes, names)
         new: dict[str, Any] = {}
         gone = np.zeros(len(table), np.bool_)
@@ -151,10 +153,12 @@ class TreeGeneralise(Method):
             text = [levels.labels(v) for v in range(levels.height + 1)]
             codes = table.codes(name)[0][kept].astype(np.int64)
             if (codes < 0).any():  # a missing value is a leaf of its own below the root
-                path = np.vstack([path, path.max(axis=0) + 1])
-                path[-1, 0] = path[0, 0]
+                rooted = levels.height > 0 and len(np.unique(path[:, 0])) == 1
+                path = np.vstack([path, path.max(axis=0, initial=-1) + 1])
                 codes = np.where(codes < 0, len(path) - 1, codes)
                 text = [[*row, None] for row in text]
+                if rooted:
+                    path[-1, 0], text[-1][-1] = path[0, 0], text[-1][0]
         else:
             from celosia.hierarchy import texts
 
@@ -206,6 +210,19 @@ class TreeGeneralise(Method):
         return {
             name: [cell(i, len(self.columns) - 1 - j) for i in range(leaves)] for j, name in enumerate(self.columns)
         }
+
+
+def _refusal(
+    size: Callable[[tuple[int, ...]], int], wish: NDArray[np.int64], left: Sequence[Class], *, whole: bool
+) -> str:
+    leaves = tuple(i for c in left for i in c.leaves)
+    short = size(leaves)
+    asked = f"a class of {int(wish[list(leaves)].max())} is asked for"
+    if whole:
+        reason = f"{short} records remain at the root, but {asked}. At most {short} can be reached for them"
+    else:
+        reason = f"{short} records remain at the root, where they would show nothing but stars; below it {asked}"
+    return f"tree-generalise: {reason}; use rest = 'suppress', or ask for less."
 
 
 def _sizes(leaf: NDArray[np.int64], leaves: int, person: NDArray[np.int32] | None) -> Callable[[tuple[int, ...]], int]:
