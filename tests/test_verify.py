@@ -291,6 +291,12 @@ def test_a_file_that_is_no_certificate_is_told(tmp_path, text, capfd):
     assert "c.json" in said
 
 
+def test_a_path_through_a_file_is_no_certificate(tmp_path):
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    with pytest.raises(DataError, match="cannot read .*Not a directory"):
+        verify(tmp_path / "a.csv" / "c.certificate.json")
+
+
 def test_the_hash_of_the_file_is_compared(place):
     """A cell changes within its class: every number of the certificate stays true, the bytes do not."""
     paths = run(place / "policy.toml").paths

@@ -79,7 +79,7 @@ def together(
             removed.clear()  # with the journal the drafts are the release: then they stay, whatever happens
             _write_journal(journal, entries)
         except OSError as error:
-            raise _failed(journal, error) from error
+            raise _failed(next(iter(targets.values())), error) from error
         settle(journal)
 
 
@@ -179,7 +179,7 @@ def _entries(journal: Path) -> list[tuple[Path, Path, int]] | None:
         entries = [
             (journal.with_name(entry["draft"]), journal.with_name(entry["file"]), int(entry["inode"])) for entry in told
         ]
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, TypeError, KeyError, RecursionError):
         entries = []
