@@ -293,7 +293,7 @@ def test_a_file_that_is_no_certificate_is_told(tmp_path, text, capfd):
 
 def test_a_path_through_a_file_is_no_certificate(tmp_path):
     (tmp_path / "a.csv").write_text("a\n1\n")
-    with pytest.raises(DataError, match="cannot read .*Not a directory"):
+    with pytest.raises(DataError, match=r"cannot read .*Not a directory"):
         verify(tmp_path / "a.csv" / "c.certificate.json")
 
 
