@@ -294,16 +294,19 @@ def test_generalisation_along_a_tree_leaves_no_small_class():
                 assert k_anonymity(replace(file, before=None), given["k"])[1], f"{given}, seed {seed}"
 
 
+@pytest.mark.parametrize(("sort", "l"), [("rows", 3), ("persons", 2)])
 @pytest.mark.parametrize("groups", ["near", "buckets"])
-def test_no_value_has_more_than_its_share_of_a_group(groups):
+def test_no_value_has_more_than_its_share_of_a_group(groups, sort, l):
     """Anatomise names its groups; permute deals the values out inside the same ones, so each keeps its own values."""
     for seed in range(4):
-        table = people_table("rows", seed=seed)
-        done = celosia.protect(table, {"use": "anatomise", "l": 3, "groups": groups}, seed=1).polars()
-        values = pl.DataFrame({"group": done["group"], "s": people("rows", seed)["s"]})
+        table = people_table(sort, seed=seed, rows=90)
+        shown = people(sort, seed, rows=90)
+        done = celosia.protect(table, {"use": "anatomise", "l": l, "groups": groups}, seed=1).polars()
+        values = shown.select("s", *(["i"] if sort == "persons" else [])).with_columns(group=done["group"])
         for (_,), rows in values.group_by("group"):
-            assert rows["s"].value_counts()["count"].max() * 3 <= len(rows)
-        dealt = celosia.protect(table, {"use": "permute", "l": 3, "groups": groups}, seed=1).polars()["s"]
+            assert rows["s"].value_counts()["count"].max() * l <= len(rows)
+            assert sort == "rows" or rows["i"].is_unique().all()
+        dealt = celosia.protect(table, {"use": "permute", "l": l, "groups": groups}, seed=1).polars()["s"]
         assert sorted(dealt) == sorted(values["s"])
 
 

@@ -225,7 +225,6 @@ def test_tree_generalise_does_not_leave_missing_values_alone():
 ONE_EACH = {"age": [30, 30, 50, 50], "d": ["flu", "HIV"] * 2, "i": [1, 1, 2, 2]}
 
 
-@unmended("a group can be the rows of one person")
 def test_a_group_of_an_anatomy_is_not_one_person():
     data = table(ONE_EACH, quasi=["age"], sensitive=["d"], person="i")
     done = protect(data, methods.Anatomise(l=2), seed=1).polars()
@@ -233,7 +232,6 @@ def test_a_group_of_an_anatomy_is_not_one_person():
     assert persons["i"].to_list() == [2, 2]
 
 
-@unmended("a group can be the rows of one person")
 def test_a_permutation_is_not_among_the_values_of_one_person():
     data = table(ONE_EACH, quasi=["age"], sensitive=["d"], person="i")
     dealt = [protect(data, methods.Permute(l=2), seed=seed).polars()["d"].to_list()[:2] for seed in range(20)]

@@ -157,6 +157,41 @@ def test_estimates_on_other_cells():
     assert estimated_count(table, {"age": [2, 5]}, {"s": "n"}) == 0
 
 
+def visits(persons, values):
+    data = pl.DataFrame({"age": list(range(len(persons))), "disease": values, "i": persons})
+    return celosia.read(data, celosia.Schema.of(quasi=["age"], sensitive=["disease"], person="i"))
+
+
+@pytest.mark.parametrize("groups", ["near", "buckets"])
+def test_nobody_is_twice_in_a_group(groups):
+    """With several sensitive columns, records without an id, and persons with up to five records."""
+    rng = np.random.default_rng(5)
+    person = [None if p == 0 else int(p) for p in np.repeat(np.arange(200), rng.integers(1, 6, 200))]
+    n = len(person)
+    data = pl.DataFrame({"age": rng.integers(20, 80, n), "a": rng.integers(0, 6, n), "b": rng.integers(0, 7, n)})
+    names = ["a", "b"] if groups == "near" else ["a"]
+    schema = celosia.Schema.of(quasi=["age"], sensitive=names, person="i")
+    table = celosia.read(data.with_columns(i=pl.Series(person)), schema)
+    done = celosia.protect(table, Anatomise(l=3, groups=groups), seed=1)
+    found = data.with_columns(group=done.polars()["group"], i=pl.Series(person))
+    assert found["group"].n_unique() > 10
+    for (_,), rows in found.group_by("group"):
+        assert rows["i"].is_unique().all()
+        for name in names:
+            assert rows[name].value_counts()["count"].max() * 3 <= len(rows)
+
+
+def test_a_person_with_too_many_records_is_refused():
+    with pytest.raises(RequirementError, match="One person has 3 records, which must go to 3 different groups"):
+        celosia.protect(visits([1, 1, 1, 2, 3], list("abcde")), Anatomise(l=2))
+
+
+def test_classes_of_one_person_are_counted_as_alone():
+    data = pl.DataFrame({"age": [30, 30, 50, 50], "disease": list("abab"), "i": [1, 1, 2, 3]})
+    table = celosia.read(data, celosia.Schema.of(quasi=["age"], sensitive=["disease"], person="i"))
+    assert celosia.protect(table, Permute(), seed=1).history[-1]["alone"] == 1
+
+
 def test_refusals():
     named = celosia.read(
         pl.DataFrame({"age": [1, 2], "group": [1, 2], "s": ["a", "b"]}),

@@ -1,4 +1,4 @@
-"""Groups of records with different sensitive values: Xiao and Tao's bucketisation."""
+"""Groups of records with different sensitive values: Xiao and Tao's bucketisation, and parts for persons."""
 
 from __future__ import annotations
 
@@ -69,3 +69,35 @@ def bucketise(code: NDArray[np.int32], order: NDArray[np.int64], width: int, l: 
             group[members[begin[v] + left[v]]] = at
             at = (at + 1) % groups
     return group
+
+
+@compiled()
+def deal(
+    order: NDArray[np.int64], person: NDArray[np.int32], codes: NDArray[np.int64], width: int, parts: int
+) -> NDArray[np.int64]:
+    """Deal the records out to ``parts`` so that no part has two records of a person.
+
+    ``order`` lists the records person by person, nobody with more records than there are parts. ``codes`` has a row
+    per counted column, with values below ``width`` that no two columns share. A record goes to the part that has its
+    values least often, then to the smallest. Returns the part of each record.
+    """
+    part = np.empty(order.size, np.int64)
+    held = np.zeros((parts, width), np.int64)
+    size = np.zeros(parts, np.int64)
+    last = np.full(parts, -1, np.int64)  # the last person who came to a part
+    for i in order:
+        best, fewest = -1, 0
+        for p in range(parts):
+            if last[p] == person[i]:
+                continue
+            alike = 0
+            for j in range(codes.shape[0]):
+                alike += held[p, codes[j, i]]
+            if best < 0 or alike < fewest or (alike == fewest and size[p] < size[best]):
+                best, fewest = p, alike
+        part[i] = best
+        last[best] = person[i]
+        size[best] += 1
+        for j in range(codes.shape[0]):
+            held[best, codes[j, i]] += 1
+    return part

@@ -35,7 +35,9 @@ class Anatomise(Method):
 
     Quasi-identifiers stay exact: whoever is in the table can be found in it, so this protects the sensitive
     values only, and in one release only: about a person who is in two an intruder keeps the values that both
-    groups have, which may be one. Fails with RequirementError when a value has more than 1/l of the records.
+    groups have, which may be one. With a declared person column no group has two records of a person; whoever knows
+    several records of a person knows several groups. Fails with RequirementError when a value has more than 1/l of
+    the records, or a person so many records that they do not fit into different groups.
     References: Xiao & Tao (2006).
 
     >>> import polars as pl, celosia

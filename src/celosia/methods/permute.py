@@ -30,8 +30,9 @@ class Permute(Method):
     :math:`\sum_g n_g(p)\, c_g(s) / |g|` of an anatomy. Several columns are shuffled with one permutation,
     which keeps their joint distribution; ``together = false`` shuffles each on its own.
 
-    A class of one record is left as it is. Fails with RequirementError when a value has more than 1/l of the
-    records. References: Zhang et al. (2007).
+    A class of one record is left as it is, and in a class of one person her values stay among her records; the
+    evidence counts both as ``alone``. Fails with RequirementError when a value has more than 1/l of the records, or
+    a person so many records that they do not fit into different groups. References: Zhang et al. (2007).
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"age": [30, 30, 38, 38], "disease": ["flu", "HIV", "flu", "HIV"]})
@@ -67,13 +68,16 @@ class Permute(Method):
 
     def _groups(self, table: Table, names: tuple[str, ...], stream: Stream) -> tuple[NDArray[np.int64], dict[str, Any]]:
         from celosia.search.blank_places import row_ids
+        from celosia.search.groups import Groups
 
         if self.l is not None:
             made = separate(self.name, table, self.l, names, self.groups, stream.child("groups"))
             return made.label, made.evidence
         codes = np.column_stack([table.codes(name)[0] for name in table.schema.need_quasi()])
         label = row_ids(codes)
-        sizes = np.bincount(label, minlength=1)
+        if len(label) == 0:
+            return label, {"groups": 0, "smallest": 0, "alone": 0}
+        sizes = Groups(len(label), person=table.persons()).of_labels(label).size
         return label, {"groups": len(sizes), "smallest": int(sizes.min()), "alone": int((sizes == 1).sum())}
 
 
