@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import celosia
 from celosia.errors import ParameterError, RequirementError
 from celosia.loss.domain_loss import DomainLoss
-from celosia.methods.generalise import Generalise
+from celosia.methods.generalise import Generalise, patience
 from celosia.methods.local_generalise import LocalGeneralise
 from celosia.models.k_anonymity import KAnonymity
 from celosia.models.t_closeness import TCloseness
@@ -89,6 +89,44 @@ def test_what_cannot_be_placed_is_suppressed_within_the_limit():
     assert len(local(table(rows), levels={"city": [0, 1]}, suppress=0.2, drop=True)) == 4
 
 
+def test_no_more_records_are_starred_than_may_be_suppressed():
+    # c has no company below the star: who joins it there shows nothing but a star
+    stars = {"q": {"use": "levels", "rows": [["a", "*"], ["b", "*"], ["c", "*"]]}}
+    source = celosia.read(pl.DataFrame({"q": list("aaabbbc")}), celosia.Schema.of(quasi=["q"], hierarchies=stars))
+    whole = local(source)
+    assert whole.polars()["q"].to_list() == ["*"] * 7  # the whole table is one class of stars
+    assert whole.suppressed() == whole.history[-1]["suppressed"] == 0
+    safe = local(source, suppress=0.2)
+    assert safe.polars()["q"].to_list() == [*"aaabbb", "*"]
+    assert safe.suppressed() == safe.history[-1]["suppressed"] == 1
+
+
+@pytest.mark.parametrize("suppress", [0.0, 0.1, 0.3])
+def test_the_limit_of_suppression_is_kept(suppress):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        source = table([(str(rng.choice(list("ABCD"))), str(rng.choice(list("fm")))) for _ in range(12)])
+        safe = local(source, require=["k-anonymity(k=4)"], suppress=suppress)
+        assert safe.suppressed() == safe.history[-1]["suppressed"] <= 12 * suppress
+        assert KAnonymity(k=4).holds(safe)
+
+
+def test_a_search_that_is_stopped_says_so_and_keeps_its_requirements():
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({f"q{j}": rng.choice(list("ABCD"), 400).tolist() for j in range(20)})
+    levels = {"use": "levels", "rows": [["A", "n", "*"], ["B", "n", "*"], ["C", "s", "*"], ["D", "s", "*"]]}
+    source = celosia.read(
+        frame, celosia.Schema.of(quasi=frame.columns, hierarchies=dict.fromkeys(frame.columns, levels))
+    )
+    safe = local(source, budget_seconds=4)  # 3^20 nodes
+    assert not safe.history[-1]["finished"]
+    assert safe.suppressed() == 0
+    assert KAnonymity(k=2).holds(safe)
+    assert local(table([("A", "f")] * 2)).history[-1]["finished"]
+    assert patience((0,) * 12, (2,) * 12) == 60
+    assert patience((0,) * 11, (2,) * 11) is None  # 177 147 nodes
+
+
 def test_targets_and_persons():
     rows = [("A", "f")] * 2 + [("B", "f")] * 3
     safe = local(table(rows), require=["k-anonymity(k=1)"], target=[3, 1, 1, 1, 1])
@@ -155,7 +193,7 @@ def test_adult_keeps_more_detail_than_the_reference_tool(adult):
 def test_adult_under_t_closeness(adult):
     # reference: 0.5441 with 4424 records suppressed
     model = TCloseness(t=0.2, column="occupation")
-    safe = local(adult[1], require=["k-anonymity(k=5)", model])
+    safe = local(adult[1], require=["k-anonymity(k=5)", model], suppress=4424 / 30162)
     assert safe.suppressed() == safe.history[-1]["suppressed"] < 4424
     assert 1 - DomainLoss(aggregate="arithmetic").value(adult[1], safe) > 0.5441
     assert model.holds(safe)

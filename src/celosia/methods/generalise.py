@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -98,9 +99,8 @@ class Generalise(Method):
         checker = Checker(coded.records, self.require, objective, limit, counted)
         lower, upper = level_range(self.name, coded, {**self.levels, **dict.fromkeys(self.aggregate, 1)})
         seconds = self.budget_seconds
-        nodes = int(np.prod([float(b - a + 1) for a, b in zip(lower, upper, strict=True)]).clip(max=2.0**62))
-        if seconds is None and self.budget_nodes is None and nodes > ENUMERATED:
-            seconds = PATIENCE
+        if seconds is None and self.budget_nodes is None:
+            seconds = patience(lower, upper)
         found = search(checker, lower, upper, seconds=seconds, most=self.budget_nodes)
         if found.best is None:
             raise RequirementError(impossible(self.name, self.require, checker, found, wanted is not None))
@@ -194,6 +194,12 @@ def level_range(
         lower.append(low)
         upper.append(high)
     return tuple(lower), tuple(upper)
+
+
+def patience(lower: Sequence[int], upper: Sequence[int]) -> float | None:
+    """Seconds for a search between these levels when none are given: no limit where every node can be listed."""
+    nodes = math.prod(b - a + 1 for a, b in zip(lower, upper, strict=True))
+    return PATIENCE if nodes > ENUMERATED else None
 
 
 def unmet(require: Sequence[Model], checker: Checker, levels: tuple[int, ...]) -> tuple[int, list[tuple[Model, str]]]:

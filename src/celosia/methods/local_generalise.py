@@ -9,7 +9,7 @@ from pydantic import Field
 
 from celosia.catalogue import Method, Model
 from celosia.errors import ParameterError, RequirementError
-from celosia.methods.generalise import level_range, unmet
+from celosia.methods.generalise import level_range, patience, unmet
 from celosia.methods.quasi_codes import QuasiCodes, QuasiColumn, quasi_codes
 from celosia.search.check import Checker
 from celosia.search.local import LocalResult, LocalSearch
@@ -36,8 +36,9 @@ class LocalGeneralise(Method):
     level per column, and as a rule nothing suppressed. The price: one value occurs at several levels of detail, which
     tabulations must allow for. The result is good, not proven best. ``suppress`` is the largest share of records that
     may be given up where the requirements leave no other way; none by default. A class of which nothing but stars is
-    left counts as suppressed. Requirements on the file as a whole are refused. A column without a hierarchy is kept
-    or starred.
+    left counts as suppressed, unless it is the whole table. A lattice of more than 300 000 nodes is searched for
+    ``budget_seconds`` (60 unless given); ``finished`` in the evidence says whether the time was enough. Requirements
+    on the file as a whole are refused. A column without a hierarchy is kept or starred.
 
     References: Prasser, Kohlmayer & Kuhn (2016); LeFevre, DeWitt & Ramakrishnan (2006).
 
@@ -80,17 +81,20 @@ class LocalGeneralise(Method):
         )
         checker = Checker(coded.records, self.require, nothing, 0)
         weights = domain.importance if self.weights else None
-        found = LocalSearch(checker, lower, upper, weights).run(self.budget_seconds)
         limit = int(self.suppress * len(coded.records) * (1 + 1e-12))
+        seconds = patience(lower, upper) if self.budget_seconds is None else self.budget_seconds
+        search = LocalSearch(checker, lower, upper, weights, [_stars(column) for column in coded.columns])
+        found = search.run(seconds, limit)
         if found.suppressed > limit or found.suppressed == len(coded.records):
-            raise RequirementError(_too_many(self.require, checker, upper, found.suppressed))
-        done, place = _written(table, coded, checker, found)
+            late = "" if found.finished else f" The search was stopped after {seconds:g} s; give more budget_seconds."
+            raise RequirementError(_too_many(self.require, checker, upper, found.suppressed) + late)
+        done = _written(table, coded, checker, found)
         cells = _cells(coded, checker, found)
         hidden = ~coded.active
-        hidden[coded.active] = _starred(cells)[place]
+        hidden[coded.active] = found.hidden[checker.tables.group]
         if not all(model.monotone_generalisation for model in self.require):
             hidden |= self._broken(done, hidden)
-            if int(hidden[coded.active].sum()) > max(limit, found.suppressed):
+            if int(hidden[coded.active].sum()) > limit:
                 raise RequirementError(_too_many(self.require, checker, upper, int(hidden[coded.active].sum())))
         if hidden.any():
             done = done.suppress(hidden, drop=self.drop, blank=table.schema.sensitive if self.blank else ())
@@ -104,7 +108,7 @@ class LocalGeneralise(Method):
         return broken
 
 
-def _written(table: Table, coded: QuasiCodes, checker: Checker, found: LocalResult) -> tuple[Table, NDArray[np.int64]]:
+def _written(table: Table, coded: QuasiCodes, checker: Checker, found: LocalResult) -> Table:
     """The table with each record's cells at the levels of its class."""
     place = found.place[checker.tables.group]
     changed: dict[str, pl.Series] = {}
@@ -114,13 +118,15 @@ def _written(table: Table, coded: QuasiCodes, checker: Checker, found: LocalResu
             levels[coded.active] = np.where(place >= 0, found.levels[np.maximum(place, 0), j], 0)
         if levels.any():
             changed[column.name] = mixed(column, levels, column.codes)
-    return (table.replace(changed) if changed else table), place
+    return table.replace(changed) if changed else table
 
 
-def _starred(cells: list[pl.Series]) -> NDArray[np.bool_]:
-    """Which classes have nothing but stars left: their records count as suppressed. The last entry stands for none."""
-    stars = np.logical_and.reduce([(column == STAR).fill_null(value=False).to_numpy() for column in cells])
-    return np.append(np.asarray(stars, dtype=np.bool_), True)
+def _stars(column: QuasiColumn) -> NDArray[np.bool_]:
+    """Which values are a star at which level."""
+    shape = column.height + 1, len(column.values)
+    levels, codes = (index.reshape(-1) for index in np.indices(shape))
+    cells = mixed(column, levels, codes.astype(np.int32))
+    return np.asarray((cells == STAR).fill_null(value=False).to_numpy(), dtype=np.bool_).reshape(shape)
 
 
 def _cells(coded: QuasiCodes, checker: Checker, found: LocalResult) -> list[pl.Series]:
@@ -170,6 +176,7 @@ def _evidence(coded: QuasiCodes, checker: Checker, found: LocalResult) -> dict[s
         "classes": len(found.levels),
         "nodes": len(np.unique(found.levels, axis=0)),
         "checked": found.nodes,
+        "finished": found.finished,
         "mean_levels": mean,
     }
 

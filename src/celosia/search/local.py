@@ -3,7 +3,8 @@ r"""Local recoding: every class of records gets levels of its own.
 Nodes of the lattice are taken in the order of their loss. At each one the classes that meet the requirements among the
 records still left are released with its levels, and leave. What no node can place, together with the classes that came
 out coarsest, is a *pool* that is released from the top down: a class is split along the column that gains most, parts
-that would fail stay behind in the class they come from, and the remainder must itself meet the requirements.
+that would fail stay behind in the class they come from, and the remainder must itself meet the requirements. A
+remainder that shows nothing but stars is suppressed: no more of it stays behind than may be.
 
 The loss is the mean share of the domain that a cell covers, scaled to [0, 1] (one minus it is called granularity).
 References: the iteration over what would be suppressed follows Prasser, Kohlmayer & Kuhn (2016).
@@ -14,8 +15,9 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,12 +41,18 @@ class LocalResult:
     levels: NDArray[np.int8]
     """classes × m."""
     place: NDArray[np.int64]
-    """For each row of the finest class table: its class, -1 when it is suppressed."""
+    """For each row of the finest class table: its class, -1 when it is left over."""
+    hidden: NDArray[np.bool_]
+    """For each row of the finest class table: whether it is suppressed, left over or with nothing but stars to show."""
+    nothing_told: bool
+    """Whether every record shows nothing but stars: then they are one class, and none is suppressed."""
     loss: float
-    """The mean scaled share of the domain; a suppressed record counts 1."""
+    """The mean scaled share of the domain; a record that is left over counts 1."""
     suppressed: int
     nodes: int
     """Nodes that were looked at."""
+    finished: bool
+    """Whether the time was enough for everything that was to be tried."""
 
 
 def scaled_shares(domain: Domain) -> list[list[Shares]]:
@@ -83,7 +91,15 @@ def in_order(domain: Domain, costs: list[list[Shares]], lower: Levels, upper: Le
 class LocalSearch:
     """Find classes with levels of their own under the requirements of a checker."""
 
-    def __init__(self, checker: Checker, lower: Levels, upper: Levels, weights: Shares | None = None) -> None:
+    def __init__(
+        self,
+        checker: Checker,
+        lower: Levels,
+        upper: Levels,
+        weights: Shares | None = None,
+        stars: Sequence[NDArray[np.bool_]] | None = None,
+    ) -> None:
+        """``stars`` says for each column which values are a star at which level (levels × values)."""
         from celosia.kernels.lattice import unpack
 
         self.checker = checker
@@ -96,27 +112,72 @@ class LocalSearch:
         importance = np.ones(len(domain)) if weights is None else weights * len(domain) / weights.sum()
         self.costs = [[cost * importance[j] for cost in by] for j, by in enumerate(scaled_shares(domain))]
         self.records = self.base.sums[:, 0]
+        self.stars = stars
+        self.limit = 0
+        self.deadline = math.inf
+        self.finished = True
 
-    def run(self, seconds: float | None = None) -> LocalResult:
-        """Place what nodes can place, then the pool; what is left over is suppressed."""
-        deadline = math.inf if seconds is None else time.monotonic() + seconds
-        levels, place, nodes = self._greedy(deadline)
-        loss = self._row_loss(levels, place)
-        best = LocalResult(levels, place, self._mean(loss), int(self.records[place < 0].sum()), nodes)
-        if not best.suppressed:
+    def run(self, seconds: float | None = None, limit: int = 0) -> LocalResult:
+        """Place what nodes can place, then the pool; what is left over is suppressed.
+
+        Who shows nothing but stars is suppressed too. Where that would be more than ``limit`` records, larger pools
+        are tried, in the end the whole table. The nodes get half of the time, so that some is left for the pools.
+        """
+        start = time.monotonic()
+        self.limit, self.finished = limit, True
+        self.deadline = math.inf if seconds is None else start + seconds / 2
+        levels, place, nodes = self._greedy()
+        self.deadline = math.inf if seconds is None else start + seconds
+        best = self._result(levels, place, nodes)
+        if best.suppressed == 0 or (best.suppressed <= limit and (place[self.records > 0] >= 0).all()):
             return best
+        place = np.where(best.hidden, -1, place)
+        loss = self._row_loss(levels, place)
         tried = set()
-        for factor in POOLS:
+        for factor in (*POOLS, math.inf):
             pool = self._pool(loss, place, factor)
-            if len(pool) in tried or time.monotonic() > deadline:
+            if len(pool) in tried or (factor == math.inf and best.suppressed <= limit):
                 continue
+            if self._late():
+                break
             tried.add(len(pool))
             made = self._joined(levels, place, pool, self._top_down(pool), nodes)
-            if (made.suppressed, made.loss) < (best.suppressed, best.loss):
+            if self._order(made) < self._order(best):
                 best = made
-        return best
+        return replace(best, finished=self.finished)
 
-    def _greedy(self, deadline: float) -> tuple[NDArray[np.int8], NDArray[np.int64], int]:
+    def _order(self, made: LocalResult) -> tuple[float, ...]:
+        """What makes a result better than another: the limit kept, something told, few left over, little lost."""
+        left = int(self.records[made.place < 0].sum())
+        return max(0, made.suppressed - self.limit), made.nothing_told, left, made.loss
+
+    def _late(self) -> bool:
+        late = time.monotonic() > self.deadline
+        self.finished = self.finished and not late
+        return late
+
+    def _bare(self, rows: Rows, levels: NDArray[np.int8] | Levels) -> NDArray[np.bool_]:
+        """Say which rows show nothing but stars, each at its own levels or all at the same."""
+        if self.stars is None:
+            return np.zeros(len(rows), dtype=np.bool_)
+        at = np.broadcast_to(np.asarray(levels), (len(rows), len(self.lower)))
+        found: NDArray[np.bool_] = np.logical_and.reduce(
+            [stars[at[:, j], self.codes[rows, j]] for j, stars in enumerate(self.stars)]
+        )
+        return found
+
+    def _result(self, levels: NDArray[np.int8], place: NDArray[np.int64], nodes: int) -> LocalResult:
+        hidden = place < 0
+        placed = np.flatnonzero(~hidden)
+        hidden[placed] = self._bare(placed, levels[place[placed]])
+        told = bool((~hidden & (self.records > 0)).any()) or bool((place[self.records > 0] < 0).any())
+        if not told:
+            hidden[:] = False
+        suppressed = int(self.records[hidden].sum())
+        loss = self._mean(self._row_loss(levels, place))
+        return LocalResult(levels, place, hidden, not told, loss, suppressed, nodes, self.finished)
+
+    def _greedy(self) -> tuple[NDArray[np.int8], NDArray[np.int64], int]:
         tables = self.checker.tables
         place = np.full(len(self.base), -1, dtype=np.int64)
         rows: Rows = np.flatnonzero(self.records > 0)
@@ -125,7 +186,7 @@ class LocalSearch:
         nodes = 0
         domain = self.checker.records.domain
         for _, levels in in_order(domain, self.costs, self.lower, self.upper):
-            if not len(rows) or time.monotonic() > deadline:
+            if not len(rows) or self._late():
                 break
             nodes += 1
             table, group = tables.coarsen(rest, levels)
@@ -187,9 +248,7 @@ class LocalSearch:
         stacked = np.concatenate([levels, tops])
         used, compact = np.unique(new[new >= 0], return_inverse=True)
         new[new >= 0] = compact
-        kept = stacked[used]
-        loss = self._mean(self._row_loss(kept, new))
-        return LocalResult(kept, new, loss, int(self.records[new < 0].sum()), nodes)
+        return self._result(stacked[used], new, nodes)
 
     # From the top down.
 
@@ -200,24 +259,28 @@ class LocalSearch:
         group = np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1)
         holds, _ = self.checker.judge(self._table(pool, group, int(group.max()) + 1))
         done = []
-        stack: list[tuple[Rows, Levels]] = [(pool[group == i], self.upper) for i in np.flatnonzero(holds)]
-        while stack:
-            rows, levels = stack.pop()
+        # breadth first: when time is up all classes have been split about as often
+        waiting = deque((pool[group == i], self.upper) for i in np.flatnonzero(holds))
+        while waiting:
+            rows, levels = waiting.popleft()
             gain, column, level, parts, rest = self._best_split(rows, levels)
             if gain <= 0:
                 done.append((rows, levels))
                 continue
             finer = (*levels[:column], level, *levels[column + 1 :])
-            stack.extend((part, finer) for part in parts)
+            waiting.extend((part, finer) for part in parts)
             if len(rest):
-                stack.append((rest, levels))
+                waiting.append((rest, levels))
         return done
 
     def _best_split(self, rows: Rows, levels: Levels) -> tuple[float, int, int, list[Rows], Rows]:
         best: tuple[float, int, int, list[Rows], Rows] = (0.0, 0, 0, [], rows[:0])
         domain = self.checker.records.domain
         weight = self.records[rows]
+        bare = bool(self._bare(rows, levels).all())
         for j, here in enumerate(levels):
+            if self._late():
+                break
             now = self.costs[j][here][self.codes[rows, j]]
             for level in range(self.lower[j], here):
                 gains = (now - self.costs[j][level][self.codes[rows, j]]) * weight
@@ -225,6 +288,8 @@ class LocalSearch:
                     continue
                 child = np.unique(domain.maps[j][level][self.codes[rows, j]], return_inverse=True)[1]
                 accepted = self._split(rows, child)
+                if bare and weight[~accepted[child]].sum() > self.limit:
+                    continue  # what stays behind would be suppressed
                 gain = float(gains[accepted[child]].sum())
                 if gain > best[0] * (1 + 1e-12):
                     parts = [rows[child == i] for i in np.flatnonzero(accepted)]
