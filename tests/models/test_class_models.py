@@ -282,8 +282,8 @@ def test_several_sensitive_columns():
     # the other column joins the quasi-identifiers: within r = u there is one s
     assert LDiversity(l=2, others="quasi").value(both) == 1
     assert set(LDiversity(l=2, others="quasi").classes(both)["column"]) == {"s", "r"}
-    with pytest.raises(ParameterError, match="a search needs others = 'ignore'"):
-        LDiversity(l=2, others="quasi").judge(both.class_counts([None]))
+    with pytest.raises(ParameterError, match="Search with others = 'ignore'"):
+        LDiversity(l=2, others="quasi").check_search(both)
 
 
 def test_missing_sensitive_values_are_a_value():
