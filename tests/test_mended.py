@@ -319,7 +319,6 @@ def test_local_suppression_does_not_ask_for_more_persons_than_there_are():
     assert models.KAnonymity(k=3).holds(done)
 
 
-@unmended("the mean of a group of whole numbers is rounded")
 def test_microaggregation_keeps_the_mean_of_whole_numbers():
     data = table({"x": [1, 2, 4, 8, 9, 11]}, quasi=["x"])
     done = protect(data, methods.Microaggregate(columns=["x"], k=3))

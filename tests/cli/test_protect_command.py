@@ -52,7 +52,7 @@ def test_ids_and_undeclared_columns_stay_behind_and_the_order_is_not_that_of_the
     [
         ("sample", "--share", "0.5", "--by", "pid"),
         ("sample", "--share", "0.5", "--within", "name"),
-        ("microaggregate", "--columns", "pay", "--k", "2", "--within", "pid"),
+        ("rank-swap", "--columns", "pay", "--window", "1", "--within", "pid"),
         ("suppress-records", "--require", "k-anonymity(k=1)"),
     ],
 )

@@ -28,7 +28,7 @@ def loss(x, y):
 def test_worked_example():
     table = celosia.read(pl.DataFrame({"age": AGES}), celosia.Schema.of(quasi=["age"]))
     done = celosia.protect(table, Microaggregate(columns=["age"], k=3))
-    assert done.polars()["age"].to_list() == [42, 21, 42, 21, 21, 61, 42, 42, 61, 61]
+    assert done.polars()["age"].round().to_list() == [42, 21, 42, 21, 21, 61, 42, 42, 61, 61]
     assert done.history[-1]["loss"] == pytest.approx(0.15346, abs=1e-5)
     best = celosia.protect(table, OptimalUnivariate(column="age", k=3))
     assert best.history[-1]["loss"] * 2884.5 == pytest.approx(311.4167, abs=1e-3)
@@ -240,3 +240,14 @@ def test_mixed_groups_never_create_what_is_impossible():
     never = MixedMicroaggregate(columns=["age"], k=4, impossible=[rule, "age > 30 AND status = 'single'"])
     with pytest.raises(RequirementError, match="add the columns of the condition to within"):
         celosia.protect(table, never)
+
+
+@pytest.mark.parametrize("method", [Microaggregate, MixedMicroaggregate])
+def test_whole_numbers_stay_whole_where_a_record_stands_for_its_group(method):
+    ages = pl.DataFrame({"age": [1, 2, 4, None, 8, 9, 11, None]})
+    medoid = "medoid" if method is Microaggregate else {"age": "medoid"}
+    done = celosia.protect(celosia.read(ages), method(columns=["age"], k=2, aggregate=medoid)).polars()["age"]
+    assert done.dtype == pl.Int64
+    mean = celosia.protect(celosia.read(ages), method(columns=["age"], k=2)).polars()["age"]
+    assert mean.sum() == 35
+    assert mean.is_null().to_list() == ages["age"].is_null().to_list()

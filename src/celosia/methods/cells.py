@@ -180,10 +180,15 @@ def put(table: Table, unit: Units, columns: dict[str, Floats]) -> Table:
     return table.replace({name: as_column(table.column(name), unit.spread(new)) for name, new in columns.items()})
 
 
-def as_column(old: pl.Series, new: Floats) -> pl.Series:
-    """New numbers in the type of the old column; where the new one is NaN, the old cell stays."""
+def as_column(old: pl.Series, new: Floats, *, whole: bool = True) -> pl.Series:
+    """New numbers in the type of the old column; where the new one is NaN, the old cell stays.
+
+    A whole-number column becomes one of floats where the numbers need not be ``whole``.
+    """
     import polars as pl
 
+    if old.dtype.is_integer() and not whole:
+        old = old.cast(pl.Float64)
     if old.dtype.is_integer():
         new = np.clip(np.rint(new), *_extent(old.dtype))
     fresh = pl.Series(old.name, new, nan_to_null=True).cast(old.dtype)

@@ -168,7 +168,8 @@ def columns(table: Table, found: Grouped, how: Literal["mean", "median", "medoid
     else:
         rows = x[medoids(scaled(np.nan_to_num(x), standardise=True), found.group)]
     new = rows[found.group][found.unit.member]
-    return {name: as_column(table.column(name), new[:, j]) for j, name in enumerate(found.names)}
+    whole = how == "medoid"  # a mean that is rounded is not the mean
+    return {name: as_column(table.column(name), new[:, j], whole=whole) for j, name in enumerate(found.names)}
 
 
 def loss(found: Grouped) -> float:

@@ -59,7 +59,8 @@ class MixedMicroaggregate(Method):
     (Levenshtein over the longer length), ``jaccard`` or ``cosine`` for sets written as ``a|b|c``. Groups are those of
     MDAV under this distance; numbers become the mean, ordinal categories the median, nominal ones the mode of the
     group, or what ``aggregate`` names for a column (``medoid``: the value of the record nearest to the rest of its
-    group). Applied to all quasi-identifiers it gives k-anonymity. A group whose values would meet an ``impossible``
+    group). Means and medians of whole numbers have decimals. Applied to all quasi-identifiers it gives k-anonymity,
+    of persons where a person column is declared. A group whose values would meet an ``impossible``
     condition takes those of one of its records instead. Time grows with the square of the records over k: use
     ``within`` for large files. Records with missing values are grouped with those that miss the same columns.
     References: Gower (1971); Domingo-Ferrer & Torra (2005).
@@ -68,7 +69,7 @@ class MixedMicroaggregate(Method):
     >>> data = pl.DataFrame({"age": [20, 22, 60, 64], "job": ["cook", "cook", "nurse", "judge"]})
     >>> method = MixedMicroaggregate(columns=["age", "job"], k=2)
     >>> celosia.protect(celosia.read(data), method).polars().rows()
-    [(21, 'cook'), (21, 'cook'), (62, 'judge'), (62, 'judge')]
+    [(21.0, 'cook'), (21.0, 'cook'), (62.0, 'judge'), (62.0, 'judge')]
     """
 
     columns: Columns = Field(min_length=1, description="columns that are grouped together")
@@ -182,13 +183,18 @@ class MixedMicroaggregate(Method):
             count += int(found.max()) + 1
         return np.unique(label, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
+    def _how(self, axis: Axis) -> str:
+        """What stands for a group in one column."""
+        from celosia.kernels.gower import NUMBER, ORDER
+
+        return self.aggregate.get(axis.name, {NUMBER: "mean", ORDER: "median"}.get(axis.kind, "mode"))
+
     def _stand(self, axis: Axis, group: Ints, axes: Sequence[Axis]) -> Floats:
         """The cell that stands for each group in one column."""
-        from celosia.kernels.gower import NUMBER, ORDER
+        from celosia.kernels.gower import NUMBER
         from celosia.statistics.aggregate import means, medians, medoids, middle_codes, modes
 
-        default = {NUMBER: "mean", ORDER: "median"}.get(axis.kind, "mode")
-        how = self.aggregate.get(axis.name, default)
+        how = self._how(axis)
         if axis.kind != NUMBER and how == "mean":
             raise ParameterError(f"mixed-microaggregate: column {axis.name!r} holds categories, which have no mean.")
         if how == "mean":
@@ -212,7 +218,8 @@ class MixedMicroaggregate(Method):
             cells = stand[axis.name][group][unit.member]
             column = table.column(axis.name)
             if axis.kind == NUMBER:
-                new[axis.name] = as_column(column, cells)
+                whole = self._how(axis) in ("mode", "medoid")
+                new[axis.name] = as_column(column, cells, whole=whole)
             else:
                 values = table.codes(axis.name)[1]
                 scale = max(axis.size - 1, 1) if axis.kind == ORDER else 1
