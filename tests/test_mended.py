@@ -311,7 +311,6 @@ def test_local_generalisation_keeps_the_limit_of_suppression():
     assert done.history[-1].get("suppressed", 0) == 0
 
 
-@unmended("rows are counted on")
 def test_local_suppression_does_not_ask_for_more_persons_than_there_are():
     columns = {"q": list("baba"), "r": list("yxyy"), "i": [4, 2, 4, 3]}
     data = table(columns, quasi=["q", "r"], person="i", missing={"q": "conservative", "r": "conservative"})

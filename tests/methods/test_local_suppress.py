@@ -121,6 +121,36 @@ def test_linked_columns_with_missing_values(reading):
 
 
 @pytest.mark.parametrize("reading", ["category", "wildcard", "conservative"])
+def test_k_counts_persons_and_every_stratum_has_its_own(reading):
+    keys = ["x", "y"]
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows = {name: rng.choice(["a", "b", None], 12, p=[0.5, 0.4, 0.1]).tolist() for name in keys}
+        # north: three persons, one of them with seven rows; south: three with one row each
+        frame = pl.DataFrame({**rows, "who": [1] * 7 + [2, 3] + [4, 5, 6], "area": ["n"] * 9 + ["s"] * 3})
+        schema = celosia.Schema.of(quasi=keys, person="who", missing=dict.fromkeys(keys, reading))
+        for k in (2, 3):
+            whole = celosia.protect(celosia.read(frame, schema), LocalSuppress(k=k))
+            assert KAnonymity(k=k).holds(whole)
+            done = celosia.protect(celosia.read(frame, schema), LocalSuppress(k=k, within="area")).polars()
+            for _, part in done.group_by("area"):
+                assert KAnonymity(k=k).holds(celosia.read(part, schema))
+        with pytest.raises(RequirementError, match="4 persons must be alike, but the smallest stratum"):
+            celosia.protect(celosia.read(frame, schema), LocalSuppress(k=4, within="area"))
+
+
+def test_classes_of_enough_persons_keep_their_cells():
+    # three persons in each class: nothing lacks company, however many rows one of them has
+    frame = pl.DataFrame({"q": ["a"] * 3 + ["b"] * 12, "who": [1, 2, 3, 5, 6] + [4] * 10})
+    original = celosia.read(frame, celosia.Schema.of(quasi=["q"], person="who"))
+    assert celosia.protect(original, LocalSuppress(k=3)).history[-1]["cells"] == 0
+    # rows without an id are one person
+    unknown = celosia.read(frame.with_columns(who=pl.when(pl.col("q") == "b").then("who")), original.schema)
+    assert KAnonymity(k=3).holds(done := celosia.protect(unknown, LocalSuppress(k=3)))
+    assert done.history[-1]["cells"] == 15
+
+
+@pytest.mark.parametrize("reading", ["category", "wildcard", "conservative"])
 def test_subsets_strata_and_linked_columns(reading):
     pairs = celosia.protect(small(), LocalSuppress(k=2, missing=reading, subsets=2))
     for keep in (["sex", "zip"], ["sex", "job"], ["zip", "job"]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -46,9 +47,9 @@ class LocalSuppress(Method):
     with ``budget_seconds`` an integer program (HiGHS) is solved in that time: its optimum is taken when it is
     proven, otherwise the evidence has the proven lower bound.
 
-    Where a person owns several rows, k is raised so that any k rows found are k persons. Fails with
-    RequirementError when there are fewer than k records. References: Templ, Kowarik & Meindl (2015); Meyerson
-    & Williams (2004).
+    Where a person owns several rows, k counts persons; a lower bound is then not proven. Fails with
+    RequirementError when there are fewer than k records or persons. References: Templ, Kowarik & Meindl (2015);
+    Meyerson & Williams (2004).
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"sex": ["f", "f", "f", "m", "m"], "zip": [1, 1, 2, 3, 3]})
@@ -96,7 +97,7 @@ class LocalSuppress(Method):
         """Blank the cells and count again."""
         import polars as pl
 
-        from celosia.search.suppression import blank_cells
+        from celosia.search.suppression import blank_cells, joined
 
         kept = ~table.suppressed_mask()
         # columns with few values first: among equal costs the search blanks the last ones
@@ -105,20 +106,22 @@ class LocalSuppress(Method):
         reading = self.missing or table.schema.reading().value
         codes = np.column_stack([coded[name][0] for name in names])[kept]
         strata = None if self.within is None else table.codes(self.within)[0][kept] + 1  # 0: no stratum known
-        k, lack, sampling = self._goal(table, kept, strata)
-        blocks = self._blocks(table, names)
-        result = blank_cells(
-            codes,
-            k,
-            reading,
+        persons = _owners(table, kept)
+        k, lack, sampling = self._goal(table, kept, strata, persons)
+        search = partial(
+            blank_cells,
+            k=k,
+            reading=reading,
             weights=[self.importance.get(name, 1.0) for name in self._known(names)],
-            blocks=blocks,
+            blocks=self._blocks(table, names),
             subsets=self._subsets(names),
-            fixed=strata,
-            lack=lack,
-            sampling=sampling,
-            seconds=self.budget_seconds,
         )
+        if persons is None:
+            result = search(codes, fixed=strata, lack=lack, sampling=sampling, seconds=self.budget_seconds)
+        else:  # each stratum has owners of its own
+            parts = [np.arange(len(codes))] if strata is None else [np.flatnonzero(strata == s) for s in set(strata)]
+            seconds = None if self.budget_seconds is None else self.budget_seconds / max(1, len(parts))
+            result = joined(parts, [search(codes[rows], persons=persons[rows], seconds=seconds) for rows in parts])
         gone = np.zeros((len(table), len(names)), np.bool_)
         gone[kept] = result.cells
         hit = {name: gone[:, j] for j, name in enumerate(names)}
@@ -145,31 +148,34 @@ class LocalSuppress(Method):
         return Outcome(done.with_schema(schema), evidence)
 
     def _goal(
-        self, table: Table, kept: NDArray[np.bool_], strata: NDArray[np.int32] | None
+        self,
+        table: Table,
+        kept: NDArray[np.bool_],
+        strata: NDArray[np.int32] | None,
+        persons: NDArray[np.int32] | None,
     ) -> tuple[int, Lack | None, NDArray[np.float64] | None]:
         """The frequency that is surely enough, the test of a risk, and sampling weights."""
         n = int(kept.sum())
-        smallest = n if strata is None or not n else int(np.unique(strata, return_counts=True)[1].min())
         lack, sampling = None, None
         if self.k is not None:
             k = self.k
         else:
+            if persons is not None:
+                raise ParameterError("local-suppress: an individual risk needs one row per person; use k.")
             weight = table.schema.weight
             sampling = np.ones(n) if weight is None else table.numeric([weight])[kept, 0]
             if not (np.isfinite(sampling).all() and (sampling > 0).all()):
                 raise DataError("local-suppress: sampling weights must be positive numbers.")
             k, lack = _risk_goal(float(self.risk or 0.0), float(sampling.min(initial=np.inf)), n)
-        if table.schema.person is not None:
-            codes = table.codes(table.schema.person)[0][kept]
-            most = int(np.bincount(codes[codes >= 0], minlength=1).max())
-            k = (k - 1) * max(most, 1) + 1  # so many rows have at least k owners
-            if most > 1 and lack is not None:
-                raise ParameterError("local-suppress: an individual risk needs one row per person; use k.")
+        stratum = np.zeros(n, np.int64) if strata is None else strata
+        owner = np.arange(n) if persons is None else persons
+        there = np.unique(np.column_stack([stratum, owner]), axis=0)[:, 0]
+        smallest = int(np.unique(there, return_counts=True)[1].min(initial=n))
         if n and k > smallest:
             where = "the table" if strata is None else f"the smallest stratum of {self.within!r}"
             raise RequirementError(
-                f"local-suppress: {k} records must be alike, but {where} has {smallest}. "
-                f"At most {smallest} can be reached."
+                f"local-suppress: {k} {'records' if persons is None else 'persons'} must be alike, "
+                f"but {where} has {smallest}. At most {smallest} can be reached."
             )
         return k, lack, sampling
 
@@ -207,6 +213,14 @@ class LocalSuppress(Method):
             if name not in names:
                 raise UnknownName.of("quasi-identifier", name, names)
         return [tuple(names.index(name) for name in subset) for subset in self.subsets if subset]
+
+
+def _owners(table: Table, kept: NDArray[np.bool_]) -> NDArray[np.int32] | None:
+    """The person of each record that takes part; None where nobody owns two."""
+    persons = table.persons()
+    if persons is None or len(np.unique(persons[kept])) == kept.sum():
+        return None
+    return persons[kept]
 
 
 def _risk_goal(limit: float, least: float, n: int) -> tuple[int, Lack]:

@@ -86,6 +86,15 @@ def frequencies(codes: NDArray[np.int32], counts: NDArray[np.number[Any]], readi
     return compatible(codes, counts.astype(np.float64), reading)
 
 
+def person_counts(codes: NDArray[np.int32], pattern: Ints, person: Ints, reading: Reading) -> NDArray[np.float64]:
+    """Frequency of each distinct pattern in persons, from the different pairs of a pattern and a person."""
+    from celosia.kernels.missing_frequencies import person_frequencies
+
+    if reading == "category" or not len(codes):
+        return np.bincount(pattern, minlength=len(codes)).astype(np.float64)
+    return person_frequencies(codes, pattern, person, reading)
+
+
 @dataclass(frozen=True)
 class Places:
     """Which pattern may move where, at what cost, as the kernels read it; ``blank[e]`` is the mask of the
@@ -273,6 +282,7 @@ def gathering_places(task: Task, slack: float = SLACK) -> tuple[Places, Ints]:
         if task.reading == "conservative":
             held |= complete
         holds = np.bincount(ids, weights=task.counts * held, minlength=groups).astype(np.int64)
+        holds[ids[held]] = np.maximum(holds[ids[held]], task.k)  # who lacks nothing is company enough, rows or not
         if task.reading == "conservative" and (mask >= full).all():
             holds[:] = task.k  # nothing is observed: it could be anybody
         # a class that is to move as a whole does not do so by staying

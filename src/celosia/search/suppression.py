@@ -18,6 +18,7 @@ from celosia.search.blank_places import (
     frequencies,
     gathering_places,
     masks,
+    person_counts,
     row_ids,
     targets,
     wildcard_places,
@@ -50,6 +51,42 @@ class Blanking:
     optimal: bool
 
 
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """What every record must reach: so many rows alike, a risk, or so many persons."""
+
+    rows: int
+    """Rows that are surely enough."""
+    lack: Lack | None = None
+    sampling: NDArray[np.float64] | None = None
+    k: int = 0
+    persons: NDArray[np.int32] | None = None
+
+    def short(self, patterns: NDArray[np.int32], ids: Ints, nothing: NDArray[np.bool_], reading: Reading) -> Ints:
+        """How many matches each pattern is short of; records that show ``nothing`` are no match."""
+        if self.persons is not None:
+            seen = ~nothing[ids]
+            owners = int(self.persons.max(initial=0)) + 1
+            pattern, person = np.divmod(np.unique(ids[seen] * owners + self.persons[seen]), owners)
+            found = person_counts(patterns, pattern, person, reading)
+            return np.maximum(self.k - found, 0).astype(np.int64)
+        counts = np.bincount(ids, minlength=len(patterns))
+        found = frequencies(patterns, counts * ~nothing, reading)
+        if self.lack is None:
+            return np.maximum(self.rows - found, 0).astype(np.int64)
+        held = np.bincount(ids, weights=self.sampling) * ~nothing
+        return self.lack(found, frequencies(patterns, held, reading))
+
+
+def rows_of(persons: NDArray[np.int32], k: int) -> int:
+    """So many rows, whichever they are, have ``k`` owners at least.
+
+    >>> rows_of(np.array([0, 0, 0, 1, 1, 2]), 2)
+    4
+    """
+    return int(np.sort(np.bincount(persons))[::-1][: k - 1].sum()) + 1
+
+
 def blank_cells(
     codes: NDArray[np.int32],
     k: int,
@@ -61,6 +98,7 @@ def blank_cells(
     fixed: NDArray[np.int32] | None = None,
     lack: Lack | None = None,
     sampling: NDArray[np.float64] | None = None,
+    persons: NDArray[np.int32] | None = None,
     seconds: float | None = None,
 ) -> Blanking:
     """Blank few cells so that each record has frequency ``k`` on every subset of the columns (all columns,
@@ -68,8 +106,9 @@ def blank_cells(
 
     ``blocks`` are columns that are blanked together; ``fixed`` is a column that is never blanked and within
     which records are compared (a stratum). ``lack`` replaces the test ``frequency < k`` by another (an
-    individual risk), ``k`` is then what is surely enough. With ``seconds`` an integer program is solved
-    within that time and its proof returned.
+    individual risk), ``k`` is then what is surely enough. With ``persons``, the owner of each record, ``k`` counts
+    persons. With ``seconds`` an integer program is solved within that time and its proof returned; persons who own
+    several records are not part of the program, so nothing is proven for them.
 
     Every choice is checked by counting again. Under ``wildcard`` blanking never lowers a frequency; in the
     other readings a subset may have to be visited again. What is enough for all columns is nearly always enough
@@ -77,9 +116,10 @@ def blank_cells(
     the subsets alone: the cheaper of both answers is taken.
     """
     every = [tuple(range(codes.shape[1]))]
+    goal = Goal(k, lack, sampling) if persons is None else Goal(rows_of(persons, k), None, None, k, persons)
 
     def on(wanted: Sequence[Sequence[int]]) -> Blanking:
-        return _visit(codes, wanted, k, reading, weights, blocks, fixed, lack, sampling, seconds)
+        return _visit(codes, wanted, goal, reading, weights, blocks, fixed, seconds)
 
     if subsets is None or len(subsets) == 0:
         return on(every)
@@ -90,16 +130,22 @@ def blank_cells(
     return parts if parts.cost <= whole.cost else Blanking(whole.cells, whole.cost, 0.0, optimal=False)
 
 
+def joined(parts: Sequence[Ints], made: Sequence[Blanking]) -> Blanking:
+    """The answers for parts of the records that are not compared with each other, as one."""
+    cells = np.concatenate([one.cells for one in made])
+    back = np.argsort(np.concatenate(parts), kind="stable")
+    cost, bound = sum(one.cost for one in made), sum(one.bound for one in made)
+    return Blanking(cells[back], cost, bound, all(one.optimal for one in made))
+
+
 def _visit(
     codes: NDArray[np.int32],
     subsets: Sequence[Sequence[int]],
-    k: int,
+    goal: Goal,
     reading: Reading,
     weights: Sequence[float],
     blocks: Sequence[Sequence[int]],
     fixed: NDArray[np.int32] | None,
-    lack: Lack | None,
-    sampling: NDArray[np.float64] | None,
     seconds: float | None,
 ) -> Blanking:
     """Visit the subsets in turn until none of them lacks anything."""
@@ -111,15 +157,14 @@ def _visit(
     while again:
         again = False
         for subset in todo:
-            while (
-                choice := _step(work, subset, k, reading, weights, blocks, fixed, lack, sampling, seconds)
-            ) is not None:
+            while (choice := _step(work, subset, goal, reading, weights, blocks, fixed, seconds)) is not None:
                 again = len(todo) > 1
                 bound = choice.bound if rounds == 0 else bound  # later rounds start from changed records
                 rounds += 1
                 optimal = optimal and choice.optimal
     cells = (work < 0) & (codes >= 0)
-    proven = rounds == 0 or (rounds == 1 and optimal)
+    proven = rounds == 0 or (rounds == 1 and optimal and goal.persons is None)
+    bound = bound if goal.persons is None else 0.0
     cost = float((cells @ np.asarray(weights, np.float64)).sum())
     return Blanking(cells, cost, cost if proven else bound, proven)
 
@@ -127,13 +172,11 @@ def _visit(
 def _step(
     work: NDArray[np.int32],
     subset: Sequence[int],
-    k: int,
+    goal: Goal,
     reading: Reading,
     weights: Sequence[float],
     blocks: Sequence[Sequence[int]],
     fixed: NDArray[np.int32] | None,
-    lack: Lack | None,
-    sampling: NDArray[np.float64] | None,
     seconds: float | None,
 ) -> Choice | None:
     """Blank cells of the records that lack company on one subset; ``None`` when there are none."""
@@ -145,12 +188,7 @@ def _step(
     patterns = np.ascontiguousarray(here[first], np.int32)
     # where blanks match anything, a record of nothing but blanks lacks nothing and must help nobody
     nothing = (patterns[:, : len(subset)] < 0).all(axis=1) if reading != "category" else np.zeros(len(first), np.bool_)
-    found = frequencies(patterns, counts * ~nothing, reading)
-    if lack is None:
-        short = np.maximum(k - found, 0).astype(np.int64)
-    else:
-        held = np.bincount(ids, weights=sampling) * ~nothing
-        short = lack(found, frequencies(patterns, held, reading))
+    short = goal.short(patterns, ids, nothing, reading)
     short[nothing] = 0
     if not short.any():
         return None
@@ -159,7 +197,7 @@ def _step(
     cost = np.array([*(weights[j] for j in subset), *([0.0] if fixed is not None else [])])
     sets = masks(inside, cost, here.shape[1])
     every = len(sets) == 2 ** len(inside) - 1
-    task = Task(patterns, counts, short > 0, short, k, sets, cost, reading, every)
+    task = Task(patterns, counts, short > 0, short, goal.rows, sets, cost, reading, every)
     choice = choose(task, seconds)
     before = int((work < 0).sum())
     _apply(work, list(subset), blocks, ids, counts, choice)
