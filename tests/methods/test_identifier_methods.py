@@ -86,7 +86,7 @@ def test_the_way_back_is_private_only(engine):
     assert private["pseudonyms"][made.polars()["id"][0]] == "a1"
     gone = celosia.protect(people(engine), Pseudonymise(columns=["id"], key=KEY, reverse=False), seed=1)
     assert "a1" not in str(gone.secrets[-1])
-    assert "key" in Pseudonymise.secret
+    assert "key" in Pseudonymise.private_fields()
     assert KEY not in str(Pseudonymise(columns=["id"], key=KEY).public_spec())
 
 

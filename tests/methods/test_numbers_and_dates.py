@@ -201,7 +201,7 @@ def test_a_key_links_files():
     before = visits()
     key = "sixteen bytes or more"
     assert shifted(before, seed=1, key=key).equals(shifted(before, seed=2, key=key))
-    assert "key" in ShiftDates.secret
+    assert "key" in ShiftDates.private_fields()
 
 
 def test_text_dates_and_missing_ones(engine):

@@ -190,10 +190,12 @@ class Classes:
         engine, person = self.rows.engine, self.rows.schema.person
         weight = self.rows.schema.weight
         if weight is None or person is None:
-            return engine.bounded(engine.histogram(frame, names, person=person, weight=weight))
+            found = engine.bounded(engine.histogram(frame, names, person=person, weight=weight))
+            return found.sort(names, nulls_last=True)  # sums must not depend on the order of threads
         each = engine.bounded(engine.histogram(frame, list(dict.fromkeys([*names, person])), weight=weight))
         once = (pl.col(WEIGHT).cast(pl.Float64) / pl.col(ROWS)).sum().alias(WEIGHT)
-        return each.group_by(names).agg(pl.col(ROWS).sum(), pl.len().alias(PERSONS), once)
+        summed = each.sort(pl.all(), nulls_last=True).group_by(names, maintain_order=True)
+        return summed.agg(pl.col(ROWS).sum(), pl.len().alias(PERSONS), once).sort(names, nulls_last=True)
 
     def baseline(self, column: str) -> Baseline:
         """The domain of a sensitive column, and its distribution in the input table."""
@@ -244,7 +246,7 @@ class Classes:
         kept = found.filter(~found[_HIDDEN])
         if not len(kept):  # every record is suppressed
             return self.patterns(keys).counted
-        return kept[counted].to_numpy().astype(np.int64)
+        return np.sort(kept[counted].to_numpy().astype(np.int64))
 
     def keyed(self, sensitive: Sequence[str]) -> tuple[Patterns, ClassCounts]:
         """The combinations of the quasi-identifiers, and the classes as arrays of counts in the same order."""

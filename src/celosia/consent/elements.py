@@ -5,15 +5,13 @@ Names are compared without regard to case, and a table with or without its schem
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from celosia.errors import DataError, ParameterError
+from celosia.quiet import silence
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -97,7 +95,7 @@ def parsed(sql: str, dialect: str = "postgres") -> exp.Query:
     if len(sql) > LONGEST:
         raise DataError(f"the query has {len(sql)} characters; at most {LONGEST} are read.")
     try:
-        with _silence():
+        with silence():
             found = sqlglot.parse(sql, read=dialect)
     except (SqlglotError, ValueError, RecursionError):
         # the parser's own message repeats the text, literals included
@@ -114,26 +112,6 @@ def parsed(sql: str, dialect: str = "postgres") -> exp.Query:
     if tree.find(exp.Into, exp.DML, exp.DDL, exp.Drop, exp.Lock) is not None:
         raise DataError("the query changes or locks data. Only a plain SELECT can be published.")
     return tree
-
-
-_silent: ContextVar[bool] = ContextVar("celosia_silent_parser", default=False)
-
-
-@contextmanager
-def _silence() -> Iterator[None]:
-    """The parser logs the text of what it cannot read, literals included: not while it reads for us."""
-    logger = logging.getLogger("sqlglot")
-    if _unheard not in logger.filters:
-        logger.addFilter(_unheard)
-    token = _silent.set(True)
-    try:
-        yield
-    finally:
-        _silent.reset(token)
-
-
-def _unheard(_: logging.LogRecord) -> bool:
-    return not _silent.get()
 
 
 def normalised(sql: str, dialect: str = "postgres") -> str:

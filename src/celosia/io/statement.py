@@ -6,10 +6,10 @@ what a reading connection leaves open: functions that write files or command the
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 from celosia.errors import DataError, MissingExtra
+from celosia.quiet import silence
 
 #: DuckDB's functions that may stand for a table. Others write logs, change settings or take addresses in memory.
 TABLES = frozenset(
@@ -52,11 +52,10 @@ def _parsed(query: str, dialect: str) -> Any:
         from sqlglot.errors import SqlglotError
     except ImportError as error:
         raise MissingExtra.of("reading databases", "db") from error
-    # It would log the text of statements that it does not know.
-    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
     known = dialect if dialect in sqlglot.Dialect.classes else None
     try:
-        found = [tree for tree in sqlglot.parse(query, read=known) if tree is not None]
+        with silence():
+            found = [tree for tree in sqlglot.parse(query, read=known) if tree is not None]
     except (SqlglotError, RecursionError, ValueError):
         raise DataError("the query cannot be read (syntax error): write one SELECT statement.") from None
     if len(found) != 1:

@@ -187,7 +187,9 @@ def _step(
     _, first, counts = np.unique(ids, return_index=True, return_counts=True)
     patterns = np.ascontiguousarray(here[first], np.int32)
     # where blanks match anything, a record of nothing but blanks lacks nothing and must help nobody
-    nothing = (patterns[:, : len(subset)] < 0).all(axis=1) if reading != "category" else np.zeros(len(first), np.bool_)
+    nothing = np.zeros(len(first), np.bool_)
+    if reading != "category":
+        nothing |= (patterns[:, : len(subset)] < 0).all(axis=1)
     short = goal.short(patterns, ids, nothing, reading)
     short[nothing] = 0
     if not short.any():
