@@ -193,32 +193,10 @@ class Unmended:
 
 UNMENDED = (
     Unmended(
-        "the distribution to compare with is counted in rows of the table as it is now",
-        methods=("mondrian",),
-        situations=tuple(s for s in HARD if s not in ("doubled", "suppressed")),
-        models=("t-closeness", "beta-likeness", "delta-disclosure"),
-    ),
-    Unmended("rows without a person id are counted as many persons", ("mondrian",), ("unknown-person",)),
-    Unmended(
-        "values merged into others keep the old distribution",
-        situations=("merged",),
-        models=("t-closeness", "beta-likeness", "delta-disclosure"),
-    ),
-    Unmended(
-        "a recoded sensitive column is looked up in its hierarchy",
-        situations=("persons-recoded",),
-        models=("l-diversity", "alpha-k", "t-closeness", "beta-likeness", "delta-disclosure"),
-    ),
-    Unmended(
         "two boxes that show the same ranges are one class of the file",
         methods=("mondrian",),
         models=("delta-disclosure",),
         options=(("strict", False),),
-    ),
-    Unmended(
-        "the search takes the share of the population from the records that are left, the model from all",
-        situations=("suppressed", "persons-suppressed"),
-        models=("k-map",),
     ),
 )
 
