@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEBIAN := chromium postgresql default-jre-headless fonts-dejavu-core
 PYTEST_WORKERS ?= 2
 
-.PHONY: demo test lint types imports unit docs serve bench system clean constraints stubs picture
+.PHONY: demo test test-long lint types imports unit docs serve bench system clean constraints stubs picture
 
 $(BIN)/celosia: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -42,7 +42,11 @@ imports: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(PYTEST_WORKERS) --dist loadgroup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "not long" -n $(PYTEST_WORKERS) --dist loadgroup
+
+# Thousands of generated cases (some 20 minutes); what was counted is printed at the end.
+test-long: system $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -rP -m long -n $(PYTEST_WORKERS) --dist loadgroup
 
 docs: $(VENV)/.dev
 	$(BIN)/python docs/build.py

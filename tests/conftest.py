@@ -8,6 +8,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,13 @@ def _database(postgres_url: str) -> Iterator[str]:
     with engine.connect() as connection:
         connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
     engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def databases(postgres_url: str) -> Iterator[Callable[[], str]]:
+    """Makes empty databases that stay until the end; each call gives the URL of another."""
+    with ExitStack() as made:
+        yield lambda: made.enter_context(contextmanager(_database)(postgres_url))
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.gateway.neighbours.clinics import run
 
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.ledger import Ledger
@@ -178,26 +179,6 @@ def clinic_gateway(clinic_facts: DatasetFacts, tmp_path: Path) -> Iterator[Gatew
     gateway.close()
 
 
-def run_sql(url: str, *statements: str) -> str:
-    """Make tables by plain SQL in the database of a URL, and give the URL back."""
-    if url.startswith("postgresql"):
-        import psycopg
-
-        with psycopg.connect(url) as connection:
-            for statement in statements:
-                connection.execute(statement)
-        return url
-    import duckdb
-
-    path = url.partition(":///")[2]
-    opened: Any = sqlite3.connect(path) if url.startswith("sqlite") else duckdb.connect(path)
-    with contextlib.closing(opened) as connection:
-        for statement in statements:
-            connection.execute(statement)
-        connection.commit()
-    return url
-
-
 @pytest.fixture(params=["duckdb", "sqlite", "postgresql"])
 def empty_database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty database of each kind in turn."""
@@ -214,8 +195,9 @@ def ask_over(tmp_path: Path) -> Iterator[Callable[..., Gateway]]:
     def over(
         url: str, columns: dict[str, Any], *statements: str, table: dict[str, Any] | None = None, **more: Any
     ) -> Gateway:
+        run(url, list(statements))
         declared = {"name": "t", "epsilon": 900_000.0, "tables": {"t": {"columns": columns, **(table or {})}}}
-        facts = DatasetFacts.of({**declared, "database": run_sql(url, *statements), **more})
+        facts = DatasetFacts.of({**declared, "database": url, **more})
         opened.append(Gateway(facts, Ledger.create(tmp_path / f"ledger{len(opened)}.db")))
         return opened[-1]
 

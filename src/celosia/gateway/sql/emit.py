@@ -68,6 +68,8 @@ def _rows(plan: Plan, dialect: Dialect, numbers: list[Number]) -> str:
         reads.append(f"{plan.person} AS p")
     tables = "".join(f" {s.join} {s.name} AS {s.alias} ON {s.on}" for s in plan.sources[1:])
     base = f"SELECT {', '.join(reads) or '1 AS one'} FROM {plan.sources[0].name} AS {plan.sources[0].alias}{tables}"  # noqa: S608
+    if dialect == "sqlite":  # it would read a value anew, however long, each time the question names it
+        base += " LIMIT -1"
     chosen = [f"{key.sql} AS g{i}" for i, key in enumerate(plan.keys)]
     chosen += [f"{_value(x, dialect)} AS x{i}" for i, x in enumerate(numbers) if x.value is not None]
     if plan.person:

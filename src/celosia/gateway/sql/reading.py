@@ -13,7 +13,7 @@ from celosia.gateway.databases import literal, quoted
 from celosia.gateway.metadata import ColumnFacts
 from celosia.gateway.sql.values import DOUBLE, TINY, WHOLE, Dialect, Value, number
 
-LONGEST_TEXT = 4_000
+LONGEST_TEXT = 1_000
 """What lies beyond is not read: how long a text is must not show in the time of an answer."""
 FIRST_DAY, LAST_DAY = "0001-01-01", "9999-12-31"
 LARGEST_WHOLE = 2**63 - 1

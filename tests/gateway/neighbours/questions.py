@@ -1,0 +1,290 @@
+"""Makes questions at random: most are answered, many are refused, some are nonsense. The same seed makes the same."""
+
+from __future__ import annotations
+
+import random
+import re
+
+DECLARATION = {
+    "name": "clinic",
+    "epsilon": 900_000.0,
+    "delta": 0.5,
+    "tables": {
+        "patient": {
+            "person": "id",
+            "unique": True,
+            "columns": {
+                "id": {"type": "integer"},
+                "name": {"type": "text"},
+                "note": {"type": "text"},
+                "age": {"type": "integer", "bounds": [0, 120]},
+                "income": {"type": "number", "bounds": [0, 10_000]},
+                "wealth": {"type": "integer", "bounds": [-1e15, 1e15]},
+                "share": {"type": "number", "bounds": [1e-12, 1]},
+                "debt": {"type": "number"},
+                "sex": {"type": "text", "categories": ["F", "M"]},
+                "level": {"type": "integer", "categories": [-1, 1, 2]},
+                "smoker": {"type": "boolean"},
+                "seen": {"type": "date"},
+                "region": {"type": "text"},
+            },
+        },
+        "visit": {
+            "person": "patient",
+            "rows": 3,
+            "columns": {
+                "patient": {"type": "integer"},
+                "ward": {"type": "text", "categories": ["A", "B"]},
+                "cost": {"type": "number", "bounds": [-5, 1000], "unit": 0.01},
+                "paid": {"type": "boolean"},
+                "day": {"type": "date"},
+                "code": {"type": "integer", "bounds": [1, 9]},
+            },
+        },
+        "event": {
+            "columns": {
+                "kind": {"type": "text", "categories": ["fall", "O'Hara"]},
+                "size": {"type": "number", "bounds": [-2.5, 2.5]},
+                "word": {"type": "text"},
+                "held": {"type": "date"},
+            },
+        },
+        "area": {
+            "public": True,
+            "keys": ["place"],
+            "columns": {
+                "place": {"type": "text"},
+                "extent": {"type": "integer", "bounds": [0, 100]},
+                "sort": {"type": "text", "categories": ["town", "land"]},
+            },
+        },
+    },
+    "joins": [{"left": "patient.id", "right": "visit.patient"}, {"left": "patient.region", "right": "area.place"}],
+}
+FROM = {
+    "patient": ("patient",),
+    "visit": ("visit",),
+    "event": ("event",),
+    "patient JOIN visit ON patient.id = visit.patient": ("patient", "visit"),
+    "visit JOIN patient ON visit.patient = patient.id": ("visit", "patient"),
+    "patient LEFT JOIN visit ON patient.id = visit.patient": ("patient", "visit"),
+    "patient JOIN area ON region = place": ("patient", "area"),
+    "patient LEFT JOIN area ON region = place": ("patient", "area"),
+    "area JOIN patient ON place = region": ("patient", "area"),
+    "patient JOIN area ON region = place JOIN visit ON patient.id = visit.patient": ("patient", "area", "visit"),
+}
+WHOLE = "0 1 2 3 7 10 17 -1 -3 100 1000 46341 65536 100000 2147483647 2147483648 4294967296 3037000500 999999999999999"
+REAL = "0.5 1.5 -0.25 0.001 1e-9 1.0999999999999998e-9 1e3 12.75 1e15 999999999999999.9"
+ODD = ["1e16", "1e-10", "1e999", "99999999999999999999", "NULL", "'x'", "TRUE", "x", "17.", "0x1F"]
+TEXTS = ["'Target'", "'fever'", "'a'", "''", "'O''Hara'", "'\\'", "'%'", "'R1'", "'ñandú'", "'F'", "'\"c0\"'", "'c0'"]
+PATTERNS = ["'Tar%'", "'%get'", "'%e%'", "'%'", "''", "'fever'", "'%''%'", "'%ñ%'", "'%e%e%'", "'_a%'", "'f%r'"]
+DAYS = ["'2026-01-03'", "DATE '2026-02-28'", "'0001-01-01'", "'9999-12-31'", "'2026-02-30'", "'tomorrow'"]
+WORDS = (
+    "SELECT FROM WHERE GROUP BY ( ) , * + - / % = < > AND OR NOT IN NULL CASE WHEN THEN ELSE END LIKE AS 1 'x' age id"
+)
+TOKEN = re.compile(r"'(?:[^']|'')*'|[A-Za-z_]\w*|\d[\w.]*|[^\s\w]")
+
+
+class Questions:
+    """An endless source of questions about the declared tables."""
+
+    def __init__(self, seed: int) -> None:
+        self._rng = random.Random(seed)
+        self._columns: dict[str, list[str]] = {}
+
+    def question(self) -> str:
+        """The next question."""
+        sql = self._select()
+        return self._garbled(sql) if self._chance(0.08) else sql
+
+    def _select(self) -> str:
+        rng = self._rng
+        tables = rng.choice(list(FROM))
+        self._use(FROM[tables])
+        keys = [self._key() for _ in range(rng.choice([0, 0, 0, 1, 1, 2]))]
+        outputs = [self._output(bool(keys)) for _ in range(rng.choice([1, 1, 1, 2, 3]))]
+        shown = [f"{key} AS k{i}" for i, key in enumerate(keys) if self._chance(0.9)]
+        sql = f"SELECT {', '.join([*shown, *(f'{output} AS n{i}' for i, output in enumerate(outputs))])} FROM {tables}"
+        if self._chance(0.6):
+            sql += f" WHERE {self._boolean(rng.choice([1, 2, 3]))}"
+        if keys:
+            sql += f" GROUP BY {', '.join(keys)}"
+        if keys and self._chance(0.15):
+            sql += f" HAVING {outputs[0]} {rng.choice(['>', '<='])} {rng.choice(['3', '-1e9', '0.5'])}"
+        if self._chance(0.2):
+            sql += f" ORDER BY {rng.choice(['1', 'n0', 'n0 DESC', outputs[0], '9'])}"
+        return sql + (f" LIMIT {rng.choice([1, 3, 100])}" if self._chance(0.1) else "")
+
+    def _use(self, tables: tuple[str, ...]) -> None:
+        self._columns = {"number": [], "unbounded": [], "text": [], "boolean": [], "date": [], "cells": []}
+        for table in tables:
+            for name, facts in DECLARATION["tables"][table]["columns"].items():
+                kind = {"integer": "number"}.get(facts["type"], facts["type"])
+                if kind == "number" and len(facts) == 1:
+                    kind = "unbounded"
+                self._columns[kind].append(name)
+                if "categories" in facts or kind == "boolean":
+                    self._columns["cells"].append(name)
+
+    def _chance(self, share: float) -> bool:
+        return self._rng.random() < share
+
+    def _column(self, kind: str, otherwise: str) -> str:
+        return self._rng.choice(self._columns[kind] or [otherwise])
+
+    # Aggregates and keys ------------------------------------------------------------------------------------------
+
+    def _key(self) -> str:
+        if self._chance(0.5) and self._columns["cells"]:
+            return self._rng.choice(self._columns["cells"])
+        few = [name for name in ("age", "code", "extent") if name in self._columns["number"]]
+        made = [
+            lambda: self._column("text", "'x'"),
+            lambda: self._column("date", "NULL"),
+            lambda: self._column("number" if self._chance(0.5) else "unbounded", "1"),
+            lambda: f"FLOOR({self._rng.choice(few or ['size'])} / 10) * 10",
+            lambda: f"FLOOR({self._number(1)})",
+            lambda: self._boolean(1),
+            lambda: self._text(1),
+            lambda: f"COALESCE({self._date(1)}, DATE '2026-01-01')",
+            lambda: f"CASE WHEN {self._boolean(1)} THEN {self._number(0)} ELSE {self._number(0)} END",
+        ]
+        return self._rng.choice(made)()
+
+    def _output(self, grouped: bool) -> str:
+        first = self._aggregate(grouped)
+        if self._chance(0.85):
+            return first
+        return self._rng.choice(
+            [
+                f"{first} / {self._aggregate(grouped)}",
+                f"{first} * {self._literal()} - {self._aggregate(grouped)}",
+                f"ROUND({first}, 2)",
+                f"GREATEST({first}, 0, {self._aggregate(grouped)})",
+                f"ABS({first} + 1e15) * 1e15",
+            ]
+        )
+
+    def _aggregate(self, grouped: bool) -> str:
+        made = [
+            lambda: "COUNT(*)",
+            lambda: f"COUNT({self._any(1)})",
+            lambda: f"COUNT(DISTINCT {self._any(1)})",
+            lambda: f"SUM({self._number(3)})",
+            lambda: f"SUM({self._number(2)})",
+            lambda: f"AVG({self._number(2)})",
+            lambda: f"VARIANCE({self._number(2)})",
+            lambda: f"STDDEV({self._number(1)})",
+            lambda: f"SUM(CASE WHEN {self._boolean(2)} THEN {self._number(1)} ELSE {self._number(1)} END)",
+        ]
+        quantiles = [
+            lambda: f"{self._rng.choice(['MIN', 'MAX', 'MEDIAN'])}({self._number(1)})",
+            lambda: f"QUANTILE({self._number(1)}, {self._rng.choice(['0.25', '1', '0', '2'])})",
+            lambda: (
+                f"PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY {self._number(1)}{', 1' if self._chance(0.1) else ''})"
+            ),
+        ]
+        return self._rng.choice(made if grouped and self._chance(0.9) else made + quantiles)()
+
+    # Expressions --------------------------------------------------------------------------------------------------
+
+    def _any(self, depth: int) -> str:
+        return self._rng.choice([self._number, self._text, self._boolean, self._date])(depth)
+
+    def _literal(self) -> str:
+        if self._chance(0.03):
+            return self._rng.choice(ODD)
+        return self._rng.choice((WHOLE if self._chance(0.6) else REAL).split())
+
+    def _number(self, depth: int) -> str:
+        if depth <= 0 or self._chance(0.15):
+            kind = "unbounded" if self._chance(0.03) else "number"
+            return self._column(kind, "1") if self._chance(0.6) else self._literal()
+
+        def inner() -> str:
+            return self._number(depth - 1)
+
+        made = [
+            lambda: f"({inner()} {self._rng.choice('+-')} {inner()})",
+            lambda: f"({inner()} {self._rng.choice('+-')} {self._literal()})",
+            lambda: f"({self._column('number', '1')} * {self._rng.choice(['2', '-1', '0.5', '3', inner()])})",
+            lambda: f"(CASE WHEN {self._boolean(1)} THEN {self._literal()} ELSE 0 END * {self._literal()})",
+            lambda: (
+                f"({inner()} / {self._rng.choice(['2', '0.5', '-3', '7', 'GREATEST(' + inner() + ', 1)', inner()])})"
+            ),
+            lambda: f"({inner()} % {self._rng.choice(['2', '7', '-3', '0', '2147483648', '0.5'])})",
+            lambda: f"{self._rng.choice(['ABS', 'FLOOR', 'CEIL', 'ROUND', '-'])}({inner()})",
+            lambda: f"{self._rng.choice(['GREATEST', 'LEAST', 'COALESCE'])}({inner()}, {inner()})",
+            lambda: f"LEAST(GREATEST({inner()}, {self._literal()}), {self._literal()})",
+            lambda: f"CASE WHEN {self._boolean(depth - 1)} THEN {inner()} ELSE {inner()} END",
+            lambda: (
+                f"CASE {self._column('number', '1')} WHEN 17 THEN {inner()} WHEN {self._literal()} THEN {inner()} END"
+            ),
+        ]
+        return self._rng.choice(made)()
+
+    def _text(self, depth: int) -> str:
+        if depth <= 0 or self._chance(0.5):
+            return self._column("text", "'x'") if self._chance(0.8) else self._rng.choice(TEXTS)
+        made = [
+            lambda: f"{self._rng.choice(['LOWER', 'UPPER'])}({self._text(depth - 1)})",
+            lambda: f"COALESCE({self._text(depth - 1)}, {self._rng.choice(TEXTS)})",
+            lambda: f"CASE WHEN {self._boolean(depth - 1)} THEN {self._text(depth - 1)} ELSE 'other' END",
+        ]
+        return self._rng.choice(made)()
+
+    def _date(self, depth: int) -> str:
+        column = self._column("date", "NULL")
+        if depth <= 0 or self._chance(0.7):
+            return column
+        return f"CASE WHEN {self._boolean(depth - 1)} THEN {column} ELSE DATE '2026-01-05' END"
+
+    def _boolean(self, depth: int) -> str:
+        if depth <= 0:
+            return self._column("boolean", "TRUE")
+
+        def inner() -> str:
+            return self._boolean(depth - 1)
+
+        number, text, date, pick = self._number, self._text, self._date, self._rng.choice
+        made = [
+            lambda: f"{number(depth - 1)} {pick(['=', '<>', '<', '<=', '>', '>='])} {number(depth - 1)}",
+            lambda: f"{self._column('number', '1')} {pick(['=', '<', '>='])} {self._literal()}",
+            lambda: f"{self._column('unbounded', '1')} {pick(['=', '<', '>='])} {self._literal()}",
+            lambda: f"{self._column('unbounded', '1')} {pick(['=', '<', '>='])} {number(depth - 1)}",
+            lambda: f"{number(1)} BETWEEN {self._literal()} AND {self._literal()}",
+            lambda: (
+                f"{self._column('number', '1')} {pick(['IN', 'NOT IN'])} ({self._literal()}, 17, {self._literal()})"
+            ),
+            lambda: f"{self._column('text', 'name')} {pick(['=', '<>'])} {pick(TEXTS)}",
+            lambda: f"{text(1)} {pick(['LIKE', 'LIKE', 'NOT LIKE'])} {pick(PATTERNS)}",
+            lambda: f"{text(1)} IN ({pick(TEXTS)}, {pick(TEXTS)})",
+            lambda: f"{text(1)} = {text(1)}",
+            lambda: f"{date(1)} {pick(['=', '<', '>='])} {pick(DAYS)}",
+            lambda: f"{self._any(1)} IS {pick(['NULL', 'NOT NULL'])}",
+            lambda: f"({inner()} {pick(['AND', 'OR'])} {inner()})",
+            lambda: f"NOT ({inner()})",
+            lambda: f"{self._column('boolean', 'TRUE')} IS {pick(['TRUE', 'FALSE', 'NOT TRUE'])}",
+            lambda: f"CASE WHEN {inner()} THEN {inner()} ELSE {pick(['TRUE', 'FALSE'])} END",
+            lambda: f"({self._column('unbounded', '1')} = 17 AND {number(1)} > {self._literal()})",
+        ]
+        return pick(made)()
+
+    # Nonsense -----------------------------------------------------------------------------------------------------
+
+    def _garbled(self, sql: str) -> str:
+        tokens = TOKEN.findall(sql)
+        for _ in range(self._rng.choice([1, 1, 2, 4])):
+            place = self._rng.randrange(len(tokens))
+            change = self._rng.choice(["drop", "double", "swap", "put"])
+            if change == "drop":
+                tokens[place : place + 1] = []
+            elif change == "double":
+                tokens.insert(place, tokens[place])
+            elif change == "swap":
+                other = self._rng.randrange(len(tokens))
+                tokens[place], tokens[other] = tokens[other], tokens[place]
+            else:
+                tokens.insert(place, self._rng.choice(WORDS.split()))
+            tokens = tokens or ["SELECT"]
+        return " ".join(tokens)

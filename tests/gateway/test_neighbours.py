@@ -1,0 +1,109 @@
+"""Questions made at random, asked of neighbouring databases: no difference but the noise, whatever the person's row holds.
+
+Each question goes to DuckDB, SQLite and PostgreSQL, each time without a person, with them, and with a row of theirs that
+fits nothing. Status, words, columns, groups and types must be the same; what lies below the noise may differ by the stated
+sensitivity; and how long an answer takes may not tell which database it was.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from contextlib import ExitStack, closing
+
+import pytest
+from tests.gateway.neighbours.clinics import KINDS, VARIANTS, clinic
+from tests.gateway.neighbours.compare import Watched, ask, differences
+from tests.gateway.neighbours.questions import Questions
+
+from celosia.gateway.ledger import Ledger
+
+
+@pytest.fixture(scope="module")
+def gateways(request, tmp_path_factory, databases):
+    """A gateway for each kind of database and each variant of the data."""
+    where = tmp_path_factory.mktemp("clinics")
+    with ExitStack() as stack:
+        yield {
+            (kind, variant): stack.enter_context(
+                closing(
+                    Watched(
+                        clinic(kind, variant, where, databases() if kind == "postgresql" else ""),
+                        Ledger.create(where / f"{kind}-{variant}-ledger.db"),
+                    )
+                )
+            )
+            for kind, variant in itertools.product(KINDS, VARIANTS)
+        }
+
+
+def compared(gateways, seed, count):
+    """Ask so many questions everywhere; returns the tally and what differed."""
+    questions, tally, found = Questions(seed), Counter(), []
+    dirty = itertools.cycle(VARIANTS[2:])
+    for _ in range(count):
+        sql, variants = questions.question(), ("absent", "present", next(dirty))
+        tally["generated"] += 1
+        for kind in KINDS:
+            asked = {variant: ask(gateways[kind, variant], sql) for variant in variants}
+            tally[f"{kind} {'accepted' if asked['absent'].status == 200 else 'refused'}"] += 1
+            for one, other in itertools.combinations(variants, 2):
+                neighbours = "add-remove" if one == "absent" else "change-one"
+                told = differences(gateways[kind, other], sql, asked[one], asked[other], neighbours)
+                found += [(kind, one, other, sql, what) for what in told]
+                tally[f"{kind} compared"] += 1
+    print(dict(tally), "differences:", len(found))
+    return tally, found
+
+
+def test_no_difference_but_noise(gateways):
+    tally, found = compared(gateways, 2026, 500)
+    assert found == []
+    assert all(tally[f"{kind} {what}"] >= 150 for kind in KINDS for what in ("accepted", "refused"))
+
+
+@pytest.mark.long
+def test_no_difference_but_noise_in_many_questions(gateways):
+    tally, found = compared(gateways, 7731, 10_000)
+    assert found == []
+    assert all(tally[f"{kind} {what}"] >= 3_000 for kind in KINDS for what in ("accepted", "refused"))
+
+
+WORDS = ["fever", "e" * 40 + "x", "cough", "ñ", "since", "e", "Target", "zz"]
+SEARCHES = " OR ".join(f"LOWER(UPPER(note)) LIKE '%{word}%'" for word in WORDS * 8)
+SUMS = "CASE " + " ".join(f"WHEN age = {i} THEN income / {i + 1} + wealth / 7" for i in range(60)) + " END"
+SLOW = [
+    f"SELECT COUNT(*) FROM patient WHERE CASE WHEN id = 17 AND age = 41 THEN {SEARCHES} ELSE FALSE END",
+    f"SELECT COUNT(*) FROM patient WHERE {SEARCHES}",
+    f"SELECT SUM(CASE WHEN name = 'Target' THEN {SUMS} ELSE 0 END) FROM patient",
+    "SELECT COUNT(DISTINCT note), COUNT(DISTINCT region), COUNT(DISTINCT name) FROM patient",
+    "SELECT note, COUNT(*) FROM patient GROUP BY note",
+    "SELECT region, SUM(cost) FROM visit JOIN patient ON visit.patient = patient.id GROUP BY region",
+    "SELECT COUNT(*) FROM visit WHERE LOWER(ward) = 'a'",
+    "SELECT COUNT(*) FROM event WHERE word LIKE '%wordwordx%' OR UPPER(word) LIKE '%WORDX'",
+]
+
+
+def quickest(gateways, kind, sql):
+    """The quickest of many turns on each variant; more turns while they differ, because other work may have come between."""
+    best = dict.fromkeys(VARIANTS, math.inf)
+    for turn in range(200):
+        for variant in VARIANTS:
+            best[variant] = min(best[variant], ask(gateways[kind, variant], sql).seconds)
+        if turn >= 4 and max(best.values()) < 2 * min(best.values()) + 0.01:
+            break
+    return best
+
+
+@pytest.mark.long
+def test_time_tells_nothing(gateways):
+    """A row takes no longer than all the others together and a fifth of a step of the grid."""
+    questions, worst = Questions(1234), []
+    for sql in [*SLOW, *(questions.question() for _ in range(200))]:
+        for kind in KINDS:
+            if ask(gateways[kind, "absent"], sql).status == 200:
+                best = quickest(gateways, kind, sql)
+                worst.append((max(best.values()) - min(best.values()), kind, sql[:100], best))
+                assert max(best.values()) < 2 * min(best.values()) + 0.01, worst[-1]
+    print(len(worst), "timed; largest differences in seconds:", sorted(worst, key=lambda one: -one[0])[:3])
