@@ -215,7 +215,10 @@ class Model(Part):
 
 
 class Risk(Part):
-    """A number per record and per file; an attack compares the original with the protected table."""
+    """A number per record and per file; an attack compares the original with the protected table.
+
+    Where a person column is declared, whatever is counted, drawn or averaged is persons, not rows.
+    """
 
     kind: ClassVar[str] = "risk"
     home: ClassVar[str] = "celosia.risk"

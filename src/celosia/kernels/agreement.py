@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from celosia.kernels.compiled import compiled
 
+SAME = 1e-9  # scores nearer than this to each other are one score
+
 
 @compiled()
 def _agree(
@@ -64,16 +66,14 @@ def best_patterns(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
     score: NDArray[np.float64],
-    truth: NDArray[np.int64],
     blocks: int,
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
-    """For each record: the first best-scoring other record, its score, how many tie, and whether the true one does."""
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """For each record: the first best-scoring other record, its score, and how many tie."""
     m = orders.shape[1]
     n = starts.shape[1]
     first = np.full(n, -1, dtype=np.int64)
     best = np.full(n, -np.inf)
     tied = np.zeros(n, dtype=np.int64)
-    right = np.zeros(n, dtype=np.bool_)
     for block in numba.prange(blocks):
         pattern = np.zeros(m, dtype=np.int32)
         touched = np.empty(m, dtype=np.int32)
@@ -84,7 +84,7 @@ def best_patterns(
                 top = score[0]
             for t in range(n_touched):
                 top = max(top, score[pattern[touched[t]]])
-            limit = top - 1e-9
+            limit = top - SAME
             count = 0
             lowest = m
             if score[0] >= limit:
@@ -99,11 +99,9 @@ def best_patterns(
                 if score[pattern[r]] >= limit:
                     count += 1
                     lowest = min(lowest, r)
-            if truth[i] >= 0:
-                right[i] = score[pattern[truth[i]]] >= limit
             for t in range(n_touched):
                 pattern[touched[t]] = 0
             first[i] = lowest
             best[i] = top
             tied[i] = count
-    return first, best, tied, right
+    return first, best, tied

@@ -88,7 +88,7 @@ class AttackerKnows(Risk):
         import polars as pl
 
         from celosia.hierarchy import texts
-        from celosia.views.keys import person_codes
+        from celosia.views.persons import person_codes
 
         mask = self.candidates(table)
         person = person_codes(table)[mask]
@@ -104,7 +104,7 @@ class AttackerKnows(Risk):
 
     def _people(self, table: Table) -> int:
         """How many candidates there are: records, or persons where they are declared."""
-        from celosia.views.keys import person_codes
+        from celosia.views.persons import person_codes
 
         return len(np.unique(person_codes(table)[self.candidates(table)]))
 

@@ -25,9 +25,10 @@ class CopiedUniques(Risk):
 
     Synthetic data may repeat a unique record by chance, as other real people do: the rate at which a ``control`` table
     of people who were not used repeats them is the yardstick, and the value is then what the release adds,
-    :math:`(r - r_c)/(1 - r_c)`. A rate far above that of the control says that the generator learnt records by heart.
-    Without a control the value is the rate. References: Raab, Nowok & Dibben (2024), *Practical privacy
-    metrics for synthetic data* (replicated uniques).
+    :math:`(r - r_c)/(1 - r_c)`. A rate far above that of the control says that the generator learnt records by
+    heart. Without a control the value is the rate. With a person column U holds what one person only has, and where
+    the release has one the share is over persons, each with the mean of her records. References: Raab, Nowok &
+    Dibben (2024), *Practical privacy metrics for synthetic data* (replicated uniques).
 
     >>> import polars as pl, celosia
     >>> people = celosia.read(pl.DataFrame({"age": [30, 30, 41, 52]}))
@@ -56,19 +57,21 @@ class CopiedUniques(Risk):
 
     def _outcome(self, original: Table, protected: Table) -> AttackOutcome:
         from celosia.statistics.attack_outcome import AttackOutcome
-        from celosia.table.source import open_source
+        from celosia.views.persons import by_person, open_people, person_codes
 
-        tables = [protected] if self.control is None else [protected, open_source(self.control)]
-        hits = self._hits(original, tables)
+        tables = [protected] if self.control is None else [protected, open_people(self.control, original)]
+        found = zip(self._hits(original, tables), tables, strict=True)
+        hits = [by_person(hit.astype(np.float64), person_codes(table)) for hit, table in found]
         rates = [float(h.mean()) if len(h) else 0.0 for h in hits]
         if len(hits) == 1:
-            return AttackOutcome(int(hits[0].sum()), len(hits[0]), 0.0)
-        return AttackOutcome(int(hits[0].sum()), len(hits[0]), rates[1], int(hits[1].sum()), len(hits[1]))
+            return AttackOutcome(float(hits[0].sum()), len(hits[0]), 0.0)
+        return AttackOutcome(float(hits[0].sum()), len(hits[0]), rates[1], float(hits[1].sum()), len(hits[1]))
 
     def _hits(self, original: Table, tables: list[Table]) -> list[NDArray[np.bool_]]:
         import polars as pl
 
         from celosia.views.encoding import encode, known_columns
+        from celosia.views.persons import person_codes
 
         names = known_columns(original, tables[0], self.columns, numbers=False)
         coded = encode([original, *tables], names)
@@ -80,7 +83,9 @@ class CopiedUniques(Risk):
             for t in coded.tables
         ]
         keys = frames[0].columns
-        once = frames[0].group_by(keys).len("__times__").filter(pl.col("__times__") == 1)
+        whose = frames[0].with_columns(pl.Series("__person__", person_codes(original)))
+        once = whose.group_by(keys).agg(pl.col("__person__").n_unique().alias("__times__"))
+        once = once.filter(pl.col("__times__") == 1)
         return [
             frame.join(once, on=keys, how="left", maintain_order="left", nulls_equal=True)["__times__"]
             .is_not_null()

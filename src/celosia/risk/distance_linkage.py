@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from celosia.statistics.linkage import Links
     from celosia.table import Table
+    from celosia.views.persons import Linked
 
 
 class DistanceLinkage(Risk):
@@ -26,15 +27,16 @@ class DistanceLinkage(Risk):
 
     .. math:: \frac1{|B|} \sum_{i} \frac{[d(b_i, x'_{t(i)}) = \min_j d(b_i, x'_j)]}{\#\{j : d(b_i, x'_j) = \min\}}
 
-    with ties shared (``ties = "first"`` gives them to the lowest index instead). ``scale``: columns divided by
-    their standard deviation in the original (``sd``), each file standardised by itself (``own-sd``), as they are
+    with ties shared (``ties = "first"`` gives them to the lowest index instead). ``scale``: columns divided by their
+    standard deviation in the original (``sd``), each file standardised by itself (``own-sd``), as they are
     (``none``), ``mahalanobis``, or ``gower``: absolute differences by range for numbers and equality for all other
     columns. ``known`` lists numbers of columns the intruder may know, such as 3, 5, 8 for the first three, five and
     eight; the value is then the mean. With ``one_to_one`` all links are made at once at the least total distance.
     ``direction`` says who is linked: each ``original`` record to the nearest protected one, or each ``protected``
-    to the nearest original. A missing number stands for the mean of its column. Knowing more columns does not
-    always mean more right links. The evidence has a 95 % interval, what guessing would reach, and the share where
-    the right record is among the two nearest.
+    to the nearest original. With a person column a link is right when it goes to any record of the same person, and
+    the share is over persons, each with the mean of her records. A missing number stands for the mean of its
+    column. Knowing more columns does not always mean more right links. The evidence has a 95 % interval, what
+    guessing would reach, and the share where the right record is among the two nearest.
 
     References: Domingo-Ferrer & Torra (2001); Pagliuca & Seri (1999).
 
@@ -72,11 +74,11 @@ class DistanceLinkage(Risk):
         chances = self._credits(original, protected)
         value = float(np.mean([credit.mean() for credit in chances.values()]))
         n = len(next(iter(chances.values())))
-        other = len(protected if self.direction == "original" else original)
+        linked = self._linked(original, protected)
         found: dict[str, Any] = {
             "value": value,
             "interval": list(wilson(value * n, n)),
-            "baseline": 1 / max(other, 1),
+            "baseline": linked.guess(),
             "records": n,
             "direction": f"{self.direction} to nearest",
             "columns": self._names(original, protected),
@@ -85,8 +87,8 @@ class DistanceLinkage(Risk):
             found["known"] = {str(k): float(credit.mean()) for k, credit in chances.items()}
         if not self.one_to_one:
             links = self._links(original, protected, len(found["columns"]))
-            found["two_nearest"] = float(links.second.mean())
-            found["certain"] = float(((links.tied == 1) & (links.correct == 1)).mean())
+            found["two_nearest"] = float(linked.means(links.second).mean())
+            found["certain"] = float(linked.means(links.correct == 1).mean())
         return found
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
@@ -100,7 +102,7 @@ class DistanceLinkage(Risk):
         links = self._links(original, protected, count)
         return pl.DataFrame(
             {
-                "risk": self._credit(links, self._truth(original, protected)),
+                "risk": self._credit(links, original, protected),
                 "linked": links.first,
                 "distance": links.distance,
                 "tied": links.tied,
@@ -115,29 +117,32 @@ class DistanceLinkage(Risk):
         return known_columns(original, protected, self.columns, numbers=self.scale != "gower")
 
     def _credits(self, original: Table, protected: Table) -> dict[int, NDArray[np.float64]]:
-        """Chance of a right link of each record, by the number of known columns."""
+        """Chance of a right link of each person, by the number of known columns."""
         total = len(self._names(original, protected))
         counts = sorted({min(k, total) for k in self.known}) or [total]
-        if self.one_to_one:
-            return {k: self._assigned(original, protected, k)[1] for k in counts}
-        truth = self._truth(original, protected)
-        return {k: self._credit(self._links(original, protected, k), truth) for k in counts}
+        found = {}
+        for k in counts:
+            if self.one_to_one:
+                credit = self._assigned(original, protected, k)[1]
+            else:
+                credit = self._credit(self._links(original, protected, k), original, protected)
+            found[k] = self._linked(original, protected).means(credit)
+        return found
 
-    def _credit(self, links: Links, truth: NDArray[np.int64]) -> NDArray[np.float64]:
-        return links.correct if self.ties == "share" else (links.first == truth).astype(np.float64)
+    def _credit(self, links: Links, original: Table, protected: Table) -> NDArray[np.float64]:
+        return links.correct if self.ties == "share" else self._linked(original, protected).right(links.first)
 
-    def _truth(self, original: Table, protected: Table) -> NDArray[np.int64]:
-        """The record of the other table that belongs to each linked record, -1 for none."""
-        from celosia.alignment import counterparts, positions
+    def _linked(self, original: Table, protected: Table) -> Linked:
+        from celosia.views.persons import Linked
 
-        return (positions if self.direction == "protected" else counterparts)(original, protected)
+        return Linked.of(original, protected, self.direction)
 
     def _links(self, original: Table, protected: Table, count: int) -> Links:
         from celosia.statistics.linkage import nearest, nearest_mixed
         from celosia.views.encoding import encode
 
         names = self._names(original, protected)[:count]
-        truth = self._truth(original, protected)
+        truth = self._linked(original, protected).own
 
         def make() -> Links:
             if self.scale != "gower":
@@ -163,8 +168,7 @@ class DistanceLinkage(Risk):
         x, y = self._scaled(original, protected, names)
         source, target = (x, y) if self.direction == "original" else (y, x)
         linked, _ = assigned(source, target, 1.0 if self.scale == "gower" else 2.0)
-        truth = self._truth(original, protected)
-        return linked, ((linked == truth) & (truth >= 0)).astype(np.float64)
+        return linked, self._linked(original, protected).right(linked)
 
     def _scaled(
         self, original: Table, protected: Table, names: list[str]

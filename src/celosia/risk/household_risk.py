@@ -75,7 +75,8 @@ class HouseholdRisk(Risk):
 
     def _members(self, table: Table) -> Members:
         from celosia.statistics.individual_risk import household_risk
-        from celosia.views.keys import Keys, person_codes
+        from celosia.views.keys import Keys
+        from celosia.views.persons import person_codes
 
         name = table.schema.household
         if name is None:

@@ -29,13 +29,13 @@ class InferenceAttack(Risk):
 
     .. math:: P_{reid} = \frac{\text{correct predictions}}{\text{rows to predict}}
 
-    Several columns under ``target`` are predicted together (province, canton, district). ``repeats`` disjoint
-    external samples are drawn as far as they last; each record is predicted by those that do not know it, and one
-    that all of them know has no risk here. High
-    accuracy by itself means nothing: the baseline is to say the most frequent value, and ``lift`` is how much
-    better the learner is, with an interval for the difference. ``subgroup`` names a column that marks people of
-    special interest; their share is reported too. ``predictors`` are all protected columns but identifiers, when
-    not given.
+    Several columns under ``target`` are predicted together (province, canton, district). ``repeats`` disjoint external
+    samples are drawn as far as they last; each record is predicted by those that do not know it, and one that all
+    of them know has no risk here. High accuracy by itself means nothing: the baseline is to say the most frequent
+    value, and ``lift`` is how much better the learner is, with an interval for the difference. With a person column
+    persons are drawn, with all their records, and shares are over persons. ``subgroup`` names a column that marks
+    people of special interest; their share is reported too. ``predictors`` are all protected columns but
+    identifiers, when not given.
 
     References: Esquivel-Quirós, Barrantes & Esponda Darlington (2018); Narayanan & Felten (2014).
 
@@ -65,12 +65,15 @@ class InferenceAttack(Risk):
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """Accuracy with interval, majority baseline, lift, the difference with interval, and the subgroup."""
+        from celosia.views.persons import by_person, paired_persons
+
         right, guess = self._right(original, protected)
-        out = _judge(right, guess)
+        person = paired_persons(original, protected)[1]
+        out = _judge(by_person(right, person), by_person(guess, person))
         out |= {"learner": self.learner, "external": self.external}
         if self.subgroup is not None:
             marked = self._marked(original, protected)
-            out["subgroup"] = _judge(right[marked], guess[marked])
+            out["subgroup"] = _judge(*(by_person(found[marked], person[marked]) for found in (right, guess)))
         return out
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
@@ -91,37 +94,38 @@ class InferenceAttack(Risk):
         import warnings
 
         from celosia.alignment import positions
+        from celosia.views.persons import paired_persons
 
         rows = positions(original, protected)
         label = self._labels(original)[rows]
         features = self._features(original, protected)
-        n = len(label)
+        everybody, person = np.unique(paired_persons(original, protected)[1], return_inverse=True)
+        once = 1.0 / np.bincount(person)[person]  # the records of a person have the weight of one
+        n = len(everybody)
         known = max(2, round(self.external * n))
         if n < 4 or known >= n:
-            raise NotApplicable(f"inference-attack: {n} records are too few to know {self.external:g} of them.")
+            counted = "records" if original.schema.person is None else "persons"
+            raise NotApplicable(f"inference-attack: {n} {counted} are too few to know {self.external:g} of them.")
         rng = np.random.default_rng(self.seed)
-        tried = np.zeros(n)
-        right = np.zeros(n)
-        guess = np.zeros(n)
+        tried, right, guess = np.zeros(len(label)), np.zeros(len(label)), np.zeros(len(label))
         order = rng.permutation(n)
         samples = n // known  # disjoint samples in one shuffle
         for turn in range(self.repeats):
             if turn and turn % samples == 0:
                 order = rng.permutation(n)
             block = order[(turn % samples) * known :][:known]
-            unknown = np.ones(n, dtype=bool)
-            unknown[block] = False
-            values, counts = np.unique(label[block], return_counts=True)
-            most = values[counts.argmax()]
+            unknown = ~np.isin(person, block)
+            values, place = np.unique(label[~unknown], return_inverse=True)
+            most = values[np.bincount(place, weights=once[~unknown]).argmax()]
             tried[unknown] += 1
             guess[unknown] += label[unknown] == most
             if len(values) == 1:
                 right[unknown] += label[unknown] == most
                 continue
             model = _learner(self.learner, int(rng.integers(2**31)), known)
-            with warnings.catch_warnings(), _few_threads(n):
+            with warnings.catch_warnings(), _few_threads(len(label)):
                 warnings.simplefilter("ignore")  # a learner that does not quite converge is still an attack
-                model.fit(features[block], label[block])
+                model.fit(features[~unknown], label[~unknown])
                 right[unknown] += model.predict(features[unknown]) == label[unknown]
         with np.errstate(invalid="ignore"):
             return right / tried, guess / tried

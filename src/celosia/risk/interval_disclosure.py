@@ -21,12 +21,13 @@ class IntervalDisclosure(Risk):
 
     .. math:: \mathrm{ID} = \frac{1}{n\,p\,|W|} \sum_{w \in W} \sum_{ij} [x_{ij} \in I_w(x'_{ij})]
 
-    over interval ``widths`` W in per cent. ``window`` is how wide an interval of w per cent is: ``rank`` reaches
-    over w per cent of the protected values, half on each side; ``relative`` is ± w/2 per cent of the protected
-    value; ``sd`` is ± w/2 per cent of the column's standard deviation. ``joint`` is sdcMicro's reading instead: the
-    share of records whose original lies within ``k`` standard deviations of the protected value in *every* column,
-    which falls to 0 as columns are added. An unchanged file has the value 1. The baseline is what an intruder
-    reaches with the protected values of other records.
+    over interval ``widths`` W in per cent. ``window`` is how wide an interval of w per cent is: ``rank`` reaches over w
+    per cent of the protected values, half on each side; ``relative`` is ± w/2 per cent of the protected value;
+    ``sd`` is ± w/2 per cent of the column's standard deviation. ``joint`` is sdcMicro's reading instead: the share
+    of records whose original lies within ``k`` standard deviations of the protected value in *every* column, which
+    falls to 0 as columns are added. With a person column the share is over persons, each with the mean of her
+    records. A missing value is in no interval (but for joint). An unchanged file has the value 1. The baseline is
+    what an intruder reaches with the protected values of other records.
 
     References: Domingo-Ferrer & Torra (2001); Mateo-Sanz, Sebé & Domingo-Ferrer (2004).
 
@@ -46,13 +47,13 @@ class IntervalDisclosure(Risk):
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of values (records, for joint) that are disclosed."""
-        return float(self._inside(original, protected).mean())
+        return float(self._means(self._inside(original, protected), original, protected).mean())
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The share with its interval and baseline, and the share of each column."""
         from celosia.statistics.intervals import wilson
 
-        found = self._inside(original, protected)
+        found = self._means(self._inside(original, protected), original, protected)
         value = float(found.mean())
         out: dict[str, Any] = {
             "value": value,
@@ -71,6 +72,15 @@ class IntervalDisclosure(Risk):
 
         found = self._inside(original, protected)
         return pl.DataFrame({"risk": found if found.ndim == 1 else found.mean(axis=1)})
+
+    def _means(self, inside: NDArray[np.float64], original: Table, protected: Table) -> NDArray[np.float64]:
+        """The mean of each person's records, column by column."""
+        from celosia.views.persons import by_person, paired_persons
+
+        person = paired_persons(original, protected)[1]
+        if inside.ndim == 1:
+            return by_person(inside, person)
+        return np.stack([by_person(column, person) for column in inside.T], axis=1)
 
     def _names(self, original: Table, protected: Table) -> list[str]:
         from celosia.views.encoding import known_columns
@@ -95,4 +105,7 @@ class IntervalDisclosure(Risk):
         from celosia.alignment import paired_numbers
 
         x, y = paired_numbers(original, protected, self._names(original, protected))
-        return float(self._disclosed(x, np.roll(y, max(len(y) // 2, 1), axis=0)).mean()) if len(y) > 1 else 0.0
+        if len(y) < 2:
+            return 0.0
+        guessed = self._disclosed(x, np.roll(y, max(len(y) // 2, 1), axis=0))
+        return float(self._means(guessed, original, protected).mean())

@@ -30,7 +30,8 @@ class JoinAttack(Risk):
 
     .. math:: \frac{1}{|A|} \sum_{a \in A} \frac{[\text{the record of } a \text{ is among the joined}]}{m_a}
 
-    Without a key every claim is taken as right. Suppressed records join with nothing.
+    Without a key every claim is taken as right. With a person column m counts persons, and any record of hers is right.
+    A missing value joins with a missing one only. Suppressed records join with nothing.
 
     References: Sweeney (2002); El Emam et al. (2011).
 
@@ -69,7 +70,7 @@ class JoinAttack(Risk):
         out: dict[str, Any] = {
             "value": value,
             "interval": list(wilson(value * n, n)),
-            "baseline": 1 / max(len(protected), 1),
+            "baseline": 1 / max(len(np.unique(self._persons(original, protected))), 1),
             "people": n,
             "claimed": int((joined == 1).sum()),
             "ambiguous": int((joined > 1).sum()),
@@ -94,26 +95,35 @@ class JoinAttack(Risk):
         )
         person, record = pairs["person"].to_numpy(), pairs["record"].to_numpy()
         np.add.at(joined, record, 1)
-        truth = self._truth(original, protected)
-        right = np.ones(len(person), dtype=bool) if truth is None else truth[person] == record
+        right = self._right(original, protected)
+        right = np.ones(len(person), dtype=bool) if right is None else right
         np.maximum.at(risk, record[right], chance[person[right]])
         return pl.DataFrame({"risk": risk, "joined": joined})
 
     def people(self, original: Table, protected: Table) -> pl.DataFrame:
-        """One row per external person: joined records, whether hers is among them, and the chance to find it."""
+        """One row per external person: joined records (persons), whether hers is among them, the chance to find it."""
         import polars as pl
 
-        pairs = self._joined(original, protected)
+        external, record = self._joined(original, protected).select("person", "record").to_numpy().T
         n = len(self._external())
-        joined = np.bincount(pairs["person"].to_numpy(), minlength=n)
-        truth = self._truth(original, protected)
+        whose = self._persons(original, protected)
+        width = int(whose.max(initial=0)) + 1
+        joined = np.bincount(np.unique(external * width + whose[record]) // width, minlength=n)
         chance = np.divide(1.0, joined, out=np.zeros(n), where=joined > 0)
-        if truth is None:
+        hit = self._right(original, protected)
+        if hit is None:
             return pl.DataFrame({"joined": joined, "right": pl.Series([None] * n, dtype=pl.Boolean), "risk": chance})
-        hit = truth[pairs["person"].to_numpy()] == pairs["record"].to_numpy()
         right = np.zeros(n, dtype=bool)
-        right[pairs["person"].to_numpy()[hit]] = True
+        right[external[hit]] = True
         return pl.DataFrame({"joined": joined, "right": right, "risk": np.where(right, chance, 0.0)})
+
+    def _persons(self, original: Table, protected: Table) -> NDArray[np.int64]:
+        """The persons of the released records."""
+        from celosia.views.persons import paired_persons, person_codes
+
+        if original.schema.person is None or protected.schema.person is not None:
+            return person_codes(protected)
+        return paired_persons(original, protected)[1]
 
     def _external(self) -> Table:
         from celosia.table.source import open_source
@@ -142,8 +152,8 @@ class JoinAttack(Risk):
         both = [name for name in original.schema.identifiers if name in external.names]
         return both[0] if both else None
 
-    def _truth(self, original: Table, protected: Table) -> NDArray[np.int64] | None:
-        """The released record of each external person, -1 when she is not in it; None when nobody knows."""
+    def _right(self, original: Table, protected: Table) -> NDArray[np.bool_] | None:
+        """Whether each joined pair is an external person with a record of hers; None when nobody knows."""
         import polars as pl
 
         from celosia.alignment import positions
@@ -151,11 +161,10 @@ class JoinAttack(Risk):
         key = self._key(original)
         if key is None:
             return None
-        rows = positions(original, protected)
-        names = original.column(key).cast(pl.String)
-        place = pl.DataFrame({"key": names[rows], "record": np.arange(len(rows))}).unique("key", keep="first")
-        people = self._external().column(key).cast(pl.String).alias("key").to_frame()
-        return people.join(place, on="key", how="left", maintain_order="left")["record"].fill_null(-1).to_numpy()
+        pairs = self._joined(original, protected)
+        names = original.column(key).cast(pl.String)[positions(original, protected)]
+        people = self._external().column(key).cast(pl.String)
+        return (names[pairs["record"]] == people[pairs["person"]]).fill_null(value=False).to_numpy()
 
     def _joined(self, original: Table, protected: Table) -> pl.DataFrame:
         """Every pair of an external person and a released record that could be hers."""

@@ -28,9 +28,10 @@ class Linkability(Risk):
 
     .. math:: N_k(a_{first}) \cap N_k(a_{second}) \ne \emptyset
 
-    With a ``control`` table of people who were not used for the release the value is what the release adds,
-    :math:`(r - r_c)/(1 - r_c)`: a good model of the population links a little by itself. The baseline draws the
-    neighbours at random. Distances are Gower's. Without given columns the shared ones are cut in two halves.
+    With a ``control`` table of people who were not used for the release the value is what the release adds, :math:`(r -
+    r_c)/(1 - r_c)`: a good model of the population links a little by itself. The baseline draws the neighbours at
+    random. With a person column persons are tried, each with the mean of her records. Distances are Gower's.
+    Without given columns the shared ones are cut in two halves.
 
     References: Giomi et al. (2023); Article 29 Working Party, Opinion 05/2014 on anonymisation techniques.
 
@@ -70,24 +71,30 @@ class Linkability(Risk):
     def _attack(self, original: Table, protected: Table) -> tuple[AttackOutcome, NDArray[np.int64], NDArray[np.bool_]]:
         from celosia.statistics.attack_outcome import AttackOutcome
         from celosia.statistics.synthetic_attacks import chance_overlap
-        from celosia.table.source import open_source
+        from celosia.views.persons import open_people
 
         def make() -> tuple[AttackOutcome, NDArray[np.int64], NDArray[np.bool_]]:
             rng = np.random.default_rng(self.seed)
             baseline = chance_overlap(len(protected), self.neighbours)
-            control = None if self.control is None else open_source(self.control)
-            people = _some(len(original), self.attacks, rng)
-            linked = self._linked(original, protected, people, rng)
-            if control is None:
-                return AttackOutcome(float(linked.sum()), len(people), baseline), people, linked
-            others = _some(len(control), self.attacks, rng)
-            control_linked = self._linked(control, protected, others, rng)
-            outcome = AttackOutcome(
-                float(linked.sum()), len(people), baseline, float(control_linked.sum()), len(control_linked)
-            )
+            people, linked, means = self._tried(original, protected, rng)
+            if self.control is None:
+                return AttackOutcome(float(means.sum()), len(means), baseline), people, linked
+            others = self._tried(open_people(self.control, original), protected, rng)[2]
+            outcome = AttackOutcome(float(means.sum()), len(means), baseline, float(others.sum()), len(others))
             return outcome, people, linked
 
         return protected.cached((str(self), Same(self.control), Same(original)), make)
+
+    def _tried(
+        self, people: Table, release: Table, rng: np.random.Generator
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]:
+        """The records of the people who are tried, whether each could be linked, and the share of each person."""
+        from celosia.views.persons import by_person, person_codes, some_persons
+
+        person = person_codes(people)
+        rows = some_persons(person, self.attacks, rng)
+        linked = self._linked(people, release, rows, rng)
+        return rows, linked, by_person(linked.astype(np.float64), person[rows])
 
     def _linked(
         self, people: Table, release: Table, rows: NDArray[np.int64], rng: np.random.Generator
@@ -123,8 +130,3 @@ class Linkability(Risk):
         if not halves[0] or not halves[1]:
             raise NotApplicable("linkability: at least two shared columns are needed, one for each partial record.")
         return halves
-
-
-def _some(n: int, wanted: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """A random choice of rows, all when there are not more."""
-    return np.sort(rng.choice(n, min(n, wanted), replace=False)).astype(np.int64)

@@ -29,7 +29,8 @@ class Membership(Risk):
 
     The evidence has the accuracy with its interval (the baseline is 1/2) and the area under the curve, the chance
     that a member is nearer than a non-member. It cannot be measured without a control table drawn from the same
-    population; a control that differs otherwise (later year, other region) makes the attack look strong.
+    population; a control that differs otherwise (later year, other region) makes the attack look strong. With a person
+    column people are persons, each with the mean distance of her records.
 
     References: Shokri et al. (2017); Hilprecht, Härterich & Bernau (2019); Stadler, Oprisanu & Troncoso (2022).
 
@@ -85,7 +86,7 @@ class Membership(Risk):
         return pl.DataFrame({"distance": self._nearest(original, protected, np.arange(len(original)))})
 
     def _distances(self, original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        from celosia.table.source import open_source
+        from celosia.views.persons import by_person, open_people, person_codes, some_persons
 
         if self.control is None:
             raise NotApplicable(
@@ -94,13 +95,16 @@ class Membership(Risk):
             )
 
         def make() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-            control = open_source(self.control)
+            tables = original, open_people(self.control, original)
+            persons = [person_codes(table) for table in tables]
             rng = np.random.default_rng(self.seed)
-            n = min(self.attacks, len(original), len(control))
+            n = min(self.attacks, *(len(np.unique(person)) for person in persons))
             if n < 2:
                 raise NotApplicable("membership: at least two people are needed in each table.")
-            rows = [rng.choice(len(table), n, replace=False) for table in (original, control)]
-            near = [self._nearest(t, protected, r) for t, r in zip((original, control), rows, strict=True)]
+            near = []
+            for table, person in zip(tables, persons, strict=True):
+                rows = some_persons(person, n, rng)
+                near.append(by_person(self._nearest(table, protected, rows), person[rows]))
             return near[0], near[1]
 
         return protected.cached((str(self), Same(self.control), Same(original)), make)

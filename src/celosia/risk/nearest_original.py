@@ -28,7 +28,8 @@ class NearestOriginal(Risk):
     with the Gower distance :math:`d_j` of a released record to the nearest original and :math:`d'_j` to the nearest
     record of a ``control`` table of equal size. A release that only tells about the population is as near to both: 0.
     One that repeats its input has 1. Distances alone mean nothing: in a dense file every record is near to some other.
-    The larger table is cut to the size of the smaller.
+    The larger table is cut to the size of the smaller. With a person column sizes are numbers of persons, and so is m
+    where the release has one: each counts with the mean of her records.
     References: Platzer & Reutterer (2021); Yale et al. (2020).
 
     >>> import polars as pl, celosia
@@ -52,18 +53,20 @@ class NearestOriginal(Risk):
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The advantage with its interval, the share that is nearer, and the median distances."""
         from celosia.statistics.intervals import wilson
+        from celosia.views.persons import by_person
 
-        near, far = self._distances(original, protected)
-        nearer = float((near < far).sum() + 0.5 * (near == far).sum())
-        low, high = wilson(nearer, len(near))
+        near, far, person = self._distances(original, protected)
+        each = by_person((near < far) + 0.5 * (near == far), person)
+        nearer = float(each.sum())
+        low, high = wilson(nearer, len(each))
         return {
-            "value": max(0.0, 2 * nearer / len(near) - 1),
+            "value": max(0.0, 2 * nearer / len(each) - 1),
             "interval": [max(0.0, 2 * low - 1), max(0.0, 2 * high - 1)],
-            "nearer": nearer / len(near),
+            "nearer": nearer / len(each),
             "baseline": 0.5,
             "median distance": float(np.median(near)),
             "median distance to control": float(np.median(far)),
-            "attacks": len(near),
+            "attacks": len(each),
             "better_than_guessing": low > 0.5,
         }
 
@@ -74,8 +77,8 @@ class NearestOriginal(Risk):
         rng = np.random.default_rng(self.seed)
         return pl.DataFrame({"distance": self._nearest([original], protected, np.arange(len(protected)), rng)[0]})
 
-    def _distances(self, original: Table, protected: Table) -> tuple[Floats, Floats]:
-        from celosia.table.source import open_source
+    def _distances(self, original: Table, protected: Table) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        from celosia.views.persons import open_people, person_codes, some_persons
 
         if self.control is None:
             raise NotApplicable(
@@ -83,14 +86,15 @@ class NearestOriginal(Risk):
                 "does not tell whether records are too near."
             )
 
-        def make() -> tuple[Floats, Floats]:
+        def make() -> tuple[Floats, Floats, NDArray[np.int64]]:
             rng = np.random.default_rng(self.seed)
-            control = open_source(self.control)
+            control = open_people(self.control, original)
             if min(len(original), len(protected), len(control)) < 2:
                 raise NotApplicable("nearest-original: at least two records are needed in each table.")
-            rows = rng.choice(len(protected), min(self.attacks, len(protected)), replace=False)
+            person = person_codes(protected)
+            rows = some_persons(person, self.attacks, rng)
             near, far = self._nearest([original, control], protected, rows, rng)
-            return near, far
+            return near, far, person[rows]
 
         return protected.cached((str(self), Same(self.control), Same(original)), make)
 
@@ -99,15 +103,17 @@ class NearestOriginal(Risk):
     ) -> list[Floats]:
         from celosia.statistics.synthetic_attacks import gower_nearest, ranges
         from celosia.views.encoding import encode, known_columns
+        from celosia.views.persons import person_codes, some_persons
 
         names = known_columns(people[0], release, self.columns, numbers=False)
         *known, released = encode([*people, release], names).tables
         some = released.take(rows)
-        size = min(len(table) for table in known)
+        persons = [person_codes(table) for table in people]
+        size = min(len(np.unique(person)) for person in persons)
         widths = ranges(*(table.numbers for table in known))
         found = []
-        for table in known:
-            cut = table if len(table) == size else table.take(np.sort(rng.choice(len(table), size, replace=False)))
+        for table, person in zip(known, persons, strict=True):
+            cut = table.take(some_persons(person, size, rng))
             distance = gower_nearest((some.numbers, some.codes), (cut.numbers, cut.codes), widths, 1, rng)[1]
             found.append(distance[:, 0] / len(names))
         return found

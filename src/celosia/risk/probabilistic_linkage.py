@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from celosia.statistics.record_linkage import Matches, Weights, Windows
     from celosia.table import Table
+    from celosia.views.persons import Linked
 
 _LARGEST_ASSIGNMENT = 3000
 
@@ -31,9 +32,9 @@ class ProbabilisticLinkage(Risk):
 
     .. math:: R = \sum_{i: \gamma_i = 1} \log_2 \frac{m_i}{u_i} + \sum_{i: \gamma_i = 0} \log_2 \frac{1-m_i}{1-u_i}
 
-    and each record is linked to the best-scoring one, ties shared. With ``false_link`` and ``missed_link``, the
-    allowed chances P(link | different) and P(no link | same), only pairs above the upper threshold are links.
-    ``known``, ``one_to_one`` and ``direction`` as for distance linkage. A missing value agrees with nothing. All
+    and each record is linked to the best-scoring one, ties shared. With ``false_link`` and ``missed_link``, the allowed
+    chances P(link | different) and P(no link | same), only pairs above the upper threshold are links. ``known``,
+    ``one_to_one``, ``direction`` and persons as for distance linkage. A missing value agrees with nothing. All
     pairs are compared: for very large files a library with blocking, such as splink, is the better tool.
 
     References: Fellegi & Sunter (1969); Jaro (1989); Domingo-Ferrer & Torra (2001).
@@ -59,15 +60,16 @@ class ProbabilisticLinkage(Risk):
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of right links, the mean over ``known``."""
-        return float(np.mean([self._credit(original, protected, k).mean() for k in self._counts(original, protected)]))
+        counts, linked = self._counts(original, protected), self._linked(original, protected)
+        return float(np.mean([linked.means(self._credit(original, protected, k)).mean() for k in counts]))
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The share with its interval, the guess, what each column tells, and the links above the threshold."""
         from celosia.statistics.intervals import wilson
         from celosia.statistics.record_linkage import thresholds
 
-        counts = self._counts(original, protected)
-        chances = {k: self._credit(original, protected, k) for k in counts}
+        counts, linked = self._counts(original, protected), self._linked(original, protected)
+        chances = {k: linked.means(self._credit(original, protected, k)) for k in counts}
         value = float(np.mean([credit.mean() for credit in chances.values()]))
         n = len(next(iter(chances.values())))
         names = self._names(original, protected)[: counts[-1]]
@@ -75,7 +77,7 @@ class ProbabilisticLinkage(Risk):
         found: dict[str, Any] = {
             "value": value,
             "interval": list(wilson(value * n, n)),
-            "baseline": 1 / max(len(protected if self.direction == "original" else original), 1),
+            "baseline": linked.guess(),
             "records": n,
             "direction": f"{self.direction} to best",
             "m": dict(zip(names, weights.m.tolist(), strict=True)),
@@ -86,7 +88,7 @@ class ProbabilisticLinkage(Risk):
             found["known"] = {str(k): float(credit.mean()) for k, credit in chances.items()}
         if self.false_link is not None:
             upper, lower = thresholds(weights, self.false_link, self.missed_link)
-            found["links"] = float((matches.score >= upper).mean())
+            found["links"] = float(linked.means(matches.score >= upper).mean())
             found["thresholds"] = [x if math.isfinite(x) else None for x in (upper, lower)]
         return found
 
@@ -114,16 +116,16 @@ class ProbabilisticLinkage(Risk):
         windows, weights, matches = self._matched(original, protected, count)
         credit = matches.correct
         if self.one_to_one:
-            credit = _assigned(windows, weights, self._truth(original, protected))
+            credit = self._linked(original, protected).right(_assigned(windows, weights))
         if self.false_link is not None:
             upper, _ = thresholds(weights, self.false_link, self.missed_link)
             credit = np.where(matches.score >= upper, credit, 0.0)
         return credit
 
-    def _truth(self, original: Table, protected: Table) -> NDArray[np.int64]:
-        from celosia.alignment import counterparts, positions
+    def _linked(self, original: Table, protected: Table) -> Linked:
+        from celosia.views.persons import Linked
 
-        return (positions if self.direction == "protected" else counterparts)(original, protected)
+        return Linked.of(original, protected, self.direction)
 
     def _matched(self, original: Table, protected: Table, count: int) -> tuple[Windows, Weights, Matches]:
         from celosia.statistics.record_linkage import Windows, fellegi_sunter, match
@@ -146,13 +148,13 @@ class ProbabilisticLinkage(Risk):
             source, target = (ours, theirs) if self.direction == "original" else (theirs, ours)
             windows = Windows.of(source, target, np.array([c[2] for c in ordered]))
             weights = fellegi_sunter(windows)
-            return windows, weights, match(windows, weights, self._truth(original, protected))
+            return windows, weights, match(windows, weights, self._linked(original, protected).own)
 
         return protected.cached(("prl", self.tolerance, self.direction, tuple(names), Same(original)), make)
 
 
-def _assigned(windows: Windows, weights: Weights, truth: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Right links of the one-to-one assignment with the highest total score."""
+def _assigned(windows: Windows, weights: Weights) -> NDArray[np.int64]:
+    """The links of the one-to-one assignment with the highest total score, -1 for none."""
     from scipy.optimize import linear_sum_assignment
 
     k, m = windows.orders.shape
@@ -169,4 +171,4 @@ def _assigned(windows: Windows, weights: Weights, truth: NDArray[np.int64]) -> N
     row, column = linear_sum_assignment(weights.scores()[pattern], maximize=True)
     linked = np.full(n, -1, dtype=np.int64)
     linked[row] = column
-    return np.asarray((linked == truth) & (truth >= 0), dtype=np.float64)
+    return linked

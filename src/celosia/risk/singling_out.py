@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -12,6 +12,7 @@ from celosia.table.source import Same, Source
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
     from celosia.statistics.attack_outcome import AttackOutcome
     from celosia.table import Table
@@ -29,7 +30,8 @@ class SinglingOut(Risk):
 
     Without one it is the rate r itself, which says little: in a large file rare combinations exist whatever is
     released. The baseline asks random predicates. Both tables are cut to one size, since a predicate meets more
-    people in a larger file.
+    people in a larger file. With a person column a predicate singles somebody out when all records that it selects are
+    one person's, and sizes are numbers of persons. A missing value fits no predicate.
 
     References: Giomi et al. (2023); Article 29 Working Party, Opinion 05/2014 on anonymisation techniques.
 
@@ -61,57 +63,65 @@ class SinglingOut(Risk):
         """How many of the predicates single out each original record."""
         import polars as pl
 
-        coded = self._encoded(original, protected)
+        people, release, *_ = self._encoded(original, protected)
         hit = np.zeros(len(original), dtype=np.int64)
-        people = coded[0]
-        for predicate in self._predicates(coded[1]):
-            mask = np.ones(len(people), dtype=bool)
-            for condition in predicate:
-                mask &= condition.holds(people.numbers, people.codes)
-            if mask.sum() == 1:
-                hit[mask] += 1
+        for predicate in self._predicates(release):
+            hit += people.alone(predicate)
         return pl.DataFrame({"singled_out": hit})
 
     def _attack(self, original: Table, protected: Table) -> AttackOutcome:
         from celosia.statistics.attack_outcome import AttackOutcome
-        from celosia.statistics.synthetic_attacks import random_predicates, selected
+        from celosia.statistics.synthetic_attacks import random_predicates
+        from celosia.views.persons import some_persons
 
         def make() -> AttackOutcome:
-            coded = self._encoded(original, protected)
-            people, release = coded[0], coded[1]
+            people, release, *control = self._encoded(original, protected)
             rng = np.random.default_rng([self.seed, 1])
-            if len(coded) == 3 and len(coded[2]) < len(people):
-                people = people.take(np.sort(rng.choice(len(people), len(coded[2]), replace=False)))
+            size = min(len(np.unique(table.person)) for table in (people, *control))
+            cut = [table.take(some_persons(table.person, size, rng)) for table in (people, *control)]
             predicates = self._predicates(release)
-
-            def singled(asked: Any, table: Encoded) -> int:
-                return sum(selected(predicate, table.numbers, table.codes) == 1 for predicate in asked)
-
-            guesses = random_predicates(release.numbers, release.codes, self.size, max(len(predicates), 100), rng)
-            baseline = singled(guesses, people) / len(guesses)
-            if len(coded) < 3:
-                return AttackOutcome(singled(predicates, people), len(predicates), baseline)
-            control = coded[2]
-            if len(control) > len(people):
-                control = control.take(np.sort(rng.choice(len(control), len(people), replace=False)))
-            return AttackOutcome(
-                singled(predicates, people), len(predicates), baseline, singled(predicates, control), len(predicates)
-            )
+            number = max(len(predicates), 100)
+            guesses = random_predicates(release.known.numbers, release.known.codes, self.size, number, rng)
+            baseline = float(np.mean([cut[0].alone(guess).any() for guess in guesses]))
+            successes = [int(sum(table.alone(predicate).any() for predicate in predicates)) for table in cut]
+            if len(cut) == 1:
+                return AttackOutcome(successes[0], len(predicates), baseline)
+            return AttackOutcome(successes[0], len(predicates), baseline, successes[1], len(predicates))
 
         return protected.cached((str(self), Same(self.control), Same(original)), make)
 
-    def _predicates(self, release: Encoded) -> list[Any]:
+    def _predicates(self, release: People) -> list[Any]:
         from celosia.statistics.synthetic_attacks import singling_predicates
 
         rng = np.random.default_rng([self.seed, 0])
-        return singling_predicates(release.numbers, release.codes, self.size, self.attacks, rng)
+        return singling_predicates(
+            release.known.numbers, release.known.codes, self.size, self.attacks, rng, release.person
+        )
 
-    def _encoded(self, original: Table, protected: Table) -> tuple[Encoded, ...]:
-        from celosia.table.source import open_source
+    def _encoded(self, original: Table, protected: Table) -> list[People]:
         from celosia.views.encoding import encode, known_columns
+        from celosia.views.persons import open_people, person_codes
 
         names = known_columns(original, protected, self.columns, numbers=False)
         tables = [original, protected]
         if self.control is not None:
-            tables.append(open_source(self.control))
-        return encode(tables, names).tables
+            tables.append(open_people(self.control, original))
+        coded = encode(tables, names).tables
+        return [People(known, person_codes(table)) for known, table in zip(coded, tables, strict=True)]
+
+
+class People(NamedTuple):
+    """What predicates can ask about the records of a table, and whose they are."""
+
+    known: Encoded
+    person: NDArray[np.int64]
+
+    def take(self, rows: NDArray[np.int64]) -> People:
+        """Some of the records."""
+        return People(self.known.take(rows), self.person[rows])
+
+    def alone(self, predicate: Any) -> NDArray[np.bool_]:
+        """The records that a predicate selects when they are one person's; none otherwise."""
+        from celosia.statistics.synthetic_attacks import singled_out
+
+        return singled_out(predicate, self.known.numbers, self.known.codes, self.person)

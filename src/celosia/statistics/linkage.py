@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, ParameterError
+from celosia.statistics.own_records import Own
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,20 +33,20 @@ class Links:
     tied: Ints
     """How many target records are equally near."""
     correct: Floats
-    """Chance that the link is right: 1 / tied when the true record is among the nearest, else 0."""
+    """Chance that the link is right: the share of the nearest records that are the same person's."""
     second: Floats
-    """Chance that the true record is among the two nearest."""
+    """Chance that a record of the same person is among the two nearest."""
     margin: Floats
     """Distance of the next nearest record over that of the nearest; 1 for a tie, infinite for an exact link."""
 
 
-def nearest(source: Floats, target: Floats, truth: Ints, p: float = 2.0) -> Links:
+def nearest(source: Floats, target: Floats, truth: Ints | Own, p: float = 2.0) -> Links:
     r"""Link each source record to the nearest target record, with ties shared.
 
-    .. math:: c_i = \frac{[d(a_i, b_{t(i)}) = \min_j d(a_i, b_j)]}{\#\{j : d(a_i, b_j) = \min\}}
+    .. math:: c_i = \frac{\#\{j \in t(i) : d(a_i, b_j) = \min\}}{\#\{j : d(a_i, b_j) = \min\}}
 
-    ``truth`` is the target record that belongs to each source record, -1 for none. ``p`` is the Minkowski exponent: 2
-    is Euclidean, 1 adds up the columns.
+    ``truth`` gives t(i), the target record that belongs to each source record (-1 for none), or those of the same
+    person. ``p`` is the Minkowski exponent: 2 is Euclidean, 1 adds up the columns.
 
     Fails with DataError on an empty target.
 
@@ -85,24 +86,39 @@ def nearest(source: Floats, target: Floats, truth: Ints, p: float = 2.0) -> Link
             after[i] = distances[i, 0]
         else:
             next_tied[i] = count[ball].sum() - tied[i]
-    nearest_distance = distances[:, 0]
-    matched = truth >= 0
-    own = np.full(len(source), np.inf)
-    gap = np.abs(source[matched] - target[truth[matched]])
-    own[matched] = (gap**p).sum(axis=1) ** (1 / p)
-    limit = nearest_distance * (1 + TIE) + _rounding(source, target)
-    hit = own <= limit
-    correct = np.where(hit, 1.0 / tied, 0.0)
+    slack = _rounding(source, target)
+
+    def within(limit: Floats) -> Ints:
+        def fits(i: Ints, j: Ints) -> NDArray[np.bool_]:
+            away = (np.abs(source[i] - target[j]) ** p).sum(axis=1) ** (1 / p)
+            return np.asarray(away <= limit[i] * (1 + TIE) + slack, dtype=np.bool_)
+
+        return own.count(fits)
+
+    own = truth if isinstance(truth, Own) else Own.single(truth)
+    found = (within(distances[:, 0]), within(after))
+    return _links(first, distances[:, 0], tied, after, next_tied, found)
+
+
+def _links(
+    first: Ints, distance: Floats, tied: Ints, after: Floats, next_tied: Ints, found: tuple[Ints, Ints]
+) -> Links:
+    """Score the links by how many of the nearest records, and of those up to the next distance, are the right ones."""
+    hits, near = np.minimum(found[0], tied), found[1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        close = own <= after * (1 + TIE) + _rounding(source, target)
-        runner_up = np.where((tied == 1) & ~hit & close & matched, 1.0 / np.maximum(next_tied, 1), 0.0)
-        margin = np.where(tied > 1, 1.0, np.where(nearest_distance > 0, after / nearest_distance, np.inf))
-    second = np.where(hit, np.minimum(1.0, 2.0 / tied), runner_up)
-    return Links(first, nearest_distance, tied, correct, second, margin)
+        # two of the tied records at random: both wrong with chance C(t - h, 2) / C(t, 2)
+        wrong = (tied - hits) * (tied - hits - 1) / (tied * (tied - 1.0))
+        next_right = np.where(hits == 0, np.minimum(1.0, near / np.maximum(next_tied, 1)), 0.0)
+        second = np.where(tied > 1, np.where(hits > 0, 1.0 - wrong, 0.0), np.where(hits > 0, 1.0, next_right))
+        margin = np.where(tied > 1, 1.0, np.where(distance > 0, after / distance, np.inf))
+    return Links(first, distance, tied, hits / tied, second, margin)
 
 
 def nearest_mixed(
-    numbers: tuple[Floats, Floats], codes: tuple[NDArray[np.int32], NDArray[np.int32]], truth: Ints, weights: Floats
+    numbers: tuple[Floats, Floats],
+    codes: tuple[NDArray[np.int32], NDArray[np.int32]],
+    truth: Ints | Own,
+    weights: Floats,
 ) -> Links:
     r"""Link by Gower's distance over numeric and categorical columns, with ties shared.
 
@@ -127,18 +143,19 @@ def nearest_mixed(
     if len(y) == 0:
         raise DataError("linkage: the file to link with has no records.")
     first, distance, tied, after, next_tied = mixed_nearest(x, a, y, b, weights)
-    own = np.full(len(x), np.inf)
-    has = truth >= 0
-    gap = np.abs(x[has] - y[truth[has]])
-    one, both = np.isnan(x[has]) | np.isnan(y[truth[has]]), np.isnan(x[has]) & np.isnan(y[truth[has]])
-    gap = np.where(both, 0.0, np.where(one, 1.0, gap))
-    own[has] = gap @ weights[: x.shape[1]] + (a[has] != b[truth[has]]) @ weights[x.shape[1] :]
-    hit = own <= distance + SAME
-    runner_up = np.where((tied == 1) & ~hit & has & (own <= after + SAME), 1.0 / np.maximum(next_tied, 1), 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        margin = np.where(tied > 1, 1.0, np.where(distance > 0, after / distance, np.inf))
-    second = np.where(hit, np.minimum(1.0, 2.0 / tied), runner_up)
-    return Links(first, distance, tied, np.where(hit, 1.0 / tied, 0.0), second, margin)
+
+    def within(limit: Floats) -> Ints:
+        def fits(i: Ints, j: Ints) -> NDArray[np.bool_]:
+            gap = np.abs(x[i] - y[j])
+            one, both = np.isnan(x[i]) | np.isnan(y[j]), np.isnan(x[i]) & np.isnan(y[j])
+            gap = np.where(both, 0.0, np.where(one, 1.0, gap))
+            away = gap @ weights[: x.shape[1]] + (a[i] != b[j]) @ weights[x.shape[1] :]
+            return np.asarray(away <= limit[i] + SAME, dtype=np.bool_)
+
+        return own.count(fits)
+
+    own = truth if isinstance(truth, Own) else Own.single(truth)
+    return _links(first, distance, tied, after, next_tied, (within(distance), within(after)))
 
 
 def assigned(source: Floats, target: Floats, p: float = 2.0) -> tuple[Ints, float]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, ParameterError
+from celosia.statistics.own_records import Own
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -46,7 +47,7 @@ class Matches:
     score: Floats
     tied: Ints
     correct: Floats
-    """Chance that the link is right: 1 / tied when the true record scores best."""
+    """Chance that the link is right: the share of the best-scoring records that are the same person's."""
 
 
 @dataclass(frozen=True)
@@ -119,17 +120,24 @@ def fellegi_sunter(windows: Windows, limit: int = 1000, tolerance: float = 1e-9)
     return Weights(m, u, p, steps, counts)
 
 
-def match(windows: Windows, weights: Weights, truth: Ints) -> Matches:
+def match(windows: Windows, weights: Weights, truth: Ints | Own) -> Matches:
     """Link each record to the best-scoring record of the other file, ties shared.
 
-    ``truth`` is the record of the other file that belongs to each record, -1 for none.
+    ``truth`` is the record of the other file that belongs to each record (-1 for none), or those of the same person.
     """
-    from celosia.kernels.agreement import best_patterns
+    from celosia.kernels.agreement import SAME, best_patterns
 
-    first, score, tied, right = best_patterns(
-        windows.orders, windows.starts, windows.stops, weights.scores(), truth.astype(np.int64), 16
-    )
-    return Matches(first, score, tied, np.where(right, 1.0 / tied, 0.0))
+    scores = weights.scores()
+    first, score, tied = best_patterns(windows.orders, windows.starts, windows.stops, scores, 16)
+    place = np.argsort(windows.orders, axis=1)  # where each record stands in the order of each column
+
+    def best(i: Ints, j: Ints) -> NDArray[np.bool_]:
+        agree = (windows.starts[:, i] <= place[:, j]) & (place[:, j] < windows.stops[:, i])
+        pattern = (1 << np.arange(len(agree))) @ agree
+        return np.asarray(scores[pattern] >= score[i] - SAME, dtype=np.bool_)
+
+    own = truth if isinstance(truth, Own) else Own.single(truth)
+    return Matches(first, score, tied, own.count(best) / tied)
 
 
 def thresholds(weights: Weights, false_link: float, missed_link: float) -> tuple[float, float]:

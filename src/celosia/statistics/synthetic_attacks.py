@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
+Ints = NDArray[np.int64]
 
 BLOCK = 4_000_000  # distances held at a time: 32 MB
 
@@ -32,21 +33,28 @@ class Condition:
             return np.asarray(values >= self.bound if self.above else values <= self.bound, dtype=np.bool_)
 
 
-def selected(predicate: Sequence[Condition], numbers: Floats, codes: Codes) -> int:
-    """How many records a predicate selects."""
+def singled_out(predicate: Sequence[Condition], numbers: Floats, codes: Codes, person: Ints) -> NDArray[np.bool_]:
+    """The records that a predicate selects when they are all one person's; none otherwise.
+
+    >>> pay, none = np.array([[1.0], [7.0], [9.0]]), np.empty((3, 0), np.int32)
+    >>> singled_out([Condition(0, True, 5.0)], pay, none, np.array([0, 1, 1])).tolist()
+    [False, True, True]
+    """
     mask = predicate[0].holds(numbers, codes)
     for condition in predicate[1:]:
         mask = mask & condition.holds(numbers, codes)
-    return int(mask.sum())
+    who = person[mask]
+    return mask if len(who) and (who == who[0]).all() else np.zeros(len(mask), dtype=np.bool_)
 
 
 def singling_predicates(
-    numbers: Floats, codes: Codes, size: int, wanted: int, rng: np.random.Generator
+    numbers: Floats, codes: Codes, size: int, wanted: int, rng: np.random.Generator, person: Ints | None = None
 ) -> list[tuple[Condition, ...]]:
-    """Predicates over ``size`` columns that select exactly one of these records.
+    """Predicates over ``size`` columns that select exactly one of these records (those of one person).
 
     A random record gives the values: a number becomes a bound on the side away from the median, a category must be
-    equal. Predicates that select more than one record are thrown away; at most 40 tries are made for each one wanted.
+    equal. Predicates that select more than one record (person) are thrown away; at most 40 tries are made for each one
+    wanted.
 
     References: Giomi, Boenisch, Wehmeyer & Tasnádi (2023), A unified framework for quantifying privacy risk in
     synthetic data.
@@ -60,6 +68,7 @@ def singling_predicates(
     total = p + codes.shape[1]
     size = min(size, total)
     middle = np.array([np.nanmedian(c) if np.isfinite(c).any() else np.nan for c in numbers.T])
+    whose = np.arange(n) if person is None else person
     found: dict[tuple[Condition, ...], None] = {}
     for _ in range(40 * wanted):
         if len(found) == wanted or n == 0 or total == 0:
@@ -69,7 +78,7 @@ def singling_predicates(
         predicate = tuple(_condition(numbers[row], codes[row], int(j), middle) for j in columns)
         if any(np.isnan(condition.bound) or (not condition.numeric and condition.bound < 0) for condition in predicate):
             continue
-        if predicate not in found and selected(predicate, numbers, codes) == 1:
+        if predicate not in found and singled_out(predicate, numbers, codes, whose).any():
             found[predicate] = None
     return list(found)
 

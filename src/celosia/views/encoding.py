@@ -75,7 +75,7 @@ def encode(tables: Sequence[Table], names: Sequence[str]) -> Encoding:
 
 
 def known_columns(original: Table, protected: Table, columns: Sequence[str] | None, *, numbers: bool) -> list[str]:
-    """The columns that an intruder compares: those given, or what both tables share."""
+    """The columns that an intruder compares: those given, or what both tables share but ids and weights."""
     from celosia.alignment import shared_columns, shared_numbers
 
     if columns is not None:
@@ -85,7 +85,10 @@ def known_columns(original: Table, protected: Table, columns: Sequence[str] | No
                     raise UnknownName.of("column", name, table.names)
         shared = list(columns)
     else:
+        schema = original.schema
+        hidden = {schema.person, schema.household, schema.weight}  # nobody knows them who does not have the file
         shared = shared_numbers(original, protected) if numbers else shared_columns(original, protected)
+        shared = [name for name in shared if name not in hidden]
     if numbers:
         numeric = shared_numbers(original, protected)
         text = [name for name in shared if name not in numeric]

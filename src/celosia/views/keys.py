@@ -15,6 +15,7 @@ import numpy as np
 from celosia.classes import Held, compatible, number
 from celosia.errors import DataError, NotApplicable, SchemaError
 from celosia.schema import Missing
+from celosia.views.persons import person_codes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -120,17 +121,6 @@ def person_shares(table: Table) -> NDArray[np.float64]:
     pattern = table.classes.place
     pair = number([pattern + 1, person_codes(table)])
     return np.where(pattern >= 0, 1.0 / np.bincount(pair)[pair], 0.0)
-
-
-def person_codes(table: Table) -> NDArray[np.int64]:
-    """A number for the person of each record, those without an id being one; without a person column the record's own.
-
-    >>> import polars as pl, celosia
-    >>> person_codes(celosia.read(pl.DataFrame({"who": ["b", "a", "b"]}), celosia.Schema.of(person="who"))).tolist()
-    [1, 0, 1]
-    """
-    persons = table.persons()
-    return np.arange(len(table), dtype=np.int64) if persons is None else persons.astype(np.int64)
 
 
 def population_size(table: Table, size: int | None) -> int:

@@ -1,0 +1,101 @@
+"""Persons behind the records of one or two tables: what shares, samples and right links are counted in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from celosia.views.encoding import Same
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.statistics.own_records import Own
+    from celosia.table import Table
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+
+def person_codes(table: Table) -> Ints:
+    """A number for the person of each record, those without an id being one; without a person column the record's own.
+
+    >>> import polars as pl, celosia
+    >>> person_codes(celosia.read(pl.DataFrame({"who": ["b", "a", "b"]}), celosia.Schema.of(person="who"))).tolist()
+    [1, 0, 1]
+    """
+    persons = table.persons()
+    return np.arange(len(table), dtype=np.int64) if persons is None else persons.astype(np.int64)
+
+
+def paired_persons(original: Table, protected: Table) -> tuple[Ints, Ints]:
+    """The persons of the original records and, in the same numbers, of the protected ones."""
+    from celosia.alignment import positions
+
+    own = person_codes(original)
+    return own, own[positions(original, protected)]
+
+
+@dataclass(frozen=True, eq=False)
+class Linked:
+    """The records that an intruder links: whose each is, and which records of the other table are the same person's."""
+
+    person: Ints
+    own: Own
+    others: int
+    """Records of the other table."""
+
+    @classmethod
+    def of(cls, original: Table, protected: Table, direction: Literal["original", "protected"]) -> Linked:
+        """Link each ``original`` record to protected ones, or each ``protected`` one to originals."""
+        from celosia.statistics.own_records import Own
+
+        def make() -> Linked:
+            ours, theirs = paired_persons(original, protected)
+            own, other = (ours, theirs) if direction == "original" else (theirs, ours)
+            return cls(own, Own.of(own, other), len(other))
+
+        return protected.cached(("linked", direction, Same(original)), make)
+
+    def means(self, values: NDArray[Any]) -> Floats:
+        """The mean of each person's records."""
+        return by_person(values.astype(np.float64), self.person)
+
+    def right(self, links: Ints) -> Floats:
+        """Whether each link, -1 for none, goes to a record of the same person."""
+        return self.own.count(lambda i, j: links[i] == j).astype(np.float64)
+
+    def guess(self) -> float:
+        """The share of right links by chance."""
+        return float(self.means(self.own.numbers() / max(self.others, 1)).mean())
+
+
+def by_person(values: Floats, person: Ints) -> Floats:
+    """The mean of each person's records; without a person column the values themselves.
+
+    >>> by_person(np.array([1.0, 0.0, 0.5]), np.array([4, 4, 2])).tolist()
+    [0.5, 0.5]
+    """
+    _, place = np.unique(person, return_inverse=True)
+    return np.asarray(np.bincount(place, weights=values) / np.bincount(place), dtype=np.float64)
+
+
+def some_persons(person: Ints, wanted: int, rng: np.random.Generator) -> Ints:
+    """The records of a random choice of persons, of all when there are not more."""
+    everybody = np.unique(person)
+    chosen = rng.choice(everybody, min(len(everybody), wanted), replace=False)
+    return np.flatnonzero(np.isin(person, chosen)).astype(np.int64)
+
+
+def open_people(source: Any, like: Table) -> Table:
+    """A table of other people, with the person column of a table where it has one."""
+    from celosia.schema import Schema
+    from celosia.table.source import open_source
+
+    people = open_source(source)
+    person = like.schema.person
+    if people.schema.person is None and person is not None and person in people.names:
+        return people.with_schema(Schema.of(person=person))
+    return people

@@ -1,0 +1,179 @@
+"""Every attack of the catalogue against loops over plain rows: persons, missing values, ties, a control group.
+
+A new attack needs a function of its name in ``tests/reference/attacks.py`` and an example of its parameters here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.reference import attacks  # noqa: F401 - registers the second ways
+from tests.reference.risks import REFERENCE
+from tests.reference.rows import Plain, Row
+
+import celosia
+from celosia.catalogue import build, parts
+from celosia.risk.singling_out import People, SinglingOut
+from celosia.views.encoding import encode
+from celosia.views.persons import person_codes
+
+TYPES = {
+    "x": pl.Float64,
+    "y": pl.Float64,
+    "c": pl.String,
+    "p": pl.String,
+    "t": pl.String,
+    "i": pl.Int64,
+    "name": pl.String,
+}
+BOTH = {"columns": ["x", "y"]}
+MIXED = {"columns": ["x", "y", "c"]}
+EXAMPLES: dict[str, list[dict[str, Any]]] = {
+    "distance-linkage": [BOTH, {"columns": ["x"]}, {**MIXED, "scale": "gower"}],
+    "probabilistic-linkage": [BOTH, MIXED, {"columns": ["c", "p"], "tolerance": 0.5}],
+    "interval-disclosure": [
+        BOTH,
+        {**BOTH, "window": "relative"},
+        {**BOTH, "window": "sd"},
+        {**BOTH, "window": "joint"},
+    ],
+    "disclosure-risk": [BOTH],
+    "inference-attack": [{"target": "t", "predictors": ["p"], "external": 0.3}],
+    "join-attack": [{"on": ["c", "p"], "key": "name", "external": True}],
+    "linkability": [{"first": ["x"], "second": ["y"]}, {"first": ["x"], "second": ["y"], "control": True}],
+    "membership": [{**BOTH, "control": True}],
+    "nearest-original": [{**BOTH, "control": True}],
+    "copied-uniques": [{"columns": ["c", "p"]}, {"columns": ["x", "c"], "control": True}],
+    "singling-out": [{**BOTH, "size": 2, "attacks": 20}, {**BOTH, "size": 1, "attacks": 20, "control": True}],
+}
+"""Attack → parameters to try; ``control`` and ``external`` stand for tables."""
+COMPLETE = {"linkability"}
+"""Attacks that break ties at random: they get continuous numbers without missing values."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """An original, what became of it, and other people."""
+
+    name: str
+    original: Plain
+    protected: Plain
+    control: Plain
+
+
+def drawn(seed: int, persons: bool, coarse: bool) -> Case:
+    """Three tables of twelve records, coarse ones with ties and missing values; the last has other persons."""
+    rng = np.random.default_rng(seed)
+    who = rng.integers(1, 7, 12).tolist() if persons else list(range(1, 13))
+
+    def number(value: float) -> float | None:
+        return None if coarse and rng.random() < 0.15 else round(value) / 2 if coarse else value
+
+    def rows(shift: int) -> list[Row]:
+        made = []
+        for i in who:
+            p = str(rng.choice(["u", "v"]))
+            made.append(
+                {
+                    "x": number(rng.normal(0, 3)), "y": number(rng.normal(0, 3)), "c": str(rng.choice(["a", "b"])),
+                    "p": p, "t": {"u": "low", "v": "high"}[p], "i": i + shift, "name": f"n{i + shift}",
+                }
+            )  # fmt: skip
+        return made
+
+    def changed(row: Row) -> Row:
+        x, y = (None if row[c] is None or rng.random() < 0.1 * coarse else number(row[c] + rng.normal()) for c in "xy")
+        return {**row, "x": x, "y": y, "c": row["c"] if rng.random() < 0.8 else str(rng.choice(["a", "b"]))}
+
+    first = rows(0)
+    plain = Plain(tuple(first), (), person="i" if persons else None)
+    name = f"{'persons' if persons else 'rows'}-{'coarse' if coarse else 'fine'}-{seed}"
+    return Case(name, plain, replace(plain, rows=tuple(map(changed, first))), replace(plain, rows=tuple(rows(1000))))
+
+
+def read(table: Plain, engine: str = "polars"):
+    columns = {name: [row[name] for row in table.rows] for name in TYPES}
+    return celosia.read(pl.DataFrame(columns, schema=TYPES), celosia.Schema.of(person=table.person), engine=engine)
+
+
+def release_of(case: Case, name: str) -> Plain:
+    """The protected table of a case; for a join, with a star in some cells."""
+    if name != "join-attack":
+        return case.protected
+    starred = [{**row, "p": "*" if i % 3 == 0 else row["p"]} for i, row in enumerate(case.protected.rows)]
+    return replace(case.protected, rows=tuple(starred))
+
+
+def known(case: Case, parameters: dict[str, Any], *, plain: bool) -> dict[str, Any]:
+    """The parameters with the tables that they stand for, for the package or for the loops."""
+    given = dict(parameters)
+    if given.get("control"):
+        frame = {c: [row[c] for row in case.control.rows] for c in TYPES}
+        given["control"] = case.control if plain else pl.DataFrame(frame, schema=TYPES)
+    if given.get("external") is True:
+        people = list({row["name"]: {c: row[c] for c in ("name", "c", "p")} for row in case.original.rows[:9]}.values())
+        people += [{"name": "nobody", "c": "a", "p": "u"}]
+        given["external"] = people if plain else pl.DataFrame(people)
+    return given
+
+
+def expected_of(name: str, case: Case, parameters: dict[str, Any]):
+    given = known(case, parameters, plain=True)
+    if name == "singling-out":
+        part = SinglingOut(**{k: v for k, v in parameters.items() if k != "control"})
+        table = read(case.protected)
+
+        def predicates():
+            people = People(encode([table], ["x", "y"]).tables[0], person_codes(table))
+            return [[("xy"[c.column], c.above, c.bound) for c in asked] for asked in part._predicates(people)]
+
+        given = {k: v for k, v in given.items() if k not in ("size", "attacks")} | {"predicates": predicates}
+    return REFERENCE[name](case.original, release_of(case, name), **given)
+
+
+def near(found: list[Any], expected: list[Any]) -> bool:
+    return len(found) == len(expected) and all(
+        (a is None and b is None)
+        or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9))
+        for a, b in zip(found, expected, strict=True)
+    )
+
+
+@pytest.mark.parametrize("name", [name for name, cls in parts("risk").items() if cls.attack])
+def test_an_attack_finds_what_loops_over_the_rows_find(name):
+    if name not in REFERENCE or name not in EXAMPLES:
+        pytest.fail(
+            f"the attack {name!r} has no slow second way: write a function {name.replace('-', '_')}(original, protected, "
+            "**parameters) in tests/reference/attacks.py and an example of its parameters in tests/test_every_attack.py."
+        )
+    cases = [
+        drawn(s, persons, coarse and name not in COMPLETE)
+        for s in range(4)
+        for persons in (False, True)
+        for coarse in (False, True)
+    ]
+    for number, case in enumerate(cases):
+        for parameters in EXAMPLES[name]:
+            expected = expected_of(name, case, parameters)
+            for engine in ("polars", *(["duckdb"] if number % 5 == 0 else [])):
+                tables = read(case.original, engine), read(release_of(case, name), engine)
+                before = [table.polars().clone() for table in tables]
+                part = build("risk", {"use": name, **known(case, parameters, plain=False)})
+                told = f"{name} {parameters} {case.name} {engine}"
+                value = part.value(*tables)
+                assert value == pytest.approx(expected.value, rel=1e-9, abs=1e-9), told
+                assert part.evidence(*tables)["value"] == value, told
+                records = part.records(*tables)
+                assert len(records) == len(tables[0]), told
+                for column, values in expected.records.items():
+                    assert near(records[column].to_list(), values), f"{told}: {column}"
+                again = build("risk", {"use": name, **known(case, parameters, plain=False)})
+                assert again.value(read(case.original, engine), read(release_of(case, name), engine)) == value, told
+                assert all(t.polars().equals(b) for t, b in zip(tables, before, strict=True)), (
+                    f"{told} changed its input"
+                )
