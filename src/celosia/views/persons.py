@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from celosia.views.encoding import Same
+from celosia.table.source import Same
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
