@@ -18,13 +18,13 @@ import numpy as np
 import polars as pl
 from _calibration import calibration
 
-from celosia.consent.protection import Design
-from celosia.consent.request import Request, publish
-from celosia.consent.request import write as write_publication
-from celosia.consent.rules import read_toml
-from celosia.consent.store import Preferences
-from celosia.io.database import write
-from celosia.reproduce.consent.case import PLACE, students
+from celosia.consent.owners.store import Preferences
+from celosia.consent.protection.protection import Design
+from celosia.consent.publication.request import Request, publish
+from celosia.consent.publication.request import write as write_publication
+from celosia.consent.rules.rules import read_toml
+from celosia.data.io.database import write
+from celosia.experiments.consent.case import PLACE, students
 
 CATALOGUE = """
 [[inference]]

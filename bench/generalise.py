@@ -27,13 +27,13 @@ import polars as pl
 from _calibration import calibration
 
 import celosia
-from celosia.catalogue import build
-from celosia.methods.generalise import Generalise
-from celosia.methods.local_generalise import LocalGeneralise
-from celosia.methods.quasi_codes import quasi_codes
-from celosia.search.check import Checker
-from celosia.search.lattice import search
-from celosia.search.objective import ClassObjective
+from celosia.methods.bases.quasi_codes import quasi_codes
+from celosia.methods.generalisation.generalise import Generalise
+from celosia.methods.generalisation.local_generalise import LocalGeneralise
+from celosia.parts import build
+from celosia.search.lattice.check import Checker
+from celosia.search.lattice.lattice import search
+from celosia.search.lattice.objective import ClassObjective
 
 REFERENCE = 1.15
 SHARES = (0.0, 0.05, 1.0)

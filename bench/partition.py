@@ -18,9 +18,9 @@ import polars as pl
 from _calibration import calibration
 
 import celosia
-from celosia.methods.anatomise import Anatomise
-from celosia.methods.local_suppress import LocalSuppress
-from celosia.methods.mondrian import Mondrian
+from celosia.methods.generalisation.anatomise import Anatomise
+from celosia.methods.generalisation.mondrian import Mondrian
+from celosia.methods.suppression.local_suppress import LocalSuppress
 from celosia.views.estimates import estimated_count
 
 SHARED = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[1] / "../shared"

@@ -20,11 +20,11 @@ import polars as pl
 from _calibration import calibration
 
 import celosia
-from celosia.kernels.blocks import in_blocks
-from celosia.kernels.mdav import mdav
-from celosia.kernels.regroup import error, improve
-from celosia.methods.pram import Pram
-from celosia.methods.rank_swap import RankSwap
+from celosia.mathematics.kernels.neighbours.blocks import in_blocks
+from celosia.mathematics.kernels.neighbours.mdav import mdav
+from celosia.mathematics.kernels.neighbours.regroup import error, improve
+from celosia.methods.swapping.pram import Pram
+from celosia.methods.swapping.rank_swap import RankSwap
 
 REFERENCE = 1.15
 THEIRS = {"mdav": 61.1, "rank swap, per column": 57.8 / 3, "pram, per column": 24.7 / 2}

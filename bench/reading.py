@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from celosia import io
-from celosia.suggest import suggest
+from celosia.data import io
+from celosia.proposals import suggest
 
 
 def cpu(work) -> float:

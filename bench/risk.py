@@ -19,10 +19,10 @@ import polars as pl
 from _calibration import calibration
 
 import celosia
-from celosia.risk.distance_linkage import DistanceLinkage
+from celosia.mathematics.disclosure.linkage import nearest
+from celosia.risk.attacks.distance_linkage import DistanceLinkage
 from celosia.risk.individual_risk import IndividualRisk
 from celosia.risk.suda import Suda
-from celosia.statistics.linkage import nearest
 
 REFERENCE = 1.15
 SDCMICRO = {"individual risk, 6 keys": 2.4, "individual risk, 6 keys, 1 % missing": 7.9, "suda, 8 keys": 6.2}

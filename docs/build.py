@@ -15,8 +15,7 @@ from typing import Any
 from latex2mathml.converter import convert
 from pydantic_core import PydanticUndefined
 
-from celosia import grammar
-from celosia.catalogue import Part, kinds, parts
+from celosia.parts import Part, grammar, kinds, parts
 
 HERE = Path(__file__).parent
 REFERENCE = HERE / "reference"
@@ -47,7 +46,7 @@ def pages() -> dict[str, str]:
 
 def glossary() -> str:
     """The words of the report in its three languages, side by side."""
-    from celosia.report.page import LANGUAGES, words
+    from celosia.release.report.page import LANGUAGES, words
 
     columns = [list(words(language)["glossary_of"].items()) for language in LANGUAGES]
     head = " | ".join(words(language)["language"] for language in LANGUAGES)

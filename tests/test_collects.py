@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from celosia.data.engines.polars import Polars
 from celosia.demo.prepare import prepare
-from celosia.engines.polars import Polars
-from celosia.run import run
+from celosia.release.running import run
 
 
 def test_the_demo_collects_each_thing_once(tmp_path, monkeypatch):

@@ -17,9 +17,9 @@ from tests.reference.risks import REFERENCE
 from tests.reference.rows import Plain, Row
 
 import celosia
-from celosia.catalogue import build, parts
-from celosia.risk.singling_out import People, SinglingOut
-from celosia.views.encoding import encode
+from celosia.parts import build, parts
+from celosia.risk.attacks.singling_out import People, SinglingOut
+from celosia.views.comparing.encoding import encode
 from celosia.views.persons import person_codes
 
 TYPES = {

@@ -18,8 +18,8 @@ from tests.reference.losses import CLASS_LOSSES
 from tests.reference.tables import Situation, plain_of, random_table, situations
 
 import celosia
-from celosia.catalogue import build, parts
 from celosia.errors import NotApplicable, RequirementError
+from celosia.parts import build, parts
 
 NO_CLOSED_FORM = {
     "cluster-disagreement": "k-means",

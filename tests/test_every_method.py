@@ -18,11 +18,11 @@ from tests.reference.tables import Situation, random_table, situations
 from tests.reference.written import judged, written
 
 import celosia
-from celosia.catalogue import build, parts
-from celosia.engines.polars import Polars
+from celosia.data.engines.polars import Polars
 from celosia.errors import DataError, ParameterError, RequirementError
-from celosia.policy import Policy, Step
-from celosia.run import finish
+from celosia.parts import build, parts
+from celosia.release.policy import Policy, Step
+from celosia.release.running import finish
 from celosia.streams import Stream
 
 METHODS = parts("method")

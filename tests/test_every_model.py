@@ -30,11 +30,11 @@ from tests.reference.verdicts import (
 )
 
 import celosia
-from celosia.catalogue import build, parts
 from celosia.errors import ParameterError, RequirementError, SchemaError
-from celosia.policy import Output, Policy, Step
-from celosia.run import run
-from celosia.verify import verify
+from celosia.parts import build, parts
+from celosia.release.policy import Output, Policy, Step
+from celosia.release.running import run
+from celosia.release.verifying import verify
 
 
 def test_every_model_has_a_slow_second_way_and_an_example():

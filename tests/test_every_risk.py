@@ -18,8 +18,8 @@ from tests.reference.rows import STAR, Plain
 from tests.reference.tables import frame_of, random_table, schema_of
 
 import celosia
-from celosia.catalogue import build, parts
 from celosia.errors import NotApplicable
+from celosia.parts import build, parts
 
 if TYPE_CHECKING:
     from celosia.table import Table

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import celosia
-from celosia.catalogue import kinds, parts
+from celosia.parts import kinds, parts
 
 SOURCE = Path(celosia.__file__).parent
 

@@ -5,8 +5,6 @@ evidence down. ``import celosia`` is light: everything is loaded when it is firs
 """
 
 import importlib
-import sys
-from types import ModuleType
 from typing import Any
 
 __version__ = "0.1.0"
@@ -15,20 +13,24 @@ _HOMES = {
     "read": "table",
     "Table": "table",
     "Outcome": "table",
-    "Schema": "schema",
+    "Schema": "data.schema",
     "Hierarchy": "hierarchy",
-    "assess": "verbs",
-    "protect": "verbs",
-    "compare": "verbs",
-    "Assessment": "verbs",
-    "Comparison": "verbs",
-    "explore": "explore",
-    "Policy": "policy",
-    "run": "run",
-    "Release": "release",
+    "assess": "release.measuring",
+    "protect": "release.measuring",
+    "compare": "release.measuring",
+    "Assessment": "release.measuring",
+    "Comparison": "release.measuring",
+    "explore": "frontier",
+    "Policy": "release.policy",
+    "run": "release.running",
+    "Release": "release.evidence",
+    "verify": "release.verifying",
+    "apply": "release.applying",
+    "suggest": "proposals",
+    "write": "release.leaving",
     "CelosiaError": "errors",
 }
-_PACKAGES = ("models", "risk", "loss", "methods", "mechanisms", "fuzzy", "hierarchy", "errors", "statistics", "budget")
+_PACKAGES = ("models", "risk", "loss", "methods", "mechanisms", "fuzzy", "hierarchy", "errors")
 
 
 def __getattr__(name: str) -> Any:
@@ -41,14 +43,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*_HOMES, *_PACKAGES, "__version__"])
-
-
-class _Package(ModuleType):
-    """Keeps ``celosia.run`` and ``celosia.explore`` the verbs: importing a module of that name would hide them."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

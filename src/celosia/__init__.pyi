@@ -1,4 +1,3 @@
-from celosia import budget as budget
 from celosia import errors as errors
 from celosia import fuzzy as fuzzy
 from celosia import hierarchy as hierarchy
@@ -7,21 +6,24 @@ from celosia import mechanisms as mechanisms
 from celosia import methods as methods
 from celosia import models as models
 from celosia import risk as risk
-from celosia import statistics as statistics
-from celosia.verbs import Assessment as Assessment
+from celosia.release.measuring import Assessment as Assessment
 from celosia.errors import CelosiaError as CelosiaError
-from celosia.verbs import Comparison as Comparison
+from celosia.release.measuring import Comparison as Comparison
 from celosia.hierarchy import Hierarchy as Hierarchy
 from celosia.table import Outcome as Outcome
-from celosia.policy import Policy as Policy
-from celosia.release import Release as Release
-from celosia.schema import Schema as Schema
+from celosia.release.policy import Policy as Policy
+from celosia.release.evidence import Release as Release
+from celosia.data.schema import Schema as Schema
 from celosia.table import Table as Table
-from celosia.verbs import assess as assess
-from celosia.verbs import compare as compare
-from celosia.explore import explore as explore
-from celosia.verbs import protect as protect
+from celosia.release.applying import apply as apply
+from celosia.release.measuring import assess as assess
+from celosia.release.measuring import compare as compare
+from celosia.frontier import explore as explore
+from celosia.release.measuring import protect as protect
 from celosia.table import read as read
-from celosia.run import run as run
+from celosia.release.running import run as run
+from celosia.proposals import suggest as suggest
+from celosia.release.verifying import verify as verify
+from celosia.release.leaving import write as write
 
 __version__: str

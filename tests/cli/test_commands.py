@@ -201,7 +201,7 @@ def test_help_is_light():
 
 def test_listing_parts_imports_nothing_they_compute_with():
     code = (
-        "import sys\nfrom celosia.catalogue import parts\n"
+        "import sys\nfrom celosia.parts import parts\n"
         "for kind in ('method', 'model', 'risk', 'loss', 'mechanism', 'hierarchy'): parts(kind)\n"
         "print([m for m in ('numba', 'scipy', 'sklearn', 'opendp', 'sqlalchemy', 'sqlglot') if m in sys.modules])"
     )
@@ -220,7 +220,7 @@ def test_a_third_party_part_shows_up_everywhere(tmp_path):
     package = tmp_path / "site"
     (package / "veil").mkdir(parents=True)
     (package / "veil" / "__init__.py").write_text(
-        "from typing import ClassVar\nfrom celosia.catalogue import Method, Columns\nfrom celosia.table import Outcome\n"
+        "from typing import ClassVar\nfrom celosia.parts import Method, Columns\nfrom celosia.table import Outcome\n"
         "from pydantic import Field\n\nclass Veil(Method):\n    '''Blank a column.\n\n    >>> 1\n    1\n    '''\n"
         "    columns: Columns = Field(description='columns to blank')\n\n    def apply(self, table, stream):\n"
         "        return Outcome(table.replace({c: ['-'] * len(table) for c in self.columns}))\n"
@@ -257,7 +257,7 @@ def test_it_works_without_a_writable_home_or_cache(tmp_path):
         "import numba.core.caching as c\n"
         "def no(*a, **k): raise RuntimeError('cannot cache function: no locator available')\n"
         "c.FunctionCache.__init__ = no\n"
-        "import numpy as np\nfrom celosia.kernels.missing_frequencies import frequencies\n"
+        "import numpy as np\nfrom celosia.mathematics.kernels.grouping.missing_frequencies import frequencies\n"
         "print(frequencies(np.array([[0], [-1]], dtype=np.int32), np.array([2.0, 1.0]), 'wildcard').tolist())"
     )
     environment = {**os.environ, "HOME": "/nonexistent", "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}

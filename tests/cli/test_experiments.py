@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from celosia.cli.main import run as command
-from celosia.reproduce import experiments
+from celosia.experiments import experiments
 
 
 def test_the_list_says_what_each_experiment_is_about(capsys):

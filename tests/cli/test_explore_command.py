@@ -13,7 +13,7 @@ import pytest
 import celosia
 from celosia.cli.exploring import steps_text
 from celosia.cli.main import run
-from celosia.policy import Policy
+from celosia.release.policy import Policy
 
 POLICY = """
 [input]

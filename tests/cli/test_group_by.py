@@ -11,7 +11,7 @@ import pytest
 
 import celosia
 from celosia.cli.main import run as command
-from celosia.io import write
+from celosia.data.io import write
 
 DATA = pl.DataFrame(
     {"age": [30, 30, 30, 41, 41, None, None], "sex": list("ffffmmm"), "ill": ["x", "y", None, "x", "x", "y", "z"]}

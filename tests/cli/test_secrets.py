@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.catalogue import Credential, parts
 from celosia.cli.main import run
 from celosia.errors import ParameterError
+from celosia.parts import Credential, parts
 
 SECRET = "correct-horse-battery-staple"
 PASSWORD = "postgresql://ana:tr0ub4dor@host.invalid/base"
@@ -57,7 +57,7 @@ def test_a_key_by_reference_gives_what_the_key_gives(place, capsys, method, refe
     assert run([*METHODS[method], "--key", reference, "--out", "safe.csv", "--seed", "1"]) == 0, capsys.readouterr().err
     assert SECRET not in capsys.readouterr().out
     columns = {"pseudonymise": {"columns": ["id"]}, "shift-dates": {"columns": ["seen"], "by": "id"}}[method]
-    made = celosia.catalogue.build("method", {"use": method, **columns, "key": SECRET})
+    made = celosia.parts.build("method", {"use": method, **columns, "key": SECRET})
     table = celosia.read(pl.read_csv("people.csv"), celosia.Schema.of(quasi=["id"]))
     changed = columns["columns"][0]
     expected = celosia.protect(table, made, seed=1).polars()[changed].to_list()
@@ -100,7 +100,7 @@ def test_only_methods_take_a_key_from_the_command_line():
 
 def test_a_refused_parameter_that_is_secret_is_not_shown():
     with pytest.raises(ParameterError) as refused:
-        celosia.catalogue.build("method", {"use": "pseudonymise", "columns": ["id"], "key": 1234567890123456})
+        celosia.parts.build("method", {"use": "pseudonymise", "columns": ["id"], "key": 1234567890123456})
     assert "1234567890123456" not in str(refused.value)
 
 

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from celosia.cli.main import run
-from celosia.representation import to_rich, visible
+from celosia.show.blocks import to_rich, visible
 
 PACKAGE = Path(__file__).parents[2] / "src" / "celosia"
 ODD = "a\x1b]0;owned\x07\x1b[2J\x9b31m\u202eegami\r\x7f\u2066b"
@@ -124,7 +124,7 @@ def test_what_is_kept_and_what_becomes_a_symbol():
 def test_tables_of_the_library_are_clean_in_any_console():
     from rich.console import Console
 
-    from celosia.representation import Block
+    from celosia.show.blocks import Block
 
     out = Console(record=True, file=io.StringIO())
     out.print(to_rich([Block(ODD), Block("t", ("a",), [(ODD + "\n",)])]))

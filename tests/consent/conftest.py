@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from celosia.consent.rules import Catalogue, read_toml
-from celosia.consent.store import Preferences
+from celosia.consent.owners.store import Preferences
+from celosia.consent.rules.rules import Catalogue, read_toml
 
 FLAGS = [
     "--no-sandbox",

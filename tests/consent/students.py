@@ -62,7 +62,7 @@ def frames(n=1200, seed=5):
 
 
 def fill(url, n=1200):
-    from celosia.io.database import write
+    from celosia.data.io.database import write
 
     if url.startswith("sqlite:///"):
         from pathlib import Path

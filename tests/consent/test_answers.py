@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from celosia.consent.edition import FEWEST
-from celosia.consent.overview import Overview
-from celosia.consent.pages import words
-from celosia.consent.questionnaire import Answered, answer, tabulate
-from celosia.consent.signin import ADMIN, issue
-from celosia.consent.tables import tables
-from celosia.consent.web import ALL_STRANGERS, ONE_STRANGER, create
+from celosia.consent.owners.questionnaire import Answered, answer, tabulate
+from celosia.consent.owners.tables import tables
+from celosia.consent.publication.edition import FEWEST
+from celosia.consent.site.overview import Overview
+from celosia.consent.site.pages import words
+from celosia.consent.site.signin import ADMIN, issue
+from celosia.consent.site.web import ALL_STRANGERS, ONE_STRANGER, create
 from celosia.errors import DataError
 
 testclient = pytest.importorskip("starlette.testclient")

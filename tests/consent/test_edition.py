@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celosia.consent.edition import WITHHELD, public
+from celosia.consent.publication.edition import WITHHELD, public
 
 
 def report_of(*owners, total=None, everybody=100):

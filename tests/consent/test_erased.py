@@ -9,9 +9,9 @@ from contextlib import closing
 import pytest
 
 from celosia.cli.main import run
-from celosia.consent.signin import issue
-from celosia.consent.store import Preferences
-from celosia.consent.web import create
+from celosia.consent.owners.store import Preferences
+from celosia.consent.site.signin import issue
+from celosia.consent.site.web import create
 
 testclient = pytest.importorskip("starlette.testclient")
 OWNER, CARD = "Zuleika-7731-of-the-registry", "card-of-Zuleika-7731"

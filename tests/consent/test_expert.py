@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.consent.association import associations
-from celosia.consent.query_log import log_facts, split_log
-from celosia.consent.questionnaire import answer, class_names, questions, tabulate
-from celosia.consent.store import Preferences
+from celosia.consent.owners.questionnaire import answer, class_names, questions, tabulate
+from celosia.consent.owners.store import Preferences
+from celosia.consent.rules.association import associations
+from celosia.consent.sql.query_log import log_facts, split_log
 from celosia.errors import DataError
 
 

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from celosia.cli.main import run
-from celosia.consent.protection import Design
-from celosia.consent.request import OWNER, Request, publish
-from celosia.consent.store import Preferences
-from celosia.consent.tables import tables
+from celosia.consent.owners.store import Preferences
+from celosia.consent.owners.tables import tables
+from celosia.consent.protection.protection import Design
+from celosia.consent.publication.request import OWNER, Request, publish
 from celosia.errors import DataError
 
 TREE = ("province", "canton", "district")
@@ -80,8 +80,8 @@ def test_an_import_on_the_command_line(place, capsys):
 
 def test_the_page_knows_the_inferences(store, catalogue):
     testclient = pytest.importorskip("starlette.testclient")
-    from celosia.consent.signin import issue
-    from celosia.consent.web import create
+    from celosia.consent.site.signin import issue
+    from celosia.consent.site.web import create
 
     store.add_owners(["B00001"])
     client = testclient.TestClient(create(catalogue, store), follow_redirects=False)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
-from celosia.consent.conditions import fixed
-from celosia.consent.elements import elements, parsed
+from celosia.consent.sql.conditions import fixed
+from celosia.consent.sql.elements import elements, parsed
 
 TABLES = {"t": "abcd", "u": "abcd", "v": "abce"}
 NONE = frozenset()

@@ -12,11 +12,11 @@ from contextlib import ExitStack, closing, contextmanager
 import httpx
 import pytest
 
-from celosia.consent.pages import words
-from celosia.consent.signin import issue
-from celosia.consent.store import Preferences
-from celosia.consent.web import create
-from celosia.io.durable import Unavailable
+from celosia.consent.owners.store import Preferences
+from celosia.consent.site.pages import words
+from celosia.consent.site.signin import issue
+from celosia.consent.site.web import create
+from celosia.data.io.durable import Unavailable
 
 testclient = pytest.importorskip("starlette.testclient")
 PATIENCE = 3.0

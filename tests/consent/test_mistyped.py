@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 
 from celosia.cli.main import run
-from celosia.consent.store import Preferences
+from celosia.consent.owners.store import Preferences
 from celosia.errors import InputError, OutputError
 
 PLACES = "province,canton,district"

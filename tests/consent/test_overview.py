@@ -7,11 +7,11 @@ from collections import defaultdict
 
 import polars as pl
 
-from celosia.consent.edition import FEWEST
-from celosia.consent.overview import Overview, counted
-from celosia.consent.pages import words
-from celosia.consent.questionnaire import answer, questions
-from celosia.consent.rules import read_toml
+from celosia.consent.owners.questionnaire import answer, questions
+from celosia.consent.publication.edition import FEWEST
+from celosia.consent.rules.rules import read_toml
+from celosia.consent.site.overview import Overview, counted
+from celosia.consent.site.pages import words
 
 
 def cells(page):

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import celosia
-from celosia.catalogue import build
-from celosia.consent.measures import losses, re_identification, singletons
-from celosia.consent.protection import Design, honour
-from celosia.consent.tree import Tree
+from celosia.consent.protection.measures import losses, re_identification, singletons
+from celosia.consent.protection.protection import Design, honour
+from celosia.consent.protection.tree import Tree
 from celosia.errors import ParameterError, RequirementError
+from celosia.parts import build
 from celosia.streams import Stream
 
 TREE = ("province", "canton", "district")

@@ -9,10 +9,10 @@ from urllib.parse import quote
 
 import pytest
 
-from celosia.consent.pages import words
-from celosia.consent.signin import issue, redeem
-from celosia.consent.tables import tables
-from celosia.consent.web import create
+from celosia.consent.owners.tables import tables
+from celosia.consent.site.pages import words
+from celosia.consent.site.signin import issue, redeem
+from celosia.consent.site.web import create
 from celosia.web.sessions import Sessions
 
 pytest.importorskip("fastapi")

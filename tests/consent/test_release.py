@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.consent.protection import Design
-from celosia.consent.request import Request, publish, write
+from celosia.consent.protection.protection import Design
+from celosia.consent.publication.request import Request, publish, write
 from celosia.errors import OutputError, RequirementError
-from celosia.release import commitment, unpack_rows
-from celosia.verify import verify
+from celosia.release.evidence import commitment, unpack_rows
+from celosia.release.verifying import verify
 
 TREE = ("province", "canton", "district")
 PUBLIC = ("data", "certificate", "report", "page")
@@ -202,7 +202,7 @@ def test_the_row_map_leads_back_to_the_result(students, catalogue, store, tmp_pa
 
 
 def test_it_is_written_whole_or_not_at_all(students, catalogue, store, tmp_path, monkeypatch):
-    from celosia.consent import report_page
+    from celosia.consent.publication import report_page
 
     made = publish(request_of(students), result(students), catalogue, store)
 
@@ -314,8 +314,8 @@ def test_lists_in_a_result_are_refused(students, catalogue, store):
 
 def test_a_record_of_a_request_is_not_applied_to_new_records(students, catalogue, store, tmp_path):
     from celosia.errors import DataError
-    from celosia.reuse import apply_record
+    from celosia.release.applying import apply
 
     paths = write(publish(request_of(students), result(students), catalogue, store), tmp_path / "out")
     with pytest.raises(DataError, match="Make a new request"):
-        apply_record(paths["record"], result(students))
+        apply(paths["record"], result(students))

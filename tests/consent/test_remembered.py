@@ -7,12 +7,13 @@ import sys
 
 import pytest
 
-from celosia.consent import matching, remembered
-from celosia.consent.matching import Activations, completed, matches
-from celosia.consent.remembered import Remembered
-from celosia.consent.rules import read_toml
-from celosia.consent.store import Preferences
-from celosia.consent.tables import tables
+from celosia.consent.owners import remembered
+from celosia.consent.owners.remembered import Remembered
+from celosia.consent.owners.store import Preferences
+from celosia.consent.owners.tables import tables
+from celosia.consent.rules import matching
+from celosia.consent.rules.matching import Activations, completed, matches
+from celosia.consent.rules.rules import read_toml
 
 VALUES = """
 [[inference]]
@@ -68,10 +69,10 @@ def test_a_process_of_its_own(tmp_path, students):
     Preferences.create(tmp_path / "s.db").close()
     code = f"""
 import sys
-from celosia.consent.matching import Activations
-from celosia.consent.remembered import Remembered
-from celosia.consent.rules import load
-from celosia.consent.store import Preferences
+from celosia.consent.rules.matching import Activations
+from celosia.consent.owners.remembered import Remembered
+from celosia.consent.rules.rules import load
+from celosia.consent.owners.store import Preferences
 catalogue = load({str(tmp_path / "c.toml")!r})
 cache = Activations(catalogue, memory=Remembered(Preferences({str(tmp_path / "s.db")!r}), catalogue.digest()))
 cache.of({students.SQL!r})

@@ -9,15 +9,15 @@ import polars as pl
 import pytest
 
 from celosia.cli.main import run
-from celosia.consent.past import Past
-from celosia.consent.protection import Design
-from celosia.consent.replay import repetition
-from celosia.consent.request import Request, publish, write
-from celosia.consent.rules import read_toml
-from celosia.consent.store import Preferences, now
+from celosia.consent.owners.past import Past
+from celosia.consent.owners.store import Preferences, now
+from celosia.consent.protection.protection import Design
+from celosia.consent.publication.replay import repetition
+from celosia.consent.publication.request import Request, publish, write
+from celosia.consent.rules.rules import read_toml
 from celosia.errors import ParameterError
 from celosia.hierarchy import hierarchy
-from celosia.verify import verify
+from celosia.release.verifying import verify
 
 TREE = ("province", "canton", "district")
 BYTES = "repetition gives the same bytes"
@@ -115,7 +115,7 @@ def test_persons_are_counted_again(students, catalogue, store, tmp_path):
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb", "postgresql"])
 def test_the_order_of_the_database_does_not_matter(request, students, catalogue, store, tmp_path, kind):
     """Rows are stored again in another order: the result is the same, and so is the release."""
-    from celosia.io.database import write as fill
+    from celosia.data.io.database import write as fill
 
     urls = []
     for i in range(2):

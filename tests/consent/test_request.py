@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.consent.elements import elements
-from celosia.consent.marking import mark, resolved
-from celosia.consent.matching import Activations, active, matches
-from celosia.consent.protection import Design
-from celosia.consent.request import OWNER, Request, publish, with_owner, write
+from celosia.consent.protection.marking import mark, resolved
+from celosia.consent.protection.protection import Design
+from celosia.consent.publication.request import OWNER, Request, publish, with_owner, write
+from celosia.consent.rules.matching import Activations, active, matches
+from celosia.consent.sql.elements import elements
 from celosia.errors import DataError, OutputError, SchemaError, UnknownName
 
 TREE = ("province", "canton", "district")
@@ -175,7 +175,7 @@ def test_the_largest_x_decides(students, catalogue, store):
 
 def test_table_4_2(thesis, store):
     """Six rows, one owner blocks the timetable: year, term, course and group of one row are marked."""
-    from celosia.consent.exchange import read_xml
+    from celosia.consent.rules.exchange import read_xml
 
     catalogue = read_xml(thesis.TIMETABLE_XML)
     query = elements(thesis.ENROLMENT, "oracle")
@@ -190,7 +190,7 @@ def test_table_4_2(thesis, store):
 
 
 def test_values_are_looked_at_only_when_a_rule_asks(students, catalogue, store, monkeypatch):
-    from celosia.consent import request as module
+    from celosia.consent.publication import request as module
 
     looked = []
     real = module.looked_at
@@ -286,7 +286,7 @@ def test_the_same_seed_gives_the_same_release(students, catalogue, store):
 
 
 def test_a_large_result_is_attacked_in_a_sample(students, catalogue, store, monkeypatch):
-    from celosia.consent import request as module
+    from celosia.consent.publication import request as module
 
     monkeypatch.setattr(module, "ATTACKED", 300)
     store.load(

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.consent.elements import ANY, elements, plain_literal
-from celosia.consent.exchange import read_xml, write_thesis_xml, write_xml
-from celosia.consent.matching import Activations, active, marked_columns, match, matches
-from celosia.consent.rules import Catalogue, Inference, Rule, Value, derived, load, made, read_toml, write_toml
+from celosia.consent.rules.exchange import read_xml, write_thesis_xml, write_xml
+from celosia.consent.rules.matching import Activations, active, marked_columns, match, matches
+from celosia.consent.rules.rules import Catalogue, Inference, Rule, Value, derived, load, made, read_toml, write_toml
+from celosia.consent.sql.elements import ANY, elements, plain_literal
 from celosia.errors import DataError, InputError, UnknownName
 
 

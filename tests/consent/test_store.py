@@ -8,7 +8,7 @@ import threading
 import polars as pl
 import pytest
 
-from celosia.consent.store import Preferences
+from celosia.consent.owners.store import Preferences
 from celosia.errors import DataError, InputError
 
 

@@ -11,13 +11,13 @@ import time
 import polars as pl
 import pytest
 
-from celosia.consent.pages import preferred, words
-from celosia.consent.protection import Design
-from celosia.consent.questionnaire import answer, questions, tabulate
-from celosia.consent.request import OWNER, Request, publish
-from celosia.consent.rules import read_toml
-from celosia.consent.signin import ADMIN, issue, redeem
-from celosia.consent.web import create
+from celosia.consent.owners.questionnaire import answer, questions, tabulate
+from celosia.consent.protection.protection import Design
+from celosia.consent.publication.request import OWNER, Request, publish
+from celosia.consent.rules.rules import read_toml
+from celosia.consent.site.pages import preferred, words
+from celosia.consent.site.signin import ADMIN, issue, redeem
+from celosia.consent.site.web import create
 from celosia.errors import ParameterError
 from celosia.web.sessions import Sessions
 
@@ -337,7 +337,7 @@ def test_accessible_on_a_phone(browser, serve, catalogue, store, scheme, languag
 
 
 def test_the_report_of_a_publication_is_accessible(browser, students, catalogue, store, tmp_path):
-    from celosia.consent.request import write
+    from celosia.consent.publication.request import write
 
     store.load(
         pl.DataFrame({"owner": [f"B{i:05d}" for i in range(90)], "inference": "residence", "block": True}),

@@ -12,11 +12,11 @@ import jinja2
 import pytest
 from jinja2 import nodes
 
-from celosia.consent.overview import Overview
-from celosia.consent.pages import Pages, words
-from celosia.consent.questionnaire import answer, class_names, questions
-from celosia.consent.rules import LANGUAGES, read_toml
-from celosia.consent.store import Preferences
+from celosia.consent.owners.questionnaire import answer, class_names, questions
+from celosia.consent.owners.store import Preferences
+from celosia.consent.rules.rules import LANGUAGES, read_toml
+from celosia.consent.site.overview import Overview
+from celosia.consent.site.pages import Pages, words
 
 PLACE = resources.files("celosia.consent")
 TEMPLATES = [

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from celosia.catalogue import parts
 from celosia.cli.main import app
 from celosia.cli.main import run as command
+from celosia.parts import parts
 
 ROOT = Path(__file__).parents[2]
 PAGES = [

@@ -10,7 +10,6 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from celosia.budget.cost import Cost
 from celosia.errors import BudgetError, InputError, PolicyError
 from celosia.gateway import commands
 from celosia.gateway.audit import audit
@@ -19,6 +18,7 @@ from celosia.gateway.gateway import Gateway, NoAnswer
 from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.sql.parse import Refused
+from celosia.mathematics.budget.cost import Cost
 
 NAMES = "age workclass fnlwgt education education_num marital occupation relationship race sex gain loss hours country target"
 EDUCATION = [

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from celosia.budget.cost import Cost
 from celosia.gateway.answer import cell_text
 from celosia.gateway.gateway import NoAnswer
 from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.sql.build import build
 from celosia.gateway.sql.parse import Refused
+from celosia.mathematics.budget.cost import Cost
 
 PEOPLE = {
     "who": {"type": "integer"},

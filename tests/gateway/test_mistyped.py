@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from celosia.budget.cost import Cost
 from celosia.cli.main import run
 from celosia.errors import InputError, OutputError, UnknownName
 from celosia.gateway import commands
 from celosia.gateway.keys import Keys
 from celosia.gateway.ledger import Ledger
+from celosia.mathematics.budget.cost import Cost
 
 DECLARATION = """
 name = "clinic"
@@ -73,7 +73,7 @@ def test_a_mistyped_ledger_is_refused_and_not_created(begun, capsys, command):
 def test_what_is_no_ledger_is_refused_and_left_as_it_is(begun, capsys, command, content):
     other = begun / "other.db"
     if content == "choices":
-        from celosia.consent.store import Preferences
+        from celosia.consent.owners.store import Preferences
 
         Preferences.create(other).close()
     elif content == "sqlite":

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import celosia
-from celosia import catalogue
+from celosia import parts as catalogue
 from celosia.errors import DataError, ParameterError, SchemaError, UnknownName
 from celosia.hierarchy import hierarchy, parse
 from celosia.hierarchy.balanced import Balanced

@@ -8,7 +8,7 @@ import pytest
 import celosia
 from celosia.hierarchy.intervals import Intervals
 from celosia.hierarchy.prefixes import Prefixes
-from celosia.methods.recode import Recode
+from celosia.methods.generalisation.recode import Recode
 from celosia.models.k_anonymity import KAnonymity
 
 LECTURE = pl.DataFrame(

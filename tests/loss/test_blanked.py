@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.catalogue import build
+from celosia.parts import build
 
 DATA = pl.DataFrame({"a": ["x", "y", "z", "w"], "b": ["p", "p", "q", None]})
 SCHEMA = celosia.Schema.of(quasi=["a", "b"])

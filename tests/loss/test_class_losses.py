@@ -12,22 +12,22 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import celosia
-from celosia.catalogue import build
 from celosia.classes.counts import ClassCounts, ValueCounts
 from celosia.errors import NotApplicable, ParameterError, SchemaError
-from celosia.loss.ambiguity import Ambiguity
-from celosia.loss.average_class_size import AverageClassSize
-from celosia.loss.certainty_penalty import CertaintyPenalty, penalties
-from celosia.loss.discernibility import Discernibility
-from celosia.loss.domain_loss import DomainLoss
-from celosia.loss.height import Height
-from celosia.loss.kullback_leibler import KullbackLeibler
-from celosia.loss.majority_loss import MajorityLoss
-from celosia.loss.non_uniform_entropy import NonUniformEntropy
-from celosia.loss.precision import Precision
-from celosia.loss.suppression import Suppression
-from celosia.search.objective import ClassObjective, Domain
-from celosia.views.coverage import coverages
+from celosia.loss.cells.certainty_penalty import CertaintyPenalty, penalties
+from celosia.loss.cells.domain_loss import DomainLoss
+from celosia.loss.cells.height import Height
+from celosia.loss.cells.non_uniform_entropy import NonUniformEntropy
+from celosia.loss.cells.precision import Precision
+from celosia.loss.cells.suppression import Suppression
+from celosia.loss.classes.ambiguity import Ambiguity
+from celosia.loss.classes.average_class_size import AverageClassSize
+from celosia.loss.classes.discernibility import Discernibility
+from celosia.loss.classes.kullback_leibler import KullbackLeibler
+from celosia.loss.classes.majority_loss import MajorityLoss
+from celosia.parts import build
+from celosia.search.lattice.objective import ClassObjective, Domain
+from celosia.views.comparing.coverage import coverages
 
 ADULT = (
     "sex",

@@ -11,12 +11,12 @@ from scipy import stats
 
 import celosia
 from celosia.errors import NotApplicable, UnknownName
-from celosia.loss.contingency import Contingency
-from celosia.loss.distribution import Hellinger, KolmogorovSmirnov, QuantileLoss, Wasserstein
-from celosia.loss.gower_loss import GowerLoss
-from celosia.loss.information import EntropyLoss, MutualInformation
-from celosia.statistics import distribution_distance as distance
-from celosia.views.categories import categories
+from celosia.loss.cells.information import EntropyLoss, MutualInformation
+from celosia.loss.numbers.contingency import Contingency
+from celosia.loss.numbers.distribution import Hellinger, KolmogorovSmirnov, QuantileLoss, Wasserstein
+from celosia.loss.numbers.gower_loss import GowerLoss
+from celosia.mathematics.statistics import distribution_distance as distance
+from celosia.views.comparing.categories import categories
 
 
 def table(columns, **roles):

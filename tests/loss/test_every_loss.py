@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.catalogue import build, find, parts
-from celosia.verbs import lost
+from celosia.parts import build, find, parts
+from celosia.release.measuring import lost
 
 LOSSES = list(parts("loss"))
 NUMERIC = [

@@ -10,12 +10,12 @@ import pytest
 
 import celosia
 from celosia.errors import NotApplicable, UnknownName
-from celosia.loss.classical_loss import ClassicalLoss
-from celosia.loss.correlation_structure import DependenceLoss, EigenvalueLoss
-from celosia.loss.mean_error import AbsoluteError, RelativeError, SquaredError
-from celosia.loss.probabilistic_loss import ProbabilisticLoss
-from celosia.loss.scaled_error import ScaledError
-from celosia.loss.sum_of_squares import SumOfSquares
+from celosia.loss.numbers.classical_loss import ClassicalLoss
+from celosia.loss.numbers.correlation_structure import DependenceLoss, EigenvalueLoss
+from celosia.loss.numbers.mean_error import AbsoluteError, RelativeError, SquaredError
+from celosia.loss.numbers.probabilistic_loss import ProbabilisticLoss
+from celosia.loss.numbers.scaled_error import ScaledError
+from celosia.loss.numbers.sum_of_squares import SumOfSquares
 
 ERRORS = {"MSE": SquaredError, "MAE": AbsoluteError, "MRE": RelativeError}
 PLACES = {"Id": "data", "Cov": "covariance", "Corr": "correlation"}

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import celosia
 from celosia.errors import DataError, ParameterError, RequirementError, SchemaError, UnknownName
-from celosia.methods.anatomise import Anatomise
-from celosia.methods.permute import Permute
+from celosia.methods.generalisation.anatomise import Anatomise
+from celosia.methods.generalisation.permute import Permute
 from celosia.views.estimates import estimated_count
 
 # the ten patients of the lecture: rows 1-6 are its group 1, rows 7-10 its group 2

@@ -8,9 +8,9 @@ import pytest
 
 import celosia
 from celosia import methods
-from celosia.catalogue import build
 from celosia.errors import DataError, ParameterError, UnknownName
 from celosia.methods import Sample, Subset, SuppressCells
+from celosia.parts import build
 
 
 def people(engine="polars", **schema):

@@ -8,10 +8,10 @@ import pytest
 from scipy.stats import binom
 
 import celosia
-from celosia.budget import sampling
 from celosia.errors import ParameterError, RequirementError
-from celosia.methods.dp_marginals import agree
-from celosia.statistics.nonnegative import nearest_nonnegative, whole_with_total
+from celosia.mathematics.budget import sampling
+from celosia.mathematics.synthesis.nonnegative import nearest_nonnegative, whole_with_total
+from celosia.methods.private.dp_marginals import agree
 from celosia.streams import Stream
 
 COUNTS = {  # lecture, education by sex: Female, Male
@@ -264,7 +264,7 @@ def test_refusals(people):
 
 
 def test_parts_survive_the_text_grammar():
-    from celosia.catalogue import build
+    from celosia.parts import build
 
     for kind, part in [
         ("method", histogram(epsilon=1.0, neighbours="change-one")),

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import celosia
+from celosia.data.schema import Kind
 from celosia.errors import DataError, ParameterError
-from celosia.fuzzy.coding import known_degrees
-from celosia.fuzzy.partitions import controlled_round
+from celosia.mathematics.fuzzy.coding import known_degrees
+from celosia.mathematics.fuzzy.partitions import controlled_round
 from celosia.methods import FuzzyRecode
 from celosia.models import KAnonymity, QAnonymity
-from celosia.release import plain
-from celosia.schema import Kind
+from celosia.release.evidence import plain
 
 SETS = {"age": {"Young": "(-inf;30;36)", "Adult": "(30;36;54;60)", "Old": "(54;60;inf)"}}
 DATA = pl.DataFrame({"age": [21, 24, 32, 36, 45, 56, 58, 62, 65, None], "pay": [float(i**2) for i in range(10)]})

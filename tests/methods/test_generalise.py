@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import celosia
 from celosia.errors import DataError, ParameterError, RequirementError, UnknownName
-from celosia.methods.generalise import Generalise
+from celosia.methods.generalisation.generalise import Generalise
 from celosia.models.k_anonymity import KAnonymity
-from celosia.search.drawing import lattice_svg
-from celosia.search.explanation import minimal_safe, suppression_curve
+from celosia.search.lattice.drawing import lattice_svg
+from celosia.search.lattice.explanation import minimal_safe, suppression_curve
 
 HIERARCHIES = {
     "city": [["A", "north", "*"], ["B", "north", "*"], ["C", "south", "*"], ["D", "south", "*"]],

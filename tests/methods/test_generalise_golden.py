@@ -11,11 +11,11 @@ import pytest
 from tests.search import reference
 
 import celosia
-from celosia.methods.generalise import Generalise
-from celosia.methods.quasi_codes import quasi_codes
-from celosia.search.check import Checker
-from celosia.search.lattice import search
-from celosia.search.tables import ClassTables
+from celosia.methods.bases.quasi_codes import quasi_codes
+from celosia.methods.generalisation.generalise import Generalise
+from celosia.search.lattice.check import Checker
+from celosia.search.lattice.lattice import search
+from celosia.search.lattice.tables import ClassTables
 
 QUASI = (
     *("sex", "age", "race", "marital-status", "education"),

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import celosia
 from celosia.errors import ParameterError, RequirementError
-from celosia.loss.domain_loss import DomainLoss
-from celosia.methods.generalise import Generalise, patience
-from celosia.methods.local_generalise import LocalGeneralise
+from celosia.loss.cells.domain_loss import DomainLoss
+from celosia.methods.generalisation.generalise import Generalise, patience
+from celosia.methods.generalisation.local_generalise import LocalGeneralise
 from celosia.models.k_anonymity import KAnonymity
 from celosia.models.t_closeness import TCloseness
 
@@ -157,7 +157,7 @@ def test_every_class_holds(rows, require):
     except RequirementError:
         return
     for text in require:
-        assert celosia.catalogue.build("model", text).holds(safe)
+        assert celosia.parts.build("model", text).holds(safe)
     original, cells = source.polars(), safe.polars()
     for name, levels in (("city", CITY), ("sex", SEX)):
         allowed = {row[0]: set(row) for row in levels}

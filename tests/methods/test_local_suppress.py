@@ -6,7 +6,7 @@ import pytest
 
 import celosia
 from celosia.errors import ParameterError, RequirementError, UnknownName
-from celosia.methods.local_suppress import LocalSuppress
+from celosia.methods.suppression.local_suppress import LocalSuppress
 from celosia.models.k_anonymity import KAnonymity
 
 K7 = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]

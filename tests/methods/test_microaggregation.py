@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import celosia
 from celosia.errors import DataError, ParameterError, RequirementError
-from celosia.methods.individual_ranking import IndividualRanking
-from celosia.methods.microaggregate import Microaggregate
-from celosia.methods.mixed_microaggregate import MixedMicroaggregate
-from celosia.methods.optimal_univariate import OptimalUnivariate
-from celosia.methods.projection_microaggregate import ProjectionMicroaggregate
-from celosia.methods.variable_microaggregate import VariableMicroaggregate
+from celosia.methods.microaggregation.individual_ranking import IndividualRanking
+from celosia.methods.microaggregation.microaggregate import Microaggregate
+from celosia.methods.microaggregation.mixed_microaggregate import MixedMicroaggregate
+from celosia.methods.microaggregation.optimal_univariate import OptimalUnivariate
+from celosia.methods.microaggregation.projection_microaggregate import ProjectionMicroaggregate
+from celosia.methods.microaggregation.variable_microaggregate import VariableMicroaggregate
 
 AGES = [42, 28, 50, 23, 12, 68, 30, 46, 55, 61]
 JOINT = [Microaggregate, VariableMicroaggregate, ProjectionMicroaggregate, MixedMicroaggregate]

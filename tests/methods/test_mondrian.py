@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import celosia
 from celosia.errors import DataError, ParameterError, RequirementError, UnknownName
 from celosia.hierarchy import parse
-from celosia.methods.mondrian import Mondrian
+from celosia.methods.generalisation.mondrian import Mondrian
 from celosia.models.average_risk import AverageRisk
 from celosia.models.k_anonymity import KAnonymity
 from celosia.models.l_diversity import LDiversity

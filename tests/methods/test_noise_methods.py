@@ -11,11 +11,11 @@ from scipy import stats
 
 import celosia
 from celosia.errors import DataError, ParameterError
-from celosia.methods.correlated_noise import CorrelatedNoise
-from celosia.methods.multiplicative_noise import MultiplicativeNoise
-from celosia.methods.multivariate_top_code import MultivariateTopCode
-from celosia.methods.noise import Noise
-from celosia.methods.orthogonal_mask import OrthogonalMask
+from celosia.methods.coding.multivariate_top_code import MultivariateTopCode
+from celosia.methods.noise.correlated_noise import CorrelatedNoise
+from celosia.methods.noise.multiplicative_noise import MultiplicativeNoise
+from celosia.methods.noise.noise import Noise
+from celosia.methods.noise.orthogonal_mask import OrthogonalMask
 
 N = 20_000
 

@@ -11,10 +11,10 @@ import pytest
 
 import celosia
 from celosia import Schema
-from celosia.alignment import paired
-from celosia.catalogue import build, parts
-from celosia.release import plain
-from celosia.schema import Role
+from celosia.data.schema import Role
+from celosia.parts import build, parts
+from celosia.release.evidence import plain
+from celosia.table.pairing import paired
 
 LEVELS = {"use": "levels", "rows": [["Ur", "Sumer", "*"], ["Uruk", "Sumer", "*"], ["Nippur", "Sumer", "*"]]}
 EXAMPLES = {

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import celosia
-from celosia.catalogue import build
 from celosia.errors import DataError, ParameterError
-from celosia.methods.pram import Pram
-from celosia.methods.random_perturbation import RandomPerturbation
-from celosia.methods.randomised_response import RandomisedResponse
-from celosia.methods.rank_swap import RankSwap
-from celosia.methods.record_swap import RecordSwap
-from celosia.methods.shuffle import Shuffle
-from celosia.statistics.transition import unbiased_counts
+from celosia.mathematics.perturbation.transition import unbiased_counts
+from celosia.methods.noise.random_perturbation import RandomPerturbation
+from celosia.methods.swapping.pram import Pram
+from celosia.methods.swapping.randomised_response import RandomisedResponse
+from celosia.methods.swapping.rank_swap import RankSwap
+from celosia.methods.swapping.record_swap import RecordSwap
+from celosia.methods.swapping.shuffle import Shuffle
+from celosia.parts import build
 
 
 def ranks(column):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import celosia
 from celosia.errors import ParameterError, RequirementError, SchemaError
-from celosia.methods.tree_generalise import TreeGeneralise
-from celosia.search.tree_merge import merge
+from celosia.methods.generalisation.tree_generalise import TreeGeneralise
+from celosia.search.partition.tree_merge import merge
 
 PLACE = ["province", "canton", "district"]
 # figure 5.1: province, canton, district, rows, private rows

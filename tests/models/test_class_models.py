@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.catalogue import build
 from celosia.errors import DataError, ParameterError, SchemaError
 from celosia.models.alpha_k import AlphaK
 from celosia.models.average_risk import AverageRisk
@@ -21,6 +20,7 @@ from celosia.models.k_map import KMap, accepted, required
 from celosia.models.l_diversity import LDiversity
 from celosia.models.sample_uniqueness import SampleUniqueness
 from celosia.models.t_closeness import TCloseness
+from celosia.parts import build
 
 
 def table(data, quasi, sensitive=(), **facts):

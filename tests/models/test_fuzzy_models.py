@@ -257,7 +257,7 @@ def test_messages():
 
 
 def test_text_grammar_round_trip():
-    model = celosia.catalogue.build("model", str(QAnonymity(q=3, sets=AGE_SETS, aggregate="min")))
+    model = celosia.parts.build("model", str(QAnonymity(q=3, sets=AGE_SETS, aggregate="min")))
     assert model == QAnonymity(q=3, sets=AGE_SETS, aggregate="min")
 
 

@@ -46,4 +46,4 @@ def test_classes_without_uniques_hold():
     model = PopulationUniqueness(share=1.0, size=100, model="pitman")
     assert math.isnan(model.value(only))
     assert not model.holds(only)
-    assert model == celosia.catalogue.build("model", str(model))
+    assert model == celosia.parts.build("model", str(model))

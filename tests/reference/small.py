@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from celosia import Schema, read
-from celosia.policy import Output, Policy, Step
-from celosia.run import run
+from celosia.release.policy import Output, Policy, Step
+from celosia.release.running import run
 
 
 def levels(*rows):

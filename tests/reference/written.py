@@ -11,9 +11,9 @@ from typing import Any
 from tests.reference.rows import STAR, Plain, Row
 from tests.reference.tables import Situation
 
-from celosia.catalogue import build
-from celosia.policy import Output, Policy, Step
-from celosia.run import run
+from celosia.parts import build
+from celosia.release.policy import Output, Policy, Step
+from celosia.release.running import run
 
 
 def written(situation: Situation, steps: Sequence[dict[str, Any]], place: Path) -> list[Row]:

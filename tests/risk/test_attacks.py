@@ -11,22 +11,22 @@ import pytest
 from scipy.stats import binomtest
 
 import celosia
-from celosia.consent.measures import re_identification
+from celosia.consent.protection.measures import re_identification
 from celosia.errors import NotApplicable, ParameterError, UnknownName
-from celosia.risk.disclosure_risk import DisclosureRisk
-from celosia.risk.distance_linkage import DistanceLinkage
+from celosia.risk.attacks.disclosure_risk import DisclosureRisk
+from celosia.risk.attacks.distance_linkage import DistanceLinkage
+from celosia.risk.attacks.inference_attack import InferenceAttack
+from celosia.risk.attacks.interval_disclosure import IntervalDisclosure
+from celosia.risk.attacks.join_attack import JoinAttack
+from celosia.risk.attacks.linkability import Linkability
+from celosia.risk.attacks.membership import Membership
+from celosia.risk.attacks.probabilistic_linkage import ProbabilisticLinkage
+from celosia.risk.attacks.singling_out import SinglingOut
 from celosia.risk.household_risk import HouseholdRisk
 from celosia.risk.individual_risk import IndividualRisk
-from celosia.risk.inference_attack import InferenceAttack
-from celosia.risk.interval_disclosure import IntervalDisclosure
-from celosia.risk.join_attack import JoinAttack
 from celosia.risk.k_advice import KAdvice
-from celosia.risk.linkability import Linkability
 from celosia.risk.log_linear_risk import LogLinearRisk
-from celosia.risk.membership import Membership
 from celosia.risk.population_uniques import PopulationUniques
-from celosia.risk.probabilistic_linkage import ProbabilisticLinkage
-from celosia.risk.singling_out import SinglingOut
 from celosia.risk.suda import Suda
 from celosia.risk.unsafe_cells import UnsafeCells
 

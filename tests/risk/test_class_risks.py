@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import celosia
-from celosia.catalogue import build
 from celosia.errors import NotApplicable, ParameterError, UnknownName
-from celosia.risk.attacker_knows import AttackerKnows
+from celosia.parts import build
+from celosia.risk.attacks.attacker_knows import AttackerKnows
 from celosia.risk.homogeneity import Homogeneity
 from celosia.risk.journalist import Journalist
 from celosia.risk.marketer import Marketer

@@ -10,10 +10,10 @@ import pytest
 
 import celosia
 from celosia.errors import NotApplicable, ParameterError, UnknownName
-from celosia.risk.disclosure_risk import DisclosureRisk
-from celosia.risk.distance_linkage import DistanceLinkage
-from celosia.risk.interval_disclosure import IntervalDisclosure
-from celosia.risk.probabilistic_linkage import ProbabilisticLinkage
+from celosia.risk.attacks.disclosure_risk import DisclosureRisk
+from celosia.risk.attacks.distance_linkage import DistanceLinkage
+from celosia.risk.attacks.interval_disclosure import IntervalDisclosure
+from celosia.risk.attacks.probabilistic_linkage import ProbabilisticLinkage
 
 NAMES = ["V1", "V2", "V3"]
 X = [[10, 33.4, 1000], [0, 28.9, 1010], [30, 10.3, 922], [20, 80, 20200], [30, 59, 15320]]
@@ -203,7 +203,7 @@ def test_combined_risk(noisy):
     records = part.records(*noisy)
     assert records.columns == ["risk", "dbrl", "prl", "id"]
     assert len(records) == 300
-    assert part == celosia.catalogue.build("risk", str(part))
+    assert part == celosia.parts.build("risk", str(part))
 
 
 def test_an_attack_on_pure_noise_does_not_beat_its_baseline():

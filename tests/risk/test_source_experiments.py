@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import celosia
+from celosia.risk.attacks.inference_attack import InferenceAttack
 from celosia.risk.individual_risk import IndividualRisk
-from celosia.risk.inference_attack import InferenceAttack
 
 ADULT = [
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race",

@@ -6,8 +6,8 @@ import itertools
 
 import numpy as np
 
-from celosia.search.objective import Domain
-from celosia.search.tables import Records, Sensitive
+from celosia.search.lattice.objective import Domain
+from celosia.search.lattice.tables import Records, Sensitive
 
 
 def nested(rng, values, levels):

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from celosia.classes.counts import ClassCounts
-from celosia.search.objective import ClassObjective, ColumnObjective, Domain
+from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Domain
 
 
 def geometric(x):

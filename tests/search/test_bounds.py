@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from tests.search import reference
 from tests.search.random_lattices import every_node, instance
 
-from celosia.catalogue import build
-from celosia.search.anytime import descend
-from celosia.search.check import Checker
-from celosia.search.lattice import search
-from celosia.search.objective import ClassObjective
+from celosia.parts import build
+from celosia.search.lattice.anytime import descend
+from celosia.search.lattice.check import Checker
+from celosia.search.lattice.lattice import search
+from celosia.search.lattice.objective import ClassObjective
 
 CLASSES = [
     *("average-class-size()", "average-class-size(k=3)", "majority-loss(target=s)", "kullback-leibler()"),
@@ -102,7 +102,7 @@ def test_average_class_size_by_hand():
     # sizes 5, 3, 1, 1 and k = 4: one large class, 5 records in small ones, 2 classes at most of them at coarser nodes;
     # 2 of the 5 in classes that stay too small: 1 + (5 - 2)/4 + 1 classes, so 2 whole ones: 10 / 2
     from celosia.classes.counts import ClassCounts
-    from celosia.search.objective import Domain
+    from celosia.search.lattice.objective import Domain
 
     domain = Domain(("a",), ((np.arange(4, dtype=np.int32), np.zeros(4, np.int32)),), (np.array([5, 3, 1, 1]),))
     objective = build("loss", "average-class-size()").objective(domain)

@@ -10,14 +10,14 @@ import pytest
 from tests.search import reference
 from tests.search.random_lattices import every_node, instance
 
-from celosia.catalogue import build
 from celosia.classes.counts import ClassCounts, ValueCounts
+from celosia.parts import build
 from celosia.search import lattice
-from celosia.search.anytime import descend
-from celosia.search.check import Checker
-from celosia.search.lattice import _Enumerated, search
-from celosia.search.objective import ClassObjective, ColumnObjective, Domain
-from celosia.search.tables import ClassTables, Records, Sensitive
+from celosia.search.lattice.anytime import descend
+from celosia.search.lattice.check import Checker
+from celosia.search.lattice.lattice import _Enumerated, search
+from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Domain
+from celosia.search.lattice.tables import ClassTables, Records, Sensitive
 
 MODELS = {
     "k": ["k-anonymity(k=3)"],

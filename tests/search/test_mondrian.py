@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.search.groups import Groups
-from celosia.search.mondrian import Axis, partition, tree_order
-from celosia.search.tables import Sensitive
+from celosia.search.lattice.tables import Sensitive
+from celosia.search.partition.groups import Groups
+from celosia.search.partition.mondrian import Axis, partition, tree_order
 
 
 def same(label, groups):

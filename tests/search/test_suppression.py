@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from celosia.search.suppression import blank_cells
+from celosia.search.cells.suppression import blank_cells
 
 READINGS = ["category", "conservative", "wildcard"]
 
@@ -209,7 +209,7 @@ def test_another_test_than_a_frequency():
 def test_no_proof_without_all_sets_of_columns(monkeypatch):
     codes = table(5, 30, 3, 4)
     assert blank(codes, 3, "category", seconds=10.0).optimal
-    monkeypatch.setattr("celosia.search.blank_places.MASKS", 4)  # seven sets of three columns do not fit
+    monkeypatch.setattr("celosia.search.cells.blank_places.MASKS", 4)  # seven sets of three columns do not fit
     partial = blank(codes, 3, "category", seconds=10.0)
     assert not partial.optimal
     assert partial.bound == 0

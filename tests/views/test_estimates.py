@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import celosia
 from celosia.errors import ParameterError, SchemaError
-from celosia.methods.anatomise import Anatomise
-from celosia.methods.recode import Recode
+from celosia.methods.generalisation.anatomise import Anatomise
+from celosia.methods.generalisation.recode import Recode
 from celosia.views.estimates import estimated_count
 
 # the four patients of the lecture in [35-40): two with a heart disease, spread over five ages

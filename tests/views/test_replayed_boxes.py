@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import celosia
 from celosia.errors import DataError
 from celosia.hierarchy import parse
-from celosia.methods.mondrian import Mondrian
-from celosia.release import plain
+from celosia.methods.generalisation.mondrian import Mondrian
+from celosia.release.evidence import plain
 
 PLACES = {"Kent": "South", "Devon": "South", "Fife": "North", "Moray": "North", "Skye": "North"}
 TREE = [[place, region, "*"] for place, region in PLACES.items()]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.classes.column import Encoded, encode, recode
-from celosia.schema import Kind, Schema
+from celosia.data.schema import Kind, Schema
 
 if TYPE_CHECKING:
     import polars as pl

@@ -27,9 +27,9 @@ from celosia.classes.coded import Coded
 from celosia.classes.counts import ClassCounts, ValueCounts
 from celosia.classes.patterns import Patterns
 from celosia.classes.rows import Rows, all_stars, starred
-from celosia.engines.engine import PERSONS, RECORD, ROWS, SUPPRESSED, WEIGHT
+from celosia.data.engines.engine import PERSONS, RECORD, ROWS, SUPPRESSED, WEIGHT
+from celosia.data.schema import Missing
 from celosia.errors import SchemaError
-from celosia.schema import Missing
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -368,7 +368,7 @@ def compatible(
     ``own`` is what each pattern has by itself. ``alpha`` sets sdcMicro's reading between conservative (0) and
     wildcard (1) instead.
     """
-    from celosia.kernels.missing_frequencies import Reading, frequencies, person_frequencies
+    from celosia.mathematics.kernels.grouping.missing_frequencies import Reading, frequencies, person_frequencies
 
     if not (codes < 0).any():
         return own

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.classes.column import Encoded, encode, pack
-from celosia.schema import Schema
+from celosia.data.schema import Schema
 
 if TYPE_CHECKING:
     import polars as pl

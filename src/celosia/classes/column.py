@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.schema import Kind
+from celosia.data.schema import Kind
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,13 +10,13 @@ import numpy as np
 
 from celosia.classes.coded import Coded
 from celosia.classes.column import Encoded, encode, pack
-from celosia.engines.engine import PERSONS, ROWS, WEIGHT
+from celosia.data.engines.engine import PERSONS, ROWS, WEIGHT
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.schema import Schema
+    from celosia.data.schema import Schema
 
 
 class Patterns:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.engines.engine import ROWS
+from celosia.data.engines.engine import ROWS
+from celosia.data.schema import Schema
 from celosia.errors import DataError
 from celosia.hierarchy.matching import matches
 from celosia.hierarchy.text import text_expression
-from celosia.schema import Schema
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from celosia.engines.engine import ROWS, SUPPRESSED, Engine
-from celosia.schema import Schema
+from celosia.data.engines.engine import ROWS, SUPPRESSED, Engine
+from celosia.data.schema import Schema
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -60,7 +60,7 @@ def demo(
     """Run the main job on a generated population of patients: no argument needed."""
     from celosia.cli.show import print_release, progress
     from celosia.demo import prepare
-    from celosia.run import run as run_policy
+    from celosia.release.running import run as run_policy
 
     policy = prepare(out, persons)
     with progress() as tell:
@@ -197,7 +197,7 @@ def run(
 ) -> None:
     """The main job: protected file, report, certificate and private record from a policy."""
     from celosia.cli.show import print_release, progress
-    from celosia.run import run as run_policy
+    from celosia.release.running import run as run_policy
 
     with progress() as tell:
         release = run_policy(policy, until=until, without=without or (), overwrite=overwrite, progress=tell)
@@ -221,7 +221,7 @@ def verify(
 ) -> None:
     """Recompute what a certificate claims."""
     from celosia.cli.show import print_checks
-    from celosia.verify import verify as check
+    from celosia.release.verifying import verify as check
 
     repeat = None
     if original is not None and catalogue is not None:

@@ -39,7 +39,7 @@ def derive(
 ) -> None:
     """Propose a rule from queries, as TOML to edit."""
     from celosia.consent.commands import derive as make
-    from celosia.consent.rules import write_toml
+    from celosia.consent.rules.rules import write_toml
 
     say(write_toml(make(name, sentence, [_text(one) for one in sql], dialect, threshold)), end="")
 
@@ -133,7 +133,7 @@ def request(
 def init(store: Store = "consent.db") -> None:
     """Make an empty store of choices; no other command does."""
     from celosia.consent.commands import init as make
-    from celosia.io.database import shown
+    from celosia.data.io.database import shown
 
     make(store)
     say(f"made: store of choices {shown(store)}")
@@ -259,7 +259,7 @@ def _text(sql: str) -> str:
 
 def _show(data: dict[str, Any], json: bool) -> None:
     from celosia.cli.show import print_json
-    from celosia.release import plain
+    from celosia.release.evidence import plain
 
     if json:
         print_json(plain(data))

@@ -9,7 +9,7 @@ from typing import Any
 
 from celosia.cli.show import console, print_json, progress
 from celosia.errors import ParameterError
-from celosia.reproduce import experiment, experiments
+from celosia.experiments import experiment, experiments
 
 
 def run_experiment(name: str | None, data: Path | None, out: Path, *, json: bool) -> None:

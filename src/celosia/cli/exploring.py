@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.catalogue import Credential
 from celosia.cli.measure import guessed_schema, open_source
 from celosia.cli.show import console, print_json, progress
-from celosia.credentials import refuse_literal
 from celosia.errors import RequirementError
-from celosia.policy import Exploration
+from celosia.parts import Credential
+from celosia.parts.credentials import refuse_literal
+from celosia.release.policy import Exploration
 
 if TYPE_CHECKING:
-    from celosia.explore import Frontier, Point
+    from celosia.frontier import Frontier, Point
 
 
 def explore_source(
@@ -28,8 +28,8 @@ def explore_source(
     json: bool,
 ) -> bool:
     """Explore a file or a policy and print the frontier; tells whether a candidate keeps the limits."""
-    from celosia.explore import explore
-    from celosia.explore.candidates import listed
+    from celosia.frontier import explore
+    from celosia.frontier.candidates import listed
 
     table, policy = open_source(source, roles)
     if policy is None and not roles.get("quasi"):
@@ -44,7 +44,7 @@ def explore_source(
     with progress() as tell:
         found = explore(table, list(candidates) or plan.candidates, seed=chosen_seed, progress=tell, **chosen)
     if html is not None:
-        from celosia.report.ru_map import exploration_page
+        from celosia.release.report.ru_map import exploration_page
 
         exploration_page(found, html, language=policy.output.language if policy else "en")
     best = best_of(found)

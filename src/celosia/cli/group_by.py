@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from celosia.catalogue import build
 from celosia.cli.show import console, print_json
+from celosia.data.io.sources import is_url
 from celosia.errors import InputError, ParameterError, SchemaError
-from celosia.io.sources import is_url
+from celosia.parts import build
 
 
 def tests(table: str, quasi: Sequence[str], sensitive: Sequence[str]) -> dict[str, str]:
@@ -71,8 +71,8 @@ def _wishes(require: Sequence[str], sensitive: Sequence[str]) -> dict[str, int]:
 
 
 def _run(url: str, statement: str) -> int:
-    from celosia.io import scan
-    from celosia.io.filetypes import materialised
+    from celosia.data.io import scan
+    from celosia.data.io.filetypes import materialised
 
     found = materialised(scan(url, query=statement).frame)
     value = found.item()

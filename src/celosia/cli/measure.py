@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from celosia.cli.show import print_assessment, print_comparison, print_json
-from celosia.policy import MEASURED_LOSSES, MEASURED_RISKS, Policy
-from celosia.schema import Schema
+from celosia.data.schema import Schema
+from celosia.release.policy import MEASURED_LOSSES, MEASURED_RISKS, Policy
 from celosia.table import Table, read
 
 
@@ -37,8 +37,8 @@ def assess_source(
     json: bool,
 ) -> bool:
     """Measure and print; tells whether every requirement holds."""
-    from celosia.run import check_input
-    from celosia.verbs import assess
+    from celosia.release.measuring import assess
+    from celosia.release.running import check_input
 
     if sql:
         from celosia.cli.group_by import assess_by_sql
@@ -62,7 +62,7 @@ def assess_source(
 
 def guessed_schema(table: Table) -> Schema:
     """Roles proposed from names and content, for a look at a file that nobody has described."""
-    from celosia.suggest import schema_of, suggest
+    from celosia.proposals import schema_of, suggest
 
     return schema_of(suggest(table.polars()))
 
@@ -79,7 +79,7 @@ def compare_files(
     json: bool,
 ) -> None:
     """Compare two files and print the result."""
-    from celosia.verbs import compare
+    from celosia.release.measuring import compare
 
     before, policy = open_source(original, roles)
     if not before.schema.quasi and policy is None:
@@ -89,7 +89,7 @@ def compare_files(
     chosen = losses or (policy.losses if policy else usual_losses(before, after))
     comparison = compare(before, after, chosen, risks or (policy.risks if policy else ()), key=key)
     if html is not None:
-        from celosia.report import comparison_page
+        from celosia.release.report import comparison_page
 
         comparison_page(comparison, html)
     print_json(comparison.spec()) if json else print_comparison(comparison)
@@ -97,7 +97,7 @@ def compare_files(
 
 def usual_losses(before: Table, after: Table) -> list[str]:
     """The losses that are measured when none is named: those of classes, and those that suit the columns."""
-    from celosia.alignment import shared_numbers
+    from celosia.table.pairing import shared_numbers
 
     numbers = ["scaled-error", "probabilistic-loss", "absolute-error(on=correlation)"]
     return [*MEASURED_LOSSES, "hellinger", "entropy-loss", *(numbers if shared_numbers(before, after) else [])]

@@ -12,10 +12,9 @@ import typer
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from celosia import grammar
-from celosia.catalogue import Credential, Part, find, parts
 from celosia.cli.commands import Engine, Identifiers, Json, Person, Quasi, Query, Sensitive, Weight
-from celosia.credentials import refuse_literal
+from celosia.parts import Credential, Part, find, grammar, parts
+from celosia.parts.credentials import refuse_literal
 
 
 def add_methods(app: typer.Typer, arguments: Sequence[str]) -> None:

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.catalogue import Method
 from celosia.cli.measure import open_source
 from celosia.cli.show import print_json, print_left_out, print_step, progress
+from celosia.data.io import write
+from celosia.data.schema import Schema
 from celosia.errors import OutputError, ParameterError
-from celosia.io import write
-from celosia.schema import Schema
+from celosia.parts import Method
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -34,10 +34,10 @@ def protect_file(
     **roles: Any,
 ) -> None:
     """Read, apply the method, and write what may leave; further tables go beside it."""
-    from celosia.leaving import arranged, further_tables, releasable
-    from celosia.policy import Output
+    from celosia.release.leaving import arranged, further_tables, releasable
+    from celosia.release.measuring import protect
+    from celosia.release.policy import Output
     from celosia.streams import Stream
-    from celosia.verbs import protect
 
     if out.exists() and Path(source).exists() and out.samefile(source):
         raise OutputError(f"the output {out.name!r} is the input; an original is never overwritten.")
@@ -71,14 +71,14 @@ def protect_file(
 
 def apply_file(record: Path, source: str, out: Path, *, released: Path | None, overwrite: bool, json: bool) -> bool:
     """Apply the transformation of a private record to new records; tells whether the requirements hold for them."""
-    from celosia.certificate import load_record
     from celosia.cli.show import console
-    from celosia.leaving import arranged, releasable
-    from celosia.policy import Policy
-    from celosia.reuse import apply_record
+    from celosia.release.applying import apply
+    from celosia.release.certificate import load_record
+    from celosia.release.leaving import arranged, releasable
+    from celosia.release.policy import Policy
     from celosia.streams import Stream, fresh_seed
 
-    made = apply_record(record, source, released=released)
+    made = apply(record, source, released=released)
     output = Policy.parse(load_record(record)["policy"], record.parent).output
     leaving = releasable(made.original, made.table, made.methods, output.columns)
     table = arranged(leaving, output.order, Stream(fresh_seed()))

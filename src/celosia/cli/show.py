@@ -9,15 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from celosia.representation import CONTROL, visible
+from celosia.show.blocks import CONTROL, visible
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderHook
     from rich.segment import Segment
 
-    from celosia.leaving import Leaving
-    from celosia.release import Release
-    from celosia.verbs import Assessment, Comparison, Progress
+    from celosia.release.evidence import Release
+    from celosia.release.leaving import Leaving
+    from celosia.release.measuring import Assessment, Comparison, Progress
 
 
 class _Cleaned:
@@ -82,7 +82,7 @@ def print_json(data: Mapping[str, Any]) -> None:
     """Print plain data as JSON."""
     import json
 
-    from celosia.release import plain
+    from celosia.release.evidence import plain
 
     text = json.dumps(plain(data), indent=2, ensure_ascii=False)
     print(CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text))
@@ -146,7 +146,7 @@ def print_left_out(leaving: Leaving) -> None:
 def print_checks(checks: list[Any], certificate: Path, *, html: Path | None, json: bool) -> None:
     """Print what was verified."""
     if html is not None:
-        from celosia.report import verification_page
+        from celosia.release.report import verification_page
 
         verification_page(checks, certificate, html)
     if json:
@@ -158,7 +158,7 @@ def print_checks(checks: list[Any], certificate: Path, *, html: Path | None, jso
 
 def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool) -> None:
     """List the parts, or show one."""
-    from celosia.catalogue import find, kinds, parts
+    from celosia.parts import find, kinds, parts
 
     if kind and name:
         cls = find(kind, name)

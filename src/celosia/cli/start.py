@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from celosia.cli.show import console, print_json, print_rows
+from celosia.data.io.atomic import replaced
+from celosia.data.io.sources import is_url
 from celosia.errors import OutputError
-from celosia.io.atomic import replaced
-from celosia.io.sources import is_url
-from celosia.suggest import policy_text, safe_harbor, suggest
+from celosia.proposals import policy_text, safe_harbor, suggest
 from celosia.table import read
 
 

@@ -7,20 +7,20 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.consent.ignored import REGISTER
-from celosia.consent.protection import Design, Rule
-from celosia.consent.request import Publication, Request, analyse, publish, write
-from celosia.consent.result import known_columns
-from celosia.consent.rules import Catalogue, Inference, derived, load, write_toml
-from celosia.consent.signin import ADMIN, issue
-from celosia.consent.store import Preferences
+from celosia.consent.owners.ignored import REGISTER
+from celosia.consent.owners.store import Preferences
+from celosia.consent.protection.protection import Design, Rule
+from celosia.consent.publication.request import Publication, Request, analyse, publish, write
+from celosia.consent.publication.result import known_columns
+from celosia.consent.rules.rules import Catalogue, Inference, derived, load, write_toml
+from celosia.consent.site.signin import ADMIN, issue
+from celosia.data.io.durable import PATIENCE
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
-from celosia.io.durable import PATIENCE
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from celosia.verify import Check, Repeat
+    from celosia.release.verifying import Check, Repeat
 
 STORE = "consent.db"
 WAITING = 5.0
@@ -32,7 +32,7 @@ def elements_of(sql: str, dialect: str = "postgres", database: str | None = None
 
     ``database`` tells the columns of its tables, which ``*`` and names without a table need.
     """
-    from celosia.consent.elements import elements
+    from celosia.consent.sql.elements import elements
 
     found = elements(sql, dialect, known_columns(database, sql, dialect))
     return {
@@ -57,8 +57,8 @@ def derive(
 
 def convert(source: str | Path, target: str | Path, *, overwrite: bool = False) -> Catalogue:
     """Read a catalogue (TOML or XML, also the thesis's) and write it in the form that the target's name asks for."""
-    from celosia.consent.exchange import write_xml
-    from celosia.io.atomic import replaced
+    from celosia.consent.rules.exchange import write_xml
+    from celosia.data.io.atomic import replaced
 
     catalogue, target = load(source), Path(target)
     if target.exists() and not overwrite:
@@ -121,7 +121,7 @@ def request(
 
 def repeat_request(database: str, catalogue: str | Path, store: str | Path = STORE) -> Repeat:
     """How ``celosia verify`` makes a publication again."""
-    from celosia.consent.replay import repetition
+    from celosia.consent.publication.replay import repetition
 
     with opened(store, reading=True):  # refuse now what is no store
         known = load(catalogue)
@@ -206,7 +206,7 @@ def serve(
     try:
         import uvicorn
 
-        from celosia.consent.web import create
+        from celosia.consent.site.web import create
     except ImportError:
         raise MissingExtra.of("the consent pages", "web") from None
     with closing(Preferences(store, patience=WAITING)) as choices:
@@ -233,7 +233,7 @@ def set_default(meaning: str, store: str | Path = STORE) -> None:
 
 def log_statistics(log: str | Path, dialect: str = "postgres") -> dict[str, Any]:
     """Tables and fields of a log of queries."""
-    from celosia.consent.query_log import log_facts, split_log
+    from celosia.consent.sql.query_log import log_facts, split_log
 
     try:
         text = Path(log).read_text(encoding="utf-8")
@@ -245,7 +245,7 @@ def log_statistics(log: str | Path, dialect: str = "postgres") -> dict[str, Any]
 def suggest(source: str, query: str | None = None, *, least: float = 0.3, most: int = 30) -> list[dict[str, Any]]:
     """Columns that tell others: where inferences may hide."""
     import celosia
-    from celosia.consent.association import associations
+    from celosia.consent.rules.association import associations
 
     found = associations(celosia.read(source, query=query).polars())
     shown = [a for a in found if a.strength >= least][:most]

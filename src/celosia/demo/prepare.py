@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from celosia.data.io import write
+from celosia.data.io.atomic import replaced
 from celosia.demo.population import population
 from celosia.demo.words import DIAGNOSES, OCCUPATIONS, PLACES
-from celosia.io import write
-from celosia.io.atomic import replaced
 
 SEED = 20_251_231
 

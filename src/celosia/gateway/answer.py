@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from celosia.budget.cost import Cost
 from celosia.gateway.noising import Noising
 from celosia.gateway.sql.after import After, Cell
 from celosia.gateway.sql.plan import Number, Output, Plan
+from celosia.mathematics.budget.cost import Cost
 
 LEVEL = 0.95
 _COUNTS = ("rows", "present", "persons", "distinct")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+from celosia.data.io.database import shown
 from celosia.errors import InputError
 from celosia.gateway.answer import Answer, cell_text
 from celosia.gateway.audit import Finding, audit
@@ -14,7 +15,6 @@ from celosia.gateway.gateway import Gateway
 from celosia.gateway.ledger import Ledger, NoLedger, Verification
 from celosia.gateway.ledger.tables import LEDGER
 from celosia.gateway.metadata import DatasetFacts
-from celosia.io.database import shown
 
 LEDGER_FILE = "ledger.db"
 KEYS_FILE = "keys.json"

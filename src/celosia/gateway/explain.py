@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from celosia.budget.cost import Cost
 from celosia.gateway.answer import LEVEL, shown_cost
 from celosia.gateway.noising import Noising, Share
 from celosia.gateway.sql.plan import Plan
+from celosia.mathematics.budget.cost import Cost
 
 _NAMES = {
     "rows": "number of rows",

@@ -15,7 +15,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
-from celosia.budget.noise import laplace_for
 from celosia.gateway.answer import Answer, finish
 from celosia.gateway.databases import NoAnswer, open_database, plain
 from celosia.gateway.explain import Explanation, explain
@@ -27,6 +26,7 @@ from celosia.gateway.sql.build import MOST_CELLS, build
 from celosia.gateway.sql.parse import Refused, parse
 from celosia.gateway.sql.plan import Plan
 from celosia.gateway.sql.values import Dialect
+from celosia.mathematics.budget.noise import laplace_for
 
 __all__ = ["Gateway", "NoAnswer"]
 

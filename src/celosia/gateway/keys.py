@@ -9,8 +9,8 @@ import re
 import secrets
 from pathlib import Path
 
+from celosia.data.io.atomic import replaced
 from celosia.errors import InputError, OutputError, UnknownName
-from celosia.io.atomic import replaced
 
 _LOG = logging.getLogger(__name__)
 _DIGEST = re.compile("[0-9a-f]{64}")

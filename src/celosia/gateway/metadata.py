@@ -15,9 +15,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from celosia.budget.cost import Cost, Measure
-from celosia.budget.neighbours import Neighbours
 from celosia.errors import InputError, PolicyError, UnknownName
+from celosia.mathematics.budget.cost import Cost, Measure
+from celosia.mathematics.budget.neighbours import Neighbours
 
 LARGEST = 1e15
 """Bounds beyond this would leave the numbers that a double holds exactly."""

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from celosia.budget import noise as n
-from celosia.budget import scales
-from celosia.budget.cost import Cost
-from celosia.budget.neighbours import Sensitivity
 from celosia.gateway.sql.parse import Refused
 from celosia.gateway.sql.plan import Number, Plan
+from celosia.mathematics.budget import noise as n
+from celosia.mathematics.budget import scales
+from celosia.mathematics.budget.cost import Cost
+from celosia.mathematics.budget.neighbours import Sensitivity
 
 Shape = Literal["laplace", "gaussian"]
 

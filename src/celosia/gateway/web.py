@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from celosia.data.io.durable import Unavailable
 from celosia.errors import BudgetError, CelosiaError, MissingExtra
 from celosia.gateway.answer import shown_cost
 from celosia.gateway.gateway import Gateway, NoAnswer
 from celosia.gateway.keys import Keys, digest
 from celosia.gateway.page import Page
-from celosia.io.durable import Unavailable
-from celosia.refusals import phrase
+from celosia.parts.refusals import phrase
 from celosia.web.guard import HEADERS, MOST_BYTES, oversized
 from celosia.web.limits import RateLimit
 from celosia.web.sessions import Session, Sessions

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from celosia.catalogue import package
 from celosia.hierarchy.levels import Levels
 from celosia.hierarchy.part import Hierarchy, hierarchy
 from celosia.hierarchy.text import plain, text_expression, texts
 from celosia.hierarchy.values import Generalised, cover, parse
+from celosia.parts import package
 
 __all__ = ["Generalised", "Hierarchy", "Levels", "cover", "hierarchy", "parse", "plain", "text_expression", "texts"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from celosia import catalogue
+from celosia import parts as catalogue
 from celosia.errors import ParameterError
 from celosia.hierarchy.levels import Levels
 from celosia.hierarchy.text import texts

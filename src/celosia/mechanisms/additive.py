@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from celosia.catalogue import Mechanism
+from celosia.parts import Mechanism
 
 if TYPE_CHECKING:
-    from celosia.budget.cost import Cost
-    from celosia.budget.noise import Noise
+    from celosia.mathematics.budget.cost import Cost
+    from celosia.mathematics.budget.noise import Noise
 
 
 class _Additive(Mechanism):
@@ -26,7 +26,7 @@ class _Additive(Mechanism):
 
     def cost(self) -> Cost:
         """What one answer costs."""
-        from celosia.budget.cost import Cost
+        from celosia.mathematics.budget.cost import Cost
 
         return Cost.pure(self.epsilon)
 
@@ -73,7 +73,7 @@ class Laplace(_Additive):
 
     def noise(self) -> Noise:
         """Laplace noise of scale sensitivity / epsilon."""
-        from celosia.budget.noise import laplace_for
+        from celosia.mathematics.budget.noise import laplace_for
 
         return laplace_for(self.sensitivity, self.epsilon, discrete=False)
 
@@ -95,7 +95,7 @@ class Geometric(_Additive):
 
     def noise(self) -> Noise:
         """Discrete Laplace noise of scale sensitivity / epsilon."""
-        from celosia.budget.noise import laplace_for
+        from celosia.mathematics.budget.noise import laplace_for
 
         return laplace_for(self.sensitivity, self.epsilon)
 
@@ -119,13 +119,13 @@ class Gaussian(_Additive):
 
     def noise(self) -> Noise:
         """Gaussian noise on a fine grid of the reals."""
-        from celosia.budget.noise import GaussianNoise
-        from celosia.budget.scales import gaussian
+        from celosia.mathematics.budget.noise import GaussianNoise
+        from celosia.mathematics.budget.scales import gaussian
 
         return GaussianNoise(gaussian(self.sensitivity, self.epsilon, self.delta), discrete=False)
 
     def cost(self) -> Cost:
         """What one answer costs."""
-        from celosia.budget.cost import Cost
+        from celosia.mathematics.budget.cost import Cost
 
         return Cost.of("approximate", self.epsilon, self.delta)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from celosia.catalogue import Mechanism
 from celosia.errors import DataError
+from celosia.parts import Mechanism
 
 if TYPE_CHECKING:
-    from celosia.budget.cost import Cost
+    from celosia.mathematics.budget.cost import Cost
 
 
 class Exponential(Mechanism):
@@ -36,7 +36,7 @@ class Exponential(Mechanism):
 
     def cost(self) -> Cost:
         """What one choice costs."""
-        from celosia.budget.cost import Cost
+        from celosia.mathematics.budget.cost import Cost
 
         return Cost.pure(self.epsilon)
 
@@ -52,7 +52,7 @@ class Exponential(Mechanism):
 
     def answer(self, scores: Sequence[float], **_: Any) -> int:
         """The place of the chosen option."""
-        from celosia.budget.noise import choose
+        from celosia.mathematics.budget.noise import choose
 
         if len(scores) == 0:
             raise DataError("exponential: there is nothing to choose from; give at least one score.")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from celosia.catalogue import Mechanism
+from celosia.parts import Mechanism
 
 if TYPE_CHECKING:
-    from celosia.budget.cost import Cost
-    from celosia.budget.noise import Noise
+    from celosia.mathematics.budget.cost import Cost
+    from celosia.mathematics.budget.noise import Noise
 
 
 class NoisyHistogram(Mechanism):
@@ -35,19 +35,19 @@ class NoisyHistogram(Mechanism):
 
     def noise(self) -> Noise:
         """The noise of each count."""
-        from celosia.budget.noise import laplace_for
+        from celosia.mathematics.budget.noise import laplace_for
 
         return laplace_for(self.groups, self.epsilon)
 
     def threshold(self) -> int:
         """The smallest noisy count that is shown."""
-        from celosia.budget.scales import threshold
+        from celosia.mathematics.budget.scales import threshold
 
         return threshold(self.noise().scale, self.delta, self.groups)
 
     def cost(self) -> Cost:
         """What the histogram costs."""
-        from celosia.budget.cost import Cost
+        from celosia.mathematics.budget.cost import Cost
 
         return Cost.of("approximate", self.epsilon, self.delta)
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field, model_validator
 
-from celosia.catalogue import Mechanism
 from celosia.errors import ParameterError
+from celosia.parts import Mechanism
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.budget.cost import Cost
+    from celosia.mathematics.budget.cost import Cost
 
 
 class Quantile(Mechanism):
@@ -49,7 +49,7 @@ class Quantile(Mechanism):
 
     def cost(self) -> Cost:
         """What one answer costs."""
-        from celosia.budget.cost import Cost
+        from celosia.mathematics.budget.cost import Cost
 
         return Cost.pure(self.epsilon)
 
@@ -67,7 +67,7 @@ class Quantile(Mechanism):
 
     def answer(self, values: NDArray[np.float64] | list[float], **_: Any) -> float:
         """The quantile of the values that are not missing, clamped to the bounds."""
-        from celosia.budget.noise import choose
+        from celosia.mathematics.budget.noise import choose
 
         x = np.asarray(values, dtype=np.float64)
         x = np.sort(np.clip(x[~np.isnan(x)], self.lower, self.upper))

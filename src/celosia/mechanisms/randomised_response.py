@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from celosia.catalogue import Mechanism
 from celosia.errors import DataError
+from celosia.parts import Mechanism
 
 if TYPE_CHECKING:
-    from celosia.budget.cost import Cost
+    from celosia.mathematics.budget.cost import Cost
 
 
 class RandomisedResponse(Mechanism):
@@ -40,7 +40,7 @@ class RandomisedResponse(Mechanism):
 
     def cost(self) -> Cost:
         """What one answer costs the person who gives it."""
-        from celosia.budget.cost import Cost
+        from celosia.mathematics.budget.cost import Cost
 
         return Cost.pure(self.epsilon())
 
@@ -62,7 +62,7 @@ class RandomisedResponse(Mechanism):
 
     def answer(self, values: bool | Sequence[bool], **_: Any) -> Any:
         """The answer, or the answers of several people, each with its own coins."""
-        from celosia.budget.noise import respond
+        from celosia.mathematics.budget.noise import respond
 
         several = [values] if isinstance(values, bool) else list(values)
         if any(value is None for value in several):

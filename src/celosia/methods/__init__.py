@@ -1,5 +1,5 @@
 """The method parts: each file holds one; all are found through the catalogue."""
 
-from celosia.catalogue import package
+from celosia.parts import package
 
 __getattr__, __dir__ = package("method")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.models.sensitive_model import _SensitiveModel
+from celosia.models.bases.sensitive_model import _SensitiveModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

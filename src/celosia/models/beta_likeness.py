@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.models.sensitive_model import _SensitiveModel
+from celosia.models.bases.sensitive_model import _SensitiveModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,7 +56,7 @@ class BetaLikeness(_SensitiveModel):
 
     def least_removed(self, classes: ClassCounts) -> NDArray[np.int64]:
         """Records that must leave each class at least, here and at every finer level, for its gains to be small."""
-        from celosia.kernels.removal import removed_for_caps
+        from celosia.mathematics.kernels.grouping.removal import removed_for_caps
 
         out = np.zeros(len(classes), dtype=np.int64)
         for counts in self.counted(classes):

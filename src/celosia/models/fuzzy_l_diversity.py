@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.catalogue import Column
-from celosia.models.fuzzy_model import _FuzzyModel, record_frame
+from celosia.models.bases.fuzzy_model import _FuzzyModel, record_frame
+from celosia.parts import Column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,7 +81,7 @@ class FuzzyLDiversity(_FuzzyModel):
 
     def _diversities(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """For each sensitive column: the number of values per cell, groups × fuzzy cells."""
-        from celosia.fuzzy.sets import TOLERANCE
+        from celosia.mathematics.fuzzy.sets import TOLERANCE
 
         cells = self.table_cells(table)
         result = {}
@@ -96,8 +96,8 @@ class FuzzyLDiversity(_FuzzyModel):
         return result
 
     def _posterior(self, table: Table, sensitive: Sensitive) -> NDArray[np.float64]:
-        from celosia.fuzzy.cardinality import count
-        from celosia.fuzzy.diversity import cell_counts, own_posterior
+        from celosia.mathematics.fuzzy.cardinality import count
+        from celosia.mathematics.fuzzy.diversity import cell_counts, own_posterior
 
         cells, alike = self.table_cells(table), self.table_alike(table)
         result = np.full(len(cells.group), np.nan)

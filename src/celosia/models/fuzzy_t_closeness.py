@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from celosia.catalogue import Column
 from celosia.errors import ParameterError, SchemaError
-from celosia.models.fuzzy_model import _FuzzyModel, once, record_frame
+from celosia.models.bases.fuzzy_model import _FuzzyModel, once, record_frame
+from celosia.parts import Column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,7 +95,7 @@ class FuzzyTCloseness(_FuzzyModel):
         return self.cell_frame(cells, t=np.round(worst, 12))
 
     def _distances(self, table: Table, column: str) -> NDArray[np.float64]:
-        from celosia.fuzzy.closeness import individual_distances
+        from celosia.mathematics.fuzzy.closeness import individual_distances
 
         cells, sensitive = self.table_cells(table), self.table_sensitive(table, column)
         result = np.zeros(len(cells.group))
@@ -106,12 +106,12 @@ class FuzzyTCloseness(_FuzzyModel):
     def _mapped(
         self, table: Table, mu: NDArray[np.float64], sensitive: Sensitive, rows: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """The map of each cell's difference to the input table; see :mod:`celosia.fuzzy.closeness`.
+        """The map of each cell's difference to the input table; see :mod:`celosia.mathematics.fuzzy.closeness`.
 
         A person counts once per cell and value, with the highest degree.
         """
-        from celosia.fuzzy.closeness import equal_map, ordered_map, stepped_map, tree_map
-        from celosia.fuzzy.diversity import cell_counts, shares
+        from celosia.mathematics.fuzzy.closeness import equal_map, ordered_map, stepped_map, tree_map
+        from celosia.mathematics.fuzzy.diversity import cell_counts, shares
 
         codes, persons = sensitive.codes[rows].astype(np.int64), table.persons()
         if persons is not None:

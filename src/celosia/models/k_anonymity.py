@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.catalogue import Model
+from celosia.parts import Model
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from celosia.catalogue import Model
 from celosia.errors import ParameterError
+from celosia.parts import Model
 from celosia.table.source import Source
 
 if TYPE_CHECKING:

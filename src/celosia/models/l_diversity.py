@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.models.sensitive_model import _SensitiveModel
+from celosia.models.bases.sensitive_model import _SensitiveModel
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,7 +74,7 @@ class LDiversity(_SensitiveModel):
 
     def column_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
         """The diversity of each class."""
-        from celosia.statistics.diversity import entropy, recursive
+        from celosia.mathematics.statistics.diversity import entropy, recursive
 
         if self.variant == "distinct":
             return counts.distinct.astype(np.float64)
@@ -114,7 +114,7 @@ class LDiversity(_SensitiveModel):
 
 
 def _others_quasi(table: Table, column: str) -> Table:
-    from celosia.schema import Role
+    from celosia.data.schema import Role
 
     schema = table.schema
     for other in schema.sensitive:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from celosia.catalogue import Model
 from celosia.errors import ParameterError, SchemaError
+from celosia.parts import Model
 
 if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts
@@ -46,7 +46,7 @@ class PopulationUniqueness(Model):
 
     def score(self, classes: ClassCounts) -> float:
         """The estimated share; 0 without records or sample uniques, not a number without an estimate."""
-        from celosia.statistics.population_uniqueness import ESTIMATORS
+        from celosia.mathematics.disclosure.population_uniqueness import ESTIMATORS
 
         if classes.members is not None:
             raise SchemaError(

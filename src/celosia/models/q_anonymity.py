@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.models.fuzzy_model import _FuzzyModel, once
+from celosia.models.bases.fuzzy_model import _FuzzyModel, once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ class QAnonymity(_FuzzyModel):
 
     def measure(self, table: Table) -> float:
         """The largest Q that is possible enough; 1 if none is, infinite without any record."""
-        from celosia.fuzzy.anonymity import q_anonymity
+        from celosia.mathematics.fuzzy.anonymity import q_anonymity
 
         if not len(self.table_cells(table).group):
             return math.inf
@@ -72,7 +72,7 @@ class QAnonymity(_FuzzyModel):
 
     def classes(self, table: Table) -> pl.DataFrame:
         """One row per cell: its names, σ-count, whole count, and the Q that it reaches alone."""
-        from celosia.fuzzy.anonymity import possibility_curve, q_anonymity
+        from celosia.mathematics.fuzzy.anonymity import possibility_curve, q_anonymity
 
         cells = self.table_cells(table)
         reached = np.zeros((len(cells.group_names), cells.degrees.shape[1]))
@@ -81,7 +81,7 @@ class QAnonymity(_FuzzyModel):
         return self.cell_frame(cells, Q=reached)
 
     def _curve(self, table: Table) -> NDArray[np.float64]:
-        from celosia.fuzzy.anonymity import possibility_curve
+        from celosia.mathematics.fuzzy.anonymity import possibility_curve
 
         return possibility_curve(self._blocks(table), self.aggregate)
 

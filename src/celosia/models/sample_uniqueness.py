@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from celosia.catalogue import Model
+from celosia.parts import Model
 
 if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts

@@ -10,7 +10,7 @@ from pydantic import Field, PlainSerializer
 from pydantic.json_schema import SkipJsonSchema
 
 from celosia.errors import SchemaError
-from celosia.models.sensitive_model import _SensitiveModel
+from celosia.models.bases.sensitive_model import _SensitiveModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +74,7 @@ class TCloseness(_SensitiveModel):
 
     def column_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
         """The distance of each class."""
-        from celosia.statistics.closeness import equal_distance, stepped_distance, tree_distance
+        from celosia.mathematics.statistics.closeness import equal_distance, stepped_distance, tree_distance
 
         entries = (counts.start, counts.value, counts.count, counts.baseline)
         if self.distance == "equal":
@@ -96,7 +96,7 @@ class TCloseness(_SensitiveModel):
 
     def least_removed(self, classes: ClassCounts) -> NDArray[np.int64] | None:
         """Records that must leave each class at least, here and at every finer level, so that the rest is close."""
-        from celosia.kernels.removal import removed_for_distance
+        from celosia.mathematics.kernels.grouping.removal import removed_for_distance
 
         if self.distance != "equal" or self.aggregate != "max":
             return None

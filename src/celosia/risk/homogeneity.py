@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
-from celosia.catalogue import Column, Risk
+from celosia.data.schema import Missing
 from celosia.errors import NotApplicable
-from celosia.schema import Missing
+from celosia.parts import Column, Risk
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,7 +96,7 @@ class Homogeneity(Risk):
 def _block(table: Table, column: str) -> pl.DataFrame:
     import polars as pl
 
-    from celosia.engines.engine import ROWS
+    from celosia.data.engines.engine import ROWS
     from celosia.hierarchy import text_expression
 
     keys = list(table.schema.need_quasi())

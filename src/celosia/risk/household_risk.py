@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from celosia.catalogue import Risk
 from celosia.errors import NotApplicable
+from celosia.parts import Risk
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,7 +74,7 @@ class HouseholdRisk(Risk):
         return Keys.of(table).spread(pattern_risks(table, exact=self.exact, alpha=self.alpha)[0])
 
     def _members(self, table: Table) -> Members:
-        from celosia.statistics.individual_risk import household_risk
+        from celosia.mathematics.disclosure.individual_risk import household_risk
         from celosia.views.keys import Keys
         from celosia.views.persons import person_codes
 

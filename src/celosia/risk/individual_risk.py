@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
-from celosia.catalogue import Risk
+from celosia.parts import Risk
 from celosia.table.source import Source
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class IndividualRisk(Risk):
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """Mean and highest risk, expected re-identifications, and the records that stand out."""
-        from celosia.statistics.individual_risk import risk_threshold, risky_records
+        from celosia.mathematics.disclosure.individual_risk import risk_threshold, risky_records
         from celosia.views.keys import Keys
 
         keys = Keys.of(table)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from celosia.catalogue import Risk
+from celosia.parts import Risk
 from celosia.views.uniques import unique_share
 
 if TYPE_CHECKING:

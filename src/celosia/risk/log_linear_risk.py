@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.catalogue import Risk
 from celosia.errors import NotApplicable
+from celosia.parts import Risk
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from celosia.statistics.log_linear import LogLinear
+    from celosia.mathematics.disclosure.log_linear import LogLinear
     from celosia.table import Table
 
 
@@ -82,7 +82,7 @@ class LogLinearRisk(Risk):
         return pl.DataFrame({"risk": keys.spread(found.match), "unique": keys.spread(found.unique)})
 
     def _fit(self, table: Table) -> LogLinear:
-        from celosia.statistics.log_linear import log_linear
+        from celosia.mathematics.disclosure.log_linear import log_linear
         from celosia.views.keys import Keys, population_size
 
         def make() -> LogLinear:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
-from celosia.catalogue import Risk
+from celosia.parts import Risk
 from celosia.table.source import Source
 
 if TYPE_CHECKING:

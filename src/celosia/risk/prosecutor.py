@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from celosia.catalogue import Risk
+from celosia.parts import Risk
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.catalogue import Risk
+from celosia.parts import Risk
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.statistics.suda_scores import Scores
+    from celosia.mathematics.disclosure.suda_scores import Scores
     from celosia.table import Table
 
 
@@ -95,8 +95,8 @@ class Suda(Risk):
         return pl.DataFrame(columns)
 
     def _scores(self, table: Table) -> tuple[Scores, NDArray[np.float64]]:
-        from celosia.kernels.suda import unique_scores
-        from celosia.statistics.suda_scores import Scores, dis, set_points
+        from celosia.mathematics.disclosure.suda_scores import Scores, dis, set_points
+        from celosia.mathematics.kernels.grouping.suda import unique_scores
         from celosia.views.keys import Keys
 
         def make() -> tuple[Scores, NDArray[np.float64]]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.catalogue import Risk
+from celosia.data.schema import Missing
 from celosia.errors import NotApplicable
-from celosia.schema import Missing
+from celosia.parts import Risk
 from celosia.views.uniques import unique_share
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
-from celosia.catalogue import Risk
+from celosia.parts import Risk
 
 if TYPE_CHECKING:
     import polars as pl

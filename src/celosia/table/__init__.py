@@ -5,7 +5,7 @@ version are aligned, and never writes it out.
 """
 
 from celosia.classes import STAR
-from celosia.schema import Kind
+from celosia.data.schema import Kind
 from celosia.table.reading import read
 from celosia.table.table import Outcome, Table
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from celosia.classes import Rows
-from celosia.engines import engine_for, engine_named
-from celosia.engines.engine import Engine, unsigned
+from celosia.data.engines import engine_for, engine_named
+from celosia.data.engines.engine import Engine, unsigned
+from celosia.data.schema import Schema
 from celosia.errors import DataError
-from celosia.schema import Schema
 from celosia.table.table import Table
 
 
@@ -67,7 +67,7 @@ def _origin(source: Any) -> str:
 
 def _opened(source: Any, engine: str | None, options: Mapping[str, Any]) -> tuple[Engine, Any, Any]:
     """The engine that scans a file, its frame, and what the reader learnt about the file."""
-    from celosia.io import scan
+    from celosia.data.io import scan
 
     opened = scan(source, **options)
     chosen = engine_named(engine) if engine else engine_for(opened.frame)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import PlainSerializer, WithJsonSchema
 
-from celosia.catalogue import Private
+from celosia.parts import Private
 
 if TYPE_CHECKING:
-    from celosia.schema import Schema
+    from celosia.data.schema import Schema
     from celosia.table import Table
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from celosia.classes import STAR, ClassCounts, Classes, Encoded, Rows, Sensitive, encode
-from celosia.engines import engine_named
-from celosia.engines.engine import HIDDEN, RECORD, SUPPRESSED, Engine, as_text, unsigned
+from celosia.data.engines import engine_named
+from celosia.data.engines.engine import HIDDEN, RECORD, SUPPRESSED, Engine, as_text, unsigned
+from celosia.data.schema import Kind, Schema
 from celosia.errors import DataError, SchemaError
-from celosia.representation import Block, Shown, table_blocks
-from celosia.schema import Kind, Schema
+from celosia.show.blocks import Block, Shown, table_blocks
 from celosia.table.source import Same, open_source
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class Table(Shown):
 
     def fingerprint(self) -> bytes:
         """A digest of the visible names and cells in the order of the records; the same on every engine."""
-        from celosia.engines.fingerprint import fingerprint
+        from celosia.data.engines.fingerprint import fingerprint
 
         return self.cached("fingerprint", lambda: fingerprint(self.engine.streamed(self.visible())))
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from celosia.data.schema import Kind
 from celosia.errors import ParameterError, SchemaError, UnknownName
 from celosia.hierarchy import parse, plain, texts
 from celosia.hierarchy.dates import Dates
 from celosia.hierarchy.matching import matches
 from celosia.hierarchy.values import Everything, Generalised, Interval, Mask, OneOf
-from celosia.schema import Kind
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from celosia.data.schema import Column
     from celosia.hierarchy import Hierarchy, Levels
-    from celosia.schema import Column
     from celosia.table import Table
 
 
@@ -87,7 +87,7 @@ def _second(table: Table, column: str, counts: Any) -> Table:
 
 
 def _from_anatomy(table: Table, share: NDArray[np.float64], second: Table, column: str, wanted: Any) -> float:
-    from celosia.statistics.count_estimates import anatomy_count
+    from celosia.mathematics.disclosure.count_estimates import anatomy_count
 
     group = table.column("group").to_numpy().astype(np.int64)
     own = _equal(second.column(column), wanted)

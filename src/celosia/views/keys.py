@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.classes import Held, compatible, number
+from celosia.data.schema import Missing
 from celosia.errors import DataError, NotApplicable, SchemaError
-from celosia.schema import Missing
 from celosia.views.persons import person_codes
 
 if TYPE_CHECKING:

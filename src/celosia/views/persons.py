@@ -12,7 +12,7 @@ from celosia.table.source import Same
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.statistics.own_records import Own
+    from celosia.mathematics.disclosure.own_records import Own
     from celosia.table import Table
 
     Ints = NDArray[np.int64]
@@ -32,7 +32,7 @@ def person_codes(table: Table) -> Ints:
 
 def paired_persons(original: Table, protected: Table) -> tuple[Ints, Ints]:
     """The persons of the original records and, in the same numbers, of the protected ones."""
-    from celosia.alignment import positions
+    from celosia.table.pairing import positions
 
     own = person_codes(original)
     return own, own[positions(original, protected)]
@@ -50,7 +50,7 @@ class Linked:
     @classmethod
     def of(cls, original: Table, protected: Table, direction: Literal["original", "protected"]) -> Linked:
         """Link each ``original`` record to protected ones, or each ``protected`` one to originals."""
-        from celosia.statistics.own_records import Own
+        from celosia.mathematics.disclosure.own_records import Own
 
         def make() -> Linked:
             ours, theirs = paired_persons(original, protected)
@@ -91,7 +91,7 @@ def some_persons(person: Ints, wanted: int, rng: np.random.Generator) -> Ints:
 
 def open_people(source: Any, like: Table) -> Table:
     """A table of other people, with the person column of a table where it has one."""
-    from celosia.schema import Schema
+    from celosia.data.schema import Schema
     from celosia.table.source import open_source
 
     people = open_source(source)

@@ -10,9 +10,9 @@ import time
 import traceback
 from pathlib import Path
 
-from celosia.budget.cost import Cost
 from celosia.errors import BudgetError
 from celosia.gateway.ledger import Granted, Ledger
+from celosia.mathematics.budget.cost import Cost
 
 BUDGET = Cost.pure(1000.0)
 

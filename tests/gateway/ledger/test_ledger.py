@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from celosia.budget.cost import Cost
-from celosia.budget.noise import laplace_for
 from celosia.errors import BudgetError, InputError, UnknownName
 from celosia.gateway.ledger import Granted, Ledger, Share, Stored
+from celosia.mathematics.budget.cost import Cost
+from celosia.mathematics.budget.noise import laplace_for
 
 
 def tenth(ledger: Ledger, question: str, analyst: str = "ana", **more: object):

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from celosia.budget.cost import Cost
 from celosia.errors import CelosiaError
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.ledger import Ledger
+from celosia.mathematics.budget.cost import Cost
 
 SECRETS = ("Zuleika", "Canary", "7731", "secret", "9001", "773.1", "61.77")
 WORDS = ("Zuleika", "Canary", "secret")

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.budget.composition import epsilon_of_zcdp
-from celosia.budget.cost import Cost
 from celosia.errors import DataError, ParameterError
+from celosia.mathematics.budget.composition import epsilon_of_zcdp
+from celosia.mathematics.budget.cost import Cost
 from celosia.methods import DpSynthesis, GaussianCopula, SequentialTrees
 from celosia.methods.synthetic.dp_synthesis import Spending
 

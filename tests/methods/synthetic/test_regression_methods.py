@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.catalogue import build
 from celosia.errors import DataError, ParameterError, RequirementError, SchemaError
+from celosia.mathematics.synthesis.ipso import identities
 from celosia.methods import Fcrm, Ipso
-from celosia.statistics.ipso import identities
+from celosia.parts import build
 from celosia.streams import Stream
 
 S1 = {

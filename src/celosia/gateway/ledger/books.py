@@ -15,11 +15,11 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from celosia.budget.cost import Cost
+from celosia.data.io.durable import Unavailable
 from celosia.errors import UnknownName
 from celosia.gateway.ledger.chain import Entry, Kind
 from celosia.gateway.ledger.tables import LEDGER
-from celosia.io.durable import Unavailable
+from celosia.mathematics.budget.cost import Cost
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine

@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from celosia.budget.cost import Cost, Measure
-from celosia.budget.neighbours import checked
+from celosia.data.io.durable import PATIENCE
 from celosia.errors import BudgetError, InputError, UnknownName
 from celosia.gateway.ledger.books import Books, Clerk, labels
 from celosia.gateway.ledger.chain import GENESIS, Audit, Entry, Verification
 from celosia.gateway.ledger.tables import LEDGER, tables
-from celosia.io.durable import PATIENCE
+from celosia.mathematics.budget.cost import Cost, Measure
+from celosia.mathematics.budget.neighbours import checked
 
 Period = Literal["life", "year", "month", "day"]
 

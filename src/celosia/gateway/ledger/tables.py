@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from celosia.io.durable import Durable
+from celosia.data.io.durable import Durable
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, MetaData, Table

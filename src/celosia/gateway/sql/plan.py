@@ -8,9 +8,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from celosia.budget import neighbours as n
 from celosia.gateway.sql.after import After
 from celosia.gateway.sql.values import Value
+from celosia.mathematics.budget import neighbours as n
 
 Kind = Literal["rows", "present", "persons", "distinct", "sum", "square", "quantile"]
 LARGEST_UNITS = 2**31

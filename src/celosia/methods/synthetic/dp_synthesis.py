@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.budget.neighbours import Neighbours
-from celosia.catalogue import Columns, Method
 from celosia.errors import ParameterError
-from celosia.methods.dp_marginals import agree
-from celosia.methods.synthetic.domain import Domain, domain
-from celosia.methods.synthetic.features import need_publishable, new_rows, publishable
+from celosia.mathematics.budget.neighbours import Neighbours
+from celosia.methods.bases.domain import Domain, domain
+from celosia.methods.bases.features import need_publishable, new_rows, publishable
+from celosia.methods.private.dp_marginals import agree
+from celosia.parts import Columns, Method
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.budget.cost import Cost
-    from celosia.budget.noise import Noise
-    from celosia.schema import Schema
-    from celosia.statistics.tree_model import Pair
+    from celosia.data.schema import Schema
+    from celosia.mathematics.budget.cost import Cost
+    from celosia.mathematics.budget.noise import Noise
+    from celosia.mathematics.synthesis.tree_model import Pair
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -82,8 +82,8 @@ class DpSynthesis(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Count with noise, choose the tree, draw."""
-        from celosia.statistics.nonnegative import nearest_nonnegative
-        from celosia.statistics.tree_model import sample_tree
+        from celosia.mathematics.synthesis.nonnegative import nearest_nonnegative
+        from celosia.mathematics.synthesis.tree_model import sample_tree
 
         names = list(self.columns) or need_publishable(self.name, table)
         if len(set(names)) != len(names):
@@ -114,8 +114,8 @@ class DpSynthesis(Method):
         return Outcome(new_rows(table, columns), evidence)
 
     def _budget(self) -> Cost:
-        from celosia.budget.composition import zcdp_of_approximate
-        from celosia.budget.cost import Cost
+        from celosia.mathematics.budget.composition import zcdp_of_approximate
+        from celosia.mathematics.budget.cost import Cost
 
         if self.delta == 0:
             return Cost.pure(self.epsilon)
@@ -140,7 +140,7 @@ class DpSynthesis(Method):
         self, codes: list[Ints], domains: list[Domain], spending: Spending
     ) -> tuple[list[Floats], dict[Pair, Floats], list[float]]:
         """Noisy one-way tables, the chosen pairs with their noisy tables, and the variances of the noise."""
-        from celosia.statistics.tree_model import independence_gap, spanning_pairs, table_of
+        from celosia.mathematics.synthesis.tree_model import independence_gap, spanning_pairs, table_of
 
         d = len(domains)
         sizes = [one.size for one in domains]
@@ -187,8 +187,8 @@ class Spending:
 
     def noise(self, what: str, share: float, cells: int) -> Noise:
         """Noise for a table of counts, paid for with this share of the budget."""
-        from celosia.budget.neighbours import of_count
-        from celosia.budget.noise import gaussian_for_zcdp, laplace_for
+        from celosia.mathematics.budget.neighbours import of_count
+        from celosia.mathematics.budget.noise import gaussian_for_zcdp, laplace_for
 
         cost = self._pay(what, share)
         sensitivity = of_count(self.neighbours, self.rows, cells)
@@ -198,8 +198,8 @@ class Spending:
 
     def choose(self, what: str, share: float, scores: Any) -> int:
         """Choose a high score; a person moves each by at most the sensitivity of a table."""
-        from celosia.budget import noise
-        from celosia.budget.neighbours import of_count
+        from celosia.mathematics.budget import noise
+        from celosia.mathematics.budget.neighbours import of_count
 
         cost = self._pay(what, share)
         # an epsilon-private choice costs epsilon^2 / 2 in zCDP (Bun & Steinke 2016)
@@ -215,7 +215,7 @@ class Spending:
 
     def spec(self) -> dict[str, Any]:
         """What was spent on what, and the sum."""
-        from celosia.budget.cost import sequential
+        from celosia.mathematics.budget.cost import sequential
 
         found = sequential(cost for _, cost in self.spent)
         return {
@@ -225,7 +225,7 @@ class Spending:
         }
 
     def _pay(self, what: str, share: float) -> Cost:
-        from celosia.budget.cost import Cost, sequential
+        from celosia.mathematics.budget.cost import Cost, sequential
 
         left = self.total.minus(sequential(c for _, c in self.spent)) if self.spent else self.total
         cost = left if self.closing else Cost.of(self.total.measure, self.total.loss * share)

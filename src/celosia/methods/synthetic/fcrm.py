@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.catalogue import Columns, Method
-from celosia.methods.cells import Impossible
-from celosia.methods.synthetic.regression import by_stratum, put_back, split_columns
+from celosia.methods.bases.cells import Impossible
+from celosia.methods.bases.regression import by_stratum, put_back, split_columns
+from celosia.parts import Columns, Method
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.statistics.design import Design
-    from celosia.statistics.fuzzy_regression import State
+    from celosia.mathematics.synthesis.design import Design
+    from celosia.mathematics.synthesis.fuzzy_regression import State
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -92,7 +92,7 @@ class Fcrm(Method):
             **({"outside the bounds": outside} if outside else {}),
         }
         if self.constraints:
-            from celosia.methods.synthetic.constrained import keep_constraints
+            from celosia.methods.bases.constrained import keep_constraints
 
             table, evidence["moved by constraints"] = keep_constraints(
                 self.name, table, self.dependent, self.constraints, whole=self.whole
@@ -100,8 +100,8 @@ class Fcrm(Method):
         return Outcome(table, evidence)
 
     def _synthetic(self, x: Floats, y: Floats, ids: Ints, stream: Stream, runs: list[State]) -> Floats:
-        from celosia.statistics.design import design
-        from celosia.statistics.fuzzy_regression import best_fit, blind_clusters, radial_features
+        from celosia.mathematics.synthesis.design import design
+        from celosia.mathematics.synthesis.fuzzy_regression import best_fit, blind_clusters, radial_features
 
         features = radial_features(x, self.radial, stream.child("radial").rng()) if self.radial else x
         model: Design = design(features, intercept=self.intercept)

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from celosia.catalogue import Columns, Method
 from celosia.errors import DataError
-from celosia.methods.cells import strata, units
-from celosia.methods.synthetic.features import Smoothing, decoded, feature, need_publishable, new_rows, publishable
+from celosia.methods.bases.cells import strata, units
+from celosia.methods.bases.features import Smoothing, decoded, feature, need_publishable, new_rows, publishable
+from celosia.parts import Columns, Method
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from celosia.schema import Schema
-    from celosia.statistics.sequential_trees import Feature
+    from celosia.data.schema import Schema
+    from celosia.mathematics.synthesis.sequential_trees import Feature
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -66,7 +66,7 @@ class GaussianCopula(Method):
     def _one(self, table: Table, names: list[str], features: list[Feature], rng: np.random.Generator) -> Table:
         import polars as pl
 
-        from celosia.statistics.gaussian_copula import draw, fit_copula
+        from celosia.mathematics.synthesis.gaussian_copula import draw, fit_copula
 
         blocks = []
         for rows in strata(table, self.within, units(self.name, table, ())):

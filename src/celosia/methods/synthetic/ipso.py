@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.catalogue import Columns, Method
-from celosia.methods.synthetic.regression import by_stratum, put_back, split_columns
+from celosia.methods.bases.regression import by_stratum, put_back, split_columns
+from celosia.parts import Columns, Method
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Ipso(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Regress and draw new residuals."""
-        from celosia.statistics.ipso import identities, ipso
+        from celosia.mathematics.synthesis.ipso import identities, ipso
 
         found = split_columns(self.name, table, self.dependent, self.independent, self.within)
         tables, evidence = [], {}

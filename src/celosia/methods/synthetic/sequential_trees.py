@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.catalogue import Columns, Method
 from celosia.errors import DataError, ParameterError
-from celosia.methods.cells import strata, units
-from celosia.methods.conditions import Condition, records_where
-from celosia.methods.synthetic.features import (
+from celosia.methods.bases.cells import strata, units
+from celosia.methods.bases.conditions import Condition, records_where
+from celosia.methods.bases.features import (
     Smoothing,
     decoded,
     feature,
@@ -20,13 +19,14 @@ from celosia.methods.synthetic.features import (
     publishable,
     visit_order,
 )
+from celosia.parts import Columns, Method
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.schema import Schema
-    from celosia.statistics.sequential_trees import Feature
+    from celosia.data.schema import Schema
+    from celosia.mathematics.synthesis.sequential_trees import Feature
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -46,7 +46,7 @@ class SequentialTrees(Method):
     Without ``columns`` all columns are made and every row is new. With ``columns`` only these are replaced and the
     others stay and predict them (partial synthesis); with ``where`` only in the records that meet a condition, such as
     those at risk. ``within`` makes each stratum from its own records. ``copies`` tables can be analysed together
-    (:mod:`celosia.statistics.combining`). Identifiers are left out. There is no formal guarantee: measure
+    (:mod:`celosia.mathematics.synthesis.combining`). Identifiers are left out. There is no formal guarantee: measure
     ``copied-uniques``, ``membership`` and ``singling-out`` against people who were not used. Fails for text with
     thousands of categories. References: Reiter (2005); Nowok, Raab & Dibben (2016).
 
@@ -106,7 +106,7 @@ class SequentialTrees(Method):
         full: bool,
         rng: np.random.Generator,
     ) -> Table:
-        from celosia.statistics.sequential_trees import synthesise
+        from celosia.mathematics.synthesis.sequential_trees import synthesise
 
         columns = [f.values.copy() for f in features]
         kept = [] if full or (self.where is not None and not self.columns) else range(len(order), len(names))

@@ -1,0 +1,112 @@
+"""Blocks that would be stored or read and never honoured: refused, with how many they are."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from celosia.errors import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.consent.owners.store import Preferences
+    from celosia.consent.protection.marking import Marks
+    from celosia.consent.rules.rules import Catalogue
+
+REGISTER = "celosia consent owners"
+
+
+def nearest(names: Iterable[str], known: Iterable[str], *, others: bool = False) -> str:
+    """Unknown names with the known ones that they resemble; those that resemble none only where ``others`` is set.
+
+    >>> nearest(["residenc", "1-0001"], ["residence", "grant"])
+    "'residenc' (did you mean 'residence'?)"
+    """
+    shown, known = [], list(known)
+    for name in sorted(names):
+        near = difflib.get_close_matches(name, known, n=1)
+        if near or others:
+            shown.append(f"{name!r}" + (f" (did you mean {near[0]!r}?)" if near else ""))
+    return ", ".join(shown[:5]) + (", …" if len(shown) > 5 else "")
+
+
+def refuse_strange(chosen: pl.DataFrame, known: Iterable[str]) -> None:
+    """Refuse choices of inferences that there are not. A name that resembles none may be a person's: not shown."""
+    import polars as pl
+
+    known = sorted(known)
+    strange = chosen.filter(~pl.col("inference").is_in(known))
+    if len(strange):
+        shown = nearest(strange["inference"].unique(), known)
+        raise DataError(
+            f"{len(strange)} of {len(chosen)} choices name an inference that the catalogue has not"
+            f"{f': {shown}' if shown else ''}. It has {', '.join(known)}. Nothing was stored."
+        )
+
+
+def refuse_unknown(store: Preferences, catalogue: Catalogue) -> None:
+    """Refuse to publish while somebody blocks an inference that the catalogue has not."""
+    known = catalogue.ids()
+    unknown = [name for name in store.blocked() if name not in known]
+    if not unknown:
+        return
+    found = store.blocking(unknown).values()
+    blocks, owners = sum(map(len, found)), len({owner for some in found for owner in some})
+    raise DataError(
+        f"{_many(blocks, 'block')} of {_many(owners, 'owner')} would be ignored: the catalogue has no "
+        f"{nearest(unknown, known, others=True)}. Name it there: with its rules, or without any when it is given up."
+    )
+
+
+def refuse_unfound(marks: Marks, store: Preferences, key: str | None) -> None:
+    """Refuse to publish rows among which those of somebody who blocks may be, unrecognised.
+
+    An owner who is not in the result is no reason: a query need not read everybody. Where nobody's choice means a block
+    every row that is not recognised is blocked anyway.
+    """
+    if store.default:
+        return
+    blocking = {owner for inference in marks.rows for owner in store.exceptions(inference)}
+    present = set(marks.owner.drop_nulls().unique())
+    absent = blocking - present
+    if key is not None:
+        without = absent - set(store.aliases(key).values())
+        if without and marks.unknown:
+            raise DataError(
+                f"{_blocking(without)} what the query lets others deduce, without a key of the kind {key!r}: "
+                f"{_many(marks.unknown, 'row')} of the result may be theirs. Register their keys ({REGISTER})."
+            )
+    if not absent or not present:
+        return
+    registered = store.owners()
+    if not present & registered:
+        raise DataError(
+            f"none of the {len(present)} owners in the result is registered, but {_blocking(absent)} what the query "
+            f"lets others deduce. Is it the right column, or another kind of key? If it is, register them ({REGISTER})."
+        )
+    strangers = {_folded(owner) for owner in present - registered}
+    alike = {owner for owner in absent if _folded(owner) in strangers}
+    if alike:
+        raise DataError(
+            f"{_blocking(alike)} what the query lets others deduce, under a key that is written otherwise in the "
+            "result (upper and lower case, spaces, leading zeros). Write it alike; register both if it is two people."
+        )
+
+
+def _folded(owner: str) -> str:
+    """A key without what differs when it was a number, or was typed, somewhere.
+
+    >>> _folded(" B007.0"), _folded("007")
+    ('b007', '7')
+    """
+    return owner.strip().casefold().removesuffix(".0").lstrip("0") or "0"
+
+
+def _blocking(owners: set[str]) -> str:
+    return "1 owner blocks" if len(owners) == 1 else f"{len(owners)} owners block"
+
+
+def _many(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"

@@ -1,0 +1,339 @@
+"""What data owners chose: one block or permission per owner and inference, with its history.
+
+SQLite by default (a file that only its owner can read), PostgreSQL by URL. Only choices are stored, never a reason;
+an owner who has not answered has the default that the publisher states and shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.consent.owners.ignored import refuse_strange
+from celosia.consent.owners.tables import STORE, tables
+from celosia.data.io.durable import PATIENCE, erased
+from celosia.errors import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+    from sqlalchemy import Connection, Engine, Table
+
+BATCH = 20_000
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What an owner chose for an inference; ``at`` is empty when the default applies."""
+
+    inference: str
+    block: bool
+    at: str = ""
+
+
+class Preferences:
+    """Durable choices of data owners.
+
+    ``default`` tells what an unanswered question means: ``False`` (not blocked: only unwanted inferences are stored)
+    or ``True``. It is stored with the choices, shown to owners, and its changes are in the audit trail.
+    :meth:`create` makes a store; opening one that is not there is refused, since nobody blocks anything in a new one.
+    A transaction waits ``patience`` seconds for the lock of another program.
+
+    >>> import tempfile
+    >>> place = tempfile.TemporaryDirectory()
+    >>> store = Preferences.create(Path(place.name) / "choices.db")
+    >>> store.choose("B1234", {"residence": True})
+    >>> store.blocking(["residence", "timetable"])
+    {'residence': ['B1234'], 'timetable': []}
+    >>> store.close()
+    """
+
+    _left = False
+    """Whether a deleted owner is still in the log."""
+
+    def __init__(self, where: str | Path, *, reading: bool = False, patience: float = PATIENCE) -> None:
+        self._engine = STORE.open(where, reading=reading, patience=patience)
+
+    @classmethod
+    def create(cls, where: str | Path) -> Preferences:
+        """Make an empty store and open it; one that is there already is refused."""
+        STORE.create(where)
+        return cls(where)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._engine.dispose()
+
+    @property
+    def default(self) -> bool:
+        """Whether an owner who has not answered counts as blocking."""
+        return self._setting("default") == "block"
+
+    def set_default(self, *, block: bool, by: str = "publisher") -> None:
+        """State what an unanswered question means."""
+        t = tables().settings
+        with self.writing() as connection:
+            connection.execute(t.delete().where(t.c.name == "default"))
+            connection.execute(t.insert(), {"name": "default", "value": "block" if block else "allow"})
+            _note(connection, "default", by, "block" if block else "allow")
+
+    # Owners.
+
+    def add_owners(self, owners: Iterable[str], aliases: Mapping[str, Mapping[str, str]] | None = None) -> int:
+        """Register owners, and other keys of theirs (``{"card": {"A7": "101230456"}}``); returns how many are new.
+
+        Known owners stay; a key that is given again replaces the one of that kind.
+        """
+        t = tables()
+        new = list(dict.fromkeys(_owner(o) for o in owners))
+        with self.writing() as connection:
+            known = set(_all(connection, t.owners, "owner"))
+            fresh = [{"owner": o, "since": now()} for o in new if o not in known]
+            for part in _parts(fresh):
+                connection.execute(t.owners.insert(), part)
+            for kind, pairs in (aliases or {}).items():
+                rows = [{"kind": kind.casefold(), "alias": str(a), "owner": _owner(o)} for a, o in pairs.items()]
+                for part in _parts(rows, 500):  # who is not named here keeps their key
+                    for column in (t.aliases.c.alias, t.aliases.c.owner):
+                        mine = (t.aliases.c.kind == kind.casefold()) & column.in_([row[column.name] for row in part])
+                        connection.execute(t.aliases.delete().where(mine))
+                for part in _parts(rows):
+                    connection.execute(t.aliases.insert(), part)
+        return len(fresh)
+
+    def has(self, owner: str) -> bool:
+        """Whether an owner is registered."""
+        t = tables().owners
+        with self._engine.connect() as connection:
+            return connection.execute(t.select().where(t.c.owner == owner)).first() is not None
+
+    def count(self) -> int:
+        """How many owners are registered."""
+        import sqlalchemy as sa
+
+        with self._engine.connect() as connection:
+            return int(connection.execute(sa.select(sa.func.count()).select_from(tables().owners)).scalar_one())
+
+    def owners(self) -> set[str]:
+        """Everybody who is registered."""
+        with self._engine.connect() as connection:
+            return set(_all(connection, tables().owners, "owner"))
+
+    def aliases(self, kind: str) -> dict[str, str]:
+        """The owner behind each key of a kind."""
+        t = tables().aliases
+        with self._engine.connect() as connection:
+            return {r.alias: r.owner for r in connection.execute(t.select().where(t.c.kind == kind.casefold()))}
+
+    # Choices.
+
+    def choose(self, owner: str, choices: Mapping[str, bool], *, by: str = "owner") -> None:
+        """Store what an owner chose, in one transaction; what was not changed leaves no trace."""
+        t = tables()
+        owner = _owner(owner)
+        with self.writing() as connection:
+            if connection.execute(t.owners.select().where(t.owners.c.owner == owner)).first() is None:
+                connection.execute(t.owners.insert(), {"owner": owner, "since": now()})
+            found = connection.execute(t.choices.select().where(t.choices.c.owner == owner))
+            known = {row.inference: bool(row.block) for row in found}
+            at = now()
+            for inference, block in choices.items():
+                if known.get(inference) == block:
+                    continue
+                row = {"owner": owner, "inference": inference, "block": bool(block), "at": at}
+                mine = (t.choices.c.owner == owner) & (t.choices.c.inference == inference)
+                connection.execute(t.choices.delete().where(mine))
+                connection.execute(t.choices.insert(), row)
+                connection.execute(t.changes.insert(), {**row, "by": by})
+
+    def load(self, frame: pl.DataFrame, inferences: Iterable[str], *, by: str = "import") -> int:
+        """Store many choices at once: columns ``owner``, ``inference``, ``block``; returns how many there were.
+
+        ``inferences`` are those of the catalogue (``catalogue.ids()``): a choice of any other is refused, since a block
+        under a misspelt name would never be honoured.
+        """
+        import polars as pl
+
+        wanted = ["owner", "inference", "block"]
+        if not set(wanted) <= set(frame.columns):
+            raise DataError(f"choices need the columns owner, inference and block, got {', '.join(frame.columns)}.")
+        chosen = frame.select(pl.col("owner", "inference").cast(pl.String), pl.col("block").cast(pl.Boolean))
+        if chosen.null_count().sum_horizontal()[0]:
+            raise DataError("choices must not have missing values.")
+        chosen = chosen.with_columns(pl.col("owner").str.strip_chars())
+        for owner in chosen["owner"].unique():
+            _owner(owner)
+        refuse_strange(chosen, inferences)
+        chosen = chosen.unique(["owner", "inference"], keep="last", maintain_order=True)
+        t = tables()
+        with self.writing() as connection:
+            at = now()
+            known = set(_all(connection, t.owners, "owner"))
+            for part in _parts([{"owner": o, "since": at} for o in chosen["owner"].unique() if o not in known]):
+                connection.execute(t.owners.insert(), part)
+            for (inference,), group in chosen.group_by("inference"):
+                for some in _parts(group["owner"].to_list(), 500):
+                    here = (t.choices.c.inference == inference) & t.choices.c.owner.in_(some)
+                    connection.execute(t.choices.delete().where(here))
+            for part in _parts(chosen.with_columns(at=pl.lit(at)).to_dicts()):
+                connection.execute(t.choices.insert(), part)
+                connection.execute(t.changes.insert(), [{**row, "by": by} for row in part])
+            _note(connection, "import", by, f"{len(chosen)} choices")
+        return len(chosen)
+
+    def choices(self, owner: str, inferences: Sequence[str]) -> list[Choice]:
+        """What applies to an owner now, the default where nothing was chosen."""
+        t = tables().choices
+        with self._engine.connect() as connection:
+            found = {r.inference: r for r in connection.execute(t.select().where(t.c.owner == owner))}
+        default = self.default
+        return [Choice(i, bool(found[i].block), found[i].at) if i in found else Choice(i, default) for i in inferences]
+
+    def history(self, owner: str) -> list[dict[str, Any]]:
+        """Every change of an owner's choices, oldest first."""
+        t = tables().changes
+        with self._engine.connect() as connection:
+            rows = connection.execute(t.select().where(t.c.owner == owner).order_by(t.c.number))
+            return [{"inference": r.inference, "block": bool(r.block), "at": r.at, "by": r.by} for r in rows]
+
+    def blocking(self, inferences: Sequence[str]) -> dict[str, list[str]]:
+        """The owners who block each inference; owners that nobody registered follow :meth:`exceptions`."""
+        t = tables()
+        with self._engine.connect() as connection:
+            out: dict[str, list[str]] = {}
+            for inference in inferences:
+                query = t.choices.select().where(t.choices.c.inference == inference, t.choices.c.block.is_(True))
+                out[inference] = sorted(r.owner for r in connection.execute(query))
+            return out
+
+    def blocked(self) -> list[str]:
+        """The inferences that somebody blocks, by the names under which it is stored."""
+        import sqlalchemy as sa
+
+        t = tables().choices
+        with self._engine.connect() as connection:
+            query = sa.select(t.c.inference).where(t.c.block.is_(True)).distinct().order_by(t.c.inference)
+            return list(connection.execute(query).scalars())
+
+    def exceptions(self, inference: str) -> set[str]:
+        """The owners whose choice differs from the default: all others follow it."""
+        t, default = tables().choices, self.default
+        with self._engine.connect() as connection:
+            query = t.select().where(t.c.inference == inference, t.c.block.is_(not default))
+            return {r.owner for r in connection.execute(query)}
+
+    def counts(self, inferences: Sequence[str]) -> dict[str, dict[str, int]]:
+        """How many owners block, allow, and have not answered each inference."""
+        import sqlalchemy as sa
+
+        t, total = tables().choices, self.count()
+        with self._engine.connect() as connection:
+            query = sa.select(t.c.inference, t.c.block, sa.func.count()).group_by(t.c.inference, t.c.block)
+            found = {(i, bool(b)): int(n) for i, b, n in connection.execute(query)}
+        out = {}
+        for one in inferences:
+            block, allow = found.get((one, True), 0), found.get((one, False), 0)
+            out[one] = {"block": block, "allow": allow, "unanswered": total - block - allow}
+        return out
+
+    # An owner's own record.
+
+    def export(self, owner: str) -> dict[str, Any]:
+        """Everything that is stored about an owner."""
+        t = tables()
+        with self._engine.connect() as connection:
+            since = connection.execute(t.owners.select().where(t.owners.c.owner == owner)).first()
+            if since is None:
+                raise DataError("no owner of that name is registered.")
+            keys = connection.execute(t.aliases.select().where(t.aliases.c.owner == owner))
+            found = connection.execute(t.choices.select().where(t.choices.c.owner == owner))
+            links = connection.execute(t.links.select().where(t.links.c.owner == owner))
+            answered = connection.execute(t.answered.select().where(t.answered.c.owner == owner)).first()
+            return {
+                "owner": owner,
+                "since": since.since,
+                "keys": {row.kind: row.alias for row in keys},
+                "default": "block" if self.default else "allow",
+                "choices": {r.inference: {"block": bool(r.block), "at": r.at} for r in found},
+                "history": self.history(owner),
+                "sign_in_links": [{"until": r.until, "used": r.used} for r in links],
+                "questionnaire": "not answered" if answered is None else "answered",
+            }
+
+    def forget(self, owner: str, *, by: str = "owner") -> bool:
+        """Delete everything about an owner; the trail keeps that somebody was deleted, not who.
+
+        Tells whether it is gone from the log of SQLite as well. If not, because another program was reading, it goes
+        with the next write, or when the last program closes the store.
+        """
+        t = tables()
+        with self.writing() as connection:
+            for table in (t.choices, t.changes, t.aliases, t.links, t.answered, t.owners):
+                connection.execute(table.delete().where(table.c.owner == owner))
+            _note(connection, "deletion", by, "")
+        self._left = not erased(self._engine)
+        return not self._left
+
+    # The audit trail.
+
+    def note(self, what: str, who: str, detail: str = "") -> None:
+        """Add a line to the audit trail."""
+        with self.writing() as connection:
+            _note(connection, what, who, detail)
+
+    def trail(self, limit: int = 200) -> list[dict[str, str]]:
+        """The newest lines of the audit trail."""
+        t = tables().trail
+        with self._engine.connect() as connection:
+            rows = connection.execute(t.select().order_by(t.c.number.desc()).limit(limit))
+            return [{"at": r.at, "what": r.what, "who": r.who, "detail": r.detail} for r in rows]
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that holds the write lock."""
+        with self._engine.execution_options(writing=True).begin() as connection:
+            yield connection
+        if self._left:
+            self._left = not erased(self._engine, waiting=False)
+
+    @property
+    def engine(self) -> Engine:
+        """The database, for the parts of the consent pages that keep their own tables here."""
+        return self._engine
+
+    def _setting(self, name: str) -> str:
+        t = tables().settings
+        with self._engine.connect() as connection:
+            row = connection.execute(t.select().where(t.c.name == name)).first()
+        return "" if row is None else str(row.value)
+
+
+def _note(connection: Connection, what: str, who: str, detail: str) -> None:
+    row = {"at": now(), "what": what, "who": who, "detail": detail}
+    connection.execute(tables().trail.insert(), row)
+
+
+def _owner(name: Any) -> str:
+    text = str(name).strip()
+    if not text or len(text) > 200 or not text.isprintable():
+        raise DataError("an owner's key has 1 to 200 printable characters.")
+    return text
+
+
+def now() -> str:
+    """The time in UTC, to the microsecond."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _all(connection: Connection, table: Table, column: str) -> list[str]:
+    import sqlalchemy as sa
+
+    return list(connection.execute(sa.select(table.c[column])).scalars())
+
+
+def _parts(rows: Sequence[Any], size: int = BATCH) -> Iterator[list[Any]]:
+    for at in range(0, len(rows), size):
+        yield list(rows[at : at + size])

@@ -1,0 +1,1 @@
+"""How the wishes are honoured in the data."""

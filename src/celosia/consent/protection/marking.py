@@ -1,0 +1,128 @@
+"""Who is behind each row of a result, and which rows and cells are blocked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celosia.consent.rules.matching import Match, Seen, marked_columns, shown_by
+from celosia.consent.rules.rules import Catalogue
+from celosia.consent.sql.elements import Elements
+from celosia.errors import DataError, SchemaError
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.consent.owners.store import Preferences
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The blocks of a result: for each active inference the rows whose owner blocks it, and the columns that fired."""
+
+    owner: pl.Series = field(repr=False)
+    rows: Mapping[str, NDArray[np.bool_]] = field(repr=False)
+    columns: Mapping[str, tuple[str, ...]]
+    extra: NDArray[np.int64] = field(repr=False)
+    """X of each row: the largest over the active inferences that its owner blocks; 0 when none."""
+    unknown: int = 0
+    """Rows without an owner; they follow the default."""
+
+    @property
+    def blocked(self) -> NDArray[np.bool_]:
+        """Rows whose owner blocks at least one active inference."""
+        return _any([*self.rows.values()], len(self.owner))
+
+    def cells(self, column: str) -> NDArray[np.bool_]:
+        """Rows whose value in a column is marked."""
+        hit = [mask for one, mask in self.rows.items() if column in self.columns.get(one, ())]
+        return _any(hit, len(self.owner))
+
+    def owners(self, inference: str) -> int:
+        """How many owners in the result block an inference."""
+        return int(self.owner.filter(self.rows[inference]).n_unique())
+
+
+def resolved(frame: pl.DataFrame, column: str, store: Preferences, key: str | None = None) -> pl.Series:
+    """The owner of each row, through another key of theirs (``key="card"``) when the column holds that.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"carne": ["A1", "A2"]})
+    >>> class Store:
+    ...     def aliases(self, kind):
+    ...         return {"A1": "101"}
+    >>> resolved(frame, "carne", Store(), "card").to_list()
+    ['101', None]
+    """
+    import polars as pl
+
+    if column not in frame.columns:
+        raise SchemaError(f"the result has no owner column {column!r}. It has: {', '.join(frame.columns)}.")
+    raw = frame[column]
+    if raw.dtype.is_float() and not (raw.drop_nulls() % 1 != 0).any():
+        raw = raw.cast(pl.Int64)
+    owner = raw.cast(pl.String).str.strip_chars().alias("owner")
+    if key is None:
+        return owner
+    known = store.aliases(key)
+    if not known:
+        raise DataError(f"no owner has a key of the kind {key!r}. Register them with the owners.")
+    pairs = pl.DataFrame(
+        {"owner": list(known), "name": list(known.values())}, schema={"owner": pl.String, "name": pl.String}
+    )
+    return owner.to_frame().join(pairs, on="owner", how="left", maintain_order="left")["name"].alias("owner")
+
+
+def mark(
+    owner: pl.Series,
+    query: Elements,
+    fired: Mapping[str, tuple[Match, ...]],
+    catalogue: Catalogue,
+    store: Preferences,
+    keys: Iterable[str] = (),
+) -> Marks:
+    """Intersect the active inferences with what each row's owner blocks."""
+    import polars as pl
+
+    rows: dict[str, NDArray[np.bool_]] = {}
+    columns: dict[str, tuple[str, ...]] = {}
+    extra = np.zeros(len(owner), np.int64)
+    default = store.default
+    keys = list(keys)
+    for inference, found in fired.items():
+        others = pl.DataFrame({"owner": list(store.exceptions(inference))}, schema={"owner": pl.String})
+        differs = (
+            owner.to_frame("owner")
+            .join(others.with_columns(hit=pl.lit(True)), on="owner", how="left", maintain_order="left")["hit"]
+            .fill_null(value=False)
+        )
+        mask = differs.to_numpy() ^ default
+        rows[inference] = np.asarray(mask, np.bool_)
+        columns[inference] = marked_columns(query, found, keys)
+        extra = np.where(mask, np.maximum(extra, catalogue[inference].extra), extra)
+    return Marks(owner, rows, columns, extra, int(owner.null_count()))
+
+
+def looked_at(frame: pl.DataFrame, query: Elements, found: Iterable[Match], catalogue: Catalogue) -> Seen:
+    """Scan the result for the values of rules that only the data can decide; nothing is read when there are none."""
+    names = {name.casefold(): name for name in frame.columns}
+    seen: dict[tuple[str, int, int], bool] = {}
+    for one in found:
+        for at in one.waiting:
+            value = catalogue[one.inference].rules[one.rule].values[at]
+            columns = [names[c.casefold()] for c in shown_by(query, value) if c.casefold() in names]
+            columns = columns or [n for low, n in names.items() if low == value.field.casefold()]
+            distinct = {str(v) for c in columns for v in frame[c].unique().drop_nulls().to_list()}
+            seen[one.inference, one.rule, at] = any(value.accepts(v) for v in distinct)
+    return seen
+
+
+def _any(masks: Iterable[NDArray[np.bool_]], n: int) -> NDArray[np.bool_]:
+    out = np.zeros(n, np.bool_)
+    for mask in masks:
+        out |= mask
+    return out

@@ -1,0 +1,326 @@
+"""Protection that honours blocks: three rules, strengthenings, and the control that separates cause from effect.
+
+``class``      the thesis's rule: a class with one blocking owner must reach k + X. With many blocking owners nearly
+               every class has one, and the rule becomes standard(k + X) for everybody.
+``coarser``    blocking owners show the place that standard(k + X) gives them, or one above it; all others the place
+               of standard(k), joined with a neighbouring one where fewer than k are left. Everything shown is true.
+``exchange``   blocking owners exchange their marked values with each other inside the classes of standard(k + X);
+               then standard(k) for everybody. No format tells who asked, but exchanged values are not true.
+``standard``   k for everybody, no preferences. ``control``: k + X for everybody, no preferences.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from celosia.classes import STAR
+from celosia.consent.protection.coarsening import coarsened
+from celosia.consent.protection.tree import Tree
+from celosia.errors import ParameterError, RequirementError
+from celosia.parts import Model, build
+from celosia.release.measuring import protect
+from celosia.streams import Stream
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+Rule = Literal["class", "coarser", "exchange", "standard", "control"]
+RULES: tuple[str, ...] = get_args(Rule)
+FEWEST = 5
+"""So many exchange with each other at least: a single blocking owner would only exchange with herself."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """How to protect: ``tree`` names the columns of one place from coarse to fine; without it Mondrian is used.
+
+    ``camouflage`` is the share of owners without a block who are treated like blocking ones under ``coarser``, so
+    that a coarse place is no proof of a block. ``strengthen`` adds to the rule for blocking owners: ``suppress``
+    their marked cells, ``exclude`` their rows, or a model (``l-diversity(…)``) that every class with one must meet.
+    """
+
+    k: int
+    rule: Rule = "coarser"
+    tree: tuple[str, ...] = ()
+    camouflage: float = 0.0
+    strengthen: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise ParameterError(f"rule must be one of {', '.join(RULES)}, got {self.rule!r}.")
+        if self.k < 1:
+            raise ParameterError(f"k must be at least 1, got {self.k}.")
+        if not 0 <= self.camouflage <= 1:
+            raise ParameterError(f"camouflage is a share between 0 and 1, got {self.camouflage:g}.")
+        models = [text for text in self.strengthen if text not in ("suppress", "exclude")]
+        if models and self.rule not in ("class", "coarser"):
+            raise ParameterError(f"the rule {self.rule!r} cannot meet {models[0]}; use 'class' or 'coarser' with it.")
+        if self.rule == "coarser" and not self.tree:
+            raise ParameterError("the rule 'coarser' needs a tree of columns; use 'exchange' or 'class' without one.")
+
+
+@dataclass(frozen=True, eq=False)
+class Protected:
+    """A protected table with the facts about it that may be published."""
+
+    table: Table
+    design: Design
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    level: NDArray[np.int64] | None = field(default=None, repr=False)
+    """The level of the tree that each record shows."""
+    tree: Tree | None = field(default=None, repr=False)
+    """The tree of the values that were generalised (under ``exchange`` not the true ones), with joined nodes."""
+    holds: bool = True
+
+
+def honour(
+    table: Table,
+    extra: NDArray[np.int64],
+    design: Design,
+    stream: Stream,
+    cells: Mapping[str, NDArray[np.bool_]] | None = None,
+) -> Protected:
+    """Protect a table under a rule; ``extra`` is X of each record (0: no block), ``cells`` the marked ones.
+
+    The condition that is checked at the end, for every record i that is not suppressed:
+
+    .. math:: n_i \\ge k + X_i
+
+    with n_i the number of records (persons) that show the same place. Where marked cells are blanked those count that
+    could be the record: the same place, one above or one below it. Fails when a strengthening cannot be met.
+    """
+    marked = dict(cells or {})
+    work, rows = table, np.ones(len(table), np.bool_)
+    if "exclude" in design.strengthen and (extra > 0).any():
+        rows = extra == 0
+        work = table.identified().take(table.identified().ids()[rows])
+        extra, marked = extra[rows], {name: mask[rows] for name, mask in marked.items()}
+    made = _by_rule(work, extra, design, stream, marked)
+    for text in design.strengthen:
+        if text == "suppress":
+            made = _starred(made, marked)
+        elif text != "exclude":
+            made = _modelled(work, extra, made, build("model", text), stream)
+    return _checked(work, extra, made, int((~rows).sum()))
+
+
+def _by_rule(
+    table: Table, extra: NDArray[np.int64], design: Design, stream: Stream, marked: Mapping[str, NDArray[np.bool_]]
+) -> Protected:
+    most = int(extra.max(initial=0))
+    if design.rule == "standard":
+        return _plain(table, design, design.k)
+    if design.rule == "control":
+        return _plain(table, design, design.k + most)
+    if design.rule == "class":
+        return _plain(table, design, design.k, design.k + extra)
+    if design.rule == "exchange":
+        return _exchanged(table, extra, design, stream, marked)
+    return _coarser(table, extra, design, stream)
+
+
+def _plain(table: Table, design: Design, k: int, target: NDArray[np.int64] | None = None) -> Protected:
+    """One method for everybody: the tree, or Mondrian."""
+    if not design.tree:
+        options: dict[str, Any] = {"require": [{"use": "k-anonymity", "k": k}]}
+        done = protect(table, {"use": "mondrian", **options, "target": target}, seed=0)
+        return Protected(done, design)
+    method = {"use": "tree-generalise", "columns": list(design.tree), "k": k, "target": target}
+    done = protect(table, method, seed=0)
+    tree = Tree.of(table, design.tree)
+    return Protected(done, design, level=tree.shown(table, done), tree=tree)
+
+
+def _coarser(
+    table: Table, extra: NDArray[np.int64], design: Design, stream: Stream, want: NDArray[np.int64] | None = None
+) -> Protected:
+    """``want`` is what records ask for beyond k when a model asks for more than ``extra``."""
+    tree, fine = _placed(_plain(table, design, design.k))
+    raised = extra
+    if design.camouflage:
+        hidden = stream.child("camouflage").uniform(table.ids()) < design.camouflage
+        raised = np.where(hidden, int(extra.max(initial=0)), extra)
+    level = fine
+    for x in np.unique(raised[raised > 0]):
+        _, coarse = _placed(_plain(table, design, design.k + int(x)))
+        level = np.where(raised == x, np.maximum(fine, coarse), level)
+    need = design.k + (raised if want is None else np.maximum(raised, want))
+    tree, level = coarsened(tree, level, need, design.k, _persons(table))
+    done, gone = table.replace(tree.cells(level)), level == tree.height
+    facts = {"raised": int((level > fine).sum()), "joined": int(tree.joined(level).sum())}
+    return Protected(done.suppress(gone) if gone.any() else done, design, facts, level, tree)
+
+
+def _placed(made: Protected) -> tuple[Tree, NDArray[np.int64]]:
+    """The tree and the level that each record shows."""
+    assert made.tree is not None
+    assert made.level is not None
+    return made.tree, made.level
+
+
+def _exchanged(
+    table: Table, extra: NDArray[np.int64], design: Design, stream: Stream, marked: Mapping[str, NDArray[np.bool_]]
+) -> Protected:
+    wide = _plain(table, design, design.k + int(extra.max(initial=0)))
+    if design.tree:
+        tree, level = _placed(wide)
+        group = tree.classes(level)
+    else:
+        frame = wide.table.polars().select(list(table.schema.quasi))
+        group = frame.select(key=_struct()).to_series().rank("dense").to_numpy().astype(np.int64)
+    rows = _partners(extra > 0, group, stream.child("partners").uniform(table.ids()))
+    order = rows[np.argsort(group[rows], kind="stable")]
+    mixed = rows[np.lexsort((stream.child("exchange").uniform(rows.astype(np.int64)), group[rows]))]
+    source = np.arange(len(table))
+    source[order] = mixed
+    names = list(dict.fromkeys([*(design.tree or table.schema.quasi), *(n for n in marked if n in table.names)]))
+    moved = table.replace({name: table.column(name).gather(source) for name in names})
+    done = _plain(moved, design, design.k)
+    changed = np.zeros(len(table), np.bool_)
+    for name in names:
+        changed |= table.column(name).ne_missing(moved.column(name)).to_numpy()
+    return Protected(
+        done.table, design, {"exchanged": len(rows), "untrue rows": int(changed.sum())}, done.level, done.tree
+    )
+
+
+def _partners(blocked: NDArray[np.bool_], group: NDArray[np.int64], chance: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Who exchanges: blocking owners, and so many others that no group has fewer than five when one blocks."""
+    groups = int(group.max(initial=0)) + 1
+    n = np.bincount(group[blocked], minlength=groups)
+    missing = np.where(n > 0, np.maximum(FEWEST - n, 0), 0)
+    others = np.flatnonzero(~blocked)
+    others = others[np.lexsort((chance[others], group[others]))]
+    first = np.searchsorted(group[others], np.arange(groups))
+    rank = np.arange(len(others)) - first[group[others]]
+    return np.sort(np.concatenate([np.flatnonzero(blocked), others[rank < missing[group[others]]]]))
+
+
+def _starred(made: Protected, marked: Mapping[str, NDArray[np.bool_]]) -> Protected:
+    """Blank the marked cells of blocking owners; below a blanked place the finer ones go too, since they tell it."""
+    import polars as pl
+
+    hits = {name: mask.copy() for name, mask in marked.items() if name in made.table.names}
+    tree, level = made.design.tree, made.level
+    if len(tree) > 1:
+        for coarse, fine in itertools.pairwise(tree):
+            if coarse in hits:
+                hits[fine] = hits.get(fine, np.zeros(len(made.table), np.bool_)) | hits[coarse]
+    for depth, name in enumerate(tree):
+        if level is not None and name in hits:
+            level = np.where(hits[name], np.maximum(level, len(tree) - depth), level)
+    new = {}
+    for name, mask in hits.items():
+        if mask.any():
+            column = made.table.column(name).cast(pl.String)
+            new[name] = _where(mask, pl.Series(name, [STAR]).new_from_index(0, len(column)), column)
+    table = made.table.replace(new) if new else made.table
+    facts = {**made.evidence, "blanked cells": int(sum(mask.sum() for mask in hits.values()))}
+    return Protected(table, made.design, facts, level, made.tree)
+
+
+def _modelled(table: Table, extra: NDArray[np.int64], made: Protected, model: Model, stream: Stream) -> Protected:
+    """Ask for larger classes for the blocking owners of those that fail a model, until none does."""
+    design, want = made.design, extra.copy()
+    while (failing := _failing(made.table, model) & (extra > 0)).any():
+        size = made.table.frequencies().astype(np.int64)
+        want = np.where(failing, np.maximum(want, size - design.k + 1), want)
+        if design.rule == "coarser":
+            made = _coarser(table, extra, design, stream, want)  # at the worst they climb to the root
+            continue
+        if (want + design.k > len(table)).any():
+            raise RequirementError(f"no class large enough meets {model.wish()} for all blocking owners; ask for less.")
+        made = _plain(table, design, design.k, design.k + want)
+    return replace(made, evidence={**made.evidence, "strengthened": model.wish()})
+
+
+def _failing(table: Table, model: Model) -> NDArray[np.bool_]:
+    """Records whose class does not meet a model; suppressed ones belong to no class."""
+    import polars as pl
+
+    keys = list(table.schema.quasi)
+    found = model.classes(table)
+    score = pl.col(model.symbol or "value")
+    bad = found.filter(score < model.bound() if model.direction == "at least" else score > model.bound())
+    hit = (
+        table.polars()
+        .select(keys)
+        .join(
+            bad.select(keys).unique().with_columns(hit=pl.lit(True)),
+            on=keys,
+            how="left",
+            nulls_equal=True,
+            maintain_order="left",
+        )
+    )
+    return hit["hit"].fill_null(value=False).to_numpy() & ~table.suppressed_mask()
+
+
+def _checked(table: Table, extra: NDArray[np.int64], made: Protected, left_out: int) -> Protected:
+    """The post-condition, and what the result shows about who asked."""
+    design = made.design
+    blocked = extra > 0
+    asked = design.k + (extra if design.rule not in ("standard", "exchange") else 0)
+    person = _persons(table)
+    facts: dict[str, Any] = {**made.evidence, "rule": design.rule, "k": design.k, "X": int(extra.max(initial=0))}
+    facts |= {"rows": len(table), "blocked rows": int(blocked.sum()), "left out": left_out}
+    if design.tree:
+        tree, level = _placed(made)
+        kept = level < tree.height
+        strict = tree.sizes(level, person)
+        could, above = tree.candidates(level, person)
+        loose = "suppress" in design.strengthen
+        size = could if loose else strict
+        facts |= {"smallest class": int(strict[kept].min(initial=len(table)))}
+        if loose:
+            facts |= {"smallest number of candidates": int(could[kept].min(initial=len(table)))}
+        facts |= _who_asked(above, blocked)
+        label = tree.classes(level)
+    else:
+        size = made.table.frequencies().astype(np.int64)
+        kept = ~made.table.suppressed_mask()
+        keys = made.table.polars().select(list(table.schema.quasi)).select(key=_struct()).to_series()
+        label = keys.rank("dense").to_numpy().astype(np.int64)
+        facts |= {"smallest class": int(size[kept].min(initial=len(table)))}
+    with_block = np.zeros(int(label.max(initial=0)) + 1, np.bool_)
+    np.logical_or.at(with_block, label[kept], blocked[kept])
+    facts |= {"classes": len(np.unique(label[kept])), "classes with a block": int(with_block.sum())}
+    facts |= {"suppressed": int((~kept).sum()), "short": int((kept & (size < asked)).sum())}
+    return Protected(made.table, design, facts, made.level, made.tree, holds=facts["short"] == 0)
+
+
+def _who_asked(flagged: NDArray[np.bool_], blocked: NDArray[np.bool_]) -> dict[str, Any]:
+    """How well a coarse place among finer ones tells that its owner blocked something."""
+    hits, n = int((flagged & blocked).sum()), int(flagged.sum())
+    return {
+        "coarse among finer": n,
+        "of them blocked": hits / n if n else 0.0,
+        "blocked in all": float(blocked.mean()) if len(blocked) else 0.0,
+        "blocked who show it": hits / int(blocked.sum()) if blocked.any() else 0.0,
+    }
+
+
+def _persons(table: Table) -> NDArray[np.int64] | None:
+    return None if table.schema.person is None else table.codes(table.schema.person)[0].astype(np.int64)
+
+
+def _where(mask: NDArray[np.bool_], yes: pl.Series, no: pl.Series) -> pl.Series:
+    import polars as pl
+
+    if yes.dtype != no.dtype:
+        yes, no = yes.cast(pl.String), no.cast(pl.String)
+    return pl.select(pl.when(pl.Series(mask)).then(yes).otherwise(no).alias(no.name)).to_series()
+
+
+def _struct() -> pl.Expr:
+    import polars as pl
+
+    return pl.struct(pl.all())

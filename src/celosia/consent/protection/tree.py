@@ -1,0 +1,168 @@
+"""Places as one tree (province, canton, district): which node each record shows, and who could be behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celosia.classes import STAR
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The leaf of each record and the node of each leaf at each level: level 0 are the leaves, the last the root."""
+
+    columns: tuple[str, ...]
+    leaf: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+    names: tuple[tuple[str | None, ...], ...]
+    """What each leaf is called on each level; the root is called ``*``."""
+
+    @classmethod
+    def of(cls, table: Table, columns: Sequence[str]) -> Tree:
+        """Read the tree of an original table: one column with a hierarchy, or columns from coarse to fine."""
+        return table.cached(("places", tuple(columns)), lambda: cls._read(table, tuple(columns)))
+
+    @classmethod
+    def _read(cls, table: Table, columns: tuple[str, ...]) -> Tree:
+        from celosia.hierarchy import texts
+        from celosia.search.cells.blank_places import first_rows, row_ids
+
+        if len(columns) == 1:
+            levels = table.levels(columns[0])
+            nodes = np.stack([np.asarray(levels.codes(v), np.int64) for v in range(levels.height + 1)])
+            names = [list(levels.labels(v)) for v in range(levels.height + 1)]
+            leaf = table.codes(columns[0])[0].astype(np.int64)
+            if (leaf < 0).any():  # a missing value is a leaf of its own below the root
+                own = nodes.max(axis=1, keepdims=True) + 1
+                own[-1] = nodes[-1, :1]
+                nodes = np.hstack([nodes, own])
+                names = [[*row, None] for row in names]
+                leaf = np.where(leaf < 0, nodes.shape[1] - 1, leaf)
+            if len(np.unique(nodes[-1])) == 1:
+                return cls(columns, leaf, nodes, _frozen([*names[:-1], [STAR] * nodes.shape[1]]))
+        else:
+            coded = [table.codes(name) for name in columns]
+            codes = np.column_stack([one for one, _ in coded])
+            leaf = row_ids(codes)
+            path = codes[first_rows(leaf)]
+            depths = range(path.shape[1], 0, -1)
+            nodes = np.stack([row_ids(path[:, :d]) for d in depths])
+            text = [[*texts(values), None] for _, values in coded]  # the code of a missing value is -1
+            names = [[text[d - 1][c] for c in path[:, d - 1]] for d in depths]
+        nodes = np.vstack([nodes, np.zeros(nodes.shape[1], np.int64)]).astype(np.int64)
+        return cls(columns, leaf, nodes, _frozen([*names, [STAR] * nodes.shape[1]]))
+
+    @property
+    def height(self) -> int:
+        """The level of the root."""
+        return len(self.nodes) - 1
+
+    def shown(self, original: Table, protected: Table) -> NDArray[np.int64]:
+        """The level of the node that each record of a protected table shows."""
+        if len(self.columns) > 1:
+            stars = [(protected.column(c) == STAR).fill_null(value=False).to_numpy() for c in self.columns]
+            return np.asarray(np.sum(stars, axis=0), np.int64)
+        levels = original.levels(self.columns[0])
+        labels = protected.column(self.columns[0])
+        values = labels.unique()
+        found = [0 if v is None else self.height if v == STAR else levels.level_of(str(v)) for v in values.to_list()]
+        known = dict(zip(values.to_list(), found, strict=True))
+        return np.array([self.height if known[v] is None else known[v] for v in labels.to_list()], np.int64)
+
+    def cells(self, level: NDArray[np.int64]) -> dict[str, pl.Series]:
+        """What each record shows in each column; nodes that were joined show the set of their names."""
+        import polars as pl
+
+        at = level * self.nodes.shape[1] + self.leaf
+        sets = [_sets(nodes, names) for nodes, names in zip(self.nodes, self.names, strict=True)]
+        if len(self.columns) == 1:
+            return {self.columns[0]: pl.Series(self.columns[0], [x for row in sets for x in row], pl.String).gather(at)}
+        found = {}
+        for depth, name in enumerate(self.columns):
+            own = len(self.columns) - 1 - depth  # the level of this column
+            stars = [STAR] * self.nodes.shape[1]
+            rows = [self.names[own] if v < own else sets[own] if v == own else stars for v in range(self.height + 1)]
+            found[name] = pl.Series(name, [x for row in rows for x in row], pl.String).gather(at)
+        return found
+
+    def penalties(self, level: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Share of the leaves below the node that each record shows, 0 for one leaf (NCP of a category)."""
+        leaves = np.stack([np.bincount(row)[row] for row in self.nodes])
+        below = leaves[level, self.leaf]
+        return np.where(below == 1, 0.0, below / self.nodes.shape[1])
+
+    def classes(self, level: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The class of each record: those that show the same node."""
+        node = self.nodes[level, self.leaf]
+        return np.unique(level * (self.nodes.max() + 1) + node, return_inverse=True)[1].astype(np.int64)
+
+    def joined(self, level: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether each record shows a set of several nodes."""
+        rows = zip(self.nodes, self.names, strict=True)
+        several = np.array([[a != b for a, b in zip(_sets(n, own), own, strict=True)] for n, own in rows])
+        return np.asarray(several[level, self.leaf], np.bool_)
+
+    def candidates(
+        self, level: NDArray[np.int64], person: NDArray[np.int64] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """How many records could be the one behind each record, and whether finer nodes are shown below its node.
+
+        A record that shows a canton could be anybody of the canton's districts; so somebody whose district is known
+        could be a record that shows the district or anything above it. With ``person`` persons are counted (a
+        person with several labels is counted in the larger part only, so the number is never too high).
+        """
+        n_nodes = self.nodes.max() + 1
+        above = np.zeros(self.nodes.shape, np.int64)  # records that show exactly this node
+        within = np.zeros(self.nodes.shape, np.int64)  # records that show this node or one below it
+        for v in range(len(self.nodes)):
+            here = level == v
+            node = self.nodes[v, self.leaf]
+            above[v] = count(node[here], None if person is None else person[here], n_nodes)[self.nodes[v]]
+            lower = level <= v
+            within[v] = count(node[lower], None if person is None else person[lower], n_nodes)[self.nodes[v]]
+        upper = np.cumsum(above[::-1], axis=0)[::-1] - above
+        single = person is None or _one_label(self.classes(level), person)
+        total = within + upper if single else np.maximum(within, upper)
+        return total[level, self.leaf], (within > above)[level, self.leaf]
+
+    def sizes(self, level: NDArray[np.int64], person: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """How many records (persons) show the same node as each record."""
+        label = self.classes(level)
+        return count(label, person, int(label.max(initial=-1)) + 1)[label]
+
+
+def count(group: NDArray[np.int64], person: NDArray[np.int64] | None, groups: int = 0) -> NDArray[np.int64]:
+    """Records, or distinct persons, per group."""
+    if person is None or not len(group):
+        return np.bincount(group, minlength=groups)
+    pairs = np.unique(group * (person.max() + 1) + person)
+    return np.bincount(pairs // (person.max() + 1), minlength=groups)
+
+
+def _sets(nodes: NDArray[np.int64], names: Sequence[str | None]) -> list[str | None]:
+    """The name of the node of each leaf: its own, or the set of those of the nodes that were joined."""
+    members: dict[int, dict[str | None, None]] = {}
+    for node, name in zip(nodes.tolist(), names, strict=True):
+        members.setdefault(node, {})[name] = None
+    text = {n: next(iter(m)) if len(m) == 1 else "{" + ", ".join(map(str, m)) + "}" for n, m in members.items()}
+    return [text[node] for node in nodes.tolist()]
+
+
+def _frozen(names: Sequence[Sequence[str | None]]) -> tuple[tuple[str | None, ...], ...]:
+    return tuple(tuple(row) for row in names)
+
+
+def _one_label(label: NDArray[np.int64], person: NDArray[np.int64]) -> bool:
+    """Whether all records of a person are in one class."""
+    pairs = np.unique(label * (person.max() + 1) + person) if len(label) else label
+    return len(pairs) == len(np.unique(person))

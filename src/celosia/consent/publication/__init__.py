@@ -1,0 +1,1 @@
+"""A request for data, from the question to the files."""

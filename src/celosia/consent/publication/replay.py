@@ -1,0 +1,133 @@
+"""A publication made again: with the private record, the database, the catalogue and the choices of its day."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.consent.owners.past import Past
+from celosia.consent.protection.protection import Design
+from celosia.consent.publication.release import certified
+from celosia.consent.publication.request import Publication, Request, activations, carried_out
+from celosia.consent.rules.rules import Catalogue
+from celosia.errors import CelosiaError, ParameterError
+from celosia.release import evidence
+from celosia.release.verifying import TOLERANCE, Check, Repeat
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.consent.owners.store import Preferences
+
+NEW = {"created", "celosia", "commitments", "release"}
+"""What a certificate that is made again need not repeat; the file is compared by its hash."""
+
+
+def repetition(
+    source: str | pl.DataFrame,
+    catalogue: Catalogue,
+    store: Preferences,
+    hierarchies: Mapping[str, Any] | None = None,
+) -> Repeat:
+    """How :func:`celosia.verify` repeats a publication; ``hierarchies`` are those that are no files."""
+
+    def repeat(stated: dict[str, Any], private: dict[str, Any]) -> list[Check]:
+        if "request" not in private:
+            return [Check("repetition", None, None, None, "no consent request made this release: it has a policy")]
+        request = _request(private, hierarchies or {})
+        past = Past(store, private["moment"], default=private["default"] == "block")
+        try:
+            known = activations(request, source, catalogue)
+            again = carried_out(request, source, catalogue, past, known, int(private["seed"], 16))
+        except CelosiaError as error:
+            return [Check("repetition", None, None, False, str(error))]
+        return _compared(stated, private, again, _deleted(store, private["moment"]))
+
+    return repeat
+
+
+def _request(private: Mapping[str, Any], hierarchies: Mapping[str, Any]) -> Request:
+    """The request and its design, as the record holds them."""
+    stored = {**private["request"], "hierarchies": {**private["request"]["hierarchies"], **hierarchies}}
+    lacking = [column for column, known in stored["hierarchies"].items() if known is None]
+    if lacking:
+        raise ParameterError(f"the hierarchy of {lacking[0]!r} is no file: give it to repeat the request.")
+    return Request(**_tuples(stored), design=Design(**_tuples(private["design"])))
+
+
+def _tuples(stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
+
+
+def _compared(stated: Mapping[str, Any], private: Mapping[str, Any], again: Publication, deleted: bool) -> list[Check]:
+    origin, committed = again.origin, private["committed"]
+    checks = [
+        _same("SHA-256 of the result of the query", private["input"]["sha256"], origin.input),
+        _same("SHA-256 of the catalogue of inferences", committed["catalogue"], origin.catalogue),
+        _same("SHA-256 of the choices of that day", committed["preferences"], origin.preferences),
+    ]
+    if deleted and not checks[-1].passed:
+        reason = "somebody has deleted their record since, as is their right"
+        return [*checks[:-1], Check(checks[-1].claim, checks[-1].stated, origin.preferences, None, reason)]
+    with tempfile.TemporaryDirectory() as place:
+        file = Path(place) / stated["release"]["file"]
+        certificate = certified(again, file)
+        digest = evidence.file_hash(file)
+    old, new = ({k: v for k, v in one.items() if k not in NEW} for one in (dict(stated), certificate))
+    differing = [name for name in {**old, **new} if not _alike(old.get(name), new.get(name))]
+    same = f"differs in {', '.join(differing)}" if differing else "the same"
+    return [
+        *checks,
+        *_hidden(stated, certificate, again),
+        _same("repetition gives the same bytes", stated["release"]["sha256"], digest),
+        _same("repetition gives the same certificate", "the same", same),
+    ]
+
+
+def _hidden(stated: Mapping[str, Any], certificate: Mapping[str, Any], again: Publication) -> list[Check]:
+    """What the file alone does not tell: counts of persons and candidates, and the classes of those who block."""
+    found = {one["counted"]: one["value"] for one in certificate["requirements"] if "counted" in one}
+    checks = [
+        Check(one["part"], one["value"], found.get(one["counted"]), found.get(one["counted"]) == one["value"])
+        for one in stated["requirements"]
+        if "counted" in one
+    ]
+    design, table = again.request.design, again.protected.table
+    if design.rule == "exchange" or "candidates" in found:  # what was kept is not a size of classes in the table
+        return checks
+    size, kept = table.frequencies(), ~table.suppressed_mask()
+    for one in stated["conditions"]:
+        rows = again.marks.rows.get(one["inference"])
+        mine = size[kept & rows[table.ids()]] if rows is not None else size[:0]
+        least = float(mine.min()) if len(mine) else None
+        checks.append(Check(one["claim"], one["value"], least, least is None or least >= one["value"]))
+    return checks
+
+
+def _same(claim: str, stated: str, found: str) -> Check:
+    return Check(claim, stated, found, stated == found)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two plain values agree, numbers up to what another machine may round differently."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_alike(value, other[name]) for name, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return abs(one - other) <= TOLERANCE * max(1.0, abs(one))
+    return bool(one == other)
+
+
+def _deleted(store: Preferences, moment: str) -> bool:
+    """Whether an owner has deleted their record since a moment."""
+    import sqlalchemy as sa
+
+    from celosia.consent.owners.tables import tables
+
+    t = tables().trail
+    with store.engine.connect() as connection:
+        query = sa.select(t.c.number).where(t.c.what == "deletion", t.c.at > moment).limit(1)
+        return connection.execute(query).first() is not None

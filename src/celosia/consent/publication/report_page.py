@@ -1,0 +1,95 @@
+"""The report of a publication as one page that opens offline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+GROUPS = {"all": "all", "blocking": "blocking", "others": "other"}
+UNKNOWN = "…"
+FACTS = {
+    "X": "largest X of a record",
+    "blocked rows": "rows whose owner blocks something",
+    "left out": "rows left out",
+    "smallest number of candidates": "smallest number of records that could be somebody's",
+    "raised": "rows made coarser than k alone asks for",
+    "joined": "rows that show several places at once",
+    "exchanged": "rows that exchanged values",
+    "untrue rows": "rows with a value that is not theirs",
+    "coarse among finer": "rows that show a coarse place among finer ones",
+    "of them blocked": "of these, rows whose owner blocks something",
+    "blocked in all": "of all, rows whose owner blocks something",
+    "blocked who show it": "of blocking owners' rows, those that show a coarse place among finer ones",
+    "suppressed": "rows suppressed",
+    "short": "rows in a smaller class than asked for",
+}
+"""Facts whose names say too little by themselves."""
+
+
+def page(report: Mapping[str, Any], certificate: str = "certificate.json", warning: str = "") -> str:
+    """Render a report; names of inferences, columns and counts only. ``certificate`` is the file beside the page."""
+    import jinja2
+
+    from celosia.release.report.page import templates
+
+    environment = templates().overlay(
+        loader=jinja2.ChoiceLoader(
+            [
+                jinja2.PackageLoader("celosia.consent", "templates"),
+                jinja2.PackageLoader("celosia.release.report", "templates"),
+            ]
+        )
+    )
+    return environment.get_template("publication.html.j2").render(
+        report=report,
+        rows=_effect(report["measured"]),
+        file=_file(report),
+        facts={FACTS.get(name, name): _shown(value) for name, value in report["facts"].items()},
+        certificate=certificate,
+        warning=warning,
+        withheld=report.get("withheld", ""),
+        public=report.get("edition") == "public",
+        code="en",
+        heading="Publication that honours blocks",
+    )
+
+
+def _effect(measured: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The attack and the losses, one row for each rule and group of owners."""
+    rows = []
+    for name, one in measured.items():
+        for group, label in GROUPS.items():
+            attack, loss = one.get("p_reid", {}).get(group), one["losses"].get(group)
+            if loss is None:
+                continue
+            rows.append(
+                {
+                    "rule": name,
+                    "group": label,
+                    "p": f"{attack['value']:.1%}" if attack else UNKNOWN,
+                    "interval": f"{attack['low']:.1%} – {attack['high']:.1%}" if attack else UNKNOWN,
+                    "baseline": f"{attack['baseline']:.1%}" if attack else UNKNOWN,
+                    "gcp": f"{loss['gcp']:.2%}",
+                    "altered": f"{loss['altered']:.1%}",
+                }
+            )
+    return rows
+
+
+def _file(report: Mapping[str, Any]) -> dict[str, Any]:
+    """α and CM of the whole file, before and under each rule."""
+    if not report["measured"]:
+        return {}
+    stages = {"before": report["before"], **report["measured"]}
+    return {
+        "labels": list(report["before"]["cm"]),
+        "rows": [
+            {"stage": name, "alpha": f"{one['alpha']:.2%}", "cm": [f"{value:.1%}" for value in one["cm"].values()]}
+            for name, one in stages.items()
+        ],
+    }
+
+
+def _shown(value: Any) -> str:
+    """A fact for reading: shares in percent."""
+    return f"{value:.1%}" if isinstance(value, float) else str(value)

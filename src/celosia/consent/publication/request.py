@@ -1,0 +1,338 @@
+"""A request to publish: read the query, see what it lets others deduce, run it, honour the blocks, report."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celosia.consent.owners.ignored import refuse_unfound, refuse_unknown
+from celosia.consent.owners.remembered import Remembered
+from celosia.consent.owners.store import Preferences, now
+from celosia.consent.protection.marking import Marks, looked_at, mark, resolved
+from celosia.consent.protection.measures import losses, re_identification, singletons
+from celosia.consent.protection.protection import Design, Protected, honour
+from celosia.consent.publication.edition import public
+from celosia.consent.publication.result import (
+    OWNER,
+    column_of,
+    columns_of,
+    dialect_of,
+    fetched,
+    known_columns,
+    table_of,
+    with_owner,
+)
+from celosia.consent.rules.matching import Activations, Match, active, completed
+from celosia.consent.rules.rules import Catalogue
+from celosia.consent.sql.elements import Columns, Elements, normalised
+from celosia.data.engines.fingerprint import fingerprint
+from celosia.errors import RequirementError
+from celosia.parts import build
+from celosia.release.leaving import arranged, releasable
+from celosia.streams import Stream, fresh_seed
+from celosia.table import Table, read
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+ATTACKED = 50_000
+"""The intruder attacks a random sample of so many records at most: the interval is then a fraction of a point wide."""
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What somebody asks for, and how the publisher protects it.
+
+    ``owner`` is an output column, or ``table.field``, which is then added to the query and left out of the release.
+    ``key`` names the kind of alias when the owner column holds another key than the preferences (card, national id).
+    """
+
+    sql: str
+    owner: str
+    design: Design
+    quasi: tuple[str, ...]
+    identifiers: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    dialect: str | None = None
+    key: str | None = None
+    hierarchies: Mapping[str, Any] = field(default_factory=dict)
+    external: float = 0.1
+    measure: bool = True
+    """Whether the simulated intruder attacks the release, the control and the standard one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What a publication was made of and how: enough to make it again, and for its publisher's eyes only."""
+
+    seed: int
+    rows: NDArray[np.int64]
+    """Where each record of the release was in the result."""
+    dialect: str
+    query: str
+    """The normalised query, constants included."""
+    input: str
+    """The hash of the result, as are the next two of the catalogue and of the choices that were applied."""
+    catalogue: str
+    preferences: str
+    moment: str
+    """When the choices were read."""
+    default: str
+
+
+@dataclass(frozen=True, eq=False)
+class Publication:
+    """What is published and why: the protected table, and a report without values or names."""
+
+    table: Table
+    original: Table = field(repr=False)
+    marks: Marks = field(repr=False)
+    matches: tuple[Match, ...] = field(repr=False)
+    protected: Protected = field(repr=False)
+    report: Mapping[str, Any] = field(repr=False)
+    request: Request = field(repr=False)
+    origin: Origin = field(repr=False)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the post-condition holds for every record."""
+        return self.protected.holds
+
+
+def analyse(
+    sql: str, catalogue: Catalogue, dialect: str = "postgres", columns: Columns | None = None
+) -> tuple[Elements, tuple[Match, ...]]:
+    """What a query touches and which rules it matches, without running it."""
+    return Activations(catalogue, columns).of(sql, dialect)
+
+
+def publish(
+    request: Request,
+    source: str | pl.DataFrame,
+    catalogue: Catalogue,
+    store: Preferences,
+    *,
+    seed: int | None = None,
+    cache: Activations | None = None,
+    progress: Progress | None = None,
+) -> Publication:
+    """Carry out a request on a database (URL) or on a result that is already there (a frame).
+
+    Steps: read the query, match the rules, run it with the owner of each row, mark, drop identifiers, protect under
+    the chosen rule, check the post-condition, measure against standard(k) and standard(k + X).
+
+    Raises ``RequirementError`` when the post-condition does not hold, and ``DataError`` when a block that is stored
+    would be ignored: then nothing may be published.
+    """
+    refuse_unknown(store, catalogue)
+    known = cache or activations(request, source, catalogue, Remembered(store, catalogue.digest()))
+    made = carried_out(request, source, catalogue, store, known, fresh_seed() if seed is None else seed, progress)
+    refuse_unfound(made.marks, store, request.key)
+    marked = public(made.report)["rows marked"]
+    shown = "a few" if marked is None else marked
+    store.note("publication", "publisher", f"{len(made.marks.rows)} inferences, {shown} rows marked")
+    return made
+
+
+def activations(
+    request: Request, source: str | pl.DataFrame, catalogue: Catalogue, memory: Remembered | None = None
+) -> Activations:
+    """Matches that know the columns of the tables in the database, so that ``*`` can be read."""
+    dialect = request.dialect or dialect_of(source)
+    return Activations(catalogue, known_columns(source, request.sql, dialect), memory)
+
+
+def carried_out(
+    request: Request,
+    source: str | pl.DataFrame,
+    catalogue: Catalogue,
+    store: Preferences,
+    known: Activations,
+    seed: int,
+    progress: Progress | None = None,
+) -> Publication:
+    """What a request gives, without a trace in the store."""
+    tell = progress or (lambda *_: None)
+    dialect = request.dialect or dialect_of(source)
+    tell("reading the query", 0.0)
+    query, found = known.of(request.sql, dialect)
+    text, owner = with_owner(request.sql, request.owner, dialect, query)
+    tell("running it", 0.1)
+    frame = fetched(source, text, dialect)
+    own = request.owner.rpartition(".")[2]
+    owner = column_of(frame, own if owner == OWNER and owner not in frame.columns else owner)
+    if any(one.waiting for one in found):  # only then are values looked at
+        found = completed(found, catalogue, looked_at(frame, query, found, catalogue))
+    tell("marking", 0.4)
+    moment = now()
+    owners = resolved(frame, owner, store, request.key)
+    keys = {own, owner}
+    marks = mark(owners, query, active(found), catalogue, store, keys)
+    marks = replace(marks, columns={i: columns_of(frame, query, names) for i, names in marks.columns.items()})
+    table = table_of(
+        frame,
+        owners,
+        owner=owner,
+        identifiers=request.identifiers,
+        quasi=list(dict.fromkeys([*request.quasi, *request.design.tree])),
+        sensitive=request.sensitive,
+        hierarchies=request.hierarchies,
+    )
+    default = "block" if store.default else "allow"
+    used = _used(marks, default)
+    stream = Stream.of(seed, table.fingerprint).child(request.design, used)
+    tell("protecting", 0.5)
+    fired = {name for names in marks.columns.values() for name in names}
+    cells = {name: marks.cells(name) for name in sorted(fired) if name in table.names}
+    made = honour(table, marks.extra, request.design, stream, cells)
+    _check(made)
+    tell("measuring", 0.7)
+    before, measured = _measured(request, table, marks, made, stream) if request.measure else ({}, {})
+    released, rows = _released(table, made.table, stream)
+    report = _report(request, dialect, found, marks, made, released, catalogue, store)
+    origin = Origin(
+        seed=seed,
+        rows=rows,
+        dialect=dialect,
+        query=normalised(request.sql, dialect),
+        input=fingerprint(frame.lazy()).hex(),
+        catalogue=catalogue.digest(),
+        preferences=used,
+        moment=moment,
+        default=default,
+    )
+    tell("done", 1.0)
+    report |= {"before": before, "measured": measured}
+    return Publication(released, table, marks, tuple(found), made, report, request, origin)
+
+
+def write(publication: Publication, out: str | Path, *, overwrite: bool = False) -> dict[str, Path]:
+    """Write a publication as a release: data, certificate, private record and reports, all of them or none."""
+    from celosia.consent.publication.release import write_files
+
+    return write_files(publication, out, overwrite=overwrite)
+
+
+def _check(made: Protected) -> None:
+    """Refuse a result that does not keep what it promises, to its owners and about its quasi-identifiers."""
+    if not made.holds:
+        short = made.evidence["short"]
+        raise RequirementError(f"{short} records are in classes smaller than their owners asked for: not published.")
+    k, tree = made.design.k, made.design.tree
+    outside = [name for name in made.table.schema.quasi if tree and name not in tree]
+    if outside:  # the tree alone was generalised
+        found = build("model", {"use": "k-anonymity", "k": k}).value(made.table)
+        if found < k:
+            raise RequirementError(
+                f"the smallest class has {found:g} records, less than k = {k}: the quasi-identifiers "
+                f"{', '.join(outside)} are outside the tree. Leave them out of the query, or leave out the tree."
+            )
+
+
+def _used(marks: Marks, default: str) -> str:
+    """A hash of the choices that decided: who of the owners in the result blocks which inference."""
+    digest = hashlib.sha256(default.encode())
+    for inference, mask in sorted(marks.rows.items()):
+        owners = marks.owner.filter(mask).drop_nulls().unique().sort()
+        digest.update(json.dumps([inference, owners.to_list()]).encode())
+    return digest.hexdigest()
+
+
+def _measured(
+    request: Request, table: Table, marks: Marks, made: Protected, stream: Stream
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The table before, and the attack and the losses for the release, standard(k) and the control standard(k + X)."""
+    columns = request.design.tree or table.schema.quasi
+    out: dict[str, Any] = {}
+    chosen = np.arange(len(table))
+    if len(table) > ATTACKED:
+        chosen = np.sort(stream.child("attacked").rng().choice(len(table), ATTACKED, replace=False))
+    sample = table.ids()[chosen]
+    for name in (request.design.rule, "standard", "control"):
+        if "exclude" in request.design.strengthen and name == request.design.rule:
+            continue  # the rows of a release without some owners have no partner in the groups
+        design = replace(request.design, rule=name, strengthen=())
+        one = made if name == request.design.rule else honour(table, marks.extra, design, stream)
+        row: dict[str, Any] = {"losses": losses(table, one, marks.blocked, columns), "facts": dict(one.evidence)}
+        row |= {"alpha": singletons(one.table), "cm": _majority(table, one.table)}
+        if len(table) >= 40:
+            row["p_reid"] = re_identification(
+                table.take(sample), one.table.take(sample), columns, marks.blocked[chosen], external=request.external
+            )
+        out[name] = row
+    return {"alpha": singletons(table), "cm": _majority(table, table)}, out
+
+
+def _majority(original: Table, protected: Table) -> dict[str, float]:
+    """CM of Iyengar for each sensitive column, counted in records: a person may have several values of it."""
+    one, other = (t.drop([OWNER]) for t in (original, protected))
+    return {c: build("loss", {"use": "majority-loss", "target": c}).value(one, other) for c in one.schema.sensitive}
+
+
+def _released(original: Table, protected: Table, stream: Stream) -> tuple[Table, NDArray[np.int64]]:
+    """What may leave, in random order, and where each of its records was."""
+    made = arranged(releasable(original, protected, ()), "shuffled", stream)
+    engine, frame = made.engine, made.rows.frame
+    return read(engine.collect(engine.select(frame, made.names)), made.schema), engine.ids(frame)
+
+
+def _report(
+    request: Request,
+    dialect: str,
+    found: Sequence[Match],
+    marks: Marks,
+    made: Protected,
+    released: Table,
+    catalogue: Catalogue,
+    store: Preferences,
+) -> dict[str, Any]:
+    """Which inference, which rule, how many owners, which parameters caused each change."""
+    extra = marks.extra
+    blocks = []
+    for inference, mask in marks.rows.items():
+        one = catalogue[inference]
+        decided = mask & (extra == one.extra)
+        blocks.append(
+            {
+                "inference": inference,
+                "description": dict(one.description),
+                "owners": marks.owners(inference),
+                "rows": int(mask.sum()),
+                "columns": list(marks.columns[inference]),
+                "X": one.extra,
+                "rows whose X it decides": int(decided.sum()),
+            }
+        )
+    design = request.design
+    return {
+        "rows": len(released),
+        "columns": list(released.names),
+        "dialect": dialect,
+        "default": "block" if store.default else "allow",
+        "rules": [one.data() | {"sentence": one.sentence()} for one in found],
+        "blocks": blocks,
+        "owners": int(marks.owner.drop_nulls().n_unique()),
+        "owners who block": int(marks.owner.filter(marks.blocked).drop_nulls().n_unique()),
+        "rows without an owner": marks.unknown,
+        "rows marked": int(marks.blocked.sum()),
+        "method": {
+            "rule": design.rule,
+            "k": design.k,
+            "tree": list(design.tree),
+            "camouflage": design.camouflage,
+            "strengthen": list(design.strengthen),
+        },
+        "facts": dict(made.evidence),
+        "holds": made.holds,
+    }
+
+
+__all__ = ["OWNER", "Origin", "Publication", "Request", "analyse", "carried_out", "publish", "with_owner", "write"]

@@ -1,0 +1,201 @@
+"""The result of a query: run with the owner of each row, in one order, as a table without identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from celosia.consent.sql.elements import ANY, Columns, Elements, parsed, same_table
+from celosia.data.schema import Schema
+from celosia.errors import DataError, ParameterError, UnknownName
+from celosia.parts.credentials import resolved
+
+if TYPE_CHECKING:
+    import polars as pl
+    from sqlglot import exp
+
+    from celosia.table import Table
+
+OWNER = "celosia_owner"
+"""The name of an owner column that was added to a query."""
+DIALECT_OF = {
+    "postgresql": "postgres",
+    "postgres": "postgres",
+    "sqlite": "sqlite",
+    "duckdb": "duckdb",
+    "mysql": "mysql",
+}
+
+
+def with_owner(sql: str, owner: str, dialect: str, query: Elements) -> tuple[str, str]:
+    """The query with its owner column, and the name of that column in the result.
+
+    >>> from celosia.consent.sql.elements import elements
+    >>> sql = "SELECT e.town FROM student e"
+    >>> with_owner(sql, "student.card", "postgres", elements(sql))
+    ('SELECT e.town, e.card AS celosia_owner FROM student AS e', 'celosia_owner')
+    """
+    from sqlglot import exp
+
+    table, _, name = owner.rpartition(".")
+    for output in query.outputs:
+        if output.name.casefold() == owner.casefold():
+            return sql, output.name
+        if table and any(f == name.casefold() and same_table(t, table) for t, f in output.same):
+            return sql, output.name
+    if not table:
+        raise UnknownName.of(
+            "owner column", owner, [o.name for o in query.outputs], "Give it as table.field to add it."
+        )
+    tree = parsed(sql, dialect).copy()
+    if not isinstance(tree, exp.Select) or tree.args.get("group") or tree.args.get("distinct") or _sums_up(tree):
+        raise DataError(
+            "the rows of the query have no single owner (it groups, merges or unites rows); name the owner in it."
+        )
+    sources = [s.this for s in (tree.args.get("from_") or tree.args.get("from"), *(tree.args.get("joins") or ())) if s]
+    for source in sources:
+        if isinstance(source, exp.Table) and same_table(".".join(p.name for p in source.parts), table):
+            column = exp.column(name, table=source.alias_or_name)
+            return tree.select(exp.alias_(column, OWNER), copy=False).sql(dialect=dialect), OWNER
+    raise DataError(f"the query does not read the table {table!r} that holds the owner. Join it, or name the owner.")
+
+
+def _sums_up(tree: exp.Select) -> bool:
+    """Whether the columns are sums, counts and the like over all rows."""
+    from sqlglot import exp
+
+    found = (node for column in tree.expressions for node in column.find_all(exp.AggFunc))
+    return any(node.find_ancestor(exp.Window, exp.Select) is tree for node in found)
+
+
+def known_columns(source: str | pl.DataFrame | None, sql: str, dialect: str) -> Columns:
+    """The columns of the tables that a query names, from the catalogue of its database; the query is not run."""
+    if not isinstance(source, str):
+        return {}
+    from sqlglot import exp
+
+    from celosia.data.io.database import described
+
+    names = {".".join(part.name for part in table.parts) for table in parsed(sql, dialect).find_all(exp.Table)}
+    return described(source, sorted(name for name in names if name))
+
+
+def dialect_of(source: str | pl.DataFrame) -> str:
+    """The dialect of a database; PostgreSQL's when the result is already there."""
+    if not isinstance(source, str):
+        return "postgres"
+    name = resolved(source).split(":", 1)[0].split("+", 1)[0]
+    if name not in DIALECT_OF:
+        raise ParameterError(f"state the dialect of the query: it does not follow from a {name!r} URL.")
+    return DIALECT_OF[name]
+
+
+def fetched(source: str | pl.DataFrame, sql: str, dialect: str) -> pl.DataFrame:
+    """The result of the query, in memory; a result that is already there stays as it is.
+
+    A database hands rows over in any order, and random numbers belong to places in it: they are sorted, so that the
+    same rows give the same release.
+    """
+    if not isinstance(source, str):
+        return source
+    from celosia.data.io.database import scan
+
+    native = dialect_of(source)
+    if native != dialect:
+        sql = parsed(sql, dialect).sql(dialect=native)
+    found = scan(source, query=sql).frame
+    frame: pl.DataFrame = found.pl() if hasattr(found, "pl") else found.collect()
+    if not len(frame):
+        raise DataError("the query has no records.")
+    names = _written(frame)
+    return frame.sort(names) if names else frame
+
+
+def column_of(frame: pl.DataFrame, name: str) -> str:
+    """A column of the result by its name, whatever its case; databases fold names differently."""
+    if name in frame.columns:
+        return name
+    found = [c for c in frame.columns if c.casefold() == name.casefold()]
+    if not found:
+        raise UnknownName.of("column", name, frame.columns)
+    return found[0]
+
+
+def columns_of(frame: pl.DataFrame, query: Elements, names: Iterable[str]) -> tuple[str, ...]:
+    """The columns of a result that columns of a query became: by name, else by place.
+
+    ``*`` of an unknown table stands for every column that the query does not name.
+    """
+    written = [output.name for output in query.outputs]
+    found: dict[str, None] = {}
+    for name in names:
+        if name == ANY:
+            named = {other.casefold() for other in written}
+            found |= dict.fromkeys(column for column in frame.columns if column.casefold() not in named)
+        elif name.casefold() not in {column.casefold() for column in frame.columns} and ANY not in written:
+            found[frame.columns[written.index(name)]] = None
+        else:
+            found[column_of(frame, name)] = None
+    return tuple(found)
+
+
+def table_of(
+    frame: pl.DataFrame,
+    owners: pl.Series,
+    *,
+    owner: str,
+    identifiers: Sequence[str],
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    hierarchies: Mapping[str, Any],
+) -> Table:
+    """The result as a table: identifiers dropped, owners counted as persons."""
+    import polars as pl
+
+    from celosia.table import read
+
+    gone = {owner, *(column_of(frame, name) for name in identifiers)}
+    kept = frame.drop(gone, strict=False)
+    for name in set(kept.columns) - set(_written(kept)):
+        raise DataError(f"column {name!r} holds lists or bytes: turn it into text in the query, or leave it out.")
+    kept = kept.with_columns(owners.alias(OWNER))
+    # a row without an owner is a person of its own
+    kept = kept.with_columns(
+        pl.when(pl.col(OWNER).is_null())
+        .then(pl.concat_str(pl.lit("\x00"), pl.int_range(pl.len())))
+        .otherwise(pl.col(OWNER))
+        .alias(OWNER)
+    )
+    quasi = [column_of(kept, name) for name in quasi]
+    sensitive = [column_of(kept, name) for name in sensitive]
+    rest = kept.drop([*quasi, *sensitive, OWNER])
+    _refuse_names(rest)
+    several = kept[OWNER].n_unique() < len(kept)
+    schema = Schema.of(
+        quasi=quasi,
+        sensitive=sensitive,
+        insensitive=rest.columns,  # the query names them
+        person=OWNER if several else None,
+        identifiers=() if several else (OWNER,),
+        hierarchies=hierarchies,
+    )
+    return read(kept, schema).identified()
+
+
+def _refuse_names(frame: pl.DataFrame) -> None:
+    """Refuse columns of text that differ in every row and have no role: they name people."""
+    import polars as pl
+
+    for name in frame.columns:
+        if frame[name].dtype == pl.String and len(frame) >= 20 and frame[name].n_unique() == len(frame):
+            raise DataError(
+                f"column {name!r} has another text in every row, as names and numbers of people do. List it under "
+                "identifiers, which are left out, or under sensitive if it must be published."
+            )
+
+
+def _written(frame: pl.DataFrame) -> list[str]:
+    """The columns that can be sorted and written as text."""
+    import polars as pl
+
+    return [name for name, dtype in frame.schema.items() if not (dtype.is_nested() or dtype in (pl.Binary, pl.Object))]

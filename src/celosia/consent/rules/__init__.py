@@ -1,0 +1,1 @@
+"""The inferences that may be blocked, and how records match them."""

@@ -1,0 +1,227 @@
+"""Which inferences a query makes possible: partial matches of rules, with the elements that fired."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import celosia
+from celosia.consent.rules.rules import Catalogue, Rule, Value
+from celosia.consent.sql.elements import ANY, Columns, Elements, Field, elements, normalised, same_table
+
+if TYPE_CHECKING:
+    from celosia.consent.owners.remembered import Remembered
+
+Seen = Mapping[tuple[str, int, int], bool]
+"""Whether the result held the value: by inference, number of the rule and number of the value."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """The elements of one rule that a query uses."""
+
+    inference: str
+    rule: int
+    tables: tuple[str, ...]
+    fields: tuple[Field, ...]
+    values: tuple[str, ...]
+    total: int
+    active: bool
+    waiting: tuple[int, ...] = ()
+    """Values that only the result can decide, by number; none once the result was looked at."""
+    fired: tuple[int, ...] = ()
+    """The values that fired, by number."""
+
+    @property
+    def matched(self) -> int:
+        """How many elements fired."""
+        return len(self.tables) + len(self.fields) + len(self.values)
+
+    @property
+    def score(self) -> Fraction:
+        r""":math:`|E_{rule} \cap E_{query}| / |E_{rule}|`."""
+        return Fraction(self.matched, self.total)
+
+    def data(self) -> dict[str, Any]:
+        """As plain data; values are named by their field, never by their literal."""
+        return {**asdict(self), "matched": self.matched, "score": float(self.score)}
+
+    def kept(self) -> dict[str, Any]:
+        """What another process needs to have the match again: names of the catalogue, values by their number."""
+        return {name: value for name, value in asdict(self).items() if name != "values"}
+
+    @classmethod
+    def again(cls, kept: Mapping[str, Any], catalogue: Catalogue) -> Match:
+        """The match that was kept."""
+        rule = catalogue[kept["inference"]].rules[kept["rule"]]
+        lists = {name: tuple(kept[name]) for name in ("tables", "waiting", "fired")}
+        fields = tuple((table, field) for table, field in kept["fields"])
+        return cls(**{**kept, **lists, "fields": fields, "values": _fields(rule, kept["fired"])})
+
+    def sentence(self) -> str:
+        """What fired, for a person."""
+        parts = [f"tables {', '.join(self.tables)}"] if self.tables else []
+        parts += [f"fields {', '.join(f'{t}.{f}' for t, f in self.fields)}"] if self.fields else []
+        parts += [f"values of {', '.join(self.values)}"] if self.values else []
+        verdict = "active" if self.active else "not active"
+        return f"{self.inference}, rule {self.rule + 1}: {self.matched} of {self.total} elements ({verdict}): " + (
+            "; ".join(parts) or "nothing"
+        )
+
+
+def match(rule: Rule, query: Elements, inference: str = "", number: int = 0, seen: Seen | None = None) -> Match:
+    r"""Compare one rule with a query.
+
+    .. math:: score = \frac{|E_{rule} \cap E_{query}|}{|E_{rule}|}, \qquad E = \text{tables} \cup \text{fields} \cup
+              \text{values}
+
+    >>> from celosia.consent.rules.rules import derived
+    >>> rule = Rule(tables={"student": ["street", "town", "year"]})
+    >>> match(rule, elements("SELECT town FROM student")).score
+    Fraction(1, 2)
+    """
+    tables = tuple(name for name in rule.tables if any(same_table(name, t) for t in query.tables))
+    fields = tuple((t, f) for t, names in rule.tables.items() for f in names if _uses(query, t, f))
+    fired, waiting = [], []
+    for at, value in enumerate(rule.values):
+        known = (seen or {}).get((inference, number, at))
+        if value.scope == "predicate":
+            hit = _fixes(query, value)
+        else:
+            hit = bool(known)
+            if known is None and shown_by(query, value):
+                waiting.append(at)
+        if hit:
+            fired.append(at)
+    values = _fields(rule, fired)
+    active = _reached(rule, len(tables) + len(fields) + len(values))
+    return Match(inference, number, tables, fields, values, rule.size(), active, tuple(waiting), tuple(fired))
+
+
+def completed(found: Iterable[Match], catalogue: Catalogue, seen: Seen) -> tuple[Match, ...]:
+    """The same matches once the result was looked at: what was waiting has fired or not."""
+    out = []
+    for one in found:
+        rule = catalogue[one.inference].rules[one.rule]
+        hits = [at for at in one.waiting if seen.get((one.inference, one.rule, at))]
+        fired = tuple(sorted({*one.fired, *hits}))
+        done = replace(one, values=_fields(rule, fired), fired=fired, waiting=())
+        out.append(replace(done, active=_reached(rule, done.matched)))
+    return tuple(out)
+
+
+def matches(catalogue: Catalogue, query: Elements, seen: Seen | None = None) -> tuple[Match, ...]:
+    """Compare every rule with a query; an inference is active when one of its rules is."""
+    return tuple(
+        match(rule, query, one.id, number, seen)
+        for one in catalogue.inferences
+        for number, rule in enumerate(one.rules)
+    )
+
+
+def active(found: Iterable[Match]) -> dict[str, tuple[Match, ...]]:
+    """The active inferences with the rules that fired."""
+    out: dict[str, tuple[Match, ...]] = {}
+    for one in found:
+        if one.active:
+            out[one.inference] = (*out.get(one.inference, ()), one)
+    return out
+
+
+def shown_by(query: Elements, value: Value) -> tuple[str, ...]:
+    """The output columns that hold the field of a value rule."""
+    return tuple(
+        output.name
+        for output in query.outputs
+        if any(
+            field in (value.field.casefold(), ANY) and (value.table is None or same_table(table, value.table))
+            for table, field in output.direct
+        )
+    )
+
+
+def marked_columns(query: Elements, found: Iterable[Match], owner: Iterable[str] = ()) -> tuple[str, ...]:
+    """The output columns that carry a field that fired: made of it, or looked up by it.
+
+    A column that comes from a table which the rule itself names is judged by its own fields only. ``owner`` are
+    the names of owner keys: a table that was joined by one of them was not looked up by a fired field.
+    """
+    keys = {name.casefold() for name in owner}
+    names: dict[str, None] = {}
+    for one in found:
+        for output in query.outputs:
+            own = any(_in(one.fields, field) for field in output.direct)
+            named = any(same_table(t, table) for t, _ in output.direct for table in one.tables)
+            looked_up = not named and any(_in(one.fields, f) and f[1] not in keys for f in output.linked)
+            if (own or looked_up) and output.name.casefold() not in keys:
+                names[output.name] = None
+    return tuple(names)
+
+
+class Activations:
+    """Matches by normalised query, so that a query that comes again is not matched again.
+
+    The key is a hash: constants of a query are not kept. ``memory`` keeps matches beyond this process.
+    """
+
+    def __init__(self, catalogue: Catalogue, columns: Columns | None = None, memory: Remembered | None = None) -> None:
+        self._catalogue, self._columns, self._memory = catalogue, columns, memory
+        described = json.dumps({name: list(fields) for name, fields in (columns or {}).items()}, sort_keys=True)
+        self._digest = f"{celosia.__version__}{catalogue.digest()}{described}"
+        self._known: dict[str, tuple[Elements, tuple[Match, ...]]] = {}
+        self.hits = 0
+
+    def of(self, sql: str, dialect: str = "postgres") -> tuple[Elements, tuple[Match, ...]]:
+        """The elements of a query and its matches, before any data are read."""
+        key = hashlib.sha256(f"{self._digest}{normalised(sql, dialect)}".encode()).hexdigest()
+        if key in self._known:
+            self.hits += 1
+            return self._known[key]
+        query = elements(sql, dialect, self._columns)
+        self._known[key] = (query, self._matches(key, query))
+        return self._known[key]
+
+    def _matches(self, key: str, query: Elements) -> tuple[Match, ...]:
+        kept = self._memory.recall(key) if self._memory else None
+        if kept is not None:
+            self.hits += 1
+            return tuple(Match.again(one, self._catalogue) for one in kept)
+        found = matches(self._catalogue, query)
+        if self._memory:
+            self._memory.keep(key, [one.kept() for one in found])
+        return found
+
+
+def _fields(rule: Rule, numbers: Iterable[int]) -> tuple[str, ...]:
+    """The fields of some values of a rule."""
+    return tuple(rule.values[at].field for at in numbers)
+
+
+def _reached(rule: Rule, matched: int) -> bool:
+    """Whether so many elements activate a rule."""
+    enough = (
+        matched >= rule.minimum if rule.threshold is None else matched >= Fraction(str(rule.threshold)) * rule.size()
+    )
+    return rule.active and enough
+
+
+def _uses(query: Elements, table: str, field: str) -> bool:
+    wanted = field.casefold()
+    return any(same_table(t, table) and f in (wanted, ANY) for t, f in query.fields)
+
+
+def _fixes(query: Elements, value: Value) -> bool:
+    return any(
+        c.field == value.field.casefold()
+        and (value.table is None or same_table(c.table, value.table))
+        and value.accepts(c.literal)
+        for c in query.constants
+    )
+
+
+def _in(fired: Iterable[Field], field: Field) -> bool:
+    return any(same_table(t, field[0]) and field[1] in (f.casefold(), ANY) for t, f in fired)

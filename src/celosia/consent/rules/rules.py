@@ -1,0 +1,310 @@
+"""Inferences and their rules: what people read, and the tables, fields and values that the machine compares."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from celosia.consent.sql.elements import ANY, Columns, Elements, elements, plain_literal
+from celosia.errors import DataError, InputError, UnknownName
+
+LANGUAGES = ("en", "es", "ca")
+STUDENT_CLASSES = {
+    "timetable": "Class timetable",
+    "secondary-school": "Secondary school",
+    "admission": "Admission",
+    "geographic": "Geographic",
+    "degree": "Degree",
+    "socio-economic": "Socio-economic",
+    "grades": "Grades",
+    "titles": "Titles",
+    "financial": "Financial",
+    "personal": "Personal",
+}
+"""The ten classes of student data, as a taxonomy to start from."""
+
+
+def _sentences(value: Any) -> Any:
+    return {"en": value} if isinstance(value, str) else value
+
+
+Sentences = Annotated[dict[str, str], BeforeValidator(_sentences)]
+"""The same sentence in several languages; a bare text is English."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Value(_Frozen):
+    """A value that makes a rule apply: fixed by a condition of the query, or (``scope="data"``) found in its result."""
+
+    field: str = Field(min_length=1)
+    literal: str
+    table: str | None = None
+    op: Literal["=", "!=", "<", "<=", ">", ">="] = "="
+    scope: Literal["predicate", "data"] = "predicate"
+
+    @field_validator("literal", mode="before")
+    @classmethod
+    def _text(cls, value: Any) -> Any:
+        return plain_literal(value) if isinstance(value, int | float | str) else value
+
+    def accepts(self, literal: str) -> bool:
+        """Whether a constant meets the condition; numbers are compared as numbers.
+
+        >>> Value(field="year", literal="2015", op=">=").accepts("2019")
+        True
+        """
+        one, other = plain_literal(literal), self.literal
+        try:
+            left, right = float(one), float(other)
+        except ValueError:
+            left, right = one, other  # type: ignore[assignment]
+        return {
+            "=": one == other,
+            "!=": one != other,
+            "<": left < right,
+            "<=": left <= right,
+            ">": left > right,
+            ">=": left >= right,
+        }[self.op]
+
+
+class Rule(_Frozen):
+    """Elements of a database by which an inference can be made.
+
+    A query activates the rule when it uses at least the share ``threshold`` of the elements, or, without a
+    threshold, at least ``minimum`` of them.
+    """
+
+    tables: dict[str, tuple[str, ...]] = Field(description="fields of each table")
+    values: tuple[Value, ...] = ()
+    active: bool = True
+    threshold: float | None = Field(default=None, gt=0, le=1)
+    minimum: int = Field(default=1, ge=1)
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _something(self) -> Rule:
+        if not self.tables and not self.values:
+            raise ValueError("a rule needs at least one table or value")
+        for table, fields in self.tables.items():
+            if len({f.casefold() for f in fields}) < len(fields):
+                raise ValueError(f"table {table} names a field twice")
+        return self
+
+    def size(self) -> int:
+        """The number of its elements: tables, fields and values.
+
+        >>> Rule(tables={"student": ["street", "town"]}, values=[Value(field="year", literal=2019)]).size()
+        4
+        """
+        return len(self.tables) + sum(map(len, self.tables.values())) + len(self.values)
+
+    def without(self, *, tables: Iterable[str] = (), fields: Iterable[str] = (), values: Iterable[str] = ()) -> Rule:
+        """The rule without some tables, fields (of any table, or ``table.field``) and values (by field)."""
+        gone = {name.casefold() for name in tables}
+        bare = {name.casefold() for name in fields}
+        kept = {
+            table: tuple(f for f in names if not {f.casefold(), f"{table}.{f}".casefold()} & bare)
+            for table, names in self.tables.items()
+            if table.casefold() not in gone
+        }
+        dropped = {name.casefold() for name in values}
+        return self.model_copy(
+            update={"tables": kept, "values": tuple(v for v in self.values if v.field.casefold() not in dropped)}
+        )
+
+    def merged(self, other: Rule) -> Rule:
+        """One rule with the elements of both."""
+        tables = {name: list(fields) for name, fields in self.tables.items()}
+        spelled = {name.casefold(): name for name in tables}
+        for name, fields in other.tables.items():
+            mine = tables.setdefault(spelled.setdefault(name.casefold(), name), [])
+            mine += [f for f in fields if f.casefold() not in {m.casefold() for m in mine}]
+        values = (*self.values, *(v for v in other.values if v not in self.values))
+        return self.model_copy(update={"tables": {n: tuple(f) for n, f in tables.items()}, "values": values})
+
+
+class Realisation(_Frozen):
+    """A query by which the inference could be made from the whole database."""
+
+    sql: str
+    dialect: str = "postgres"
+    note: str = ""
+
+
+class Inference(_Frozen):
+    """What somebody could deduce about a person, in words, with the rules that detect it."""
+
+    id: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")
+    description: Sentences
+    example: Sentences = Field(default_factory=dict)
+    category: str | None = None
+    extra: int = Field(default=30, ge=0, description="X: how much larger the class of a blocking owner must be")
+    realisations: tuple[Realisation, ...] = ()
+    rules: tuple[Rule, ...] = ()
+
+    @field_validator("description")
+    @classmethod
+    def _said(cls, value: dict[str, str]) -> dict[str, str]:
+        if not any(text.strip() for text in value.values()):
+            raise ValueError("an inference needs a sentence in at least one language")
+        return value
+
+    def sentence(self, language: str = "en") -> str:
+        """The sentence in a language, or in another one when it was not written in that."""
+        return spoken(self.description, language)
+
+
+class Catalogue(_Frozen):
+    """The inferences of one database."""
+
+    inferences: tuple[Inference, ...]
+    taxonomy: dict[str, str] = Field(default_factory=lambda: dict(STUDENT_CLASSES))
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Catalogue:
+        ids = [one.id.casefold() for one in self.inferences]
+        twice = sorted({i for i in ids if ids.count(i) > 1})
+        if twice:
+            raise ValueError(f"inference {twice[0]!r} occurs twice")
+        for one in self.inferences:
+            if one.category is not None and one.category not in self.taxonomy:
+                raise ValueError(f"inference {one.id!r} has the category {one.category!r}, which the taxonomy lacks")
+        return self
+
+    def __getitem__(self, name: str) -> Inference:
+        for one in self.inferences:
+            if one.id.casefold() == name.casefold():
+                return one
+        raise UnknownName.of("inference", name, self.ids())
+
+    def ids(self) -> list[str]:
+        """The names of the inferences."""
+        return [one.id for one in self.inferences]
+
+    def digest(self) -> str:
+        """A hash of everything that decides activation."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+
+def spoken(sentences: Mapping[str, str], language: str) -> str:
+    """A sentence in a language, else in English, else in any."""
+    return sentences.get(language) or sentences.get("en") or next(iter(sentences.values()), "")
+
+
+def derived(sql: str | Iterable[str], dialect: str = "postgres", columns: Columns | None = None) -> Rule:
+    """A rule with the elements of one query, or of several merged; a proposal that an expert edits.
+
+    >>> derived("SELECT town FROM student WHERE year = 2019").tables
+    {'student': ('town', 'year')}
+    """
+    texts = [sql] if isinstance(sql, str) else list(sql)
+    if not texts:
+        raise DataError("give at least one query to derive a rule from.")
+    rules = [_of(elements(text, dialect, columns)) for text in texts]
+    first = rules[0]
+    for other in rules[1:]:
+        first = first.merged(other)
+    return first
+
+
+def _of(found: Elements) -> Rule:
+    tables = {
+        table: tuple(sorted(field for t, field in found.fields if t == table and field != ANY))
+        for table in sorted(found.tables)
+    }
+    fixed = sorted(found.constants, key=lambda c: (c.field, c.table, c.literal))
+    return Rule(tables=tables, values=tuple(Value(table=c.table, field=c.field, literal=c.literal) for c in fixed))
+
+
+def load(path: str | Path) -> Catalogue:
+    """Read a catalogue from TOML (``.toml``) or XML (``.xml``)."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot read the catalogue {str(path)!r} ({type(error).__name__}).") from None
+    if path.suffix.lower() == ".xml":
+        from celosia.consent.rules.exchange import read_xml
+
+        return read_xml(text)
+    return read_toml(text)
+
+
+def read_toml(text: str) -> Catalogue:
+    """Read a catalogue from TOML.
+
+    >>> read_toml('''[[inference]]
+    ... id = "residence"
+    ... description = "Find out where I live"
+    ... [[inference.rule]]
+    ... tables = {student = ["street"]}
+    ... ''').ids()
+    ['residence']
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"the catalogue is not TOML: {error}.") from None
+    found = []
+    for one in data.get("inference", []):
+        renamed = {"rule": "rules", "realisation": "realisations"}
+        found.append({renamed.get(key, key): value for key, value in one.items()})
+    rest = {key: value for key, value in data.items() if key != "inference"}
+    return made({**rest, "inferences": found})
+
+
+def made(data: Mapping[str, Any]) -> Catalogue:
+    """A catalogue from plain data; says what is wrong and where."""
+    try:
+        return Catalogue.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "catalogue"
+        raise InputError(f"catalogue of inferences, {where}: {first['msg'].removeprefix('Value error, ')}.") from None
+
+
+def write_toml(catalogue: Catalogue) -> str:
+    """The catalogue as TOML; reading it back gives the same catalogue."""
+    lines = ["[taxonomy]", *(f"{_key(k)} = {_text(v)}" for k, v in catalogue.taxonomy.items())]
+    for one in catalogue.inferences:
+        lines += ["", "[[inference]]", f"id = {_text(one.id)}", f"description = {_table(one.description)}"]
+        if one.example:
+            lines.append(f"example = {_table(one.example)}")
+        if one.category is not None:
+            lines.append(f"category = {_text(one.category)}")
+        lines.append(f"extra = {one.extra}")
+        for query in one.realisations:
+            lines += ["", "[[inference.realisation]]"]
+            lines += [f"{key} = {_text(value)}" for key, value in query.model_dump().items() if value]
+        for rule in one.rules:
+            lines += ["", "[[inference.rule]]", f"active = {str(rule.active).lower()}"]
+            lines += [f"threshold = {rule.threshold}"] if rule.threshold is not None else []
+            lines += [f"minimum = {rule.minimum}"] + ([f"note = {_text(rule.note)}"] if rule.note else [])
+            tables = ", ".join(f"{_key(n)} = [{', '.join(map(_text, f))}]" for n, f in rule.tables.items())
+            lines.append(f"tables = {{{tables}}}")
+            values = [_table({k: v for k, v in value.model_dump().items() if v is not None}) for value in rule.values]
+            lines += [f"values = [{', '.join(values)}]"] if values else []
+    return "\n".join(lines) + "\n"
+
+
+def _text(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+
+
+def _table(values: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{_key(k)} = {_text(v)}" for k, v in values.items()) + "}"

@@ -1,0 +1,126 @@
+"""What the administrator sees: inferences, rules, coverage and counts, never a choice, never an exact count."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from celosia.consent.owners.store import Preferences
+from celosia.consent.owners.tables import tables
+from celosia.consent.publication.edition import FEWEST
+from celosia.consent.rules.rules import LANGUAGES, Catalogue, Inference, Rule
+from celosia.consent.site.pages import Pages, draw, said, words
+
+
+def counted(n: int) -> str:
+    """A count as a range.
+
+    A withheld count next to exact ones and their total could be worked out, so all counts are ranges: of three counts
+    and their total, none can be told closer than to two values.
+
+    >>> counted(0), counted(4), counted(5), counted(123)
+    ('< 5', '< 5', '5–9', '120–124')
+    """
+    low = n // FEWEST * FEWEST
+    return f"{low}–{low + FEWEST - 1}" if low else f"< {FEWEST}"
+
+
+def share(n: int, total: int) -> str:
+    """A share of a total, as exact as the ranges of both tell it.
+
+    >>> share(37, 121), share(3, 121), share(0, 0)
+    ('(≈ 29 %)', '', '')
+    """
+    part, whole = (x // FEWEST * FEWEST for x in (n, total))
+    return f"(≈ {100 * part // whole} %)" if part else ""
+
+
+class Overview:
+    """The administrator's pages."""
+
+    def __init__(self, catalogue: Catalogue, store: Preferences) -> None:
+        self._catalogue, self._store, self._pages = catalogue, store, Pages(catalogue, store)
+
+    def inferences(self, form: str, language: str) -> str:
+        """Inferences, rules and counts; nobody's own choice."""
+        total = self._store.count()
+        counts = self._store.counts(self._catalogue.ids())
+        return draw(
+            "admin",
+            language,
+            rows=[self._row(one, counts[one.id], total, language) for one in self._catalogue.inferences],
+            trail=[_event(row, language) for row in self._store.trail(50)],
+            form=form,
+            owners=counted(total),
+            answered=" ".join((counted(self._answered()), share(self._answered(), total))).strip(),
+            meaning="block" if self._store.default else "allow",
+            least=FEWEST,
+        )
+
+    def _row(self, one: Inference, counts: dict[str, int], total: int, language: str) -> dict[str, Any]:
+        answered = counts["block"] + counts["allow"]
+        return {
+            "id": one.id,
+            "sentence": said(one.description, language),
+            "category": self._pages.class_name(one.category, language) if one.category else None,
+            "extra": one.extra,
+            "coverage": " ".join((counted(answered), share(answered, total))).strip(),
+            "rules": [_rule(rule, language) for rule in one.rules],
+            "active": any(rule.active for rule in one.rules),
+            "unwritten": [words(code)["language"] for code in LANGUAGES if not one.description.get(code)],
+            **{key: counted(value) for key, value in counts.items()},
+        }
+
+    def _answered(self) -> int:
+        import sqlalchemy as sa
+
+        t = tables().choices
+        query = sa.select(sa.func.count(t.c.owner.distinct())).where(t.c.inference.in_(self._catalogue.ids()))
+        with self._store.engine.connect() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def answers(self, form: str, language: str) -> str:
+        """The answers to the questionnaire by group of respondents, small groups withheld."""
+        from markupsafe import Markup
+
+        from celosia.consent.owners.questionnaire import questions, tabulate
+
+        w = words(language)
+        found = tabulate(self._store).without_few(FEWEST)
+        means = {(row["question"], row["group"]): f"{row['mean']:.1f}" for row in found.frame.to_dicts()}
+        parts: dict[str, list[Any]] = {"mean_private": [], "mean_trust": []}
+        for key, question in questions().items():
+            name = self._pages.class_name(question.category, language) if question.category else None
+            row = (name, question.said(language), [means.get((key, group), "") for group in sorted(found.respondents)])
+            parts["mean_private" if question.category else "mean_trust"].append(row)
+        chart = Markup(found.chart(language, title=w["chart"], ungrouped=w["group_none"]))  # noqa: S704 - escaped there
+        groups = [(group or w["group_none"], counted(n)) for group, n in sorted(found.respondents.items())]
+        return draw("answers", language, form=form, groups=groups, parts=parts, chart=chart, least=FEWEST)
+
+
+def _rule(rule: Rule, language: str) -> dict[str, Any]:
+    w, size = words(language), rule.size()
+    if rule.threshold is not None:
+        needs = w["rule_share"].format(share=f"{100 * rule.threshold:.0f} %", size=size)
+    else:
+        needs = w["rule_count"].format(least=rule.minimum, size=size)
+    values = [
+        (f"{f'{v.table}.' if v.table else ''}{v.field} {v.op} {v.literal}", v.scope == "data") for v in rule.values
+    ]
+    return {"active": rule.active, "needs": needs, "tables": rule.tables, "fixed": values, "note": rule.note}
+
+
+def _event(row: dict[str, str], language: str) -> dict[str, str]:
+    """A line of the trail in a language; its counts as ranges too."""
+    w, what, detail = words(language), row["what"], row["detail"]
+    numbers = [counted(int(n) if n.isdigit() else 0) for n in re.findall(r"\d+|a few", detail)]
+    if what == "publication" and numbers:
+        numbers[0] = detail.split()[0]  # inferences, not people
+    pattern = w["trail_detail"].get(detail) or w["trail_detail"].get(what, "")
+    fits = pattern and pattern.count("{") == len(numbers)
+    return {
+        "at": row["at"],
+        "event": w["trail_event"].get(what, what),
+        "who": w["trail_who"].get(row["who"], row["who"]),
+        "detail": pattern.format(*numbers) if fits else re.sub(r"\d+", lambda n: counted(int(n[0])), detail),
+    }

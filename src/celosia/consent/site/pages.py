@@ -1,0 +1,146 @@
+"""The consent pages as text: Jinja templates in three languages, without scripts."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlencode
+
+from celosia.consent.owners.store import Preferences
+from celosia.consent.publication.edition import FEWEST
+from celosia.consent.rules.rules import LANGUAGES, Catalogue, spoken
+
+if TYPE_CHECKING:
+    import jinja2
+
+
+@functools.cache
+def words(language: str) -> dict[str, Any]:
+    """The words of the pages in a language."""
+    return tomllib.loads((resources.files("celosia.consent") / "words" / f"{language}.toml").read_text("utf-8"))
+
+
+def preferred(asked: str | None, cookie: str | None, header: str) -> str:
+    """The language to use: asked for, remembered, or the first of the browser's that there is.
+
+    >>> preferred(None, None, "fr, ca;q=0.8, en;q=0.5"), preferred("es", "ca", "en"), preferred(None, None, "")
+    ('ca', 'es', 'en')
+    """
+    listed = [part.split(";")[0].strip().lower()[:2] for part in header.split(",")]
+    return next((one for one in (asked, cookie, *listed) if one in LANGUAGES), "en")
+
+
+class Said(NamedTuple):
+    """A text and the language it is in, empty where that is the language of the page."""
+
+    text: str
+    language: str = ""
+
+
+def said(sentences: Mapping[str, str], language: str) -> Said:
+    """A sentence of the catalogue for a page in some language; screen readers must be told when it is in another.
+
+    >>> said({"en": "Find out where I live"}, "ca")
+    Said(text='Find out where I live', language='en')
+    """
+    text = spoken(sentences, language)
+    spoken_in = next((code for code, one in sentences.items() if one == text), "")
+    return Said(text, "" if sentences.get(language) == text else spoken_in)
+
+
+def day(at: str, language: str) -> str:
+    """A moment as people write it.
+
+    >>> day("2026-04-03T09:05:00.000000Z", "ca")
+    "3 d'abril de 2026, 09:05 (UTC)"
+    """
+    w, (year, month, number) = words(language), at[:10].split("-")
+    return str(w["date"]).format(day=int(number), month=w["months"][int(month) - 1], year=year, time=at[11:16])
+
+
+class Pages:
+    """Everything the pages need to be drawn."""
+
+    def __init__(self, catalogue: Catalogue, store: Preferences) -> None:
+        self._catalogue, self._store = catalogue, store
+
+    def sign_in(self, language: str, done: str = "") -> str:
+        """How to sign in."""
+        return draw("sign_in", language, done=done)
+
+    def refused(self, language: str, why: str, back: str = "/") -> str:
+        """What was refused, why, and where to go from there."""
+        there = urlencode({"why": why, "back": back})
+        return draw("refused", language, f"/refused?{there}&", why=why, back=back)
+
+    def link(self, language: str, token: str) -> str:
+        """The page of a link: a button, since programs that look into mail open links too."""
+        return draw("link", language, token=token)
+
+    def choices(self, owner: str, form: str, language: str, *, saved: bool = False) -> str:
+        """The inferences with what the owner chose."""
+        found = self._store.choices(owner, self._catalogue.ids())
+        items = [
+            {
+                "id": one.id,
+                "sentence": said(one.description, language),
+                "example": said(one.example, language) if one.example else None,
+                "block": choice.block,
+                "at": choice.at,
+            }
+            for one, choice in zip(self._catalogue.inferences, found, strict=True)
+        ]
+        names = {item["id"]: item["sentence"] for item in items}
+        history = [
+            {**row, "sentence": names.get(row["inference"], Said(row["inference"]))}
+            for row in reversed(self._store.history(owner))
+        ]
+        meaning = "block" if self._store.default else "allow"
+        values = {"items": items, "owner": owner, "form": form, "saved": saved, "history": history, "meaning": meaning}
+        return draw("choices", language, "?saved=1&" if saved else "?", **values)
+
+    def questions(self, language: str, group: str = "", *, done: bool = False, signed: bool = False) -> str:
+        """The questionnaire on how private things are."""
+        from celosia.consent.owners.questionnaire import class_names, questions
+
+        asked = questions()
+        classes = {
+            self.class_name(category, language): {k: q for k, q in asked.items() if q.category == category}
+            for category in class_names()
+        }
+        trust = {key: question for key, question in asked.items() if not question.category}
+        kept = {"group": group} if group else {}
+        here = f"?{urlencode(kept | ({'done': '1'} if done else {}))}&"
+        values = {"group": group, "done": done, "signed": signed, "least": FEWEST}
+        return draw("questions", language, here, classes=classes, trust=trust, **values)
+
+    def class_name(self, category: str, language: str) -> Said:
+        """The name of a class of the taxonomy, as the catalogue has it; translated where it has not renamed it."""
+        from celosia.consent.owners.questionnaire import class_names
+
+        known = class_names().get(category, {})
+        named = self._catalogue.taxonomy.get(category, known.get("en", category))
+        return said(known, language) if named == known.get("en") else Said(named)
+
+
+def draw(name: str, language: str, here: str = "?", **values: Any) -> str:
+    """Fill a template; ``here`` is the address of the page to which the language is added."""
+    switch = {code: (words(code)["language"], f"{here}lang={code}") for code in LANGUAGES}
+    page = _environment().get_template(f"{name}.html.j2")
+    return page.render(w=words(language), code=language, switch=switch, day=day, **values)
+
+
+def styles() -> str:
+    """The style sheet of the pages."""
+    return (resources.files("celosia.consent") / "templates" / "style.css").read_text("utf-8")
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    loader = jinja2.PackageLoader("celosia.consent", "templates")
+    return jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)

@@ -1,0 +1,1 @@
+"""What a query of the past says about columns and values."""

@@ -1,0 +1,177 @@
+"""What a condition says about every row that meets it: fields fixed to constants, rows that must exist elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from celosia.consent.sql.elements import plain_literal
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+Fixed = dict[tuple[str, ...], tuple["exp.Column", frozenset[str]]]
+"""By the name of a column as it is written: the column and the constants it may have."""
+
+
+def parts(condition: exp.Expr, *, holds: bool = True) -> Iterator[tuple[exp.Expr, bool]]:
+    """The parts of a condition that all hold (or all fail) when it does: taken apart at AND, at OR under NOT."""
+    from sqlglot import exp
+
+    todo = [(condition, holds)]
+    while todo:
+        at, positive = todo.pop()
+        positive ^= bool(at.args.get("negate"))
+        if isinstance(at, exp.Paren):
+            todo.append((at.this, positive))
+        elif isinstance(at, exp.Not):
+            todo.append((at.this, not positive))
+        elif isinstance(at, exp.And if positive else exp.Or):
+            todo += [(at.right, positive), (at.left, positive)]
+        elif isinstance(at, exp.Is) and isinstance(at.expression, exp.Boolean) and positive:
+            todo.append((at.this, bool(at.expression.this)))
+        else:
+            yield at, positive
+
+
+def fixed(condition: exp.Expr, *, holds: bool = True) -> Fixed:
+    """Columns that a condition fixes: ``c = 1``, ``c IN (1, 2)``, ``c = 1 OR c = 2``, ``(b, c) = (1, 2)``, ``c``."""
+    from sqlglot import exp
+
+    found: Fixed = {}
+    for part, positive in parts(condition, holds=holds):
+        if isinstance(part, exp.Or | exp.And):
+            pairs = _in_every(part, holds=positive)
+        else:
+            pairs = list(_pairs(part, holds=positive))
+        for column, literal in pairs:
+            key = tuple(p.name.casefold() for p in column.parts)
+            found[key] = (column, found.get(key, (column, frozenset()))[1] | {literal})
+    return found
+
+
+def _in_every(choice: exp.Connector, *, holds: bool) -> list[tuple[exp.Column, str]]:
+    """What every branch of a choice fixes."""
+    branches, todo = [], [choice.unnest()]
+    while todo:
+        at = todo.pop()
+        if isinstance(at, type(choice)):
+            todo += [at.left.unnest(), at.right.unnest()]
+        else:
+            branches.append(fixed(at, holds=holds))
+    shared = set.intersection(*(set(branch) for branch in branches))
+    return [(branch[key][0], literal) for branch in branches for key in shared for literal in branch[key][1]]
+
+
+def required(condition: exp.Expr) -> Iterator[exp.Expr]:
+    """Sub-selects in which every row must find a row: ``EXISTS (…)``, ``IN (SELECT …)``, ``= ANY (SELECT …)``."""
+    from sqlglot import exp
+
+    for part, positive in parts(condition):
+        query: Any = None
+        if positive and isinstance(part, exp.Exists):
+            query = part.this
+        elif positive and isinstance(part, exp.In):
+            query = part.args.get("query")
+        elif positive and isinstance(part, exp.Predicate) and isinstance(part.args.get("expression"), exp.Any):
+            query = part.expression.this
+        if isinstance(query, exp.Expr) and isinstance(query.unnest(), exp.Query):
+            yield query.unnest()
+
+
+def equated(condition: exp.Expr) -> Iterator[tuple[exp.Column, exp.Column]]:
+    """Pairs of columns that are equal in every row."""
+    from sqlglot import exp
+
+    for part, positive in parts(condition):
+        if positive and isinstance(part, exp.EQ | exp.NullSafeEQ):
+            one, other = bare(part.left), bare(part.right)
+            if isinstance(one, exp.Column) and isinstance(other, exp.Column):
+                yield one, other
+
+
+def bare(node: exp.Expr) -> exp.Expr:
+    """Without parentheses, casts and collations: they change how a value is written, not which one it is."""
+    from sqlglot import exp
+
+    while isinstance(node, exp.Paren | exp.Cast | exp.Collate):
+        node = node.this
+    return node
+
+
+def constant(value: exp.Expr) -> str | None:
+    """The text of a constant, also behind a cast, a date function or a minus sign; None when it is not one."""
+    from sqlglot import exp
+
+    value = bare(value)
+    if isinstance(value, exp.Convert):
+        value = bare(value.expression)
+    if isinstance(value, exp.StrToDate | exp.StrToTime):
+        return _date(value)
+    if isinstance(value, exp.Date | exp.Timestamp | exp.DateStrToDate | exp.TsOrDsToDate):
+        others = [arg for key, arg in value.args.items() if key != "this" and isinstance(arg, exp.Expr | list) and arg]
+        value = bare(value.this) if isinstance(value.this, exp.Expr) and not others else value
+    if isinstance(value, exp.Neg) and isinstance(bare(value.this), exp.Literal):
+        return plain_literal("-" + bare(value.this).name)
+    if isinstance(value, exp.Introducer):
+        value = value.expression
+    if isinstance(value, exp.Boolean):
+        return plain_literal(bool(value.this))
+    if isinstance(value, exp.Literal | exp.National | exp.ByteString | exp.RawString | exp.UnicodeString):
+        return plain_literal(value.name)
+    return None
+
+
+def _date(value: exp.Expr) -> str | None:
+    """A date that is written with its format, as ``2019-12-31``; with the time when there is one."""
+    from datetime import datetime
+
+    from sqlglot import exp
+
+    text, form = value.this, value.args.get("format")
+    if not isinstance(text, exp.Literal) or not isinstance(form, exp.Literal):
+        return None
+    if not all(any(f"%{sign}" in form.name for sign in signs) for signs in ("Yy", "mBb", "de")):
+        return None
+    try:
+        found = datetime.strptime(text.name, form.name)
+    except ValueError:
+        return None
+    return found.date().isoformat() if found.time() == datetime.min.time() else found.isoformat(" ")
+
+
+def _pairs(part: exp.Expr, *, holds: bool) -> Iterator[tuple[exp.Column, str]]:
+    """Column and constant of one comparison."""
+    from sqlglot import exp
+
+    if isinstance(part, exp.Column):  # a truth value by itself
+        yield part, plain_literal(holds)
+    elif isinstance(part, (exp.EQ | exp.NullSafeEQ) if holds else (exp.NEQ | exp.NullSafeNEQ)):
+        yield from _equal(part.left, part.right)
+        yield from _equal(part.right, part.left)
+    elif holds and isinstance(part, exp.Like) and not set(part.expression.name) & set("%_\\"):
+        yield from _equal(part.this, part.expression)
+    elif holds and isinstance(part, exp.In):
+        array = part.args.get("unnest")
+        members = array.expressions[0].expressions if isinstance(array, exp.Unnest) else part.expressions
+        for member in members:
+            for row in member.expressions if isinstance(member, exp.Values) else [member]:
+                yield from _equal(part.this, row)
+
+
+def _equal(one: exp.Expr, other: exp.Expr) -> Iterator[tuple[exp.Column, str]]:
+    """A column and a constant that are equal; rows member by member, ``ANY`` of a list each."""
+    from sqlglot import exp
+
+    column, value = bare(one), bare(other)
+    if isinstance(value, exp.Tuple) and not isinstance(column, exp.Tuple) and len(value.expressions) == 1:
+        value = bare(value.expressions[0])
+    if isinstance(column, exp.Tuple) and isinstance(value, exp.Tuple):
+        for left, right in zip(column.expressions, value.expressions, strict=False):
+            yield from _equal(left, right)
+    elif isinstance(column, exp.Column) and not isinstance(column.this, exp.Star):
+        array = bare(value.this) if isinstance(value, exp.Any) else None
+        for member in array.expressions if isinstance(array, exp.Array | exp.Tuple) else [value]:
+            literal = constant(member)
+            if literal is not None:
+                yield column, literal

@@ -1,0 +1,154 @@
+"""What a query touches: tables, fields and constants, read from its text. Nothing is ever run.
+
+Names are compared without regard to case, and a table with or without its schema is the same table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
+
+from celosia.data.io.quiet import silence
+from celosia.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+ANY = "*"
+"""A field name that stands for every field of its table: ``SELECT *`` from a table that is not described."""
+LONGEST = 100_000
+DIALECTS = ("oracle", "postgres", "mysql", "sqlite", "tsql", "duckdb", "snowflake", "bigquery")
+
+Field = tuple[str, str]
+"""A table and one of its fields, in lower case."""
+Columns = Mapping[str, Sequence[str]]
+"""The columns of each table of a database, as far as they are known."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A field that a query fixes to a constant: all rows of the result, or of a branch of it, share it."""
+
+    table: str
+    field: str
+    literal: str
+
+
+@dataclass(frozen=True)
+class Output:
+    """A column of the result and the fields that it is made of.
+
+    ``linked`` are fields of other tables by which the table of the column was looked up: the name of a province
+    comes from the table of provinces, but tells the province code of the enrolment it was joined to.
+    """
+
+    name: str
+    direct: frozenset[Field]
+    linked: frozenset[Field] = frozenset()
+    same: frozenset[Field] = frozenset()
+    """The fields that the column shows unchanged."""
+
+
+@dataclass(frozen=True)
+class Elements:
+    """Tables, fields and constants of a query, and what each column of its result is made of."""
+
+    tables: frozenset[str]
+    fields: frozenset[Field]
+    constants: frozenset[Constant]
+    outputs: tuple[Output, ...]
+
+
+def elements(sql: str, dialect: str = "postgres", columns: Columns | None = None) -> Elements:
+    """Read the elements of one query.
+
+    Aliases, comma joins, sub-selects, common table expressions, set operations and Oracle's ``(+)`` are resolved.
+    A column without a table name belongs to every table of its query that it could come from, unless ``columns``
+    tells which has it: it is safer to see one element too many. A view is a table by its own name. Fails when the
+    text is not one SELECT that the dialect can read, or when a name in it cannot be traced.
+
+    >>> found = elements("SELECT e.name FROM student AS e WHERE e.year = 2019 AND e.term = '1'")
+    >>> sorted(found.fields)
+    [('student', 'name'), ('student', 'term'), ('student', 'year')]
+    >>> sorted((c.field, c.literal) for c in found.constants)
+    [('term', '1'), ('year', '2019')]
+    """
+    from celosia.consent.sql.lineage import Reading
+
+    return Reading(parsed(sql, dialect), columns or {}, dialect).elements()
+
+
+def parsed(sql: str, dialect: str = "postgres") -> exp.Query:
+    """Parse one query; refuse anything that is not a question."""
+    try:
+        import sqlglot
+        from sqlglot import exp
+        from sqlglot.errors import SqlglotError
+    except ImportError:  # pragma: no cover - the test environment has it
+        from celosia.errors import MissingExtra
+
+        raise MissingExtra.of("reading SQL", "db") from None
+    if dialect not in DIALECTS:
+        raise ParameterError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r}.")
+    if len(sql) > LONGEST:
+        raise DataError(f"the query has {len(sql)} characters; at most {LONGEST} are read.")
+    try:
+        with silence():
+            found = sqlglot.parse(sql, read=dialect)
+    except (SqlglotError, ValueError, RecursionError):
+        # the parser's own message repeats the text, literals included
+        raise DataError(f"the query cannot be read as {dialect} SQL. Check its spelling and the dialect.") from None
+    statements = [s for s in found if s is not None and not isinstance(s, exp.Semicolon)]
+    if len(statements) != 1:
+        raise DataError(f"one query at a time: {len(statements)} statements were given.")
+    tree = statements[0]
+    while isinstance(tree, exp.Subquery) and not any(value for key, value in tree.args.items() if key != "this"):
+        tree = tree.this
+    if not isinstance(tree, exp.Query):
+        word = tree.name if isinstance(tree, exp.Command) else tree.key
+        raise DataError(f"only a SELECT can be published, not {word.upper()}. Give the question by itself.")
+    if tree.find(exp.Into, exp.DML, exp.DDL, exp.Drop, exp.Lock) is not None:
+        raise DataError("the query changes or locks data. Only a plain SELECT can be published.")
+    return tree
+
+
+def normalised(sql: str, dialect: str = "postgres") -> str:
+    """The query in one spelling: spaces, comments and the case of names do not matter, constants and quotes do.
+
+    >>> normalised("select A from T -- note") == normalised("SELECT a FROM t")
+    True
+    """
+    from sqlglot import exp
+
+    tree = parsed(sql, dialect)
+    for name in tree.find_all(exp.Identifier):
+        name.set("this", name.name.casefold())
+    return f"{dialect}: {tree.sql(dialect=dialect, comments=False)}"
+
+
+def plain_literal(value: object) -> str:
+    """A constant as text, so that ``'1'``, ``1`` and ``1.0`` are equal.
+
+    >>> plain_literal("1"), plain_literal(1.0), plain_literal("A"), plain_literal(True)
+    ('1', '1', 'A', '1')
+    """
+    if isinstance(value, bool):
+        return str(int(value))
+    text = str(value).strip()
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return text
+    return format(number.normalize(), "f") if number.is_finite() else text
+
+
+def same_table(one: str, other: str) -> bool:
+    """Whether two table names mean the same table, one of them perhaps without its schema.
+
+    >>> same_table("ucr.MA_MATRICULA", "ma_matricula"), same_table("a.t", "b.t")
+    (True, False)
+    """
+    one, other = one.casefold(), other.casefold()
+    return one == other or one.endswith("." + other) or other.endswith("." + one)

@@ -1,0 +1,381 @@
+"""From the names in a query to the fields of base tables: what each query in it shows, needs and fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from celosia.consent.sql import conditions
+from celosia.consent.sql.calls import method, refuse_hidden
+from celosia.consent.sql.elements import ANY, Columns, Constant, Elements, Output, same_table
+from celosia.consent.sql.relations import Fields, Found, Frame, Relation, Source, Trace, merged
+from celosia.errors import DataError
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+# A common table expression may name itself there without the word RECURSIVE.
+IMPLICIT = frozenset({"oracle", "tsql", "sqlite", "snowflake"})
+# Parts of a SELECT that name no data, or that are read in an order of their own.
+OWN = {
+    *("with_", "expressions", "from_", "joins", "laterals", "windows", "hint", "options", "for_", "kind", "distinct"),
+    *("operation_modifiers", "where", "group", "having", "qualify", "order", "connect"),
+}
+Link = tuple[Fields, Fields]
+
+
+class Reading:
+    """One statement; each query in it becomes a relation, from the inside out."""
+
+    def __init__(self, tree: exp.Query, columns: Columns, dialect: str) -> None:
+        self.dialect = dialect
+        self.tables: set[str] = set()
+        self._tree = _spelled_out(tree) if dialect == "sqlite" else tree
+        self._known = {name.casefold(): [c.casefold() for c in fields] for name, fields in columns.items()}
+        self._made: dict[int, Relation] = {}
+        self._seen: set[int] = set()
+
+    def elements(self) -> Elements:
+        """Everything that the statement touches."""
+        refuse_hidden(self._tree, self.dialect)
+        try:
+            result = self.query(self._tree, {}, None)
+        except RecursionError:
+            raise DataError("the query is nested too deep to be traced. Write it flatter.") from None
+        self._check()
+        return Elements(
+            frozenset(self.tables),
+            result.touched,
+            result.constants,
+            tuple(Output(name, one.direct, one.linked - one.direct, one.same) for name, one in result.columns),
+        )
+
+    def described(self, table: str) -> list[str] | None:
+        """The columns of a base table, if they are known."""
+        if table in self._known:
+            return self._known[table]
+        found = [fields for name, fields in self._known.items() if same_table(name, table)]
+        return list(dict.fromkeys(field for fields in found for field in fields)) if found else None
+
+    def _check(self) -> None:
+        """Refuse a statement with a name that no rule here has read: an element could be missed."""
+        from sqlglot import exp
+
+        for node in self._tree.find_all(exp.Column, exp.Table):
+            if id(node) not in self._seen:
+                place = type(node.find_ancestor(exp.Pivot) or node.parent).__name__
+                raise DataError(
+                    f"the query holds a construction ({place}) whose fields cannot be traced. Write it plainer."
+                )
+
+    def ignore(self, node: Any) -> None:
+        """Mark the names below a node as read: they name no data."""
+        from sqlglot import exp
+
+        for one in node if isinstance(node, list) else [node]:
+            if isinstance(one, exp.Expr):
+                self._seen.update(id(name) for name in one.find_all(exp.Column, exp.Table))
+
+    def read(self, node: exp.Expr) -> None:
+        """Mark one name as read."""
+        self._seen.add(id(node))
+
+    # Queries.
+
+    def query(
+        self, node: exp.Expr, ctes: dict[str, Relation], outer: Frame | None, *, exists: bool = False
+    ) -> Relation:
+        """The relation that a query makes."""
+        from sqlglot import exp
+
+        from celosia.consent.sql.sources import pivoted, values
+
+        frame = Frame(outer, dict(ctes), self.dialect)
+        if node.args.get("with_") is not None:
+            self._with(node.args["with_"], frame)
+        if isinstance(node, exp.Select):
+            made = self._select(node, frame, exists=exists)
+        elif isinstance(node, exp.SetOperation):
+            made = self._united(node, frame)
+        elif isinstance(node, exp.Subquery):
+            made = self.query(node.this, frame.ctes, outer, exists=exists)
+        elif isinstance(node, exp.Values):
+            made = values(self, node, frame)
+        elif isinstance(node, exp.Pivot):
+            made = pivoted(self, node, frame)
+        else:
+            raise DataError(f"the query holds a construction ({type(node).__name__}) that cannot be traced.")
+        if not isinstance(node, exp.Select):
+            self._after(node, frame, made)
+        made = Relation(made.columns, made.constants, made.touched | frame.touched)
+        self._made[id(node)] = made
+        return made
+
+    def _after(self, node: exp.Expr, frame: Frame, made: Relation) -> None:
+        """ORDER BY, LIMIT and the like after a set operation or parentheses: they see the columns of the result."""
+        below = Frame(frame.parent, frame.ctes, self.dialect, [Source((), made)])
+        for key in ("order", "limit", "offset"):
+            if node.args.get(key) is not None:
+                self.trace(node.args[key], below)
+        frame.touched |= below.touched
+
+    def _with(self, clause: exp.With, frame: Frame) -> None:
+        """Common table expressions, each after those it names."""
+        recursive = bool(clause.recursive)
+        for cte in _ordered(clause.expressions) if recursive else clause.expressions:
+            names = [str(name) for name in cte.alias_column_names]
+            made = self._cte(cte, frame, names, recursive=recursive or self.dialect in IMPLICIT)
+            frame.ctes[cte.alias.casefold()] = made
+            frame.touched |= made.touched
+
+    def _cte(self, cte: exp.CTE, frame: Frame, names: list[str], *, recursive: bool) -> Relation:
+        """One of them; a recursive one is read again until it adds nothing."""
+        from sqlglot import exp
+
+        body = cte.this
+        own = cte.alias.casefold()
+        if not (recursive and isinstance(body, exp.SetOperation) and _names(body, own)):
+            return self.query(body, frame.ctes, frame.parent).renamed(names)
+        first: Any = body
+        while isinstance(first, exp.SetOperation | exp.Subquery):
+            first = first.this
+        made = self.query(first, frame.ctes, frame.parent).renamed(names)
+        while True:
+            again = self.query(body, {**frame.ctes, own: made}, frame.parent).renamed(names)
+            if again.columns == made.columns:
+                return again
+            made = again
+
+    def _united(self, node: exp.SetOperation, frame: Frame) -> Relation:
+        """A set operation: columns meet by place, or by name; only the left side of EXCEPT reaches the result."""
+        from sqlglot import exp
+
+        chain: list[exp.SetOperation] = [node]
+        while isinstance(chain[-1].this, exp.SetOperation) and not chain[-1].this.args.get("with_"):
+            chain.append(chain[-1].this)
+        made = self.query(chain[-1].this, frame.ctes, frame.parent)
+        for step in reversed(chain):
+            other = self.query(step.expression, frame.ctes, frame.parent)
+            touched = made.touched | other.touched
+            if isinstance(step, exp.Except):
+                made = Relation(made.columns, made.constants, touched)
+            else:
+                columns = _by_name(made, other) if step.args.get("by_name") else _by_place(made, other)
+                made = Relation(tuple(columns), made.constants | other.constants, touched)
+        return made
+
+    def _select(self, node: exp.Select, frame: Frame, *, exists: bool) -> Relation:
+        from celosia.consent.sql.sources import joined, sources
+
+        for key, words in (("match", "MATCH_RECOGNIZE"), ("laterals", "LATERAL VIEW")):
+            if node.args.get(key):
+                raise DataError(f"the fields of {words} cannot be traced. Write the query without it.")
+        constants: set[Constant] = set()
+        links: list[Link] = []
+        if node.args.get("from_") is not None:
+            frame.sources += sources(self, node.args["from_"].this, frame, constants, links)
+        for join in node.args.get("joins") or ():
+            joined(self, join, frame, constants, links)
+        frame.tree = node.args.get("connect") is not None
+        self.ignore(node.args.get("hint"))
+        self.ignore(node.args.get("options"))
+        for window in node.args.get("windows") or ():
+            frame.windows[window.name.casefold()] = self.trace(window, frame)
+        columns = list(self._projected(node, frame, exists=exists))
+        self._clauses(node, frame, constants, links)
+        for source in frame.sources:
+            constants |= source.relation.constants if source.counted else set()
+            frame.touched |= source.relation.touched
+        return Relation(tuple((name, _linked(trace, links)) for name, trace in columns), frozenset(constants))
+
+    def _clauses(self, node: exp.Select, frame: Frame, constants: set[Constant], links: list[Link]) -> None:
+        """Everything after FROM: what it touches, and what it fixes."""
+        for key in ("where", "having", "qualify"):
+            if node.args.get(key) is not None:
+                condition = node.args[key].this
+                self.trace(condition, frame, key)
+                self.condition(condition, frame, constants, links, key)
+        for key in ("group", "order", "distinct"):
+            clause = node.args.get(key)
+            if clause is not None:
+                inner = clause.args.get("on") if key == "distinct" else clause
+                for item in inner.iter_expressions() if inner is not None else ():
+                    self.trace(item, frame, "group" if key == "group" else "order")
+        for key, value in node.args.items():
+            if key not in OWN:
+                for item in value if isinstance(value, list) else [value]:
+                    self.trace(item, frame)
+        if node.args.get("connect") is not None:
+            self.trace(node.args["connect"], frame, "where")
+
+    def condition(
+        self,
+        condition: exp.Expr,
+        frame: Frame,
+        constants: set[Constant],
+        links: list[Link],
+        clause: str = "",
+        among: Iterable[Source] | None = None,
+    ) -> None:
+        """Note what a condition fixes and equates; under an outer join only for the sources that may be missing."""
+        allowed = None if among is None else list(among)
+        for column, literals in conditions.fixed(condition).values():
+            for source, trace in self.find(column, frame, clause):
+                if allowed is None or source in allowed:
+                    constants |= {Constant(t, f, literal) for t, f in trace.same for literal in literals}
+        if allowed is None:
+            for query in conditions.required(condition):
+                constants |= self._made[id(query)].constants
+        for one, other in conditions.equated(condition):
+            pair = [merged(t for _, t in self.find(side, frame, clause)).direct for side in (one, other)]
+            links += [(pair[0], pair[1]), (pair[1], pair[0])]
+
+    # Columns of the result.
+
+    def _projected(self, node: exp.Select, frame: Frame, *, exists: bool) -> Iterator[tuple[str, Trace]]:
+        from sqlglot import exp
+
+        from celosia.consent.sql.stars import is_star, spread
+
+        for place, projection in enumerate(node.expressions, 1):
+            if is_star(projection):
+                columns = list(spread(self, projection, frame))
+                if not exists:  # EXISTS asks for a row, not for its columns
+                    frame.touched |= merged(trace for _, trace in columns).direct
+                yield from columns
+                continue
+            trace = self.trace(projection.unalias(), frame, "select")
+            name = _label(projection) or f"column_{place}"
+            if isinstance(projection, exp.Alias) or name.casefold() not in frame.aliases:
+                frame.aliases[name.casefold()] = trace
+            yield name, trace
+
+    # Expressions.
+
+    def find(self, column: exp.Column, frame: Frame, clause: str = "") -> Found:
+        """What a column may mean."""
+        from sqlglot import exp
+
+        self.read(column)
+        if not isinstance(column.this, exp.Identifier):  # a column by its number
+            return [(source, source.relation.whole()) for source in frame.sources]
+        groups = exp.Ordered | exp.Group | exp.Tuple | exp.Paren | exp.Rollup | exp.Cube | exp.GroupingSets
+        parts = [part.name.casefold() for part in column.parts]
+        quoted = bool(column.this.args.get("quoted"))
+        return frame.find(parts, clause, bare=isinstance(column.parent, groups), quoted=quoted)
+
+    def trace(self, node: Any, frame: Frame, clause: str = "") -> Trace:
+        """The fields that an expression is made of, with everything that its sub-selects need."""
+        from sqlglot import exp
+
+        from celosia.consent.sql.stars import starred
+
+        if not isinstance(node, exp.Expr):
+            return Trace()
+        alone = conditions.bare(node)
+        if isinstance(alone, exp.Column) and not alone.is_star:
+            found = merged(trace for _, trace in self.find(alone, frame, clause))
+            frame.touched |= found.direct
+            return found
+        parts: list[Trace] = []
+        todo: list[exp.Expr] = [node]
+        while todo:
+            at = todo.pop()
+            if isinstance(at, exp.Query):
+                inside = isinstance(at.parent, exp.Exists)
+                parts.append(Trace(self.query(at, frame.ctes, frame, exists=inside).touched))
+            elif isinstance(at, exp.Column) and not at.is_star:
+                parts += [trace for _, trace in self.find(at, frame, clause)]
+            elif isinstance(at, exp.Comprehension):
+                parts.append(self._comprehended(at, frame, clause))
+            elif (found_star := starred(self, at, frame)) is not None:
+                parts.append(found_star)
+            else:
+                called = method(at, frame)
+                if called is not None:
+                    parts.append(called)
+                if isinstance(at, exp.Window) and at.alias.casefold() in frame.windows:
+                    parts.append(frame.windows[at.alias.casefold()])
+                todo += list(at.iter_expressions())
+        made = merged(parts).changed()
+        frame.touched |= made.direct
+        return made
+
+    def _comprehended(self, node: exp.Comprehension, frame: Frame, clause: str) -> Trace:
+        """``[x + k for x in list]``: the name of the member stands for the list."""
+        list_ = self.trace(node.args["iterator"], frame, clause).changed()
+        inner = Frame(frame, frame.ctes, self.dialect, [Source((), Relation(((node.expression.name, list_),)))])
+        self.ignore(node.expression)
+        rest = [self.trace(node.args.get(key), inner, clause) for key in ("this", "condition")]
+        return merged([list_, *rest])
+
+
+def _linked(trace: Trace, links: list[Link]) -> Trace:
+    """With the fields of other tables by which the table of a column was looked up."""
+    own = {table for table, _ in trace.direct}
+    found = {field for mine, theirs in links if {t for t, _ in mine} & own for field in theirs}
+    return Trace(trace.direct, trace.linked | frozenset(found), trace.same)
+
+
+def _label(projection: exp.Expr) -> str:
+    """The name of a column of the result; a constant has none."""
+    from sqlglot import exp
+
+    inner = conditions.bare(projection)
+    if isinstance(projection, exp.Alias):
+        return projection.alias
+    if isinstance(inner, exp.Column):
+        return inner.name
+    part = inner.expression if isinstance(inner, exp.Dot) else None
+    return part.name if isinstance(part, exp.Identifier) else ""
+
+
+def _spelled_out(tree: exp.Query) -> exp.Query:
+    """SQLite's ``a IN t`` as ``a IN (SELECT * FROM t)``."""
+    from sqlglot import exp
+
+    for one in list(tree.find_all(exp.In)):
+        field = one.args.get("field")
+        if isinstance(field, exp.Column):
+            one.set("field", None)
+            one.set("query", exp.select("*").from_(exp.table_(field.name, field.table)).subquery())
+    return tree
+
+
+def _names(body: exp.Expr, name: str) -> bool:
+    """Whether a query reads a table of this name."""
+    from sqlglot import exp
+
+    return any(not table.db and table.name.casefold() == name for table in body.find_all(exp.Table))
+
+
+def _ordered(expressions: Iterable[exp.CTE]) -> list[exp.CTE]:
+    """Common table expressions after those that they name, as far as that can be."""
+    todo, done = list(expressions), []
+    while todo:
+        waiting = {cte: [o for o in todo if o is not cte and _names(cte.this, o.alias.casefold())] for cte in todo}
+        ready = next((cte for cte in todo if not waiting[cte]), todo[0])
+        todo = [cte for cte in todo if cte is not ready]
+        done.append(ready)
+    return done
+
+
+def _by_place(one: Relation, other: Relation) -> Iterator[tuple[str, Trace]]:
+    """Columns that meet by their place; where the places are not known, any may meet any."""
+    if any(name == ANY for name, _ in (*one.columns, *other.columns)):
+        whole = other.whole() if all(n != ANY for n, _ in other.columns) else merged(t for _, t in other.columns)
+        yield from ((name, merged([trace, whole])) for name, trace in one.columns)
+        return
+    for place in range(max(len(one.columns), len(other.columns))):
+        met = [side.columns[place] for side in (one, other) if place < len(side.columns)]
+        yield met[0][0], merged(trace for _, trace in met)
+
+
+def _by_name(one: Relation, other: Relation) -> Iterator[tuple[str, Trace]]:
+    names = {name.casefold(): name for name, _ in (*other.columns, *one.columns)}
+    order = dict.fromkeys(name.casefold() for name, _ in (*one.columns, *other.columns))
+    for key in order:
+        if key == ANY:
+            yield ANY, merged(trace for side in (one, other) for n, trace in side.columns if n == ANY)
+        else:
+            yield names[key], merged(side.column(key) for side in (one, other) if side.has(key) is not False)

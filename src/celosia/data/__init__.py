@@ -1,0 +1,1 @@
+"""The data and what is known of them: schema, engines, reading and writing."""

@@ -1,0 +1,204 @@
+"""The row verbs every engine has. Expressions are Narwhals'; what Narwhals lacks is native in each engine.
+
+A frame here is the engine's own lazy frame (a Polars ``LazyFrame``, a DuckDB relation). The reserved columns
+``RECORD`` (the hidden record id) and ``SUPPRESSED`` travel in it once they exist.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import narwhals as nw
+import polars as pl
+
+from celosia.data.schema import Kind
+from celosia.errors import DataError
+
+if TYPE_CHECKING:
+    from celosia.streams import Stream
+
+RECORD = "__record__"
+SUPPRESSED = "__suppressed__"
+HIDDEN = (RECORD, SUPPRESSED)
+ROWS = "__rows__"
+PERSONS = "__persons__"
+WEIGHT = "__weight__"
+COLLECT_LIMIT = 200_000_000
+"""Largest number of cells that is brought from an engine into memory in one go."""
+
+
+class Engine(ABC):
+    """About twelve verbs over lazy frames; all of them leave their input as it was."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def scan(self, path: Path, **options: Any) -> Any:
+        """A lazy frame over a CSV or Parquet file."""
+
+    def scan_like(self, facts: Any, frame: Any) -> Any | None:  # noqa: ARG002
+        """Read a file that another engine has opened as ``frame`` in the same way; None when only that one can."""
+        return None
+
+    @abstractmethod
+    def accept(self, frame: Any) -> Any:
+        """A lazy frame over a data frame of another library."""
+
+    @abstractmethod
+    def identify(self, frame: Any) -> Any:
+        """Add the hidden record id: the row number, from 0."""
+
+    @abstractmethod
+    def attach(self, frame: Any, small: pl.DataFrame, on: Sequence[str], *, keep_unmatched: bool = True) -> Any:
+        """Null-safe join with a small table: missing equals missing. Rows keep their order where the engine has one."""
+
+    @abstractmethod
+    def collect(self, frame: Any) -> pl.DataFrame:
+        """The frame in memory, as Polars."""
+
+    @abstractmethod
+    def streamed(self, frame: Any) -> pl.LazyFrame:
+        """The frame as a lazy Polars one, which can be run through without being in memory whole."""
+
+    @abstractmethod
+    def quantiles(self, frame: Any, column: str, shares: Sequence[float]) -> list[float]:
+        """Quantiles of a numeric column, linear interpolation, missing values left out."""
+
+    @abstractmethod
+    def write(self, frame: Any, path: Path, **options: Any) -> None:
+        """Write CSV or Parquet by the ending of the path."""
+
+    def types(self, frame: Any) -> dict[str, nw.dtypes.DType]:
+        """Column names and Narwhals types."""
+        return dict(nw.from_native(frame).collect_schema())
+
+    def kinds(self, frame: Any) -> dict[str, Kind]:
+        """The kind that the type of each visible column suggests."""
+        return {name: _kind(dtype) for name, dtype in self.types(frame).items() if name not in HIDDEN}
+
+    def select(self, frame: Any, names: Sequence[str]) -> Any:
+        """Only these columns."""
+        return nw.from_native(frame).select(*names).to_native()
+
+    def filter(self, frame: Any, predicate: nw.Expr) -> Any:
+        """Only the rows for which the predicate is true."""
+        return nw.from_native(frame).filter(predicate).to_native()
+
+    def with_columns(self, frame: Any, columns: Mapping[str, nw.Expr]) -> Any:
+        """New or replaced columns by expression."""
+        return nw.from_native(frame).with_columns(**columns).to_native()
+
+    def resident(self, frame: Any) -> bool:  # noqa: ARG002
+        """Whether the data are in memory already, so that columns may be encoded there."""
+        return False
+
+    def rows(self, frame: Any) -> int:
+        """Number of rows."""
+        return int(self.collect(nw.from_native(frame).select(nw.len().alias(ROWS)).to_native()).item())
+
+    def persons(self, frame: Any, person: str) -> int:
+        """Number of distinct persons."""
+        counted = nw.from_native(frame).select(nw.col(person).n_unique().alias(PERSONS))
+        return int(self.collect(counted.to_native()).item())
+
+    def histogram(
+        self,
+        frame: Any,
+        keys: Sequence[str],
+        *,
+        person: str | None = None,
+        weight: str | None = None,
+    ) -> Any:
+        """One row per combination of keys: how many rows, persons, what weight. Missing is a value like any other."""
+        sums = [nw.len().alias(ROWS)]
+        if person is not None:
+            sums.append(nw.col(person).n_unique().alias(PERSONS))
+        if weight is not None:
+            sums.append(nw.col(weight).sum().alias(WEIGHT))
+        if not keys:
+            return nw.from_native(frame).select(*sums).to_native()
+        return nw.from_native(frame).group_by(*keys).agg(*sums).to_native()
+
+    def map(self, frame: Any, column: str, values: pl.Series, labels: pl.Series) -> Any:
+        """Replace values by labels through a join with the small table (values, labels); others become missing."""
+        small = pl.DataFrame({column: values, "__label__": labels})
+        joined = nw.from_native(self.attach(frame, small, [column]))
+        names = [name for name in joined.collect_schema().names() if name != "__label__"]
+        return joined.with_columns(nw.col("__label__").alias(column)).select(*names).to_native()
+
+    def counts(self, frame: Any, keys: Sequence[str], name: str, person: str | None = None) -> Any:
+        """Put the number of rows (or persons) with the same keys back on every row, as column ``name``."""
+        histogram = self.collect(self.histogram(frame, keys, person=person))
+        counted = PERSONS if person else ROWS
+        small = histogram.select([*keys, pl.col(counted).cast(pl.Int64).alias(name)])
+        return self.attach(frame, small, keys)
+
+    def sample(self, frame: Any, share: float, stream: Stream) -> Any:
+        """Keep each record with the same probability, decided by its id alone."""
+        ids = self.ids(frame)
+        kept = ids[stream.uniform(ids) < share]
+        return self.attach(frame, pl.DataFrame({RECORD: kept}), [RECORD], keep_unmatched=False)
+
+    def shuffle(self, frame: Any, stream: Stream) -> Any:
+        """Bring the records into an order that depends on the stream and their ids alone."""
+        ids = self.ids(frame)
+        words = stream.words(ids)
+        small = pl.DataFrame({RECORD: ids, "__order__": words[:, 0], "__tie__": words[:, 1]})
+        joined = nw.from_native(self.attach(frame, small, [RECORD]))
+        return joined.sort("__order__", "__tie__").drop("__order__", "__tie__").to_native()
+
+    def ids(self, frame: Any) -> Any:
+        """The record ids in the order of the rows, as a numpy array."""
+        return self.collect(self.select(frame, [RECORD]))[RECORD].to_numpy()
+
+    def ordered(self, frame: Any) -> Any:
+        """The rows in the order of their record ids."""
+        return nw.from_native(frame).sort(RECORD).to_native()
+
+    def materialised(self, frame: Any) -> Any:
+        """The frame with its rows computed once and kept in memory, when they are below the stated bound."""
+        cells = self.rows(frame) * len(self.types(frame))
+        return self.accept(self.collect(frame)) if cells <= COLLECT_LIMIT else frame
+
+    def bounded(self, frame: Any) -> pl.DataFrame:
+        """Collect, or refuse when the result is larger than the stated bound."""
+        self.check_bound(self.rows(frame) * len(self.types(frame)))
+        return self.collect(frame)
+
+    def check_bound(self, cells: int) -> None:
+        """Refuse a result that is larger than the stated bound."""
+        if cells > COLLECT_LIMIT:
+            raise DataError(
+                f"{cells} cells would have to be brought into memory, the bound is {COLLECT_LIMIT}: "
+                "use fewer or coarser quasi-identifiers, or a method that works row by row."
+            )
+
+
+def unsigned(frame: Any, names: Iterable[str] | None = None) -> Any:
+    """A frame with 0.0 for -0.0, in these columns or in all: equal numbers must have one text, or a file parts them."""
+    native = nw.from_native(frame)
+    types = native.collect_schema()
+    floats = [name for name in (types if names is None else names) if types[name].is_float()]
+    plain = {n: nw.when(nw.col(n) == 0).then(nw.lit(0.0, types[n])).otherwise(nw.col(n)) for n in floats}
+    return native.with_columns(**plain).to_native() if plain else frame
+
+
+def as_text(name: str, dtype: nw.dtypes.DType) -> nw.Expr:
+    """A column as text, a whole number without its decimal point."""
+    if dtype == nw.String:
+        return nw.col(name)
+    text = nw.col(name).cast(nw.String)
+    return text.str.replace_all(r"\.0$", "") if dtype.is_float() else text
+
+
+def _kind(dtype: nw.dtypes.DType) -> Kind:
+    if dtype.is_numeric():
+        return Kind.NUMERIC
+    if dtype.is_temporal():
+        return Kind.DATE
+    if isinstance(dtype, nw.Enum):
+        return Kind.ORDINAL
+    return Kind.NOMINAL

@@ -1,0 +1,28 @@
+"""Readers and writers: text, Parquet, spreadsheets, JSON lines, statistical files, databases.
+
+>>> sorted(file_types())
+['csv', 'excel', 'jsonl', 'ods', 'parquet', 'sas', 'spss', 'stata']
+"""
+
+from __future__ import annotations
+
+from celosia.data.io import delimited, jsonlines, parquet, sheets, statistical
+from celosia.data.io.atomic import replaced
+from celosia.data.io.facts import FileFacts, MissingCode, Scan
+from celosia.data.io.filetypes import file_types
+from celosia.data.io.sources import scan, write
+
+__all__ = [
+    "FileFacts",
+    "MissingCode",
+    "Scan",
+    "delimited",
+    "file_types",
+    "jsonlines",
+    "parquet",
+    "replaced",
+    "scan",
+    "sheets",
+    "statistical",
+    "write",
+]

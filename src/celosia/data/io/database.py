@@ -1,0 +1,307 @@
+"""SQL databases: any that SQLAlchemy reaches by URL, and DuckDB, which stays a lazy relation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.data.io.calendar import check_dates
+from celosia.data.io.facts import FileFacts, Scan
+from celosia.data.io.statement import check_reads
+from celosia.errors import DataError, MissingExtra, OutputError, ParameterError, suggestion
+from celosia.parts.credentials import resolved
+
+if TYPE_CHECKING:
+    import polars as pl
+    import sqlalchemy
+
+#: Records fetched or inserted at a time.
+BATCH = 50_000
+# What a database may say that names tables and columns only. Other messages can quote cell values.
+HARMLESS = re.compile(r"no such (table|column)|does not exist|permission denied", re.IGNORECASE)
+
+
+def scan(url: str, *, query: str | None = None, table: str | None = None) -> Scan:
+    """Read the result of a query, or a whole table, from a database.
+
+    ``url`` is a SQLAlchemy URL (``sqlite:///people.db``, ``postgresql://host/base``) or ``duckdb:///people.duckdb``,
+    which gives a DuckDB relation that nothing has been read from yet; ``env:NAME`` or ``file:PATH`` stands for one. A
+    query is one SELECT statement, and the database is opened for reading only.
+
+    Raises ``DataError`` when the database cannot be reached or refuses the query; the query is not repeated in
+    the message, since it can hold values.
+    """
+    if (query is None) == (table is None):
+        raise ParameterError("database: give a query or a table, one of the two.")
+    url = resolved(url)
+    if url.startswith("duckdb:"):
+        return _scan_duckdb(url, query, table)
+    engine = connected(url, read_only=True)
+    try:
+        if query is not None:
+            check_reads(query, engine.dialect.name)
+        frame = _fetched(engine, query if query is not None else _all_of(engine, str(table)))
+    finally:
+        engine.dispose()
+    return Scan(frame.lazy(), FileFacts("database"), shown(url))
+
+
+def write(frame: pl.LazyFrame, url: str, *, table: str) -> None:
+    """Write a frame as a new table, in one transaction; a table that is there is never replaced."""
+    url = resolved(url)
+    if url.startswith("duckdb:"):
+        _write_duckdb(frame, url, table)
+        return
+    import sqlalchemy as sa
+
+    engine = connected(url)
+    rows = frame.collect(engine="streaming")
+    columns = [sa.Column(name, _sql_type(dtype)) for name, dtype in rows.schema.items()]
+    target = sa.Table(table, sa.MetaData(), *columns)
+    try:
+        if sa.inspect(engine).has_table(table):
+            raise OutputError(f"the database has a table {table!r} already. Give another name.")
+        with engine.begin() as connection:
+            target.create(connection)
+            for batch in rows.iter_slices(BATCH):
+                connection.execute(target.insert(), batch.to_dicts())
+    except sa.exc.SQLAlchemyError as error:
+        raise OutputError(f"{shown(url)}: the table could not be written ({_reason(error)}).") from error
+    finally:
+        engine.dispose()
+
+
+def connected(url: str, *, read_only: bool = False) -> sqlalchemy.Engine:
+    """Return an engine for a URL, with the PostgreSQL driver that is installed; SQLite and PostgreSQL can be locked."""
+    try:
+        import sqlalchemy as sa
+    except ImportError as error:
+        raise MissingExtra.of("reading databases", "db") from error
+    try:
+        parsed = sa.make_url(url)
+        if parsed.drivername in ("postgresql", "postgres"):
+            parsed = parsed.set(drivername="postgresql+psycopg")
+        locked: dict[str, Any] = {}
+        if parsed.get_backend_name() == "sqlite":
+            path = _existing(parsed.database or "")
+            locked = {"creator": lambda: _locked_sqlite(path)}
+        elif parsed.get_backend_name() == "postgresql":
+            locked = {"connect_args": {"options": "-c default_transaction_read_only=on"}}
+        return sa.create_engine(parsed, **(locked if read_only else {}))
+    except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError) as error:
+        raise DataError(f"{shown(url)}: not a database URL that is known, such as sqlite:///people.db.") from error
+    except ImportError as error:
+        raise MissingExtra.of(f"reading {shown(url)}", "db") from error
+
+
+def described(url: str, tables: Iterable[str]) -> dict[str, list[str]]:
+    """Return the columns of tables and views (``name`` or ``schema.name``, in any case); those that are not there lack.
+
+    Only the catalogue of the database is read.
+    """
+    url = resolved(url)
+    default = "main" if url.startswith("duckdb:") else ""
+    wanted = {table: [default, *table.casefold().split(".")][-2:] for table in tables}
+    found: dict[tuple[str, str], list[str]] = {}
+    if default:
+        query = "SELECT table_schema, table_name, column_name FROM information_schema.columns ORDER BY ordinal_position"
+        for schema, name, column in _scan_duckdb(url, query, None).frame.fetchall():
+            found.setdefault((schema.casefold(), name.casefold()), []).append(column)
+    else:
+        found = _inspected(connected(url, read_only=True), {schema for schema, _ in wanted.values()})
+    return {table: found[schema, name] for table, (schema, name) in wanted.items() if (schema, name) in found}
+
+
+def _inspected(engine: sqlalchemy.Engine, schemas: Iterable[str]) -> dict[tuple[str, str], list[str]]:
+    """The columns of every table and view of some schemas; the empty name is the default one."""
+    import sqlalchemy as sa
+    from sqlalchemy.engine.reflection import ObjectKind
+
+    found: dict[tuple[str, str], list[str]] = {}
+    try:
+        inspector = sa.inspect(engine)
+        real = {name.casefold(): name for name in inspector.get_schema_names()}
+        for schema in schemas:
+            if not schema or schema in real:
+                every = inspector.get_multi_columns(real.get(schema), kind=ObjectKind.ANY)
+                found |= {(schema, name.casefold()): [c["name"] for c in cs] for (_, name), cs in every.items()}
+    except sa.exc.SQLAlchemyError as error:
+        raise DataError(f"the database cannot be reached ({_reason(error)}).") from error
+    finally:
+        engine.dispose()
+    return found
+
+
+def shown(url: str) -> str:
+    """Return a URL that can be shown: without its password.
+
+    >>> shown("postgresql://ana:secret@host/base")
+    'postgresql://ana:***@host/base'
+    """
+    plain = re.sub(r"(://[^:/@]*):.*@", r"\1:***@", url)
+    return re.sub(r"([?&](?:ssl)?(?:password|passwd|pwd)=)[^&]*", r"\1***", plain)
+
+
+def _all_of(engine: sqlalchemy.Engine, table: str) -> Any:
+    """Return the statement that reads a table, which must be there."""
+    import sqlalchemy as sa
+
+    schema, _, name = table.rpartition(".")
+    try:
+        inspector = sa.inspect(engine)
+        known = [*inspector.get_table_names(schema or None), *inspector.get_view_names(schema or None)]
+    except sa.exc.SQLAlchemyError as error:
+        raise DataError(f"the database cannot be reached ({_reason(error)}).") from error
+    if name not in known:
+        raise DataError(f"the database has no table {table!r}.{suggestion(name, known)}")
+    return sa.select(sa.text("*")).select_from(sa.table(name, schema=schema or None))
+
+
+def _fetched(engine: sqlalchemy.Engine, query: Any) -> pl.DataFrame:
+    """Run a query and collect its records batch by batch."""
+    import sqlalchemy as sa
+
+    try:
+        reading = {"postgresql_readonly": True} if engine.dialect.name == "postgresql" else {}
+        with engine.connect().execution_options(stream_results=True, **reading) as connection:
+            result = connection.execute(sa.text(query) if isinstance(query, str) else query)
+            if not result.returns_rows:
+                raise DataError("the query returns no rows: only a SELECT can be read.")
+            names = list(result.keys())
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise DataError(f"the query has several columns named {', '.join(twice)}. Name them apart with AS.")
+            parts = [_frame(names, batch) for batch in result.partitions(BATCH)]
+    except sa.exc.SQLAlchemyError as error:
+        raise DataError(f"the database refused the query ({_reason(error)}).") from error
+    if not parts:
+        raise DataError("the query has no records.")
+    return _plain(_joined(parts))
+
+
+def _frame(names: list[str], rows: Any) -> pl.DataFrame:
+    """Make a frame of a batch, column by column; a column of mixed types becomes text."""
+    import polars as pl
+
+    columns = []
+    for name, cells in zip(names, zip(*rows, strict=True), strict=True):
+        try:
+            columns.append(pl.Series(name, cells, strict=True))
+        except (TypeError, pl.exceptions.PolarsError):
+            # SQLite lets a column hold whole and broken numbers, or text among numbers.
+            numbers = all(cell is None or isinstance(cell, int | float) for cell in cells)
+            texts = [None if c is None else float(c) if numbers else str(c) for c in cells]
+            columns.append(pl.Series(name, texts, dtype=pl.Float64 if numbers else pl.String))
+    return pl.DataFrame(columns)
+
+
+def _joined(parts: list[pl.DataFrame]) -> pl.DataFrame:
+    """Put the batches together; a column that has text in one batch is text in all."""
+    import polars as pl
+
+    texts = [
+        n
+        for n in parts[0].columns
+        if len({p[n].dtype for p in parts} - {pl.Null}) > 1 and any(p[n].dtype == pl.String for p in parts)
+    ]
+    return pl.concat([p.with_columns(pl.col(texts).cast(pl.String)) for p in parts], how="vertical_relaxed")
+
+
+def _plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """Turn decimals into numbers, and what has no table form (arrays, documents) into an error."""
+    import polars as pl
+
+    nested = [name for name, dtype in frame.schema.items() if dtype.is_nested() or dtype in (pl.Object, pl.Binary)]
+    if nested:
+        raise DataError(f"columns {', '.join(nested)} of the query hold no plain values. Leave them out or CAST them.")
+    return frame.with_columns(pl.col(pl.Decimal).cast(pl.Float64), pl.col(pl.Null).cast(pl.String))
+
+
+def _sql_type(dtype: pl.DataType) -> Any:
+    """Return the SQL type for a column."""
+    import polars as pl
+    import sqlalchemy as sa
+
+    if dtype.is_integer():
+        return sa.BigInteger()
+    if dtype.is_float():
+        return sa.Double()
+    if isinstance(dtype, pl.Datetime):
+        return sa.DateTime()
+    plain: dict[Any, Any] = {pl.Date: sa.Date(), pl.Boolean: sa.Boolean(), pl.Time: sa.Time()}
+    return plain.get(dtype.base_type(), sa.Text())
+
+
+def _scan_duckdb(url: str, query: str | None, table: str | None) -> Scan:
+    """Open a DuckDB file for reading only and return the relation."""
+    duckdb = _duckdb()
+    path = url.removeprefix("duckdb:///") or ":memory:"
+    if query is not None:
+        check_reads(query, "duckdb")
+    try:
+        if path == ":memory:":
+            connection = duckdb.connect(path)
+        else:
+            connection = duckdb.connect(str(_existing(path)), read_only=True)
+        if query is None:
+            relation = connection.table(str(table))
+        elif [one.type for one in connection.extract_statements(query)] != [duckdb.StatementType.SELECT]:
+            raise DataError("the query does not only read: only a SELECT can be read.")  # in DuckDB's own reading
+        else:
+            relation = connection.sql(query)
+        return check_dates(Scan(relation, FileFacts("database"), url))
+    except duckdb.Error as error:
+        raise DataError(f"{url}: the database refused it ({_reason(error)}).") from error
+
+
+def _write_duckdb(frame: pl.LazyFrame, url: str, table: str) -> None:
+    """Write a new table of a DuckDB file."""
+    duckdb = _duckdb()
+    rows = frame.collect(engine="streaming").to_arrow()
+    name = '"' + table.replace('"', '""') + '"'
+    try:
+        with duckdb.connect(str(_existing(url.removeprefix("duckdb:///")))) as connection:
+            connection.register("celosia_rows", rows)
+            connection.execute(f"CREATE TABLE {name} AS SELECT * FROM celosia_rows")  # noqa: S608  (name is quoted)
+    except duckdb.Error as error:
+        raise OutputError(f"{url}: the table {table!r} could not be written ({type(error).__name__}).") from error
+
+
+def _duckdb() -> Any:
+    """Import DuckDB, or say what to install."""
+    try:
+        import duckdb
+    except ImportError as error:
+        raise MissingExtra.of("reading DuckDB databases", "duckdb") from error
+    return duckdb
+
+
+def _existing(name: str) -> Path:
+    """Return the path of a database file that is there: the libraries would make an empty one of a mistyped name."""
+    path = Path(name)
+    if not path.is_file():
+        raise DataError(f"no file {name!r}. Check the path in the URL; a new database is made with its own tools.")
+    return path
+
+
+def _locked_sqlite(path: Path) -> Any:
+    """Open an SQLite file so that nothing can be written, not even to a table in memory."""
+    import sqlite3
+
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _reason(error: Exception) -> str:
+    """Say why, in the words of the database when they cannot hold cell values, else by the class of the error."""
+    cause = getattr(error, "orig", None) or error
+    first = str(cause).strip().split("\n")[0]
+    if "syntax error" in first.lower():
+        return "syntax error"
+    return first if HARMLESS.search(first) and "'" not in first else type(cause).__name__
+
+
+__all__ = ["connected", "scan", "shown", "write"]

@@ -1,0 +1,252 @@
+"""CSV and TSV files: a checked lazy scan, and a writer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.data.io.columns import MARKS, Reading, expression, mark_map, readings_of
+from celosia.data.io.facts import FileFacts, Scan
+from celosia.data.io.filetypes import FileType, existing, register
+from celosia.data.io.sniff import Dialect, dialect_of, encoding_of, opened
+from celosia.data.io.structure import Structure, damaged_columns, structure_of
+from celosia.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def scan(
+    path: str | Path,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    header: bool = True,
+    columns: Sequence[str] | None = None,
+    missing: Sequence[str] | None = None,
+    text: Sequence[str] | bool = (),
+    dates: Mapping[str, str] | None = None,
+) -> Scan:
+    """Open a delimited text file as a lazy scan whose column types hold for every record.
+
+    The separator, the encoding and the decimal mark are told from the first megabyte unless they are given.
+    ``header=False`` with ``columns`` names the columns of a file without a header; ``missing`` lists the marks that
+    mean missing in every column; ``text`` lists columns to be left as text (``True``: all of them); ``dates`` maps
+    columns to the notation of their dates (``%d/%m/%Y``), as ISO dates need none.
+
+    Raises ``DataError`` for an empty file, a header without records, equal column names, records of another width
+    than the header and damaged UTF-8.
+    """
+    import polars as pl
+
+    file = existing(path)
+    for name, mark in (("separator", separator), ("decimal", decimal)):
+        if mark is not None and len(mark.encode()) != 1:
+            raise ParameterError(f"csv: {name} must be one character, got {len(mark)}.")
+    dialect = dialect_of(file, separator, encoding, decimal, header)
+    names = _names(file, dialect, columns)
+    source, structure = _checked(file, dialect, names, encoded=encoding is not None)
+    _refuse_misshapen(file, dialect, names, structure, header)
+    # A scan reads blank lines at the end as records without values; the count of records stops before them.
+    rows = structure.records - structure.trailing - int(header) if structure.trailing else None
+    cells = _lazy(source, dialect, names, header, rows, {name: Reading("text") for name in names})
+    marks = MARKS if missing is None else tuple(missing)
+    try:
+        readings = _readings(cells, dialect, names, marks, text, dates or {}, quoted=structure.quoted)
+        _check_dates(file, cells, readings)
+    except pl.exceptions.PolarsError as error:  # its message may quote a record
+        raise DataError(f"{file.name} cannot be read as delimited text ({type(error).__name__}).") from error
+    if missing:
+        readings = {n: Reading(r.kind, tuple(missing), r.strip) if r.kind == "text" else r for n, r in readings.items()}
+    facts = FileFacts(
+        "csv",
+        source=file,
+        separator=dialect.separator,
+        encoding=dialect.encoding,
+        decimal=dialect.decimal,
+        marks=mark_map(readings),
+        plain=_is_plain(source, dialect, names, header, rows, readings),
+    )
+    return Scan(_lazy(source, dialect, names, header, rows, readings), facts, str(file))
+
+
+def write(
+    frame: pl.LazyFrame,
+    draft: Path,
+    facts: FileFacts | None,
+    *,
+    separator: str | None = None,
+    decimal: str | None = None,
+    bom: bool = False,
+) -> None:
+    """Write a delimited text file in UTF-8, with the separator and decimal mark of the original by default."""
+    kept = facts if facts is not None and facts.type == "csv" else FileFacts("csv")
+    name = draft.name.lower()
+    separator = separator or ("\t" if ".tsv" in name else kept.separator) or ","
+    decimal = decimal or (kept.decimal if separator != "," else ".") or "."
+    if separator == decimal:
+        raise ParameterError(f"csv: separator and decimal mark are both {decimal!r}. Give another separator.")
+    frame.sink_csv(
+        draft,
+        separator=separator,
+        decimal_comma=decimal == ",",
+        include_bom=bom,
+        compression="gzip" if name.endswith(".gz") else "uncompressed",
+        check_extension=False,
+    )
+
+
+def _names(file: Path, dialect: Dialect, columns: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the column names, which must differ."""
+    if columns is not None and len(columns) != len(dialect.columns):
+        raise DataError(f"{file.name}: {len(columns)} column names for {len(dialect.columns)} columns.")
+    raw = dialect.columns if columns is None else tuple(columns)
+    names = tuple(name.strip() or f"column_{i + 1}" for i, name in enumerate(raw))
+    patterns = [name for name in names if name == "*" or (name.startswith("^") and name.endswith("$"))]
+    if patterns:  # Polars takes them as patterns over all columns, even in operations on one column
+        raise DataError(f"{file.name}: a column cannot be named {patterns[0]!r}. Rename it.")
+    twice = [f"{name!r} ({count} times)" for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(f"{file.name}: column names must differ; repeated: {', '.join(twice)}. Rename them.")
+    return names
+
+
+def _checked(file: Path, dialect: Dialect, names: tuple[str, ...], encoded: bool) -> tuple[Path | bytes, Structure]:
+    """Return the file, or its UTF-8 text where it is in another encoding, with its structure."""
+    if dialect.encoding.replace("_", "-").lower() in ("utf-8", "utf8", "utf-8-sig", "ascii"):
+        structure = structure_of(file, dialect.separator, len(names))
+        if structure.utf8:
+            return file, structure
+        with opened(file) as stream:
+            data = stream.read()
+        # The head may be plain ASCII and the first accent come late: then the whole file decides.
+        whole = None if encoded else encoding_of(data)
+        if whole != "cp1252":
+            counts = damaged_columns(file, dialect.separator, names)
+            listed = ", ".join(f"{name}: {count}" for name, count in counts.items())
+            raise DataError(
+                f"{file.name}: {sum(counts.values())} cells are not valid UTF-8 ({listed})."
+                " Repair them, or give the encoding, for example encoding='cp1252'."
+            )
+        dialect = Dialect(whole, dialect.separator, dialect.decimal, dialect.columns)
+    else:
+        with opened(file) as stream:
+            data = stream.read()
+    try:
+        text = data.decode(dialect.encoding).removeprefix("\ufeff").encode()
+    except (UnicodeDecodeError, LookupError) as error:
+        raise DataError(
+            f"{file.name}: the text is not {dialect.encoding}. Give another encoding, for example 'utf-8' or 'cp1252'."
+        ) from error
+    return text, structure_of(text, dialect.separator, len(names))
+
+
+def _refuse_misshapen(file: Path, dialect: Dialect, names: tuple[str, ...], structure: Structure, header: bool) -> None:
+    """Raise when records are missing, ragged or apart."""
+    if structure.unclosed:
+        raise DataError(
+            f"{file.name}: a quote is opened and never closed, so the rest of the file is one cell. Close it."
+        )
+    if structure.ragged:
+        raise DataError(
+            f"{file.name}: {structure.ragged} records do not have {len(names)} fields like the"
+            f" {'header' if header else 'first record'}; the first is record {structure.first_ragged - int(header)}."
+            f" Check the quotes and the separator ({dialect.separator!r} was used)."
+        )
+    if structure.blank > structure.trailing:
+        raise DataError(
+            f"{file.name}: {structure.blank - structure.trailing} blank lines between records. Remove them."
+        )
+    if structure.records - structure.trailing <= int(header):
+        raise DataError(f"{file.name} has a header of {len(names)} columns but no records.")
+
+
+def _readings(
+    cells: pl.LazyFrame,
+    dialect: Dialect,
+    names: tuple[str, ...],
+    marks: tuple[str, ...],
+    text: Sequence[str] | bool,
+    dates: Mapping[str, str],
+    *,
+    quoted: bool,
+) -> dict[str, Reading]:
+    """Decide the readings, leaving as text what is asked to be text."""
+    asked = set(names) if text is True else set(text or ())
+    unknown = (asked | set(dates)) - set(names)
+    if unknown:
+        raise DataError(f"csv: no columns {', '.join(sorted(unknown))}. There are: {', '.join(names)}.")
+    rest = [name for name in names if name not in asked and name not in dates]
+    found: dict[str, Reading] = {}
+    if rest:
+        wanted = cells.select(rest)
+        found = readings_of(wanted, wanted.head(10_000).collect(), dialect.decimal, marks, quoted=quoted)
+    found |= {name: Reading("date", strip=True, notation=notation) for name, notation in dates.items()}
+    return {name: found.get(name, Reading("text")) for name in names}
+
+
+def _check_dates(file: Path, cells: pl.LazyFrame, readings: dict[str, Reading]) -> None:
+    """Raise when a cell is no date in the notation that was given for its column."""
+
+    given = {name: reading for name, reading in readings.items() if reading.notation}
+    if not given:
+        return
+    wrong = [
+        (expression(n, Reading("text", strip=True), ".").is_not_null() & expression(n, r, ".", strict=False).is_null())
+        .sum()
+        .alias(n)
+        for n, r in given.items()
+    ]
+    counts = cells.select(wrong).collect(engine="streaming").row(0, named=True)
+    bad = [f"{name}: {count}" for name, count in counts.items() if count]
+    if bad:
+        raise DataError(f"{file.name}: cells that are no dates in the notation given ({', '.join(bad)}).")
+
+
+def _is_plain(
+    source: Path | bytes,
+    dialect: Dialect,
+    names: tuple[str, ...],
+    header: bool,
+    rows: int | None,
+    readings: dict[str, Reading],
+) -> bool:
+    """Say whether any reader of CSV would read the same records from the file."""
+    written = isinstance(source, Path) and header and rows is None and names == dialect.columns
+    return written and dialect.decimal == "." and all(r.native and not r.marks for r in readings.values())
+
+
+def _lazy(
+    source: Path | bytes,
+    dialect: Dialect,
+    names: tuple[str, ...],
+    header: bool,
+    rows: int | None,
+    readings: dict[str, Reading],
+) -> pl.LazyFrame:
+    """Return the lazy scan with every column in its type."""
+    import polars as pl
+
+    options: dict[str, Any] = {
+        # The names were checked and may differ from the header (blanks, gaps), so the header is passed over.
+        "has_header": False,
+        "skip_rows": int(header),
+        "separator": dialect.separator,
+        "decimal_comma": dialect.decimal == ",",
+        "n_rows": rows,
+    }
+    native = {name: reading for name, reading in readings.items() if reading.native}
+    frame = pl.scan_csv(
+        source,
+        schema={name: native[name].dtype() if name in native else pl.String() for name in names},
+        null_values={name: reading.marks[0] for name, reading in native.items() if reading.marks} or None,
+        **options,
+    )
+    later = [expression(n, r, dialect.decimal).alias(n) for n, r in readings.items() if not r.native]
+    return frame.with_columns(later) if later else frame
+
+
+register(FileType("csv", (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".data"), "delimited text", scan, write))

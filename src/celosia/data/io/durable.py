@@ -1,0 +1,224 @@
+"""Records of our own in SQLite or PostgreSQL: made by one command, opened by all others, closed to anything else.
+
+Opening never makes anything. An empty record that came from a mistyped path would be worse than an error: nobody has
+blocked anything in it, and nothing was spent.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.data.io.database import shown
+from celosia.errors import CelosiaError, InputError, MissingExtra, OutputError
+from celosia.parts.credentials import resolved
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL, Connection, Engine, MetaData
+
+PATIENCE = 30.0
+"""Seconds that a transaction waits for the lock of another program."""
+_BUSY, _LOCKED = 5, 6  # result codes of SQLite
+_LOCK_TIMEOUT = "55P03"  # PostgreSQL: lock_not_available
+
+
+class Unavailable(CelosiaError):
+    """Another program holds the lock for too long, or the server does not answer: try again later."""
+
+
+@dataclass(frozen=True)
+class Durable:
+    """A kind of record: what it is called, its tables, and the command that makes it."""
+
+    noun: str
+    metadata: Callable[[], MetaData]
+    command: str
+    finish: Callable[[Connection], None] = lambda _: None
+    """What is done after the tables were made."""
+
+    def exists(self, where: str | Path) -> bool:
+        """Whether there is something by that name, of this kind or of another."""
+        url = self._url(where)
+        if url.get_backend_name() == "sqlite":
+            return Path(str(url.database)).exists()
+        return bool(self._found(url))
+
+    def create(self, where: str | Path) -> None:
+        """Make an empty record; a file is readable by its owner only. What is there already is refused."""
+        url = self._url(where)
+        if self.exists(where):
+            raise OutputError(f"{_named(where)} is there already. Give another name for a new {self.noun}.")
+        if url.get_backend_name() == "sqlite":
+            self._new_file(Path(str(url.database)))
+        engine = self._engine(url, reading=False, patience=PATIENCE)
+        try:
+            with engine.execution_options(writing=True).begin() as connection:
+                self.metadata().create_all(connection, checkfirst=False)  # who comes second is refused
+                self.finish(connection)
+        except _errors() as problem:
+            raise OutputError(f"{_named(where)}: the {self.noun} could not be made ({_reason(problem)}).") from None
+        finally:
+            engine.dispose()
+
+    def open(self, where: str | Path, *, reading: bool = False, patience: float = PATIENCE) -> Engine:
+        """Open a record that is there, for reading only or for both; anything else is refused."""
+        url = self._url(where)
+        if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
+            raise InputError(f"there is no {self.noun} {_named(where)}. {self._advice}")
+        lacking = set(self.metadata().tables) - self._found(url)
+        if lacking:
+            raise InputError(f"{_named(where)} is no {self.noun}: it lacks the table {min(lacking)}. {self._advice}")
+        engine = self._engine(url, reading=reading, patience=patience)
+        self._translate(engine)
+        return engine
+
+    @property
+    def _advice(self) -> str:
+        return f"Check the name; a new one is made with '{self.command}'."
+
+    def _found(self, url: URL) -> set[str]:
+        """Those of its tables that are there; looked for without the right to write, since it may be another's."""
+        import sqlalchemy as sa
+
+        engine = self._engine(url, reading=True, patience=PATIENCE)
+        try:
+            with engine.connect() as connection:
+                return set(self.metadata().tables) & set(sa.inspect(connection).get_table_names())
+        except _errors() as problem:
+            name, why = _named(url), _reason(problem)
+            raise InputError(f"{name} cannot be opened as a {self.noun} ({why}). {self._advice}") from None
+        finally:
+            engine.dispose()
+
+    def _url(self, where: str | Path) -> URL:
+        try:
+            import sqlalchemy as sa
+        except ImportError:  # pragma: no cover - the test environment has it
+            raise MissingExtra.of(f"a {self.noun}", "db") from None
+        text = resolved(str(where))
+        if "://" not in text:
+            return sa.URL.create("sqlite", database=str(Path(text).expanduser().absolute()))
+        try:
+            url = sa.make_url(text)
+        except sa.exc.ArgumentError:
+            raise InputError(f"{_named(where)} is neither a path nor the URL of a database.") from None
+        kind = url.get_backend_name()
+        if kind not in ("sqlite", "postgresql"):
+            raise InputError(f"a {self.noun} is kept in SQLite or PostgreSQL, not in {kind!r}.")
+        if kind == "sqlite" and url.database in (None, "", ":memory:"):
+            raise InputError(f"a {self.noun} must be durable: give a file for SQLite, not a database in memory.")
+        return url if kind == "sqlite" else url.set(drivername="postgresql+psycopg")
+
+    def _new_file(self, path: Path) -> None:
+        if not path.parent.is_dir():
+            raise InputError(f"the directory {str(path.parent)!r} of the {self.noun} does not exist; create it first.")
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except OSError as problem:
+            raise OutputError(f"cannot make {str(path)!r}: {problem.strerror}.") from None
+
+    def _engine(self, url: URL, *, reading: bool, patience: float) -> Engine:
+        import sqlalchemy as sa
+
+        sqlite = url.get_backend_name() == "sqlite"
+        options = _file(Path(str(url.database)), reading, patience) if sqlite else _server(url, reading, patience)
+        engine = sa.create_engine(url, pool_size=16, max_overflow=64, pool_timeout=patience, **options)
+        if sqlite:
+            _prepare(engine, reading)
+        return engine
+
+    def _translate(self, engine: Engine) -> None:
+        from sqlalchemy import event
+
+        @event.listens_for(engine, "handle_error")
+        def translate(context: Any) -> None:
+            found = self.unavailable(context.original_exception)
+            if found is not None:
+                raise found
+            if context.is_disconnect:
+                raise Unavailable(f"the server of the {self.noun} does not answer. Try again later.")
+
+    def unavailable(self, problem: BaseException) -> Unavailable | None:
+        """What an error of the driver means when another program holds a lock; None for any other."""
+        code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
+        if code in (_BUSY, _LOCKED) or getattr(problem, "sqlstate", "") == _LOCK_TIMEOUT:
+            return Unavailable(f"the {self.noun} is in use by another program; nothing was changed. Try again later.")
+        return None
+
+
+def erased(engine: Engine, *, waiting: bool = True) -> bool:
+    """Empty the log in which SQLite keeps what was there before; tells whether that was possible.
+
+    What is deleted is overwritten in the file itself, but older pages stay in the log beside it until it is emptied,
+    which needs a moment at which nobody reads. PostgreSQL keeps such things until its own cleaning.
+    """
+    if engine.dialect.name != "sqlite":
+        return True
+    raw = engine.raw_connection()
+    driver = raw.driver_connection
+    assert driver is not None
+    before = driver.execute("PRAGMA busy_timeout").fetchone()[0]
+    try:
+        if not waiting:
+            driver.execute("PRAGMA busy_timeout=0")
+        return not driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    finally:
+        driver.execute(f"PRAGMA busy_timeout={before}")
+        raw.close()
+
+
+def _file(path: Path, reading: bool, patience: float) -> dict[str, Any]:
+    """How SQLite opens a file: never one that is not there, and for reading without the right to write."""
+    import sqlite3
+
+    mode = "mode=ro" if reading else "mode=rw"
+    if reading and not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists():
+        mode += "&immutable=1"  # SQLite could not make the index of its log there; nobody is writing
+    uri = f"{path.absolute().as_uri()}?{mode}"
+    return {"creator": lambda: sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=patience)}
+
+
+def _server(url: URL, reading: bool, patience: float) -> dict[str, Any]:
+    given = url.query.get("options", "")
+    settings = [given if isinstance(given, str) else " ".join(given), f"-c lock_timeout={int(patience * 1000)}"]
+    settings += ["-c default_transaction_read_only=on"] if reading else []
+    return {"connect_args": {"options": " ".join(settings).strip()}}
+
+
+def _prepare(engine: Engine, reading: bool) -> None:
+    """Every commit of SQLite reaches the disk before it returns, and what is deleted is overwritten."""
+    from sqlalchemy import event
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None  # we say BEGIN ourselves: the driver's own would not take the write lock
+        if not reading:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.execute("PRAGMA secure_delete=ON")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writing = connection.get_execution_options().get("writing", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    import sqlite3
+
+    from sqlalchemy.exc import SQLAlchemyError
+
+    return SQLAlchemyError, sqlite3.Error
+
+
+def _reason(problem: Exception) -> str:
+    return type(getattr(problem, "orig", None) or problem).__name__
+
+
+def _named(where: str | Path | URL) -> str:
+    if isinstance(where, str | Path):
+        return repr(shown(str(where)))
+    return repr(where.database if where.get_backend_name() == "sqlite" else where.render_as_string())

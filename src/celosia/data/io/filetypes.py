@@ -1,0 +1,139 @@
+"""The file types that can be read and written, by suffix."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.data.io.facts import FileFacts, Scan
+from celosia.errors import DataError, ParameterError, UnknownName, suggestion
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Reader = Callable[..., Scan]
+Writer = Callable[..., None]
+
+_TYPES: dict[str, FileType] = {}
+
+
+@dataclass(frozen=True)
+class FileType:
+    """How one type of file is recognised, read and written.
+
+    ``read(path, **options)`` gives a :class:`Scan`; ``write(frame, draft, facts, **options)`` writes a lazy frame to
+    a draft that ends like the target. Either may be missing.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    summary: str
+    read: Reader | None = None
+    write: Writer | None = None
+
+
+def register(kind: FileType) -> FileType:
+    """Make a file type known."""
+    _TYPES[kind.name] = kind
+    return kind
+
+
+def file_types() -> dict[str, FileType]:
+    """Return the known file types by name.
+
+    >>> sorted(file_types())[:3]
+    ['csv', 'excel', 'jsonl']
+    """
+    return dict(_TYPES)
+
+
+def type_of(path: str | Path, name: str | None = None) -> FileType:
+    """Return the type of a file: the one named, or the one its suffix tells.
+
+    >>> type_of("people.csv.gz").name
+    'csv'
+    """
+    if name is not None:
+        if name not in _TYPES:
+            raise UnknownName.of("file type", name, _TYPES)
+        return _TYPES[name]
+    lowered = Path(path).name.lower()
+    for kind in _TYPES.values():
+        if lowered.endswith(kind.suffixes):
+            return kind
+    known = sorted(suffix for kind in _TYPES.values() for suffix in kind.suffixes)
+    suffix = Path(path).suffix or "no suffix"
+    raise UnknownName(
+        f"{Path(path).name!r}: no file type for {suffix}. Known are {', '.join(known)}; or say type='csv'."
+    )
+
+
+def check_options(kind: str, call: Callable[..., Any], options: dict[str, Any], skip: int) -> None:
+    """Raise when ``call`` does not take one of the options; ``skip`` positional arguments are not options."""
+    known = list(inspect.signature(call).parameters)[skip:]
+    for name in options:
+        if name not in known:
+            hint = suggestion(name, known) if known else " It takes none."
+            raise ParameterError(f"{kind}: no option {name!r}.{hint}")
+
+
+def existing(path: str | Path) -> Path:
+    """Return the path of a file that is there."""
+    found = Path(path)
+    if found.is_dir():
+        raise DataError(f"{str(found)!r} is a directory, not a file.")
+    if not found.exists():
+        near = [p.name for p in found.parent.iterdir()] if found.parent.is_dir() else []
+        hint = suggestion(found.name, near) if near else ""
+        raise DataError(f"no file {str(found)!r}.{hint if 'mean' in hint else ' Check the path.'}")
+    return found
+
+
+def materialised(frame: Any) -> pl.DataFrame:
+    """Return a polars frame from whatever a table may hold: lazy or eager polars, or a DuckDB relation."""
+    import polars as pl
+
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    if isinstance(frame, pl.LazyFrame):
+        return frame.collect(engine="streaming")
+    if hasattr(frame, "pl"):
+        eager: pl.DataFrame = frame.pl()
+        return eager
+    raise DataError(f"cannot write a {type(frame).__name__}: give a polars frame or a DuckDB relation.")
+
+
+def lazily(frame: Any) -> pl.LazyFrame:
+    """Return the frame as a lazy one; a type that lists its values becomes text, or a file would list those gone."""
+    import polars as pl
+
+    lazy = frame if isinstance(frame, pl.LazyFrame) else materialised(frame).lazy()
+    return lazy.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
+
+
+def flat(frame: pl.LazyFrame, origin: str) -> pl.LazyFrame:
+    """Refuse columns that hold lists or structures: every cell must be one value."""
+    nested = [name for name, dtype in frame.collect_schema().items() if dtype.is_nested()]
+    if nested:
+        raise DataError(
+            f"{origin}: column{'s' if len(nested) > 1 else ''} {', '.join(nested)} hold nested values, not one value"
+            " per cell. Flatten or leave them out first."
+        )
+    return frame
+
+
+__all__ = [
+    "FileFacts",
+    "FileType",
+    "check_options",
+    "existing",
+    "file_types",
+    "flat",
+    "lazily",
+    "materialised",
+    "register",
+    "type_of",
+]

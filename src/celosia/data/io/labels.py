@@ -1,0 +1,93 @@
+"""Value labels after a column was recoded: what stays, what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.data.io.facts import MissingCode
+
+Labels = dict[float | str, str]
+
+
+def relabelled(
+    column: pl.Series, labels: Mapping[float | str, str], missing: Sequence[MissingCode] = ()
+) -> tuple[pl.Series, Labels]:
+    """Return a labelled column as codes again, with labels for the codes it now has and no others.
+
+    A column that still holds its codes keeps their labels. One that was recoded to text (``[30-35)``, ``{1, 2}``,
+    ``*``) gets a new code for each text, above the old codes; a set of old codes is labelled with their labels. A
+    code that no record has any more loses its label, which would tell what was there; codes that are declared
+    ``missing`` keep theirs. A column of codes that holds fractions was computed with: no label fits it.
+
+    >>> import polars as pl
+    >>> codes, labels = relabelled(pl.Series("m", ["1", "{2, 3}", "*"]), {1: "single", 2: "married", 3: "widowed"})
+    >>> codes.to_list(), labels[4], labels[5]
+    ([1, 4, 5], '{married, widowed}', '*')
+    """
+    import polars as pl
+
+    if column.dtype.is_numeric() or any(isinstance(code, str) for code in labels):
+        return column, _occurring(labels, column, missing)
+    old = {_text(code): code for code in labels}
+    numbers = [float(code) for code in labels]
+    texts = sorted(column.drop_nulls().cast(pl.String).unique().to_list(), key=_natural)
+    updated: Labels = dict(labels)
+    codes: dict[str, float] = {}
+    fresh = int(max([*numbers, *(x for t in texts if (x := _number(t)) is not None), 0]))
+    for text in texts:
+        number = _number(text)
+        if text in old:
+            codes[text] = float(old[text])
+        elif number is not None:
+            codes[text] = number  # a code without a label, as it was
+        else:
+            fresh += 1
+            codes[text] = fresh
+            updated[fresh] = _label(text, old, labels)
+    values = column.cast(pl.String).replace_strict(list(codes), list(codes.values()), return_dtype=pl.Float64)
+    whole = bool((values.drop_nulls() == values.drop_nulls().round()).all())
+    return (values.cast(pl.Int64) if whole else values).alias(column.name), _occurring(updated, values, missing)
+
+
+def _occurring(labels: Mapping[float | str, str], column: pl.Series, missing: Sequence[MissingCode]) -> Labels:
+    """The labels of the codes that a column holds, and of those that are declared missing."""
+    held = set(column.drop_nulls().unique().to_list())
+    if column.dtype.is_float() and not all(float(value).is_integer() for value in held) and _whole(labels):
+        held = set()
+    return {code: text for code, text in labels.items() if code in held or any(m.covers(code) for m in missing)}
+
+
+def _whole(labels: Mapping[float | str, str]) -> bool:
+    return all(not isinstance(code, str) and float(code).is_integer() for code in labels)
+
+
+def _label(text: str, old: Mapping[str, Any], labels: Mapping[Any, str]) -> str:
+    """Return the label of a new text: the labels of its members when it is a set of old codes."""
+    if text.startswith("{") and text.endswith("}"):
+        members = [member.strip() for member in text[1:-1].split(",")]
+        if members and all(member in old for member in members):
+            return "{" + ", ".join(labels[old[member]] for member in members) + "}"
+    return text
+
+
+def _text(code: float | str) -> str:
+    """Write a code as a recoded column would."""
+    return str(int(code)) if isinstance(code, float) and code.is_integer() else str(code)
+
+
+def _number(text: str) -> float | None:
+    """Return the number a text is, if it is one."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _natural(text: str) -> tuple[bool, float, str]:
+    """Sort numbers by value, then texts, then what is suppressed."""
+    number = _number(text)
+    return (number is None, number or 0.0, "~" if text == "*" else text)

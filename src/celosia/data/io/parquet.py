@@ -1,0 +1,50 @@
+"""Parquet files, read lazily."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from celosia.data.io.calendar import check_dates
+from celosia.data.io.facts import FileFacts, Scan
+from celosia.data.io.filetypes import FileType, existing, flat, register
+from celosia.errors import DataError, UnknownName
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def scan(path: str | Path, *, columns: Sequence[str] | None = None) -> Scan:
+    """Open a Parquet file as a lazy scan; ``columns`` keeps some of them."""
+    import polars as pl
+
+    file = existing(path)
+    try:
+        frame = pl.scan_parquet(file)
+        if columns is not None:
+            frame = frame.select(_known(columns, frame.collect_schema().names()))
+        return check_dates(Scan(flat(frame, file.name), FileFacts("parquet", source=file), str(file)))
+    except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
+        raise DataError(f"{file.name} is not a Parquet file, or a damaged one.") from error
+
+
+def _known(columns: Sequence[str], names: Sequence[str]) -> list[str]:
+    for column in columns:
+        if column not in names:
+            raise UnknownName.of("column", column, names)
+    return list(columns)
+
+
+def write(
+    frame: pl.LazyFrame,
+    draft: Path,
+    facts: FileFacts | None,  # noqa: ARG001
+    *,
+    compression: Literal["zstd", "snappy", "lz4", "gzip", "uncompressed"] = "zstd",
+) -> None:
+    """Write a Parquet file as a stream."""
+    frame.sink_parquet(draft, compression=compression)
+
+
+register(FileType("parquet", (".parquet", ".pq"), "Apache Parquet", scan, write))

@@ -1,0 +1,161 @@
+"""Spreadsheets: Excel and OpenDocument."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.data.io.facts import FileFacts, Scan
+from celosia.data.io.filetypes import FileType, existing, register
+from celosia.data.isolated import limit_memory, own_output, start
+from celosia.errors import DataError, MissingExtra, OutputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: Rows of an Excel or OpenDocument sheet.
+SHEET_ROWS = 1_048_576
+
+
+def scan(path: str | Path, *, sheet: str | None = None) -> Scan:
+    """Read one sheet of a spreadsheet, the first unless named."""
+    import polars as pl
+
+    file = existing(path)
+    if importlib.util.find_spec("fastexcel") is None:
+        raise MissingExtra.of("reading spreadsheets", "stats")
+    # A reader makes room for every cell up to the last one. A file whose last cell is far away would take this process
+    # with it, so another one reads.
+    answer, _ = start("celosia.data.io.sheets:hand_over", str(file), json.dumps(sheet)).communicate()
+    head, _, rows = answer.partition(b"\n")
+    if not rows:
+        said = json.loads(head)["refused"] if head else "it is damaged, or its cells are too far apart for the memory."
+        raise DataError(f"{file.name}: {said}")
+    told = json.loads(head)
+    name, frame = told["sheet"], pl.read_ipc(rows)
+    if frame.width == 0 or not told["titles"]:
+        raise DataError(f"{file.name}: sheet {name!r} is empty.")
+    if frame.height == 0:
+        raise DataError(f"{file.name}: sheet {name!r} has a header of {frame.width} columns but no records.")
+    titles = [title for title in told["titles"] if title is not None]
+    twice = [f"{title!r} ({count} times)" for title, count in Counter(titles).items() if count > 1]
+    if twice:
+        raise DataError(f"{file.name}: column names must differ; repeated: {', '.join(twice)}. Rename them.")
+    facts = FileFacts("ods" if file.suffix.lower() == ".ods" else "excel", source=file, sheet=name)
+    return Scan(_tidied(frame).lazy(), facts, f"{file} ({name})" if sheet else str(file))
+
+
+def hand_over(path: str, wanted: str) -> None:
+    """What the reading process does: give the name, the titles and the records of a sheet, or why it cannot."""
+    limit_memory()
+    with os.fdopen(own_output(), "wb") as answer:
+        try:
+            told, rows = _read(path, json.loads(wanted))
+        except DataError as error:
+            told, rows = {"refused": str(error)}, b""
+        answer.write(json.dumps(told).encode() + b"\n" + rows)
+
+
+def _read(path: str, sheet: str | None) -> tuple[dict[str, Any], bytes]:
+    import fastexcel
+
+    try:
+        workbook = fastexcel.read_excel(path)
+    except Exception as error:  # the reader's errors have no common class
+        raise DataError("it is not a spreadsheet, or a damaged one.") from error
+    names = list(workbook.sheet_names)
+    if sheet is not None and sheet not in names:
+        raise DataError(f"no sheet named {sheet!r}. There are: {', '.join(names)}.")
+    if not names:
+        raise DataError("there is no sheet.")
+    name = sheet or names[0]
+    try:
+        titles = workbook.load_sheet(name, header_row=None, n_rows=1, dtypes="string").to_polars()
+        frame = workbook.load_sheet(name, header_row=0, schema_sample_rows=None).to_polars()
+    except Exception as error:
+        raise DataError(f"sheet {name!r} cannot be read ({type(error).__name__}).") from error
+    rows = io.BytesIO()
+    frame.write_ipc(rows)
+    return {"sheet": name, "titles": list(titles.row(0)) if titles.height else []}, rows.getvalue()
+
+
+def write_excel(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, sheet: str | None = None) -> None:
+    """Write an Excel workbook of one sheet; text that looks like a formula stays text."""
+    try:
+        import xlsxwriter
+    except ImportError as error:
+        raise MissingExtra.of("writing Excel files", "stats") from error
+    table = _fitting(frame)
+    # The library turns "=1+1" in a text cell into a formula unless it is told not to; links likewise.
+    options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+    with draft.open("wb") as stream, xlsxwriter.Workbook(stream, options) as workbook:
+        table.write_excel(workbook, worksheet=_sheet(facts, sheet), float_precision=15, dtype_formats=None)
+
+
+def write_ods(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, sheet: str | None = None) -> None:
+    """Write an OpenDocument spreadsheet of one sheet."""
+    try:
+        import odf  # noqa: F401
+        import pandas as pd
+    except ImportError as error:
+        raise MissingExtra.of("writing OpenDocument files", "stats") from error
+    table = _fitting(frame)
+    rows = pd.DataFrame({name: pd.Series(table[name].to_list(), dtype=object) for name in table.columns})
+    with draft.open("wb") as stream, pd.ExcelWriter(stream, engine="odf") as book:
+        rows.to_excel(book, sheet_name=_sheet(facts, sheet), index=False)
+
+
+def _tidied(frame: pl.DataFrame) -> pl.DataFrame:
+    """Make whole numbers integers and moments at midnight dates: a sheet has only one type of each."""
+    import polars as pl
+
+    changes = []
+    for name, dtype in frame.schema.items():
+        column = frame[name]
+        if dtype.is_float() and bool(((column == column.round()) & (column.abs() < 2**53)).all()):
+            changes.append(pl.col(name).cast(pl.Int64))
+        elif isinstance(dtype, pl.Datetime) and _midnight(column):
+            changes.append(pl.col(name).cast(pl.Date))
+        elif dtype == pl.String:
+            changes.append(pl.col(name).replace("", None))
+        elif dtype == pl.Null:
+            changes.append(pl.col(name).cast(pl.String))
+        elif isinstance(dtype, pl.Datetime):
+            changes.append(pl.col(name).cast(pl.Datetime("us")))
+    return frame.with_columns(changes)
+
+
+def _midnight(column: pl.Series) -> bool:
+    """Say whether every moment of a column is the start of a day."""
+    return bool((column.dt.truncate("1d") == column).all())
+
+
+def _fitting(frame: pl.LazyFrame) -> pl.DataFrame:
+    """Collect the records of a sheet, if they fit one."""
+    import polars as pl
+
+    table = frame.collect(engine="streaming")
+    if table.height >= SHEET_ROWS:
+        raise OutputError(f"a sheet holds {SHEET_ROWS - 1} records and there are {table.height}. Write CSV or Parquet.")
+    # A sheet keeps numbers as doubles: longer whole numbers (account numbers) would lose digits.
+    limit = 2**53
+    long = [
+        name
+        for name, dtype in table.schema.items()
+        if dtype.is_integer() and bool((table[name].is_between(-limit, limit)).not_().any())
+    ]
+    return table.with_columns(pl.col(long).cast(pl.String)) if long else table
+
+
+def _sheet(facts: FileFacts | None, sheet: str | None) -> str:
+    """Return the name of the sheet to write."""
+    return sheet or (facts.sheet if facts is not None else None) or "Sheet1"
+
+
+register(FileType("excel", (".xlsx", ".xlsm", ".xls", ".xlsb"), "Excel workbook", scan, write_excel))
+register(FileType("ods", (".ods",), "OpenDocument spreadsheet", scan, write_ods))

@@ -1,0 +1,87 @@
+"""The two verbs: open a source for reading, write a frame to a file or a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from celosia.data.io.atomic import refuse_originals, replaced
+from celosia.data.io.facts import FileFacts, Scan
+from celosia.data.io.filetypes import check_options, lazily, type_of
+from celosia.errors import OutputError
+from celosia.parts.credentials import is_reference
+
+
+def scan(source: str | Path, *, type: str | None = None, **options: Any) -> Scan:  # noqa: A002
+    """Open a file or a database for reading.
+
+    ``source`` is a path, whose suffix tells the type (``type="csv"`` says it), or a database URL such as
+    ``sqlite:///people.db`` with ``query="SELECT …"`` or ``table="people"``. The other options are those of the
+    reader.
+
+    Raises ``DataError`` when the source cannot be read, ``UnknownName`` for a type that is not known.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     file = pathlib.Path(place) / "people.csv"
+    ...     _ = file.write_text("age;income\\n34;1200,5\\n51;900\\n")
+    ...     opened = scan(file)
+    ...     opened.frame.collect().rows(), opened.facts.separator, opened.facts.decimal
+    ([(34, 1200.5), (51, 900.0)], ';', ',')
+    """
+    if is_url(source):
+        from celosia.data.io import database
+
+        check_options("database", database.scan, options, 1)
+        return database.scan(str(source), **options)
+    kind = type_of(source, type)
+    if kind.read is None:
+        raise OutputError(f"{kind.summary} cannot be read.")
+    check_options(kind.name, kind.read, options, 1)
+    return kind.read(source, **options)
+
+
+def write(
+    frame: Any,
+    path: str | Path,
+    facts: FileFacts | None = None,
+    *,
+    type: str | None = None,  # noqa: A002
+    originals: Iterable[str | Path] = (),
+    overwrite: bool = False,
+    mode: int | None = None,
+    **options: Any,
+) -> None:
+    """Write a frame whole or not at all: a temporary file beside the target, then a rename.
+
+    ``facts`` of the original keep its separator, value labels, missing codes and formats. A file that is there is
+    replaced only with ``overwrite=True``; an original (the source of the facts and those listed) never.
+
+    Raises ``OutputError`` when the result cannot be written as asked.
+    """
+    if is_url(path):
+        from celosia.data.io import database
+
+        check_options("database", database.write, options, 2)
+        database.write(lazily(frame), str(path), **options)
+        return
+    target = Path(path)
+    kind = type_of(target, type)
+    if kind.write is None:
+        raise OutputError(f"{kind.summary} can be read but not written. Write CSV, Parquet, SPSS or Stata.")
+    refuse_originals(target, [*originals, *([facts.source] if facts is not None and facts.source else [])])
+    if target.exists() and not overwrite:
+        raise OutputError(f"{str(target)!r} is there already. Give another path, or say that it may be replaced.")
+    check_options(kind.name, kind.write, options, 3)
+    with replaced(target, mode) as draft:
+        kind.write(lazily(frame), draft, facts, **options)
+
+
+def is_url(source: str | Path) -> bool:
+    """Say whether a source is a database URL, or stands for one.
+
+    >>> is_url("sqlite:///people.db"), is_url("env:DATABASE"), is_url("people.csv")
+    (True, True, False)
+    """
+    return isinstance(source, str) and ("://" in source or is_reference(source))

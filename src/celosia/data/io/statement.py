@@ -1,0 +1,63 @@
+"""What a query may be: one statement that reads.
+
+The connection that runs it is opened for reading only as well; this check says *why* a query is refused, and closes
+what a reading connection leaves open: functions that write files or command the server.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celosia.data.io.quiet import silence
+from celosia.errors import DataError, MissingExtra
+
+#: DuckDB's functions that may stand for a table. Others write logs, change settings or take addresses in memory.
+TABLES = frozenset(
+    {"glob", "json_each", "json_tree", "parquet_scan", "read_blob", "read_csv_auto", "read_json", "read_json_auto"}
+    | {"read_ndjson", "read_ndjson_auto", "read_text", "repeat", "repeat_row"}
+)
+#: Functions of PostgreSQL that read or write files, command the server or open another connection.
+SERVER = ("pg_", "lo_", "dblink")
+#: The names that the parser gives to the dialects of database URLs.
+DIALECTS = {"postgresql": "postgres", "mariadb": "mysql", "mssql": "tsql"}
+
+
+def check_reads(query: str, dialect: str) -> None:
+    """Raise unless a query is a single SELECT, WITH … SELECT or VALUES; the message does not repeat it.
+
+    >>> check_reads("SELECT age FROM people", "sqlite")
+    >>> check_reads("DROP TABLE people", "sqlite")
+    Traceback (most recent call last):
+    celosia.errors.DataError: the query does not only read: only a SELECT (or WITH … SELECT, or VALUES) can be read.
+    """
+    from sqlglot import exp
+
+    tree = _parsed(query, DIALECTS.get(dialect, dialect))
+    inner = [tree, *(cte.this for cte in tree.find_all(exp.CTE))]
+    if not all(isinstance(part, exp.Query | exp.Values) for part in inner) or tree.find(exp.Into):
+        raise DataError("the query does not only read: only a SELECT (or WITH … SELECT, or VALUES) can be read.")
+    for node in tree.find_all(exp.Anonymous):
+        name = node.name.lower()
+        stands_for_table = isinstance(node.parent, exp.Table | exp.Lateral)
+        if (dialect == "duckdb" and stands_for_table and name not in TABLES) or (
+            dialect == "postgresql" and name.startswith(SERVER)
+        ):
+            raise DataError(f"the query calls {name}, which acts outside of the query. Leave it out.")
+
+
+def _parsed(query: str, dialect: str) -> Any:
+    """Read one statement."""
+    try:
+        import sqlglot
+        from sqlglot.errors import SqlglotError
+    except ImportError as error:
+        raise MissingExtra.of("reading databases", "db") from error
+    known = dialect if dialect in sqlglot.Dialect.classes else None
+    try:
+        with silence():
+            found = [tree for tree in sqlglot.parse(query, read=known) if tree is not None]
+    except (SqlglotError, RecursionError, ValueError):
+        raise DataError("the query cannot be read (syntax error): write one SELECT statement.") from None
+    if len(found) != 1:
+        raise DataError(f"the query has {len(found)} statements: only a SELECT on its own can be read.")
+    return found[0]

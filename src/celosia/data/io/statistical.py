@@ -1,0 +1,255 @@
+"""SPSS, Stata and SAS files, with value labels, declared missing codes, formats and dates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from celosia.data.io.facts import FileFacts, MissingCode, Scan
+from celosia.data.io.filetypes import FileType, existing, register
+from celosia.data.io.labels import relabelled
+from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: Stata stores ``.a`` to ``.z`` in a 32-bit column as the numbers above this one. A tagged missing value that is kept
+#: takes that number here, which no value of such a column can have.
+TAGGED = 2_147_483_621
+TAGS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def scan(
+    path: str | Path,
+    *,
+    user_missing: Literal["null", "keep"] = "null",
+    encoding: str | None = None,
+) -> Scan:
+    """Read an SPSS, Stata or SAS file.
+
+    Cells are codes; their labels are in the facts. ``user_missing="null"`` makes cells with a code that the file
+    declares as missing missing; ``"keep"`` leaves the codes, so that *refused* and *not asked* stay apart. (Tagged
+    missing values ``.a`` to ``.z`` are then the numbers 2147483622 to 2147483647.) Either way the declarations are
+    written back. An empty text is missing. Columns of whole numbers become integers.
+    """
+    file = existing(path)
+    if user_missing not in ("null", "keep"):
+        raise ParameterError(f"user_missing must be 'null' or 'keep', got {user_missing!r}.")
+    kind, read = _reader(file)
+    options: dict[str, Any] = {"encoding": encoding, "output_format": "polars"}
+    if kind != "xport":
+        # The reader tells the declared codes only when it is asked to leave them in the cells.
+        options["user_missing"] = True
+    try:
+        frame, meta = read(file, **options)
+    except Exception as error:  # the reader's own class is private, and it raises others for damaged files
+        raise DataError(f"{file.name} cannot be read as a {kind} file: it is damaged or of another type.") from error
+    if frame.width == 0 or frame.height == 0:
+        raise DataError(f"{file.name} has {frame.width} columns but no records.")
+    missing = _missing(meta)
+    facts = FileFacts(
+        "sas" if kind in ("sas7bdat", "xport") else kind,
+        source=file,
+        encoding=meta.file_encoding,
+        title=meta.file_label or None,
+        labels={n: {_code(c): t for c, t in texts.items()} for n, texts in meta.variable_value_labels.items()},
+        descriptions={name: text for name, text in meta.column_names_to_labels.items() if text},
+        missing=missing,
+        formats={name: fmt for name, fmt in meta.original_variable_types.items() if fmt and fmt != "NULL"},
+        measures={name: m for name, m in meta.variable_measure.items() if m in ("nominal", "ordinal", "scale")},
+    )
+    typed = _typed(frame, missing)
+    return Scan((typed if user_missing == "keep" else _without_codes(typed, missing)).lazy(), facts, str(file))
+
+
+def write_spss(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, compress: bool = False) -> None:
+    """Write an SPSS file with the labels, missing codes, formats and measures of the original, brought up to date."""
+    import pyreadstat
+
+    table, kept, labels = _prepared(frame, facts)
+    ranges = {
+        name: [{"lo": code.low, "hi": code.high} for code in codes]
+        for name, codes in kept.missing.items()
+        if _fits(table, name, codes)
+    }
+    formats = kept.formats if kept.type == "spss" else {}
+    pyreadstat.write_sav(
+        table,
+        draft,
+        file_label=kept.title or "",
+        column_labels={name: kept.descriptions.get(name) for name in table.columns},
+        compress=False,
+        row_compress=compress or draft.suffix.lower() == ".zsav",
+        variable_value_labels=labels,
+        missing_ranges=ranges,
+        variable_measure={n: m for n, m in kept.measures.items() if n in table.columns},
+        variable_format={n: f for n, f in formats.items() if n in table.columns and _shows(table[n], f)},
+    )
+
+
+def write_stata(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None) -> None:
+    """Write a Stata file with the labels of the original, brought up to date, and its tagged missing values."""
+    import polars as pl
+    import pyreadstat
+
+    table, kept, labels = _prepared(frame, facts)
+    tags: dict[str, list[str]] = {}
+    for name, codes in kept.missing.items():
+        letters = {code.low: code.tag for code in codes if code.tag}
+        if name not in table.columns or not letters or not table[name].dtype.is_numeric():
+            continue
+        labels[name] = {letters.get(code, code): text for code, text in labels.get(name, {}).items()}
+        # The writer takes tags, and labels for tags, only in a column of objects.
+        tags[name] = sorted(tag for tag in letters.values() if tag)
+        cells = [letters.get(cell, cell) for cell in table[name].to_list()]
+        table = table.with_columns(pl.Series(name, cells, dtype=pl.Object))
+    bad = [name for name in table.columns if not name.isidentifier() or len(name) > 32]
+    if bad:
+        raise OutputError(f"Stata does not allow the column name {bad[0]!r}: letters, digits and _, at most 32.")
+    pyreadstat.write_dta(
+        table,
+        draft,
+        file_label=(kept.title or "")[:80],
+        column_labels={name: kept.descriptions.get(name) for name in table.columns},
+        variable_value_labels={name: texts for name, texts in labels.items() if texts},
+        missing_user_values=tags or None,
+        variable_format={n: f for n, f in kept.formats.items() if n in table.columns and _shows(table[n], f)}
+        if kept.type == "stata"
+        else {},
+    )
+
+
+def _reader(file: Path) -> tuple[str, Callable[..., Any]]:
+    """Return the kind of a statistical file and the function that reads it."""
+    try:
+        import pyreadstat
+    except ImportError as error:
+        raise MissingExtra.of("reading SPSS, Stata and SAS files", "stats") from error
+    readers = {
+        ".sav": ("spss", pyreadstat.read_sav),
+        ".zsav": ("spss", pyreadstat.read_sav),
+        ".por": ("spss", pyreadstat.read_por),
+        ".dta": ("stata", pyreadstat.read_dta),
+        ".sas7bdat": ("sas7bdat", pyreadstat.read_sas7bdat),
+        ".xpt": ("xport", pyreadstat.read_xport),
+    }
+    if file.suffix.lower() not in readers:
+        raise DataError(f"{file.name}: a statistical file ends in {', '.join(readers)}.")
+    return readers[file.suffix.lower()]
+
+
+def _code(code: Any) -> float | str:
+    """Return a code as it is in the frame: whole numbers as integers, tags as their stand-in."""
+    if isinstance(code, str):
+        return TAGGED + 1 + TAGS.index(code) if len(code) == 1 and code in TAGS else code
+    return int(code) if float(code).is_integer() else float(code)
+
+
+def _missing(meta: Any) -> dict[str, tuple[MissingCode, ...]]:
+    """Return the missing codes that a file declares."""
+    found = {
+        name: tuple(MissingCode(_code_or_end(r["lo"]), _code_or_end(r["hi"])) for r in ranges)
+        for name, ranges in meta.missing_ranges.items()
+    }
+    for name, tags in meta.missing_user_values.items():
+        codes = [tag.lower() for tag in tags]
+        found[name] = tuple(MissingCode(_code(tag), _code(tag), tag) for tag in codes if tag in TAGS)
+    return found
+
+
+def _code_or_end(end: Any) -> float | str:
+    """Return an end of a range: text as it is (a one-letter text is no tag here), numbers as codes."""
+    return end if isinstance(end, str) or end in (float("inf"), float("-inf")) else _code(end)
+
+
+def _typed(frame: pl.DataFrame, missing: Mapping[str, tuple[MissingCode, ...]]) -> pl.DataFrame:
+    """Give the columns their types: tagged missing values as numbers, whole numbers as integers, no empty texts."""
+    import polars as pl
+
+    changes: list[pl.Expr | pl.Series] = []
+    for name, dtype in frame.schema.items():
+        column = frame[name]
+        if dtype == pl.Object:
+            tags = {code.tag for code in missing.get(name, ())}
+            letters = [cell.lower() if isinstance(cell, str) else cell for cell in column.to_list()]
+            numbers = [(_code(c) if c in tags else None) if isinstance(c, str) else c for c in letters]
+            column, dtype = pl.Series(name, numbers, dtype=pl.Float64), pl.Float64()
+        if dtype.is_float():
+            present = column.drop_nulls().drop_nans()
+            whole = bool(((present == present.round()) & (present.abs() < 2**53)).all()) and not present.is_empty()
+            changes.append(column.fill_nan(None).cast(pl.Int64) if whole else column.fill_nan(None))
+        elif dtype == pl.String:
+            changes.append(pl.col(name).replace("", None))
+        elif dtype == pl.Null:
+            changes.append(pl.col(name).cast(pl.Float64))
+        elif dtype.is_integer():
+            changes.append(pl.col(name).cast(pl.Int64))
+    return frame.with_columns(changes)
+
+
+def _without_codes(frame: pl.DataFrame, missing: Mapping[str, tuple[MissingCode, ...]]) -> pl.DataFrame:
+    """Make the cells that a file declares missing missing, and what is left of a column whole if it is."""
+    import polars as pl
+
+    changes = []
+    for name, codes in missing.items():
+        cell = pl.col(name)
+        gone = pl.any_horizontal(
+            *(cell == c.low if isinstance(c.low, str) else cell.is_between(c.low, c.high) for c in codes)
+        )
+        changes.append(pl.when(~gone).then(cell).alias(name))
+    return _typed(frame.with_columns(changes), {}) if changes else frame
+
+
+def _prepared(
+    frame: pl.LazyFrame, facts: FileFacts | None
+) -> tuple[pl.DataFrame, FileFacts, dict[str, dict[float | str, str]]]:
+    """Return the table with labelled columns as codes, the facts, and the labels of the columns that are left."""
+    import polars as pl
+
+    try:
+        import pyreadstat  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra.of("writing SPSS and Stata files", "stats") from error
+    kept = facts or FileFacts("none")
+    table = frame.collect(engine="streaming")
+    table = table.with_columns(
+        pl.col(pl.Boolean).cast(pl.Int64),
+        pl.col(pl.Null).cast(pl.String),
+    )
+    labels: dict[str, dict[float | str, str]] = {}
+    for name, texts in kept.labels.items():
+        if name in table.columns:
+            column, labels[name] = relabelled(table[name], texts, kept.missing.get(name, ()))
+            table = table.with_columns(column)
+    return table, kept, labels
+
+
+def _fits(table: pl.DataFrame, name: str, codes: tuple[MissingCode, ...]) -> bool:
+    """Say whether the missing codes of a column still apply: it is there, of the same type, and they are no tags."""
+    if name not in table.columns or any(code.tag for code in codes):
+        return False
+    return all(isinstance(code.low, str) != table[name].dtype.is_numeric() for code in codes)
+
+
+def _shows(column: pl.Series, display: str) -> bool:
+    """Say whether a display format of the original still fits the column after recoding."""
+    import polars as pl
+
+    temporal = display.startswith(("%t", "%d")) or "DATE" in display.upper() or "TIME" in display.upper()
+    if isinstance(column.dtype, pl.Date | pl.Datetime | pl.Time):
+        return temporal
+    if column.dtype.is_numeric():
+        return not temporal and display[:1] in "FfEeNnCc%" and not display.endswith("s") and _wide(column, display)
+    return False
+
+
+def _wide(column: pl.Series, display: str) -> bool:
+    """Say whether an SPSS format shows the decimals that a column has now."""
+    return display.startswith("%") or not column.dtype.is_float() or not display.endswith(".0")
+
+
+register(FileType("spss", (".sav", ".zsav", ".por"), "SPSS", scan, write_spss))
+register(FileType("stata", (".dta",), "Stata", scan, write_stata))
+register(FileType("sas", (".sas7bdat", ".xpt"), "SAS", scan))

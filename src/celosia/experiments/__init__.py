@@ -1,0 +1,44 @@
+"""The experiments of the source documents, each a module with a function ``reproduce(data, out, …)``."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from celosia.errors import UnknownName
+
+
+def experiments() -> list[str]:
+    """The names of the experiments: the modules that are here."""
+    return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
+
+
+def experiment(name: str) -> Callable[..., dict[str, Any]]:
+    """The function that runs an experiment.
+
+    >>> experiment("fuzzy-privacy").__name__
+    'reproduce'
+    """
+    if name not in experiments():
+        raise UnknownName.of("experiment", name, experiments())
+    module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+    made: Callable[..., dict[str, Any]] = module.reproduce
+    return made
+
+
+def write_report(name: str, out: Path, html: str, report: Mapping[str, Any]) -> dict[str, str]:
+    """Write the page and the numbers of an experiment, each whole or not at all, and give the paths."""
+    from celosia.data.io.atomic import replaced
+
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    texts = {"html": html, "json": json.dumps(report, indent=1)}
+    files = {kind: out / f"{name}.{kind}" for kind in texts}
+    for kind, path in files.items():
+        with replaced(path) as draft:
+            draft.write_text(texts[kind], encoding="utf-8")
+    return {kind: str(path) for kind, path in files.items()}

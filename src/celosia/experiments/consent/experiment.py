@@ -1,0 +1,186 @@
+"""The experiment: blocks of students × k × what the intruder knows × rule, in random order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celosia.consent.protection.measures import losses, re_identification, singletons
+from celosia.consent.protection.protection import Design, Protected, Rule, honour
+from celosia.experiments.consent.case import PLACE, table
+from celosia.release.measuring import protect
+from celosia.streams import Stream
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+RULES: tuple[Rule, ...] = ("standard", "class", "coarser", "exchange", "control")
+GROUPS = ("all", "blocking", "others")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run: ``rows`` students per block, X, the levels of k and of the intruder's share."""
+
+    blocks: int
+    rows: int
+    k: tuple[int, ...]
+    external: tuple[float, ...]
+    extra: int
+
+
+@dataclass(frozen=True)
+class Results:
+    """Arrays with the axes block, k, external share, rule, group."""
+
+    plan: Plan
+    p_reid: NDArray[np.float64]
+    baseline: NDArray[np.float64]
+    gcp: NDArray[np.float64]
+    """Axes block, k, rule, group."""
+    altered: NDArray[np.float64]
+    equal: NDArray[np.float64]
+    """Share of labels that the class rule and the control have in common: block, k."""
+    told: NDArray[np.float64]
+    """Under coarser: share of blocking owners among those who show a coarse place among finer ones; block, k."""
+    strict: NDArray[np.float64]
+    """Under coarser: the smallest class; block, k."""
+    untrue: NDArray[np.float64]
+    """Under exchange: share of rows whose values are not true; block, k."""
+    alpha: NDArray[np.float64]
+    sets: NDArray[np.float64]
+    """GCP of everybody when classes are named by the set of their districts: block, then k and k + X for each k."""
+    order: NDArray[np.int64]
+    holds: bool
+
+
+def run(
+    people: pl.DataFrame,
+    blocked: NDArray[np.bool_],
+    plan: Plan,
+    rng: np.random.Generator,
+    tell: Callable[[str, float], None],
+) -> Results:
+    """Run all combinations on every block; blocks are drawn once, the runs are in random order."""
+    chosen = [np.sort(rng.choice(len(people), plan.rows, replace=False)) for _ in range(plan.blocks)]
+    shape = (plan.blocks, len(plan.k), len(plan.external), len(RULES))
+    order = rng.permutation(int(np.prod(shape)))
+    p, base = np.zeros((*shape, 3)), np.zeros((*shape, 3))
+    gcp, altered = (
+        np.zeros((plan.blocks, len(plan.k), len(RULES), 3)),
+        np.zeros((plan.blocks, len(plan.k), len(RULES), 3)),
+    )
+    equal, told = np.zeros((plan.blocks, len(plan.k))), np.zeros((plan.blocks, len(plan.k)))
+    strict, untrue = np.zeros((plan.blocks, len(plan.k))), np.zeros((plan.blocks, len(plan.k)))
+    alpha = np.zeros((plan.blocks, len(plan.k), len(RULES)))
+    tables = {b: table(people[rows]) for b, rows in enumerate(chosen)}
+    made: dict[tuple[int, int, int], Protected] = {}
+    left = {
+        (b, i, j): len(plan.external) for b in range(plan.blocks) for i in range(len(plan.k)) for j in range(len(RULES))
+    }
+    holds = True
+    for step, number in enumerate(order):
+        b, i, e, j = (int(x) for x in np.unravel_index(number, shape))
+        mine = blocked[chosen[b]]
+        if (b, i, j) not in made:
+            extra = np.where(mine, plan.extra, 0)
+            design = Design(k=plan.k[i], rule=RULES[j], tree=PLACE)
+            made[b, i, j] = honour(tables[b], extra, design, Stream(1000 * b + i))
+            one = made[b, i, j]
+            holds &= one.holds
+            lost = losses(tables[b], one, mine, PLACE)
+            gcp[b, i, j] = [lost[g]["gcp"] for g in GROUPS]
+            altered[b, i, j] = [lost[g]["altered"] for g in GROUPS]
+            alpha[b, i, j] = singletons(one.table)
+            if RULES[j] == "coarser":
+                told[b, i], strict[b, i] = one.evidence["of them blocked"], one.evidence["smallest class"]
+            if RULES[j] == "exchange":
+                untrue[b, i] = one.evidence["untrue rows"] / plan.rows
+        found = re_identification(
+            tables[b], made[b, i, j].table, PLACE, mine, external=plan.external[e], seed=int(b * 10 + e)
+        )
+        p[b, i, e, j] = [found[g]["value"] for g in GROUPS]
+        base[b, i, e, j] = [found[g]["baseline"] for g in GROUPS]
+        left[b, i, j] -= 1
+        if not left[b, i, j] and RULES[j] not in ("class", "control"):
+            made[b, i, j] = Protected(tables[b], made[b, i, j].design)  # done with it: free the memory
+        if step % 20 == 0:
+            tell("runs", step / len(order))
+    for b in range(plan.blocks):
+        for i in range(len(plan.k)):
+            shown = [made[b, i, RULES.index(rule)].table.polars().select(PLACE) for rule in ("class", "control")]
+            same = [(shown[0][c] == shown[1][c]).to_numpy() for c in PLACE]
+            equal[b, i] = float(np.all(same, axis=0).mean())
+    sets = np.array([[[by_sets(t, n) for n in (k, k + plan.extra)] for k in plan.k] for t in tables.values()])
+    return Results(plan, p, base, gcp, altered, equal, told, strict, untrue, alpha, sets, order.reshape(shape), holds)
+
+
+def by_sets(students: Table, k: int) -> float:
+    """GCP of standard(k) when small districts join each other first and show the set of their names."""
+    import polars as pl
+
+    method = {"use": "tree-generalise", "columns": list(PLACE), "k": k, "labels": "set", "short_first": True}
+    shown = protect(students, method, seed=0).polars()
+    both = shown.select(label=pl.struct(PLACE), district=students.column(PLACE[-1]))
+    leaves = both.group_by("label").agg(n=pl.len(), m=pl.col("district").n_unique())
+    covered = leaves.select(pl.col("n") * pl.when(pl.col("m") > 1).then("m").otherwise(0)).sum().item()
+    return float(covered / len(shown) / both["district"].n_unique())
+
+
+def paired(first: NDArray[np.float64], second: NDArray[np.float64], level: float = 0.99) -> dict[str, float]:
+    """Mean difference of paired numbers with its interval and the probability of it by chance (t test).
+
+    >>> found = paired(np.array([3.0, 4.0, 5.0]), np.array([1.0, 2.5, 3.0]))
+    >>> round(found["mean"], 3), found["p"] < 0.05
+    (1.833, True)
+    """
+    from scipy import stats
+
+    d = first - second
+    mean = float(d.mean())
+    error = float(d.std(ddof=1) / np.sqrt(len(d))) if len(d) > 1 else 0.0
+    if error == 0:
+        return {"mean": mean, "low": mean, "high": mean, "p": 1.0 if mean == 0 else 0.0}
+    half = float(stats.t.ppf((1 + level) / 2, len(d) - 1)) * error
+    p = float(2 * stats.t.sf(abs(mean / error), len(d) - 1))
+    return {"mean": mean, "low": mean - half, "high": mean + half, "p": p}
+
+
+def magnitudes(
+    found: Results, rules: Sequence[str] = ("class", "coarser", "exchange", "control")
+) -> list[dict[str, Any]]:
+    """Paired differences of P_reid: standard(k) minus a rule, per k, share and group."""
+    out = []
+    base = RULES.index("standard")
+    for rule in rules:
+        at = [str(r) for r in RULES].index(rule)
+        for i, k in enumerate(found.plan.k):
+            for e, share in enumerate(found.plan.external):
+                for g, group in enumerate(GROUPS):
+                    difference = paired(found.p_reid[:, i, e, base, g], found.p_reid[:, i, e, at, g])
+                    out.append({"rule": rule, "k": k, "external": share, "group": group, **difference})
+    return out
+
+
+def others_cost(found: Results) -> list[dict[str, float]]:
+    """What each rule costs the owners who block nothing: rise of their GCP over standard(k), and its share of the
+    control's.
+    """
+    out = []
+    base, control = RULES.index("standard"), RULES.index("control")
+    for i, k in enumerate(found.plan.k):
+        start = found.gcp[:, i, base, 2].mean()
+        whole = found.gcp[:, i, control, 2].mean() - start
+        row = {"k": float(k), "standard": float(start), "control rise": float(whole)}
+        for rule in ("class", "coarser", "exchange"):
+            rise = found.gcp[:, i, [str(r) for r in RULES].index(rule), 2].mean() - start
+            row[f"{rule} rise"] = float(rise)
+            row[f"{rule} share"] = float(rise / whole) if whole > 0 else 0.0
+        out.append(row)
+    return out

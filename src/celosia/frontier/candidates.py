@@ -1,0 +1,170 @@
+"""What is tried: methods with ranges of parameters, pipelines of them, or what the catalogue proposes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from celosia.errors import ParameterError
+from celosia.parts import Method, build, find, grammar, parts
+
+if TYPE_CHECKING:
+    from celosia.table import Table
+
+VARY = "vary"
+STEPS = "steps"
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One or more methods, applied one after the other."""
+
+    methods: tuple[Method, ...]
+
+    @cached_property
+    def text(self) -> str:
+        """The methods with all parameters: what tells one candidate from another."""
+        return grammar.show(self.spec())
+
+    @property
+    def family(self) -> str:
+        """The names of the methods without their parameters."""
+        return " + ".join(method.name for method in self.methods)
+
+    @property
+    def label(self) -> str:
+        """The methods with the parameters that may be published; lists of columns are shortened."""
+        return " + ".join(grammar.show(_short(method.public_spec())) for method in self.methods)
+
+    def spec(self) -> list[dict[str, Any]]:
+        """The candidate as plain data."""
+        return [method.spec() for method in self.methods]
+
+    def public_spec(self) -> list[dict[str, Any]]:
+        """The candidate as it may be published."""
+        return [method.public_spec() for method in self.methods]
+
+
+def listed(table: Table, given: Sequence[Any] | None) -> list[Candidate]:
+    """The candidates that are listed, or those that the catalogue proposes for the table.
+
+    An entry is a method (an instance, a text, a mapping with ``use``), or a list of them: a pipeline. A mapping may
+    hold ``vary``: parameter → values, every combination becomes a candidate; or ``steps``: a list of mappings that may
+    vary each. A method that needs columns and names none gets those that suit it.
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"x": [1.0, 2.0], "y": [1.0, 3.0]}))
+    >>> [c.label for c in listed(table, [{"use": "noise", "vary": {"p": [0.1, 0.2]}}])]
+    ['noise(columns=[x, y])', 'noise(columns=[x, y], p=0.2)']
+    """
+    if given is None:
+        found = list(_proposed(table))
+        if not found:
+            raise ParameterError(
+                "explore: no method of the catalogue suits the columns of this table; list candidates."
+            )
+    else:
+        found = [candidate for entry in given for candidate in _expanded(table, entry)]
+    if not found:
+        raise ParameterError("explore: the list of candidates is empty.")
+    unique = {candidate.text: candidate for candidate in found}
+    return list(unique.values())
+
+
+def columns_for(table: Table, cls: type[Method]) -> list[str]:
+    """The quasi-identifiers that suit a method, or all such columns where none is declared."""
+    schema = table.schema
+    special = {*schema.identifiers, schema.weight, schema.household, schema.person, schema.stratum}
+    pool = schema.quasi or [name for name in table.names if name not in special]
+    return [name for name in pool if str(schema[name].kind) in cls.suits]
+
+
+def graded(table: Table) -> bool:
+    """Whether every quasi-identifier has a hierarchy, so that generalisation is the way to protect the table."""
+    quasi = table.schema.quasi
+    return bool(quasi) and all(table.schema[name].hierarchy is not None for name in quasi)
+
+
+def _proposed(table: Table) -> Iterator[Candidate]:
+    """Methods that generalise where every quasi-identifier has a hierarchy, else those that suit the columns."""
+    by_hierarchy = graded(table)
+    for cls in parts("method").values():
+        assert issubclass(cls, Method)
+        # Noise and generalisation are not mixed: no one measure sees the loss of both.
+        if not cls.explored or ("hierarchy" in cls.suits) != by_hierarchy:
+            continue
+        if not by_hierarchy and not columns_for(table, cls):
+            continue
+        names = list(cls.explored)
+        for values in itertools.product(*(cls.explored[name] for name in names)):
+            made = _made(table, {"use": cls.name, **dict(zip(names, values, strict=True))})
+            if made is not None:
+                yield Candidate((made,))
+
+
+def _expanded(table: Table, entry: Any) -> Iterator[Candidate]:
+    """The candidates of one entry."""
+    if isinstance(entry, Mapping) and STEPS in entry:
+        unknown = sorted(set(entry) - {STEPS})
+        if unknown:
+            raise ParameterError(f"explore: an entry with steps has no key {unknown[0]!r}; vary inside the steps.")
+        entry = entry[STEPS]
+    steps = list(entry) if isinstance(entry, list | tuple) else [entry]
+    if not steps:
+        raise ParameterError("explore: a pipeline needs at least one method.")
+    for chosen in itertools.product(*(list(_variants(table, step)) for step in steps)):
+        yield Candidate(tuple(chosen))
+
+
+def _variants(table: Table, step: Any) -> Iterator[Method]:
+    if isinstance(step, str):
+        step = grammar.part(step)
+    if not isinstance(step, Mapping):
+        yield build("method", step)
+        return
+    ranges = step.get(VARY, {})
+    if not isinstance(ranges, Mapping) or not all(isinstance(v, list | tuple) and v for v in ranges.values()):
+        raise ParameterError(f"explore: vary of {step.get('use')!r} must map parameters to lists of values.")
+    fixed = {name: value for name, value in step.items() if name != VARY}
+    twice = sorted(set(fixed) & set(ranges))
+    if twice:
+        raise ParameterError(f"explore: {step.get('use')!r} both sets and varies {twice[0]!r}.")
+    for values in itertools.product(*ranges.values()):
+        made = _made(table, {**fixed, **dict(zip(ranges, values, strict=True))})
+        if made is None:
+            raise ParameterError(f"explore: no column of the table suits {step.get('use')!r}; name its columns.")
+        yield made
+
+
+def _made(table: Table, spec: Mapping[str, Any]) -> Method | None:
+    """The method, with columns filled in where it needs some and names none; None when no column suits."""
+    cls = find("method", str(spec.get("use", "")))
+    assert issubclass(cls, Method)
+    filled = dict(spec)
+    fields = cls.model_fields
+    for field in ("columns", "dependent"):
+        if field in fields and fields[field].is_required() and field not in filled:
+            filled[field] = columns_for(table, cls)
+            if not filled[field]:
+                return None
+    if "independent" in fields and "independent" not in filled and fields["independent"].is_required():
+        kinds = {name: str(table.schema[name].kind) for name in table.names}
+        used = {*filled.get("dependent", ()), *table.schema.identifiers}
+        filled["independent"] = [name for name in table.names if kinds[name] in cls.suits and name not in used]
+        if not filled["independent"]:
+            return None
+    method: Method = build("method", filled)
+    return method
+
+
+def _short(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """A specification whose long lists of columns are counted instead of written."""
+    return {
+        name: f"{len(value)} columns"
+        if isinstance(value, list) and len(value) > 3 and all(isinstance(v, str) for v in value)
+        else value
+        for name, value in spec.items()
+    }

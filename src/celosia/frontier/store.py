@@ -1,0 +1,106 @@
+"""What was measured already: one line of JSON per evaluation, only ever added to; numbers and keys, never data.
+
+A key is a digest of the table, the candidate, the seed and the measures, so that a line is used again only for exactly
+the same evaluation. The first line keeps the seed. The file can be read by its owner only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia import __version__
+from celosia.errors import OutputError
+from celosia.frontier.candidates import Candidate
+from celosia.release.evidence import canonical
+
+if TYPE_CHECKING:
+    from celosia.parts import Part
+    from celosia.table import Table
+
+FORMAT = "celosia exploration 1"
+
+
+class Store:
+    """Results by key; kept in a file when a path is given."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.results: dict[str, dict[str, Any]] = {}
+        self.seed: int | None = None
+        if path is not None and path.exists():
+            self._load(path)
+
+    def _load(self, path: Path) -> None:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            raise OutputError(f"cannot read {str(path)!r} as the results of an exploration.") from None
+        for i, line in enumerate(text.split("\n")):
+            try:
+                entry = json.loads(line)
+            except json.JSONDecodeError:
+                continue  # a line that a kill cut off: it is measured again
+            if i == 0 and (not isinstance(entry, dict) or entry.get("format") != FORMAT):
+                raise OutputError(f"{str(path)!r} does not hold the results of an exploration; give another path.")
+            if "seed" in entry:
+                self.seed = int(entry["seed"], 16)
+            elif "key" in entry:
+                self.results[entry["key"]] = entry["result"]
+        if text.strip() and self.seed is None:
+            raise OutputError(f"{str(path)!r} does not hold the results of an exploration; give another path.")
+
+    def begin(self, seed: int) -> None:
+        """Write the first line of a new file."""
+        new = self.seed is None
+        self.seed = seed
+        if self.path is not None and new:
+            self._append({"format": FORMAT, "seed": f"{seed:x}"})
+
+    def add(self, key: str, result: dict[str, Any], label: str) -> None:
+        """Keep a result."""
+        self.results[key] = result
+        if self.path is not None and not result.get("again"):
+            self._append({"key": key, "candidate": label, "result": result})
+
+    def _append(self, entry: dict[str, Any]) -> None:
+        # One write per line on a descriptor that appends: a kill can cut a line off, never mix two. The new line comes
+        # first, so that a line that was cut off before does not swallow this one.
+        assert self.path is not None
+        begun = self.path.exists() and self.path.stat().st_size > 0
+        line = ("\n" if begun else "") + json.dumps(entry, ensure_ascii=False)
+        try:
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                os.write(descriptor, line.encode())
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise OutputError(f"cannot write {str(self.path)!r}: {error.strerror}.") from None
+
+
+def fingerprint(table: Table) -> bytes:
+    """A digest of the cells, the types and the schema."""
+    types = {name: str(dtype) for name, dtype in table.polars_types().items()}
+    digest = hashlib.blake2b(table.fingerprint() + canonical(types), digest_size=32)
+    hierarchies = {c.name: _content(c.hierarchy) for c in table.schema.columns if c.hierarchy is not None}
+    bounds = {c.name: c.bounds for c in table.schema.columns}
+    digest.update(canonical([table.schema.spec(), hierarchies, bounds]))
+    return digest.digest()
+
+
+def _content(hierarchy: Any) -> list[str]:
+    """What is declared for a hierarchy, with a digest of its file where it has one."""
+    named = hierarchy.get("path") if isinstance(hierarchy, dict) else hierarchy
+    path = Path(named) if isinstance(named, str | Path) else None
+    held = hashlib.blake2b(path.read_bytes()).hexdigest() if path is not None and path.is_file() else ""
+    return [str(hierarchy), held]
+
+
+def key(table: bytes, candidate: Candidate, seed: int, measures: tuple[Part, Part]) -> str:
+    """The digest of one evaluation."""
+    told = canonical([__version__, candidate.spec(), f"{seed:x}", [part.spec() for part in measures]])
+    return hashlib.blake2b(told, key=table, digest_size=20).hexdigest()

@@ -1,0 +1,86 @@
+"""One evaluation: protect with one candidate and one seed, measure risk and loss."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import time
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from celosia.errors import CelosiaError
+from celosia.frontier.candidates import Candidate
+from celosia.parts import Loss, Risk
+from celosia.release.measuring import protect
+from celosia.streams import Stream
+from celosia.table import Table, read
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.data.schema import Schema
+
+
+@dataclass(frozen=True)
+class Task:
+    """Everything an evaluation needs but the candidate and the seed; a worker gets it once."""
+
+    frame: pl.DataFrame
+    schema: Schema
+    risk: Risk
+    loss: Loss
+
+    def table(self) -> Table:
+        """The table to protect."""
+        return read(self.frame, self.schema)
+
+
+def trial_seed(seed: int, candidate_key: str, i: int) -> int:
+    """The seed of the i-th evaluation of a candidate: it does not depend on which other candidates there are."""
+    return int.from_bytes(Stream(seed).child("explore", candidate_key, i).key()[:16], "little")
+
+
+def measure(risk: Risk, loss: Loss, original: Table, protected: Table) -> tuple[float, float]:
+    """Risk and loss of a protected table."""
+    threat = risk.value(original, protected) if risk.attack else risk.value(protected)
+    return float(threat), float(loss.value(original, protected))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Results by the protected table: a method without chance gives the same one for every seed."""
+
+    found: dict[bytes, tuple[float, float]] = field(default_factory=dict)
+
+    def measure(self, task: Task, original: Table, protected: Table) -> tuple[float, float]:
+        """Risk and loss, computed once for each protected table."""
+        digest = hashlib.blake2b(digest_size=16)
+        buffer = io.BytesIO()
+        protected.polars().rechunk().write_ipc(buffer, compression="uncompressed")
+        digest.update(buffer.getbuffer())
+        digest.update(protected.ids().tobytes())
+        digest.update(b"new" if protected.lineage is not original.lineage else b"same")
+        if digest.digest() not in self.found:
+            self.found[digest.digest()] = measure(task.risk, task.loss, original, protected)
+        return self.found[digest.digest()]
+
+
+def evaluate(task: Task, table: Table, candidate: Candidate, seed: int, known: Measured) -> dict[str, Any]:
+    """Risk and loss, or why there are none.
+
+    An internal error names its type only, since it may hold cell values; it is tried ``again`` in a later run.
+    """
+    import polars as pl
+
+    start = time.process_time()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            protected = protect(table, *candidate.methods, seed=seed)
+            risk, loss = known.measure(task, table, protected)
+    except CelosiaError as error:
+        return {"reason": str(error)}
+    except (Exception, pl.exceptions.PanicException) as error:
+        return {"reason": f"internal error ({type(error).__name__})", "again": True}
+    return {"risk": risk, "loss": loss, "seconds": round(time.process_time() - start, 4)}

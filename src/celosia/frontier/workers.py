@@ -1,0 +1,121 @@
+"""Evaluations on several cores: processes of their own that get the data through a pipe, never through a file.
+
+The processes are started by name and not by the standard pool, which would run the main script of the caller again in
+each of them.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, BinaryIO
+
+from celosia.data.isolated import own_output, start
+from celosia.frontier.candidates import Candidate
+from celosia.frontier.trial import Measured, Task, evaluate
+
+POLL = 0.2  # seconds between looks at the clock
+
+Job = tuple[int, Candidate, int]
+"""A number to tell results by, the candidate and the seed."""
+
+
+def results(task: Task, jobs: Sequence[Job], workers: int, expired: Callable[[], bool]) -> Iterator[tuple[int, Any]]:
+    """Evaluate jobs in so many processes, in any order; what is unfinished when the time is over is given up."""
+    waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[int, Any] | None] = queue.SimpleQueue()
+    for job in jobs:
+        waiting.put(job)
+    processes = [_start() for _ in range(min(workers, len(jobs)))]
+
+    def serve(process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        job: Job | None = None
+        try:
+            _send(process.stdin, task)
+            while not expired():
+                try:
+                    job = waiting.get_nowait()
+                except queue.Empty:
+                    break
+                assert job is not None
+                _send(process.stdin, (job[1], job[2]))
+                done.put((job[0], _receive(process.stdout)))
+                job = None
+        except (OSError, EOFError):
+            if job is not None:
+                done.put((job[0], {"reason": "the process that measured it ended (too little memory?)", "again": True}))
+        finally:
+            done.put(None)
+
+    threads = [threading.Thread(target=serve, args=(process,), daemon=True) for process in processes]
+    try:
+        for thread in threads:
+            thread.start()
+        ended = 0
+        while ended < len(threads):
+            try:
+                found = done.get(timeout=POLL)
+            except queue.Empty:
+                if expired():
+                    return
+                continue
+            if found is None:
+                ended += 1
+            else:
+                yield found
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    pipe.close()
+
+
+def _start() -> subprocess.Popen[bytes]:
+    single = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
+    return start("celosia.frontier.workers:serve", variables=single)
+
+
+def _send(pipe: BinaryIO | Any, value: Any) -> None:
+    data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    pipe.write(struct.pack("<Q", len(data)))
+    pipe.write(data)
+    pipe.flush()
+
+
+def _receive(pipe: BinaryIO | Any) -> Any:
+    head = pipe.read(8)
+    if len(head) < 8:
+        raise EOFError
+    (size,) = struct.unpack("<Q", head)
+    data = pipe.read(size)
+    if len(data) < size:
+        raise EOFError
+    return pickle.loads(data)  # noqa: S301 - from the process at the other end of our own pipe
+
+
+def serve() -> None:
+    """What a worker process does: take the task, then answer jobs until the pipe closes."""
+    answers = os.fdopen(own_output(), "wb")
+    questions = sys.stdin.buffer
+    try:
+        task: Task = _receive(questions)
+        table, known = task.table(), Measured()
+        while True:
+            try:
+                candidate, seed = _receive(questions)
+                answer = evaluate(task, table, candidate, seed, known)
+            except ModuleNotFoundError as error:
+                answer = {"reason": f"worker processes find no module {error.name!r}: install it, or say workers=1"}
+            _send(answers, answer)
+    except (EOFError, BrokenPipeError):
+        return

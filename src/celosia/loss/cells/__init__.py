@@ -1,0 +1,1 @@
+"""Losses that look at what became of each cell."""

@@ -1,0 +1,69 @@
+"""Suppressed records and cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from celosia.hierarchy.values import Everything, parse
+from celosia.parts import Loss
+from celosia.views.comparing.coverage import Coverage, column_counts, coverages, lost_records
+
+if TYPE_CHECKING:
+    from celosia.search.lattice.objective import ColumnObjective, Domain
+    from celosia.table import Table
+
+
+class Suppression(Loss):
+    r"""The share of records that are suppressed or gone, or of quasi-identifier cells that hold nothing any more.
+
+    .. math:: s / n, \qquad \text{cells: } \frac{1}{n m} \sum_j (\text{stars}_j + \text{newly missing}_j)
+
+    A suppressed record counts with all its cells.
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"age": [30, 30, 31, 32]}), celosia.Schema.of(quasi=["age"]))
+    >>> safe = celosia.protect(table, celosia.methods.SuppressRecords(require=["k-anonymity(k=2)"]), seed=1)
+    >>> Suppression().value(table, safe)
+    0.5
+    """
+
+    of: Literal["records", "cells"] = Field(default="records", description="what is counted")
+
+    def value(self, original: Table, protected: Table) -> float:
+        """The share of suppressed records or cells."""
+        found = self.parts(original, protected)
+        if self.of == "records":
+            return float(found["records"] / max(1, len(original)))
+        return float(found["cells"] / max(1, len(original) * len(original.schema.quasi)))
+
+    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
+        """The number of suppressed records, of cells, and of cells by column."""
+        by_column = {cover.name: _cells(original, cover) for cover in coverages(original, protected)}
+        return {"records": lost_records(original, protected), "cells": sum(by_column.values()), "columns": by_column}
+
+    def objective(self, domain: Domain) -> ColumnObjective:
+        """What a search minimises: suppressed records only."""
+        from celosia.search.lattice.objective import ColumnObjective
+
+        base = tuple(np.zeros(domain.height(j) + 1) for j in range(len(domain)))
+        extra = tuple(
+            tuple(np.full(domain.width(j, at), 1 / max(1, domain.n)) for at in range(len(base[j])))
+            for j in range(len(domain))
+        )
+        return ColumnObjective(base, lambda x: np.asarray(x.mean(axis=-1), dtype=np.float64), extra)
+
+
+def _cells(original: Table, cover: Coverage) -> int:
+    """Stars and newly missing cells of one column."""
+    values, counts = column_counts(original, cover.name)
+    before = sum(int(c) for v, c in zip(values, counts, strict=True) if v is None)
+    stars = missing = 0
+    for cell, records in zip(cover.cells, cover.records.tolist(), strict=True):
+        if cell is None:
+            missing += records
+        elif isinstance(parse(cell), Everything):
+            stars += records
+    return stars + max(0, missing - before) + cover.suppressed

@@ -1,0 +1,1 @@
+"""Losses that compare numbers and distributions."""

@@ -1,0 +1,123 @@
+"""Mean squared, absolute and relative error of the data, the covariances or the correlations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from celosia.mathematics.statistics import deviation
+from celosia.mathematics.statistics.deviation import Zeros
+from celosia.parts import Columns, Loss
+from celosia.views.comparing.comparable import cells, number_columns, samples
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+    Floats = NDArray[np.float64]
+
+
+class _MeanError(Loss):
+    """What the three errors share: what is compared."""
+
+    bounded: ClassVar[bool] = False
+
+    on: Literal["data", "covariance", "correlation"] = Field(
+        default="data", description="what is compared: the values, or a matrix of all pairs of columns"
+    )
+    columns: Columns = Field(default=(), description="numeric columns; all shared ones when empty")
+
+    def value(self, original: Table, protected: Table) -> float:
+        """The mean error."""
+        _, a, b = self._pair(original, protected)
+        return self._error(a, b)
+
+    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
+        """The error of each column."""
+        names, a, b = self._pair(original, protected)
+        return {name: self._error(a[:, j], b[:, j]) for j, name in enumerate(names)}
+
+    def _error(self, a: Floats, b: Floats) -> float:
+        raise NotImplementedError
+
+    def _pair(self, original: Table, protected: Table) -> tuple[list[str], Floats, Floats]:
+        names = number_columns(original, protected, self.columns)
+        if self.on == "data":
+            return names, *cells(original, protected, names)
+        from celosia.mathematics.perturbation.noise import covariance
+        from celosia.mathematics.statistics.moments import correlation
+
+        x, y = samples(original, protected, names)
+        matrix = covariance if self.on == "covariance" else correlation
+        return names, matrix(x), matrix(y)
+
+
+class SquaredError(_MeanError):
+    r"""The mean squared difference of the values, the covariances or the correlations.
+
+    .. math:: \mathrm{MSE}(A, B) = \frac{1}{nm} \sum_{ij} (a_{ij} - b_{ij})^2
+
+    with A and B the data (needs paired records), or their covariance (1/n) or correlation matrix with the diagonal.
+    Large errors weigh more; columns are not scaled. A value that is missing in one table stands for the mean of its
+    column; records that are gone are not counted. Fails for columns that are no longer numbers and, on
+    correlations, for constant ones.
+
+    >>> import polars as pl, celosia
+    >>> a, b = (celosia.read(pl.DataFrame({"x": x})) for x in ([1.0, 2.0], [1.0, 4.0]))
+    >>> SquaredError().value(a, b)
+    2.0
+    """
+
+    def _error(self, a: Floats, b: Floats) -> float:
+        return deviation.squared(a, b)
+
+
+class AbsoluteError(_MeanError):
+    r"""The mean absolute difference of the values, the covariances or the correlations.
+
+    .. math:: \mathrm{MAE}(A, B) = \frac{1}{nm} \sum_{ij} |a_{ij} - b_{ij}|
+
+    with A and B the data (needs paired records), or their covariance (1/n) or correlation matrix with the diagonal.
+    Columns are not scaled: one with large numbers decides. Missing values and failures as in squared-error.
+
+    >>> import polars as pl, celosia
+    >>> a, b = (celosia.read(pl.DataFrame({"x": x})) for x in ([1.0, 2.0], [1.0, 4.0]))
+    >>> AbsoluteError().value(a, b)
+    1.0
+    """
+
+    def _error(self, a: Floats, b: Floats) -> float:
+        return deviation.absolute(a, b)
+
+
+class RelativeError(_MeanError):
+    r"""The mean difference of the values, covariances or correlations, relative to the original.
+
+    .. math:: \mathrm{MRE}(A, B) = \frac{1}{|C|} \sum_{ij \in C} \frac{|a_{ij} - b_{ij}|}{|a_{ij}|}
+
+    Undefined where the original is 0; ``zeros`` says what happens there: ``skip`` leaves such cells out of the mean,
+    ``equal`` counts those that stayed 0 as 0 and leaves out the others, ``error`` refuses. How many were left out is
+    among the parts. Small originals weigh without bound. Otherwise as squared-error.
+
+    >>> import polars as pl, celosia
+    >>> a, b = (celosia.read(pl.DataFrame({"x": x})) for x in ([0.0, 2.0], [1.0, 4.0]))
+    >>> RelativeError().value(a, b), RelativeError().parts(a, b)
+    (1.0, {'left out': 1, 'x': 1.0})
+    """
+
+    zeros: Zeros = Field(default="skip", description="what is done where the original is 0: skip, equal or error")
+
+    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
+        """The error of each column that is not all zeros, and how many numbers were left out."""
+        names, a, b = self._pair(original, protected)
+        found: dict[str, Any] = {"left out": deviation.relative(a, b, self.zeros)[1]}
+        for j, name in enumerate(names):
+            if np.any(a[:, j]):
+                found[name] = self._error(a[:, j], b[:, j])
+        return found
+
+    def _error(self, a: Floats, b: Floats) -> float:
+        return deviation.relative(a, b, self.zeros)[0]

@@ -1,0 +1,1 @@
+"""Losses that ask what the data are still good for."""

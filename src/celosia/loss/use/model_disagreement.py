@@ -1,0 +1,119 @@
+"""Loss for a use: what a model learns from the protected table."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from celosia.errors import NotApplicable
+from celosia.loss.bases.learning import is_number, lesson, tree
+from celosia.mathematics.statistics.agreement import disagreement
+from celosia.parts import Column, Columns, Loss
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+
+class ModelDisagreement(Loss):
+    r"""How often a model that was trained on the protected table contradicts one trained on the original.
+
+    .. math:: \frac1T \sum_{t} [M(x_t) \ne M'(x_t)]
+
+    Both models predict ``target`` for the same held-out records of the original, which neither has seen. For a number
+    the loss is the mean difference of the predictions in standard deviations of the target. ``measure`` gives a gap
+    instead: how much accuracy, (macro) precision, recall or F1, or R² the second model has lost; a model that became
+    better lost nothing. All of them are among the parts. The disagreement matters even where both are equally good.
+    A predictor that was generalised is another feature to the second model. Needs at least two classes in both tables.
+
+    >>> import numpy as np, polars as pl, celosia
+    >>> x = np.arange(100.0)
+    >>> a = celosia.read(pl.DataFrame({"x": x, "y": np.where(x < 50, "low", "high")}))
+    >>> ModelDisagreement(target="y").value(a, a)
+    0.0
+    """
+
+    target: Column = Field(description="column to predict")
+    predictors: Columns = Field(default=(), description="columns to predict from; all other shared ones when empty")
+    learner: Literal["tree", "linear", "forest", "neighbours"] = Field(
+        default="tree", description="kind of model; linear is logistic regression for categories"
+    )
+    measure: Literal["disagreement", "accuracy", "precision", "recall", "f1", "r2"] = Field(
+        default="disagreement", description="what is compared; the others than disagreement are gaps"
+    )
+    test: float = Field(default=0.3, gt=0, lt=1, description="share of records held out")
+    seed: int = Field(default=0, ge=0, description="chooses the held-out records")
+    bounded: ClassVar[bool] = False
+
+    def value(self, original: Table, protected: Table) -> float:
+        """The disagreement or the gap."""
+        found = self.parts(original, protected)
+        if self.measure not in found:
+            kind = "numbers" if "r2" in found else "categories"
+            raise NotApplicable(f"the target holds {kind}, which {self.measure} is not for; use {', '.join(found)}.")
+        return max(0.0, float(found[self.measure]))
+
+    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
+        """The disagreement and every gap that has a meaning for the target; negative where the second is better."""
+        data = lesson(original, protected, self.target, self.predictors, self.test, self.seed)
+        regress = is_number(data.y)
+        if regress and data.y2.dtype.kind != "f":
+            raise NotApplicable(f"column {self.target!r} holds numbers in the original only.")
+        if not regress and min(len(np.unique(data.y.astype(str))), len(np.unique(data.y2.astype(str)))) < 2:
+            raise NotApplicable("the target has one class only: there is nothing to learn.")
+        if not regress:
+            data = type(data)(
+                data.names,
+                data.x,
+                data.y.astype(str),
+                data.x2,
+                data.y2.astype(str),
+                data.test,
+                data.truth.astype(str),
+            )
+        a = self._predict(data.x, data.y, data.test, regress=regress)
+        b = self._predict(data.x2, data.y2, data.test, regress=regress)
+        if regress:
+            spread = float(np.std(data.y)) or 1.0
+            total = float(((data.truth - data.truth.mean()) ** 2).sum()) or 1.0
+            r2 = [1 - float(((data.truth - p) ** 2).sum()) / total for p in (a, b)]
+            return {"disagreement": float(np.abs(a - b).mean()) / spread, "r2": r2[0] - r2[1]}
+        return {"disagreement": disagreement(a, b), **_gaps(data.truth, a, b)}
+
+    def _predict(self, x: NDArray[Any], y: NDArray[Any], at: NDArray[Any], *, regress: bool) -> NDArray[Any]:
+        model = self._model(y, regress=regress)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a fit that needs more rounds is still a fit
+            return np.asarray(model.fit(x, y).predict(at))
+
+    def _model(self, y: NDArray[Any], *, regress: bool) -> Any:
+        if self.learner == "tree":
+            return tree(y, self.seed, regress=regress)
+        if self.learner == "linear":
+            from sklearn.linear_model import LinearRegression, LogisticRegression
+
+            return LinearRegression() if regress else LogisticRegression(max_iter=500)
+        if self.learner == "neighbours":
+            from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+            near = min(5, len(y))
+            return KNeighborsRegressor(near) if regress else KNeighborsClassifier(near)
+        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+        forest = RandomForestRegressor if regress else RandomForestClassifier
+        return forest(n_estimators=50, min_samples_leaf=2, random_state=self.seed, n_jobs=1)
+
+
+def _gaps(truth: NDArray[Any], a: NDArray[Any], b: NDArray[Any]) -> dict[str, float]:
+    from sklearn.metrics import accuracy_score, precision_recall_fscore_support
+
+    scores = []
+    for predicted in (a, b):
+        precision, recall, f1, _ = precision_recall_fscore_support(truth, predicted, average="macro", zero_division=0)
+        scores.append((accuracy_score(truth, predicted), precision, recall, f1))
+    names = ("accuracy", "precision", "recall", "f1")
+    return {name: float(x - y) for name, x, y in zip(names, *scores, strict=True)}

@@ -1,0 +1,1 @@
+"""The mathematics: numbers in, numbers out; nothing here knows a table."""

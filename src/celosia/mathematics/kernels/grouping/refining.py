@@ -1,0 +1,105 @@
+"""Classes of records split by one more column, those who are alone left out: a step of the search for uniques."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.mathematics.kernels.compiled import compiled
+
+
+@compiled()
+def refine(
+    values: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    start: NDArray[np.int32],
+    classes: int,
+    number: NDArray[np.int32],
+    owner: NDArray[np.int64],
+    target: NDArray[np.int32],
+    target_start: NDArray[np.int32],
+    single: NDArray[np.int64],
+    bucket: NDArray[np.int64],
+    holder: NDArray[np.int64],
+    touched: NDArray[np.int64],
+) -> tuple[int, int]:
+    """Split every class by the values of a column; missing values leave, and so does what is alone then.
+
+    Gives how many classes with a candidate there are, and how many candidates are alone, listed in ``single``.
+    """
+    out = n_out = n_single = 0
+    for c in range(classes):
+        first, last = start[c], start[c + 1]
+        n_touched = 0
+        for k in range(first, last):
+            v = values[rows[k]]
+            if v >= 0:
+                if bucket[v] == 0:
+                    touched[n_touched] = v
+                    n_touched += 1
+                bucket[v] += 1
+        if owner.shape[0] > 0:
+            _hold(values, rows, first, last, owner, holder, touched[:n_touched])
+        # room for the classes of several; who is alone needs none
+        for t in range(n_touched):
+            v = touched[t]
+            size = bucket[v]
+            alone = holder[v] >= 0 if owner.shape[0] > 0 else size == 1
+            bucket[v] = -1 if alone else n_out
+            n_out += 0 if alone else size
+        for k in range(first, last):
+            r = rows[k]
+            v = values[r]
+            if v < 0:
+                continue
+            if bucket[v] >= 0:
+                target[bucket[v]] = r
+                bucket[v] += 1
+            elif number[r] >= 0:
+                single[n_single] = number[r]
+                n_single += 1
+        begin = target_start[out]
+        n_out = begin
+        for t in range(n_touched):
+            end = bucket[touched[t]]
+            bucket[touched[t]] = 0
+            if end < 0:
+                continue
+            if _any(number, target, begin, end):
+                if n_out != begin:
+                    for k in range(begin, end):
+                        target[n_out + k - begin] = target[k]
+                n_out += end - begin
+                out += 1
+                target_start[out] = n_out
+            begin = end
+    return out, n_single
+
+
+@compiled()
+def _hold(
+    values: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    first: int,
+    last: int,
+    owner: NDArray[np.int64],
+    holder: NDArray[np.int64],
+    touched: NDArray[np.int64],
+) -> None:
+    """For each value of a class the person who alone has it, -1 where several have."""
+    for v in touched:
+        holder[v] = -2
+    for k in range(first, last):
+        v = values[rows[k]]
+        if v >= 0:
+            own = owner[rows[k]]
+            holder[v] = own if holder[v] in (-2, own) else -1
+
+
+@compiled()
+def _any(number: NDArray[np.int32], rows: NDArray[np.int32], begin: int, end: int) -> bool:
+    """Whether a class holds a candidate."""
+    for k in range(begin, end):  # noqa: SIM110 - compiled code has no generator
+        if number[rows[k]] >= 0:
+            return True
+    return False

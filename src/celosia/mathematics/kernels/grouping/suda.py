@@ -1,0 +1,320 @@
+"""Minimal sample uniques: the smallest sets of columns on which a record is alone (SUDA).
+
+Column sets are visited in the order of their bit masks, so that every subset comes before its supersets; the
+parent of a set is the set without its lowest bit. On the way down a partition of the rows is refined. A record is alone
+in a class that only its own person has rows in (without persons, in a class of one record). Three things
+keep it small: a record that is alone leaves the partition, since it needs no larger set; a class without a candidate
+(a record that is unique on all columns) is dropped; and nothing is kept but one bit per record and set, the records
+that become alone there. From these bits follows whether a set is minimal: let a record become alone on S, with lowest
+bit b. It is not alone on the parent of S, so if it is alone on S without c, for another c in S, then it became alone
+exactly there, because the parent of that set lies inside the parent of S. So a look at the bits of |S| - 1 sets tells,
+however many sets a record has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.errors import ParameterError
+from celosia.mathematics.kernels.compiled import compiled
+from celosia.mathematics.kernels.grouping.mask_table import place_of, rehashed, rows_inside
+from celosia.mathematics.kernels.grouping.refining import refine
+
+LARGEST_M = 62  # column sets are bit masks in one signed 64-bit number
+MOST_STEPS = 3_000_000_000  # rows refined, about a minute of CPU
+MOST_BITS = 1 << 33  # kept at a time, one gigabyte; records that need more are searched in two turns
+SET_STEPS = 64  # what a set costs, counted in rows
+COMPLETE, TOO_LONG, TOO_LARGE = 0, 1, 2
+
+
+class Uniques(NamedTuple):
+    """What the minimal sample uniques of each pattern add up to."""
+
+    score: NDArray[np.float64]
+    """Sum of the points of its sets, which depend on their size."""
+    parts: NDArray[np.float64]
+    """Patterns × columns: the points of the sets that contain the column."""
+    sets: NDArray[np.int64]
+    smallest: NDArray[np.int64]
+    """Columns of the smallest set; 0 without one."""
+    pairs: NDArray[np.int64]
+    """Pattern and bit mask of every set, when they were asked for."""
+    size: int
+    """The largest sets that were looked for."""
+
+
+def unique_scores(
+    codes: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    points: Sequence[float],
+    max_size: int | None = None,
+    person: NDArray[np.int64] | None = None,
+    *,
+    keep: bool = False,
+    most_steps: int = MOST_STEPS,
+) -> Uniques:
+    r"""Sum up the minimal sample uniques of every pattern; a set of s columns is worth ``points[s]``.
+
+    .. math:: S \in \mathrm{MSU}_i \iff \#\{j: x_{jS} = x_{iS}\} = 1 \text{ and no proper subset of } S \text{ is one}
+
+    A missing value (``-1``) matches nothing and belongs to no MSU. The patterns must be distinct and ``counts`` says
+    how many records (persons) have each. ``person`` says whose pattern it is where only one person has it: rows of
+    the same person do not keep each other from being alone. ``max_size`` bounds the number of columns of a set.
+    Without it sets of every size are looked for; where that is too much work (their number can grow exponentially
+    with the columns) the sizes up to the largest that is not: ``size`` in the result tells. The limit counts steps,
+    not seconds, so the result does not depend on the machine.
+
+    Fails with ParameterError when there are more than 62 columns, or when ``max_size`` itself is too much.
+
+    References: Manning, Haglin & Keane (2008), A recursive search algorithm for statistical disclosure assessment.
+
+    >>> rows = np.array([[0, 0], [0, 1], [1, 1]], dtype=np.int32)
+    >>> found = unique_scores(rows, np.array([2, 1, 1]), [0, 1, 1], keep=True)
+    >>> [(int(i), f"{s:02b}") for i, s in found.pairs]   # the last column is the left bit
+    [(1, '11'), (2, '01')]
+    """
+    n, m = codes.shape
+    if m > LARGEST_M:
+        raise ParameterError(f"suda: at most {LARGEST_M} columns, got {m}. Choose the keys an intruder may know.")
+    # the finest column is the highest bit: half of all sets contain it and start from its small classes
+    order = np.argsort(codes.max(axis=0, initial=-1), kind="stable")
+    columns = np.ascontiguousarray(codes[:, order].T)
+    single = np.asarray(counts) == 1
+    # none without persons: the size of a class then tells who is alone, in two thirds of the time
+    owner = np.zeros(0, np.int64) if person is None else np.where(single, person, -1)
+    candidates = np.flatnonzero(single)
+    if m:  # neighbours in the finest column meet in the same classes, so they take the same turn
+        candidates = candidates[np.argsort(columns[-1, candidates], kind="stable")]
+    worth = np.asarray(points, dtype=np.float64)
+
+    size = m if max_size is None else min(max_size, m)
+    found = _in_turns(columns, owner, candidates, size, worth, keep, most_steps)
+    if found is None and max_size is not None:
+        raise ParameterError(
+            f"suda: the sets of up to {max_size} of {m} columns are too many to look for in {n} patterns. "
+            "Give a smaller max_size, such as 3, or use fewer quasi-identifiers."
+        )
+    if found is None:
+        size, found = _deepest(columns, owner, candidates, worth, keep, most_steps)
+    return _together(found, order, n, m, size)
+
+
+class _Found(NamedTuple):
+    """What a search found for some candidates, and how it ended."""
+
+    score: NDArray[np.float64]
+    parts: NDArray[np.float64]
+    sets: NDArray[np.int64]
+    smallest: NDArray[np.int64]
+    pairs: NDArray[np.int64]
+    steps: int
+    end: int
+
+
+Turns = list[tuple[NDArray[np.int64], _Found]]
+
+
+def _deepest(
+    columns: NDArray[np.int32],
+    owner: NDArray[np.int64],
+    candidates: NDArray[np.int64],
+    points: NDArray[np.float64],
+    keep: bool,
+    most_steps: int,
+) -> tuple[int, Turns]:
+    """The largest size of sets that can be looked for, size by size until the steps are spent, and what was found."""
+    size, found = 0, _in_turns(columns, owner, candidates, 0, points, keep, most_steps)
+    while size < len(columns) and most_steps > 0:
+        deeper = _in_turns(columns, owner, candidates, size + 1, points, keep, most_steps)
+        if deeper is None:
+            break
+        most_steps -= sum(turn.steps for _, turn in deeper)
+        size, found = size + 1, deeper
+    return size, found or []
+
+
+def _in_turns(
+    columns: NDArray[np.int32],
+    owner: NDArray[np.int64],
+    candidates: NDArray[np.int64],
+    size: int,
+    points: NDArray[np.float64],
+    keep: bool,
+    most_steps: int,
+    most_bits: int = MOST_BITS,
+) -> Turns | None:
+    """Search for all candidates at once, for half of them if that needs too much memory; None if it takes too long."""
+    done = []
+    waiting = [candidates]
+    while waiting:
+        chosen = waiting.pop()
+        found = _Found(*_search(columns, owner, chosen, size, points, keep, most_steps, most_bits))
+        most_steps -= found.steps
+        if found.end == TOO_LONG or (found.end == TOO_LARGE and len(chosen) < 2):
+            return None
+        if found.end == TOO_LARGE:
+            waiting += np.array_split(chosen, 2)
+        else:
+            done.append((chosen, found))
+    return done
+
+
+def _together(turns: Turns, order: NDArray[np.intp], n: int, m: int, size: int) -> Uniques:
+    """Gather what was found, patterns and columns in the caller's order."""
+    score, sets, smallest = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    parts = np.zeros((n, m))
+    pairs = []
+    for rows, found in turns:
+        score[rows], sets[rows], smallest[rows] = found.score, found.sets, found.smallest
+        parts[rows[:, None], order[None, :]] = found.parts
+        pairs.append(np.column_stack([rows[found.pairs[:, 0]], _restore_columns(found.pairs[:, 1], order)]))
+    listed = np.concatenate(pairs) if pairs else np.empty((0, 2), np.int64)
+    return Uniques(score, parts, sets, smallest, listed[np.lexsort((listed[:, 1], listed[:, 0]))], size)
+
+
+def _restore_columns(mask: NDArray[np.int64], order: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Bit masks over the caller's column order."""
+    result = np.zeros_like(mask)
+    for bit, column in enumerate(order):
+        result |= ((mask >> bit) & 1) << np.int64(column)
+    return result
+
+
+@compiled()
+def _search(
+    columns: NDArray[np.int32],
+    owner: NDArray[np.int64],
+    candidates: NDArray[np.int64],
+    depth: int,
+    points: NDArray[np.float64],
+    keep: bool,
+    most_steps: int,
+    most_bits: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int, int]:
+    """Minimal uniques of the candidates: walk over all sets of at most ``depth`` columns, refining the partition."""
+    m, n = columns.shape
+    number = np.full(n, -1, np.int32)
+    number[candidates] = np.arange(candidates.shape[0]).astype(np.int32)
+    score = np.zeros(candidates.shape[0])
+    parts = np.zeros((candidates.shape[0], m))
+    sets = np.zeros(candidates.shape[0], np.int64)
+    smallest = np.zeros(candidates.shape[0], np.int64)
+    pairs = np.empty((1024 if keep else 1, 2), np.int64)
+    n_pairs = 0
+    # one bit per candidate for every set on which some become alone; where the bits of a set are, by its mask
+    words = (candidates.shape[0] + 63) >> 6
+    alone = np.zeros((64, words), np.uint64)
+    used = 0
+    place_key = np.full(256, -1, np.int64)
+    place_row = np.empty(256, np.int64)
+    inside = np.empty(m + 1, np.int64)
+    # one buffer of rows and class starts per level of the path; level 0 is one class of all rows
+    at_rows = np.empty((depth + 1, n), np.int32)
+    at_start = np.zeros((depth + 1, n // 2 + 2), np.int32)
+    n_classes = np.zeros(depth + 1, np.int64)
+    masks = np.zeros(depth + 1, np.int64)
+    nexts = np.zeros(depth + 1, np.int64)
+    limit = np.zeros(depth + 1, np.int64)
+    at_rows[0] = np.arange(n)
+    at_start[0, 1] = n
+    n_classes[0] = 1 if candidates.shape[0] > 0 else 0
+    limit[0] = m
+    widest = 1
+    for b in range(m):
+        for i in range(n):
+            widest = max(widest, columns[b, i] + 1)
+    bucket = np.zeros(widest, np.int64)
+    holder = np.empty(widest, np.int64)
+    touched = np.empty(min(widest, n) + 1, np.int64)
+    single = np.empty(n, np.int64)
+    steps = 0
+    level = 0
+    while level >= 0:
+        b = nexts[level]
+        if b >= limit[level] or level >= depth or n_classes[level] == 0:
+            level -= 1
+            continue
+        nexts[level] += 1
+        child = level + 1
+        mask = masks[level] | (np.int64(1) << b)
+        steps += int(at_start[level, n_classes[level]]) + SET_STEPS
+        n_classes[child], n_single = refine(
+            columns[b], at_rows[level], at_start[level], n_classes[level], number, owner,
+            at_rows[child], at_start[child], single, bucket, holder, touched,
+        )  # fmt: skip
+        if n_single > 0:
+            n_inside = rows_inside(mask, b, place_key, place_row, inside)
+            row = -1
+            if child < depth:  # sets of the largest size have no supersets that would ask
+                if used == alone.shape[0]:
+                    if 128 * used * words > most_bits:
+                        return score, parts, sets, smallest, pairs[:0], steps, TOO_LARGE
+                    alone = _doubled(alone)
+                row = used
+                used += 1
+                if 2 * used > place_key.shape[0]:
+                    place_key, place_row = rehashed(place_key, place_row)
+                at = place_of(place_key, mask)
+                place_key[at], place_row[at] = mask, row
+            n_minimal = _keep_minimal(single, n_single, alone, inside, n_inside, row)
+            for i in range(n_minimal):
+                r = single[i]
+                score[r] += points[child]
+                sets[r] += 1
+                smallest[r] = child if smallest[r] == 0 else min(smallest[r], child)
+                for j in range(b, m):
+                    if (mask >> j) & 1:
+                        parts[r, j] += points[child]
+            if keep:
+                while n_pairs + n_minimal > pairs.shape[0]:
+                    pairs = _doubled(pairs)
+                pairs[n_pairs : n_pairs + n_minimal, 0] = single[:n_minimal]
+                pairs[n_pairs : n_pairs + n_minimal, 1] = mask
+                n_pairs += n_minimal
+        if steps > most_steps:
+            return score, parts, sets, smallest, pairs[:0], steps, TOO_LONG
+        if n_classes[child] > 0:
+            masks[child] = mask
+            nexts[child] = 0
+            limit[child] = b
+            level = child
+    return score, parts, sets, smallest, pairs[:n_pairs].copy(), steps, COMPLETE
+
+
+@compiled()
+def _keep_minimal(
+    single: NDArray[np.int64],
+    n_single: int,
+    alone: NDArray[np.uint64],
+    inside: NDArray[np.int64],
+    n_inside: int,
+    row: int,
+) -> int:
+    """Note who is alone on a set, and move to the front those who are on none of the sets inside it."""
+    kept = 0
+    for i in range(n_single):
+        r = single[i]
+        word, bit = r >> 6, np.uint64(1) << np.uint64(r & 63)
+        if row >= 0:
+            alone[row, word] |= bit
+        minimal = True
+        for k in range(n_inside):
+            if alone[inside[k], word] & bit:
+                minimal = False
+                break
+        if minimal:
+            single[kept] = r
+            kept += 1
+    return kept
+
+
+@compiled()
+def _doubled(values: NDArray[Any]) -> NDArray[Any]:
+    """The same rows with room for as many again, zeros."""
+    larger = np.zeros((2 * values.shape[0], values.shape[1]), values.dtype)
+    larger[: values.shape[0]] = values
+    return larger

@@ -1,0 +1,1 @@
+"""Compiled loops over distances: nearest records, groups, clusters, swaps."""

@@ -1,0 +1,1 @@
+"""Noise, rotations, transitions and shuffles of numbers."""

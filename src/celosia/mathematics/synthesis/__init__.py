@@ -1,0 +1,1 @@
+"""Models that draw new records: trees, copulas, regressions."""

@@ -1,0 +1,203 @@
+"""The cells that a perturbation works on: one row per record or household, by stratum, and the way back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import numpy as np
+from pydantic import BeforeValidator
+
+from celosia.errors import DataError, ParameterError
+from celosia.methods.bases.conditions import records_where
+from celosia.parts import Private, grammar
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+    T = TypeVar("T", bound=np.generic)
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+
+def _rules(value: Any) -> Any:
+    if isinstance(value, str):
+        return tuple(grammar.parse(value)) if value.strip().startswith("[") else (value,)
+    return value
+
+
+Impossible = Annotated[tuple[str, ...], BeforeValidator(_rules), Private()]
+"""Combinations that cannot exist, each a condition as in SQL; a method never creates one."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """Who is perturbed: each record, or each household where the columns are the same for all its members."""
+
+    member: Ints
+    """The unit of each record."""
+    first: Ints
+    """The first record of each unit, which stands for it."""
+    each: bool = False
+    """Whether every record is a unit, in order: then nothing needs to be copied."""
+
+    def pick(self, values: NDArray[T]) -> NDArray[T]:
+        """One entry per unit from one per record."""
+        return values if self.each else values[self.first]
+
+    def spread(self, values: NDArray[T]) -> NDArray[T]:
+        """One entry per record from one per unit."""
+        return values if self.each else values[self.member]
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+def units(who: str, table: Table, names: Sequence[str]) -> Units:
+    """Households when a household column is declared and all columns are equal within households; else records.
+
+    Household-level columns are then perturbed once and every member gets the result. A mixture of household and
+    personal columns is refused: their values would part ways within a household.
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"home": [1, 1, 2], "rent": [500, 500, 700]})
+    >>> units("noise", celosia.read(data, celosia.Schema.of(household="home")), ["rent"]).member.tolist()
+    [0, 0, 1]
+    """
+    n = len(table)
+    each = Units(np.arange(n), np.arange(n), each=True)
+    household = table.schema.household
+    if household is None or household in names:
+        return each
+    codes = np.asarray(table.codes(household)[0], dtype=np.int64)
+    alone = codes < 0
+    codes = codes.copy()
+    codes[alone] = codes.max(initial=-1) + 1 + np.arange(int(alone.sum()))
+    _, first, member = np.unique(codes, return_index=True, return_inverse=True)
+    if len(first) == n:
+        return each
+    shared = []
+    for name in names:
+        column = table.column(name)
+        shared.append(bool(column.eq_missing(column.gather(first[member])).all()))
+    if not any(shared):
+        return each
+    if not all(shared):
+        one, other = names[shared.index(True)], names[shared.index(False)]
+        raise ParameterError(
+            f"{who}: column {one!r} is the same within households, column {other!r} is not; "
+            "protect household columns and personal columns in two steps."
+        )
+    return Units(member.astype(np.int64), first.astype(np.int64))
+
+
+def numbers(who: str, table: Table, names: Sequence[str]) -> Floats:
+    """Numeric columns as floats (NaN is missing), or an error that names the method and the column."""
+    if not names:
+        raise ParameterError(f"{who}: give at least one column.")
+    repeated = [name for i, name in enumerate(names) if name in names[:i]]
+    if repeated:
+        raise ParameterError(f"{who}: column {repeated[0]!r} is named twice.")
+    for name in names:
+        if str(table.column(name).dtype) == "Boolean":
+            raise DataError(f"{who}: column {name!r} holds true and false, but numbers are needed; use pram.")
+    try:
+        return table.numeric(names)
+    except DataError as error:
+        raise DataError(f"{who}: {error}") from None
+
+
+def refuse_constant(who: str, x: Floats, names: Sequence[str]) -> None:
+    """Raise when a column has no variance: a share of nothing is no noise."""
+    for j, name in enumerate(names):
+        known = x[~np.isnan(x[:, j]), j]
+        if len(known) == 0:
+            raise DataError(f"{who}: column {name!r} has no values.")
+        if known.min() == known.max():
+            raise DataError(f"{who}: column {name!r} is constant: a share of no variance is nothing. Leave it out.")
+
+
+def refuse_missing(who: str, x: Floats, why: str) -> None:
+    """Raise when a record has a missing value."""
+    count = int(np.isnan(x).any(axis=1).sum())
+    if count:
+        raise DataError(f"{who}: {count} records have missing values in these columns; {why}")
+
+
+def strata(table: Table, within: Sequence[str], unit: Units, also: Sequence[Any] = ()) -> list[Ints]:
+    """Positions of the units by stratum, in a fixed order; ``also`` are further arrays that part them."""
+    parts = [np.asarray(table.codes(name)[0])[unit.first] for name in within] + [np.asarray(a) for a in also]
+    if not parts or len(unit) == 0:
+        return [np.arange(len(unit))] if len(unit) else []
+    label = combined(parts)
+    order = np.argsort(label, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
+
+
+def combined(parts: Sequence[NDArray[Any]]) -> Ints:
+    """One code from 0 per distinct combination of codes (-1 is missing), in their order.
+
+    >>> combined([np.array([1, 0, 1]), np.array([-1, 2, -1])]).tolist()
+    [1, 0, 1]
+    """
+    label = np.zeros(len(parts[0]), np.int64)
+    for codes in parts:
+        label = label * (int(codes.max(initial=-1)) + 2) + codes + 1
+        label = np.unique(label, return_inverse=True)[1].reshape(-1)
+    return label.astype(np.int64)
+
+
+def bounds(table: Table, name: str) -> tuple[float, float]:
+    """The declared bounds of a column, whole numbers for a whole-number column; infinite where nothing is declared."""
+    dtype = table.column(name).dtype
+    low, high = table.schema[name].bounds or (-math.inf, math.inf)
+    if dtype.is_integer():
+        least, most = _extent(dtype)
+        low, high = np.ceil(low), np.floor(high)
+        if most < 2**32:  # a small type has ends of its own; reflecting at those of a large one would cost digits
+            low, high = max(low, least), min(high, most)
+        elif least == 0:
+            low = max(low, 0.0)
+    return float(low), float(high)
+
+
+def _extent(dtype: Any) -> tuple[float, float]:
+    """The smallest and the largest number of a whole-number type, as floats that it can hold."""
+    info = np.iinfo(str(dtype).lower() if str(dtype) != "Int128" else "int64")
+    most = float(info.max)
+    return float(info.min), most if most <= 2**53 else float(np.nextafter(most, 0.0))
+
+
+def put(table: Table, unit: Units, columns: dict[str, Floats]) -> Table:
+    """The table with new numbers per unit: missing cells stay missing, whole-number columns stay whole."""
+    return table.replace({name: as_column(table.column(name), unit.spread(new)) for name, new in columns.items()})
+
+
+def as_column(old: pl.Series, new: Floats, *, whole: bool = True) -> pl.Series:
+    """New numbers in the type of the old column; where the new one is NaN, the old cell stays.
+
+    A whole-number column becomes one of floats where the numbers need not be ``whole``.
+    """
+    import polars as pl
+
+    if old.dtype.is_integer() and not whole:
+        old = old.cast(pl.Float64)
+    if old.dtype.is_integer():
+        new = np.clip(np.rint(new), *_extent(old.dtype))
+    fresh = pl.Series(old.name, new, nan_to_null=True).cast(old.dtype)
+    kept = pl.Series(np.isnan(new))
+    return pl.select(pl.when(kept).then(pl.lit(old)).otherwise(pl.lit(fresh)).alias(old.name)).to_series()
+
+
+def created(who: str, before: Table, after: Table, rules: Sequence[str]) -> Bools:
+    """Which records meet an impossible combination that they did not meet before."""
+    hit = np.zeros(len(before), np.bool_)
+    for rule in rules:
+        hit |= records_where(after, rule, who) & ~records_where(before, rule, who)
+    return hit

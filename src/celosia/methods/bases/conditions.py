@@ -1,0 +1,120 @@
+"""Which records a condition or a draw picks: shared by the methods that choose records or cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from celosia.errors import ParameterError, UnknownName
+from celosia.parts import Private
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.streams import Stream
+    from celosia.table import Table
+
+Condition = Annotated[str | None, Private()]
+"""A condition as in SQL; it can name values of the data."""
+
+
+def records_where(table: Table, where: str, part: str) -> NDArray[np.bool_]:
+    """Which records meet a condition written as in SQL; where it is unknown (missing values) they do not.
+
+    Only the columns that the condition names are read. The same engine evaluates it whatever holds the table, so
+    that all give the same records.
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"age": [30, None, 80]}))
+    >>> records_where(table, "age > 50 OR age < 10", "subset").tolist()
+    [False, False, True]
+    """
+    import polars as pl
+
+    try:
+        condition = pl.sql_expr(where)
+        names = condition.meta.root_names()
+    except pl.exceptions.PolarsError:
+        raise ParameterError(
+            f"{part}: where is not a condition that can be read; write it as in SQL: age > 80 AND sex = 'F'."
+        ) from None
+    for name in names:
+        if name not in table.names:
+            raise UnknownName.of("column", name, table.names, f"({part}: where)")
+    columns = {name: table.column(name) for name in dict.fromkeys(names)}
+    try:
+        found = pl.DataFrame(columns).select(condition.alias("hit"))["hit"]
+    except pl.exceptions.PolarsError:
+        raise ParameterError(
+            f"{part}: where cannot be evaluated: compare numbers with numbers, texts with texts."
+        ) from None
+    if found.dtype != pl.Boolean or len(found) != len(table):
+        raise ParameterError(f"{part}: where must be true or false for each record, such as age > 80.")
+    hits: NDArray[np.bool_] = found.fill_null(value=False).to_numpy()
+    return hits
+
+
+def drawn(
+    table: Table,
+    stream: Stream,
+    part: str,
+    *,
+    share: float | None,
+    size: int | None,
+    by: str | None,
+    within: str | None,
+) -> NDArray[np.bool_]:
+    """Which records a random draw picks; it depends on the stream and the record ids alone.
+
+    ``by`` draws whole groups (households, persons): the number of a group's first record decides. ``size`` is exact;
+    a ``share`` is exact within each value of ``within``, and otherwise holds for each unit independently.
+    """
+    ids = table.ids()
+    units, first = _units(table, by)
+    u = stream.uniform(ids[first])
+    if size is not None:
+        if size > len(first):
+            raise ParameterError(f"{part}: size must be at most the {len(first)} units there are, got {size}.")
+        picked = np.zeros(len(first), dtype=np.bool_)
+        picked[np.argsort(u, kind="stable")[:size]] = True
+    elif within is None:
+        picked = u < (share or 0.0)
+    else:
+        picked = _stratified(u, _codes(table, within)[first], share or 0.0)
+    chosen: NDArray[np.bool_] = picked[units]
+    return chosen
+
+
+def _units(table: Table, by: str | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The unit of each record, and the position of each unit's first record; a missing unit is one of its own."""
+    n = len(table)
+    if by is None:
+        return np.arange(n), np.arange(n)
+    codes = _codes(table, by).astype(np.int64)
+    alone = codes < 0
+    codes[alone] = codes.max(initial=-1) + 1 + np.arange(int(alone.sum()))
+    _, first, units = np.unique(codes, return_index=True, return_inverse=True)
+    return units.astype(np.int64), first.astype(np.int64)
+
+
+def _codes(table: Table, name: str) -> NDArray[np.int64]:
+    return np.asarray(table.codes(name)[0], dtype=np.int64)
+
+
+def _stratified(u: NDArray[np.float64], strata: NDArray[np.int64], share: float) -> NDArray[np.bool_]:
+    """The nearest whole number to the share of each stratum, those with the smallest draws."""
+    order = np.lexsort((u, strata))
+    _, start, counts = np.unique(strata[order], return_index=True, return_counts=True)
+    rank = np.arange(len(u)) - np.repeat(start, counts)
+    wanted = np.repeat(np.floor(share * counts + 0.5).astype(np.int64), counts)
+    picked = np.zeros(len(u), dtype=np.bool_)
+    picked[order] = rank < wanted
+    return picked
+
+
+def check_one_way(part: str, **given: Any) -> None:
+    """Raise unless exactly one of the parameters is given."""
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        raise ParameterError(f"{part}: give one of {', '.join(given)}; got {', '.join(named) or 'none'}.")

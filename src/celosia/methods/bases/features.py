@@ -1,0 +1,107 @@
+"""Columns of any kind as numbers for a model of the data, and the way back to a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from celosia.data.schema import Kind
+from celosia.errors import DataError, ParameterError
+from celosia.mathematics.synthesis.sequential_trees import Feature
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.data.schema import Schema
+    from celosia.table import Table
+
+    Floats = NDArray[np.float64]
+
+Smoothing = Literal["auto", "all", "none"]
+MOST_CATEGORIES = 2000
+FEW = 20  # a small file may have as many categories as records
+
+
+def publishable(schema: Schema) -> tuple[str, ...]:
+    """The columns that new people can have: all but identifiers and the ids of persons and households."""
+    return tuple(name for name in schema.names if name not in schema.naming)
+
+
+def need_publishable(who: str, table: Table) -> list[str]:
+    """The columns that new people can have, or an error when there is none."""
+    names = list(publishable(table.schema))
+    if not names:
+        raise DataError(f"{who}: the table has no column but identifiers.")
+    return names
+
+
+def visit_order(who: str, names: Sequence[str], order: Sequence[str]) -> list[int]:
+    """Places of the columns in the order in which they are made: those named first, then the others."""
+    for i, name in enumerate(order):
+        if name not in names:
+            raise ParameterError(f"{who}: order names the column {name!r}, which is not made.")
+        if name in order[:i]:
+            raise ParameterError(f"{who}: order names the column {name!r} twice.")
+    return [names.index(name) for name in [*order, *(name for name in names if name not in order)]]
+
+
+def feature(who: str, table: Table, name: str, smoothing: Smoothing) -> Feature:
+    """A column as numbers or as codes; missing values of a category are a code of their own.
+
+    With ``smoothing="auto"`` numbers that are mostly different from each other may take values in between.
+    """
+    series = table.column(name)
+    kind = table.schema[name].kind
+    if series.dtype.is_numeric() and kind in (Kind.NUMERIC, None):
+        values = table.numeric([name])[:, 0]
+        different = series.n_unique() > 0.5 * max(len(series) - series.null_count(), 1)
+        smooth = smoothing == "all" or (smoothing == "auto" and different)
+        return Feature(values, nominal=False, whole=series.dtype.is_integer(), smooth=smooth)
+    if series.dtype.is_temporal():
+        number = series.to_physical().cast(_float(), strict=False).to_numpy()
+        smooth = smoothing == "all" or (smoothing == "auto" and series.n_unique() > 0.5 * max(len(series), 1))
+        return Feature(np.asarray(number, dtype=np.float64), nominal=False, whole=True, smooth=smooth)
+    codes, labels = table.codes(name)
+    if len(labels) > MOST_CATEGORIES:
+        raise DataError(
+            f"{who}: column {name!r} has {len(labels)} categories, at most {MOST_CATEGORIES} can be modelled. "
+            "Declare it as an identifier, generalise it or drop it."
+        )
+    if len(labels) > FEW and len(labels) > 0.5 * len(codes):
+        raise DataError(
+            f"{who}: column {name!r} has {len(labels)} categories in {len(codes)} records: its values would be "
+            "repeated as they are. Declare it as an identifier, generalise it or drop it."
+        )
+    return Feature(np.where(codes < 0, len(labels), codes).astype(np.float64), nominal=True)
+
+
+def decoded(table: Table, name: str, values: Floats, model: Feature) -> pl.Series:
+    """New numbers or codes as a column of the old type."""
+    import polars as pl
+
+    series = table.column(name)
+    if model.nominal:
+        labels = table.codes(name)[1].cast(series.dtype)
+        every = pl.concat([labels, pl.Series(labels.name, [None], dtype=series.dtype)])
+        return every.gather(values.astype(np.int64)).alias(name)
+    made = pl.Series(name, values, nan_to_null=True)
+    if series.dtype.is_temporal() or series.dtype.is_integer():
+        made = made.round().cast(pl.Int64)
+        return made.cast(series.dtype)
+    return made.cast(series.dtype)
+
+
+def new_rows(table: Table, columns: Mapping[str, Any]) -> Table:
+    """A table of new people with these columns, with record ids of its own: a release is shuffled by them."""
+    import polars as pl
+
+    return table.fresh(pl.DataFrame(dict(columns))).identified()
+
+
+def _float() -> Any:
+    import polars as pl
+
+    return pl.Float64

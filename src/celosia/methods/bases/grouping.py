@@ -1,0 +1,189 @@
+"""What the microaggregation methods share: who may be grouped with whom, and what stands for a group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from celosia.errors import DataError
+from celosia.methods.bases.cells import Units, as_column, numbers, strata, units
+from celosia.table import Outcome
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """The numbers of each unit and the number of its group."""
+
+    names: tuple[str, ...]
+    unit: Units
+    values: Floats
+    group: Ints
+
+
+def scaled(x: Floats, *, standardise: bool) -> Floats:
+    """Columns around their mean, divided by their standard deviation if asked; constant columns become zero."""
+    centred: Floats = x - x.mean(axis=0)
+    if not standardise:
+        return centred
+    deviation = x.std(axis=0)
+    result: Floats = centred / np.where(deviation > 0, deviation, 1.0)
+    return result
+
+
+class Persons:
+    """Whose records the units are; without a person column each unit is a person.
+
+    A group of ``k`` units that are rows can be fewer than ``k`` persons, so every grouping is passed through
+    :meth:`join` and no grouping begins before :meth:`enough`.
+    """
+
+    def __init__(self, who: str, table: Table, unit: Units, k: int) -> None:
+        self.who, self.k = who, k
+        self._person = table.persons()
+        if self._person is not None and not unit.each:
+            self._person = self._person[np.argsort(unit.member, kind="stable")]
+        self._count = np.bincount(unit.member, minlength=len(unit))
+        self._begin = np.cumsum(self._count) - self._count
+
+    def _of(self, rows: Ints) -> tuple[Ints, Ints]:
+        """The place in ``rows`` and the person of each record of these units."""
+        if self._person is None:
+            return np.arange(len(rows)), rows
+        count = self._count[rows]
+        place = np.repeat(np.arange(len(rows)), count)
+        before = np.cumsum(count) - count
+        return place, self._person[np.arange(len(place)) + (self._begin[rows] - before)[place]].astype(np.int64)
+
+    def enough(self, rows: Ints, *, parted: bool, missing: bool) -> None:
+        """Raise when these units, which may be grouped with each other, are fewer than k, or of fewer persons."""
+        _enough(self.who, len(rows), self.k, "records", parted=parted, missing=missing)
+        _enough(self.who, len(np.unique(self._of(rows)[1])), self.k, "persons", parted=parted, missing=missing)
+
+    def join(self, rows: Ints, group: Ints, points: Callable[[], Floats]) -> Ints:
+        """Join each group of fewer than k persons with the group whose mean is nearest, until there is none left.
+
+        ``points`` gives the units as numbers whose distances can be compared.
+        """
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+        from scipy.spatial import KDTree
+
+        from celosia.mathematics.statistics.aggregate import means
+
+        if self._person is None:
+            return group
+        place, person = self._of(rows)
+        group = np.unique(group, return_inverse=True)[1].reshape(-1)
+        x = points()
+        while True:
+            pairs = np.unique(np.column_stack([group[place], person]), axis=0)
+            held = np.bincount(pairs[:, 0])
+            short = np.flatnonzero(held < self.k)
+            if len(short) == 0 or len(held) == 1:
+                return group
+            middle = means(x, group)
+            near = KDTree(middle).query(middle[short], k=2)[1]
+            other = np.where(near[:, 0] == short, near[:, 1], near[:, 0])
+            links = coo_array((np.ones(len(short)), (short, other)), shape=(len(held), len(held)))
+            group = connected_components(links, directed=False)[1][group].astype(np.int64)
+
+
+def _enough(who: str, size: int, k: int, what: str, *, parted: bool, missing: bool) -> None:
+    if size >= k:
+        return
+    where = " in a stratum" if parted else ""
+    where += " with the same missing values" if missing else ""
+    raise DataError(
+        f"{who}: k is {k}, but there are only {size} {what}{where}. "
+        + ("Fill in or suppress missing values first, or lower k." if missing else "")
+        + ("" if missing else "Lower k, or join strata." if parted else "Lower k.")
+    )
+
+
+def grouped(
+    who: str,
+    table: Table,
+    names: Sequence[str],
+    k: int,
+    within: Sequence[str],
+    groups: Callable[[Floats, int], Ints],
+) -> Grouped:
+    """Group the units by stratum and pattern of missing values; ``groups`` numbers the groups of one part.
+
+    With a declared person column each group holds ``k`` persons, not only ``k`` records.
+    A record in which all columns are missing has nothing to group; it stays as it is, in a group of its own kind.
+    """
+    unit = units(who, table, names)
+    x = numbers(who, table, names)[unit.first]
+    if len(x) == 0:
+        return Grouped(tuple(names), unit, x, np.empty(0, np.int64))
+    persons = Persons(who, table, unit, k)
+    gone = np.isnan(x)
+    parts = strata(table, within, unit, list(gone.T.astype(np.int64)) if gone.any() else [])
+    label = np.empty(len(x), np.int64)
+    count = 0
+    for s, rows in enumerate(parts):
+        known = ~gone[rows[0]]
+        if not known.any():
+            label[rows] = count
+            count += 1
+            continue
+        persons.enough(rows, parted=bool(within), missing=bool(gone.any()))
+        cells = x if len(parts) == 1 and known.all() else x[np.ix_(rows, known)]
+        found = persons.join(rows, groups(cells, s), partial(scaled, cells, standardise=True))
+        label[rows] = count + found
+        count += int(found.max()) + 1
+    return Grouped(tuple(names), unit, x, np.unique(label, return_inverse=True)[1].reshape(-1))
+
+
+def aggregated(table: Table, found: Grouped, how: Literal["mean", "median", "medoid"]) -> Outcome:
+    """Put the aggregate of its group in place of each value."""
+    if len(found.values) == 0:
+        return Outcome(table, {"groups": 0})
+    evidence: dict[str, Any] = {**sizes(found.group), "loss": loss(found)}
+    return Outcome(table.replace(columns(table, found, how)), evidence)
+
+
+def columns(table: Table, found: Grouped, how: Literal["mean", "median", "medoid"]) -> dict[str, Any]:
+    """The new columns: for each record what stands for its group."""
+    from celosia.mathematics.statistics.aggregate import means, medians, medoids
+
+    x = found.values
+    if how == "mean":
+        rows = means(x, found.group)
+    elif how == "median":
+        rows = medians(x, found.group)
+    else:
+        rows = x[medoids(scaled(np.nan_to_num(x), standardise=True), found.group)]
+    new = rows[found.group][found.unit.member]
+    whole = how == "medoid"  # a mean that is rounded is not the mean
+    return {name: as_column(table.column(name), new[:, j], whole=whole) for j, name in enumerate(found.names)}
+
+
+def loss(found: Grouped) -> float:
+    """Share of the sum of squares that is lost, over the records without missing values."""
+    from celosia.mathematics.statistics.aggregate import loss_share
+
+    complete = ~np.isnan(found.values).any(axis=1)
+    if not complete.any():
+        return 0.0
+    return loss_share(found.values[complete], np.unique(found.group[complete], return_inverse=True)[1].reshape(-1))
+
+
+def sizes(group: Ints) -> dict[str, Any]:
+    """How many groups there are and how large they are."""
+    counts = np.bincount(group)
+    counts = counts[counts > 0]
+    return {"groups": len(counts), "smallest": int(counts.min()), "largest": int(counts.max())}

@@ -1,0 +1,221 @@
+"""A table as the search sees it: quasi-identifiers as codes with their levels, and the way back to labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celosia.classes import STAR, encode
+from celosia.errors import DataError, ParameterError, UnknownName
+from celosia.search.lattice.objective import Domain
+from celosia.search.lattice.tables import Records
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.hierarchy import Hierarchy, Levels
+    from celosia.parts import Model
+    from celosia.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class QuasiColumn:
+    """One quasi-identifier: the code of each record, and for each level the code and label of each value."""
+
+    name: str
+    codes: NDArray[np.int32]
+    maps: tuple[NDArray[np.int32], ...]
+    rows: tuple[NDArray[np.int64], ...]
+    size: int
+    values: pl.Series
+    """The values that occur, a missing one last."""
+    labels: tuple[pl.Series, ...]
+    """For each level above 0 the label of each value; level 0 stands for the values themselves."""
+    people: NDArray[np.int32] | None = None
+    """The code of each record of the population."""
+    hierarchy: Hierarchy | None = None
+
+    @property
+    def height(self) -> int:
+        """The highest level."""
+        return len(self.maps) - 1
+
+    def label(self, level: int, chosen: NDArray[np.int32] | None = None) -> pl.Series:
+        """The column at a level, in the order of the records (or of the codes given)."""
+        source = self.values if level == 0 else self.labels[level - 1]
+        return source.gather(self.codes if chosen is None else chosen).alias(self.name)
+
+    def known(self, level: int) -> dict[str, str | None] | None:
+        """The label of every value that the hierarchy knows, also those that do not occur; ``None`` at level 0."""
+        if level == 0:
+            return None
+        texts = self.values.cast(self.labels[0].dtype).to_list()
+        if self.hierarchy is None:
+            return dict.fromkeys((text for text in texts if text is not None), STAR)
+        domain = self.hierarchy.levels(self.values).domain
+        everything = self.hierarchy.levels([*self.values.to_list(), *domain])
+        pairs = zip(everything.values, everything.labels(level), strict=True)
+        return {raw: label for raw, label in pairs if raw is not None}
+
+
+@dataclass(frozen=True, eq=False)
+class QuasiCodes:
+    """The quasi-identifiers of a table as codes, and what else a search counts."""
+
+    table: Table
+    columns: tuple[QuasiColumn, ...]
+    records: Records
+    active: NDArray[np.bool_]
+    """Records that take part: those that no earlier step suppressed."""
+
+    @property
+    def domain(self) -> Domain:
+        """The hierarchies as integer maps."""
+        return self.records.domain
+
+
+def quasi_codes(
+    table: Table,
+    require: Sequence[Model],
+    *,
+    counted: Sequence[str] = (),
+    weights: Mapping[str, float] | None = None,
+    target: NDArray[np.int64] | None = None,
+    flat: Sequence[str] = (),
+) -> QuasiCodes:
+    """Code the quasi-identifiers and the columns that requirements count; earlier suppressed records are left out.
+
+    Columns named ``flat`` have no levels between "as it is" and ``*``, whatever their hierarchy.
+    """
+    quasi = table.schema.need_quasi()
+    for name in weights or {}:
+        if name not in quasi:
+            raise UnknownName.of("quasi-identifier", name, quasi, "(weights)")
+    for model in require:
+        model.check_search(table)
+    population = _population(table, require)
+    active = ~table.suppressed_mask()
+    if not active.any():
+        raise DataError("every record is suppressed already: nothing is left to generalise.")
+    columns = tuple(quasi_column(table, name, population, active, flat=name in flat) for name in quasi)
+    matrix = np.column_stack([column.codes for column in columns])[active]
+    people = None
+    if population is not None:
+        people = np.column_stack([column.people for column in columns if column.people is not None])
+    domain = Domain(
+        names=quasi,
+        maps=tuple(column.maps for column in columns),
+        counts=tuple(np.bincount(matrix[:, j], minlength=len(c.values)) for j, c in enumerate(columns)),
+        weights=None if not weights else np.array([float(weights.get(name, 1.0)) for name in quasi]),
+        rows=tuple(column.rows for column in columns),
+        sizes=tuple(column.size for column in columns),
+    )
+    names = dict.fromkeys([*_counted(table, require), *counted])
+    persons = table.persons()
+    records = Records(
+        domain,
+        np.ascontiguousarray(matrix, dtype=np.int32),
+        sensitive={name: table.counted(name).take(active) for name in names},
+        person=None if persons is None else persons[active],
+        target=None if target is None else target[active],
+        population=people,
+        population_total=None if population is None else len(population),
+        total=table.classes.total,
+        judged=tuple(dict.fromkeys(_counted(table, require))),
+    )
+    return QuasiCodes(table, columns, records, active)
+
+
+def quasi_column(
+    table: Table,
+    name: str,
+    population: Table | None = None,
+    active: NDArray[np.bool_] | None = None,
+    *,
+    flat: bool = False,
+) -> QuasiColumn:
+    """Code one quasi-identifier with its hierarchy; without one it has the levels "as it is" and ``*``.
+
+    Records that are not active (suppressed by an earlier step) have no value: their stars are none of the hierarchy.
+    """
+    import polars as pl
+
+    own, values = table.codes(name)
+    if active is not None and not active.all():
+        used = np.unique(own[active & (own >= 0)])
+        place = np.zeros(len(values) + 1, dtype=np.int32)
+        place[used] = np.arange(len(used), dtype=np.int32)
+        own = np.where(active, np.where(own < 0, np.int32(-1), place[own]), np.int32(0))
+        values = values.gather(used)
+    people = None
+    if population is not None:
+        theirs = population.column(name)
+        if theirs.dtype != values.dtype:
+            theirs = theirs.cast(values.dtype, strict=False)
+        both = pl.concat([values, theirs.alias(values.name)])
+        info = table.schema[name]
+        together = encode(both, info.kind, info.order)
+        joint, values = together.masked, together.present
+        moved = np.append(joint[: len(both) - len(theirs)], np.int32(-1))  # -1, a missing value, stays -1
+        own = moved[own]
+        people = joint[len(both) - len(theirs) :]
+    gone = bool((own < 0).any()) or (people is not None and bool((people < 0).any()))
+    if gone:
+        values = pl.concat([values, pl.Series(values.name, [None], dtype=values.dtype)])
+    hierarchy = None if flat else table.schema.hierarchy(name)
+    last = np.int32(len(values) - 1)
+    filled = np.where(own < 0, last, own).astype(np.int32)
+    if people is not None:
+        people = np.where(people < 0, last, people).astype(np.int32)
+    if hierarchy is None:
+        whole = np.arange(len(values), dtype=np.int32)
+        one = np.ones(len(values), dtype=np.int64)
+        top = np.zeros(len(values), dtype=np.int32)
+        star = pl.Series(name, [STAR] * len(values), dtype=pl.String)
+        both_rows = (one, np.array([len(values)], dtype=np.int64))
+        return QuasiColumn(name, filled, (whole, top), both_rows, len(values), values, (star,), people)
+    levels = hierarchy.levels(values, column=name)
+    maps, rows = _compact(levels)
+    labels = tuple(pl.Series(name, levels.labels(i), dtype=pl.String) for i in range(1, levels.height + 1))
+    return QuasiColumn(name, filled, maps, rows, len(levels.domain), values, labels, people, hierarchy)
+
+
+def _compact(levels: Levels) -> tuple[tuple[NDArray[np.int32], ...], tuple[NDArray[np.int64], ...]]:
+    """Codes of the labels that occur, numbered from 0 on each level, and the hierarchy rows under each."""
+    maps = [np.arange(len(levels.values), dtype=np.int32)]
+    rows = [levels.table[0].rows[levels.codes(0)]]
+    for level in range(1, levels.height + 1):
+        occurring, compact = np.unique(levels.codes(level), return_inverse=True)
+        maps.append(compact.astype(np.int32))
+        rows.append(levels.table[level].rows[occurring])
+    return tuple(maps), tuple(rows)
+
+
+def _counted(table: Table, require: Sequence[Model]) -> list[str]:
+    """The sensitive columns that the requirements count."""
+    names: list[str] = []
+    for model in require:
+        for wanted in model.sensitive():
+            names.extend(table.schema.need_sensitive(wanted))
+    return names
+
+
+def _population(table: Table, require: Sequence[Model]) -> Table | None:
+    """The population table that a requirement counts in."""
+    sources = [model.people() for model in require if model.people() is not None]
+    if not sources:
+        return None
+    if any(source is not sources[0] and not _same(source, sources[0]) for source in sources):
+        raise ParameterError("several requirements name different populations: one search counts in one population.")
+    from celosia.data.schema import Schema
+    from celosia.table.source import open_source
+
+    return open_source(sources[0], Schema.of(quasi=table.schema.need_quasi()))
+
+
+def _same(a: Any, b: Any) -> bool:
+    return isinstance(a, str | Mapping) and type(a) is type(b) and bool(a == b)

@@ -1,0 +1,1 @@
+"""Methods that write each value anew."""

@@ -1,0 +1,56 @@
+"""Mask characters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from celosia.parts import Columns, Method
+from celosia.table import Outcome
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+    from celosia.streams import Stream
+    from celosia.table import Table
+
+
+class Mask(Method):
+    """Replace characters of each value by a sign, keeping some at one end.
+
+    A value that is not longer than what is kept is masked whole. The length stays visible unless ``width`` gives the
+    number of signs. What is kept still tells something: measure the result.
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"phone": ["612345678", "61"]}), celosia.Schema.of(identifiers=["phone"]))
+    >>> celosia.protect(table, Mask(columns=["phone"], keep=3)).polars()["phone"].to_list()
+    ['612******', '**']
+    """
+
+    columns: Columns = Field(min_length=1, description="columns to mask")
+    keep: int = Field(default=0, ge=0, description="number of characters that stay")
+    side: Literal["left", "right"] = Field(default="left", description="the end that stays")
+    width: int | None = Field(default=None, ge=1, description="number of signs, whatever the length of the value")
+    sign: str = Field(default="*", pattern=r"^[^$\\]$", description="the sign that replaces a character, not $ or \\")
+    in_memory: ClassVar[bool] = False
+
+    def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
+        """Mask the columns."""
+        from celosia.data.engines.engine import as_text
+
+        types = table.engine.types(table.rows.frame)
+        changed = {name: self._masked(as_text(name, types[name])) for name in self.columns}
+        return Outcome(table.with_columns(changed), {"masked": list(self.columns)})
+
+    def _masked(self, text: nw.Expr) -> nw.Expr:
+        import narwhals as nw
+
+        hidden = text.str.replace_all(r"[\s\S]", self.sign)
+        signs = hidden if self.width is None else nw.when(~text.is_null()).then(nw.lit(self.sign * self.width))
+        if not self.keep:
+            return signs
+        rest = hidden.str.slice(self.keep) if self.width is None else signs
+        kept = text.str.head(self.keep) if self.side == "left" else text.str.tail(self.keep)
+        shown = nw.concat_str(kept, rest) if self.side == "left" else nw.concat_str(rest, kept)
+        return nw.when(text.str.len_chars() > self.keep).then(shown).otherwise(signs)

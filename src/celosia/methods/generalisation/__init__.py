@@ -1,0 +1,1 @@
+"""Methods that make values coarser."""

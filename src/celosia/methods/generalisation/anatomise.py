@@ -1,0 +1,81 @@
+"""Anatomy: publish quasi-identifiers and sensitive values in two tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
+
+from pydantic import Field
+
+from celosia.errors import DataError
+from celosia.parts import Columns, Method
+from celosia.table import Outcome
+from celosia.views.boxes.separation import separate
+
+if TYPE_CHECKING:
+    from celosia.streams import Stream
+    from celosia.table import Table
+
+GROUP = "group"
+COUNT = "count"
+
+
+class Anatomise(Method):
+    r"""Publish exact quasi-identifiers with a group number, and apart from them how often each group has each
+    sensitive value.
+
+    .. math:: c_g(s) \le |g| / l \quad\text{for every group } g \text{ and value } s
+
+    so nobody can be linked to a value with more than 1/l confidence. ``groups="near"`` forms groups of
+    similar records (the cuts of Mondrian, as long as no value exceeds its share); ``"buckets"`` groups of l
+    different values from anywhere in the table (Xiao & Tao). The table that comes out has the column
+    ``group`` in place of the sensitive ones; the second table (in ``outcome.others``) has ``group``, the
+    value and ``count``, one table per sensitive column.
+    :func:`celosia.views.estimates.estimated_count` estimates counts from both.
+
+    Quasi-identifiers stay exact: whoever is in the table can be found in it, so this protects the sensitive
+    values only, and in one release only: about a person who is in two an intruder keeps the values that both
+    groups have, which may be one. With a declared person column no group has two records of a person; whoever knows
+    several records of a person knows several groups. Fails with RequirementError when a value has more than 1/l of
+    the records, or a person so many records that they do not fit into different groups.
+    References: Xiao & Tao (2006).
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"age": [30, 30, 38, 38], "disease": ["flu", "HIV", "flu", "HIV"]})
+    >>> table = celosia.read(data, celosia.Schema.of(quasi=["age"], sensitive=["disease"]))
+    >>> safe = celosia.protect(table, Anatomise(l=2))
+    >>> safe.polars().rows(), safe.secrets[-1]["tables"]["sensitive"].polars().rows()
+    ([(30, 1), (30, 1), (38, 2), (38, 2)], [(1, 'HIV', 1), (1, 'flu', 1), (2, 'HIV', 1), (2, 'flu', 1)])
+    """
+
+    l: int = Field(default=2, ge=2, description="no value may have more than 1/l of a group")
+    columns: Columns | None = Field(default=None, description="sensitive columns to set apart; all declared ones")
+    groups: Literal["near", "buckets"] = Field(default="near", description="how records are grouped")
+    changes: ClassVar[tuple[str, ...]] = ()  # the sensitive columns are taken out
+    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+
+    def apply(self, table: Table, stream: Stream) -> Outcome:
+        """Group the records, take the sensitive columns out and count them by group."""
+        import polars as pl
+
+        for name in (GROUP, COUNT):
+            if name in table.names:
+                raise DataError(f"anatomise: the table already has a column {name!r}; rename it first.")
+        names = self.columns or table.schema.need_sensitive()
+        made = separate(self.name, table, self.l, names, self.groups, stream)
+        hidden = dict.fromkeys([*names, *table.schema.sensitive])
+        kept = table.replace({GROUP: made.label + 1}).drop(list(hidden))
+        others = {}
+        for name in names:
+            frame = pl.DataFrame({GROUP: made.label + 1, name: table.column(name)})
+            counted = frame.group_by(GROUP, name).agg(pl.len().cast(pl.Int64).alias(COUNT)).sort(GROUP, name)
+            others["sensitive" if len(names) == 1 else f"sensitive_{name}"] = table.fresh(counted)
+        return Outcome(kept, made.evidence, others=others)
+
+    def replay(self, table: Table, found: Mapping[str, Any]) -> NoReturn:  # noqa: ARG002
+        """Refuse: groups are made of the sensitive values of all their records."""
+        raise DataError(
+            "anatomise: new records cannot join the groups of a release, because the counts of their sensitive values "
+            "are published already, and new groups would be another release. Run the policy on the new file, and keep "
+            "persons of the earlier release out of it: whoever is in both is found by comparing the groups."
+        )

@@ -1,0 +1,272 @@
+"""Full-domain generalisation with record suppression."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from celosia.errors import ParameterError, RequirementError, UnknownName
+from celosia.methods.bases.class_aggregates import Aggregate, aggregated
+from celosia.methods.bases.quasi_codes import QuasiCodes, quasi_codes
+from celosia.parts import Loss, Method, Model, build
+from celosia.search.lattice.aggregates import with_aggregates
+from celosia.search.lattice.check import Checker
+from celosia.search.lattice.lattice import ENUMERATED, Found, search
+from celosia.search.lattice.objective import ColumnObjective, Domain, Objective
+from celosia.table import Outcome
+from celosia.table.targets import Target, targets
+
+if TYPE_CHECKING:
+    from celosia.data.schema import Schema
+    from celosia.streams import Stream
+    from celosia.table import Table
+
+PATIENCE = 60.0
+"""Seconds spent on a lattice too large to search completely, unless told otherwise."""
+
+
+class Generalise(Method):
+    r"""Replace the values of each quasi-identifier by those of one level of its hierarchy, the best levels there are.
+
+    .. math:: \min_{\ell,\, S} \; loss(T_{\ell, S}) \quad\text{so that every class of } T_{\ell, S}
+              \text{ meets the requirements and } |S| \le \lfloor suppress \cdot n \rfloor
+
+    over the levels :math:`\ell` of the columns, with *S* the records of the classes that fail, which are suppressed.
+    The search closes most of the lattice by bounds; ``optimal`` in the evidence says whether the result is proven
+    best, ``bound`` that nothing scores less. A lattice of more than 300 000 nodes is searched for ``budget_seconds``
+    (60 unless given). A column without a hierarchy is kept or starred as a whole; a missing value is a value of its
+    own. A column under ``aggregate`` does not form classes; each class gets its mean (median, mode, range, set) of it,
+    which counts as the share of the column's values that the class holds. Where no levels meet the requirements within
+    the limit it fails and says which one cannot be met.
+
+    References: Samarati (2001); Kohlmayer et al. (2012), *Flash*; Prasser & Kohlmayer (2015), *ARX*.
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"age": [34, 36, 47, 41], "zip": ["13053", "13068", "14853", "14850"]})
+    >>> schema = celosia.Schema.of(quasi=["age", "zip"], hierarchies={"age": "intervals(width=10)", "zip": "prefixes"})
+    >>> safe = celosia.protect(celosia.read(data, schema), Generalise(require=["k-anonymity(k=2)"], objective="height"))
+    >>> safe.history[-1]["levels"], safe.history[-1]["optimal"], safe.polars()["zip"].to_list()
+    ({'age': 1, 'zip': 2}, True, ['130**', '130**', '148**', '148**'])
+    """
+
+    require: tuple[Model, ...] = Field(min_length=1, description="requirements that the result must meet")
+    objective: Loss | None = Field(default=None, description="the loss to minimise; domain-loss when not given")
+    suppress: float = Field(default=0.0, ge=0, le=1, description="largest share of records that may be suppressed")
+    levels: dict[str, int | tuple[int, int]] = Field(
+        default_factory=dict, description="column → level, or lowest and highest level allowed"
+    )
+    weights: dict[str, float] = Field(default_factory=dict, description="column → importance for the loss")
+    costs: dict[str, tuple[float, ...]] = Field(
+        default_factory=dict, description="column → loss of each of its levels, to be summed, instead of an objective"
+    )
+    target: Target = Field(default=None, description="smallest class size per record: a column, or an array")
+    aggregate: dict[str, Aggregate] = Field(
+        default_factory=dict,
+        description="column → mean, geometric-mean, median, mode, interval or set of its class, instead of a level",
+    )
+    budget_seconds: float | None = Field(default=None, gt=0, description="stop unfinished after so many seconds")
+    budget_nodes: int | None = Field(default=None, ge=1, description="stop unfinished after so many nodes")
+    drop: bool = Field(default=False, description="remove suppressed rows instead of keeping them with stars")
+    blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
+    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "require": tuple((f"k-anonymity(k={k})",) for k in (2, 3, 5, 10, 20)),
+        "suppress": (0.0, 0.05),
+    }
+    suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The quasi-identifiers; with ``blank`` the sensitive columns too."""
+        return (*schema.quasi, *(schema.sensitive if self.blank else ()))
+
+    def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
+        """Search, generalise, suppress."""
+        wanted = targets(self.name, table, self.target)
+        for name in self.aggregate:
+            if name not in table.schema.need_quasi():
+                raise UnknownName.of("quasi-identifier", name, table.schema.quasi, "(aggregate)")
+        counted = (*counted_columns(table, self.objective), *self.aggregate)
+        coded = quasi_codes(
+            table, self.require, counted=counted, weights=self.weights, target=wanted, flat=tuple(self.aggregate)
+        )
+        objective = self._objective(coded.domain)
+        limit = int(self.suppress * len(coded.records) * (1 + 1e-12))
+        checker = Checker(coded.records, self.require, objective, limit, counted)
+        lower, upper = level_range(self.name, coded, {**self.levels, **dict.fromkeys(self.aggregate, 1)})
+        seconds = self.budget_seconds
+        if seconds is None and self.budget_nodes is None:
+            seconds = patience(lower, upper)
+        found = search(checker, lower, upper, seconds=seconds, most=self.budget_nodes)
+        if found.best is None:
+            raise RequirementError(impossible(self.name, self.require, checker, found, wanted is not None))
+        kept, label = checker.kept_records(found.best.levels)
+        hidden = ~coded.active
+        hidden[coded.active] = ~kept
+        changed = {
+            column.name: column.label(level)
+            for column, level in zip(coded.columns, found.best.levels, strict=True)
+            if level > 0 and column.name not in self.aggregate
+        }
+        if self.aggregate:
+            labels = np.zeros(len(table), dtype=np.int64)
+            labels[coded.active] = label
+            for name, how in self.aggregate.items():
+                changed[name] = aggregated(self.name, table, name, how, labels, ~hidden)
+        done = table.replace(changed) if changed else table
+        if hidden.any():
+            done = done.suppress(hidden, drop=self.drop, blank=table.schema.sensitive if self.blank else ())
+        private = _private(coded, found)
+        if self.aggregate:
+            private.pop("transformation")  # the value of a class belongs to its records, not to new ones
+        return Outcome(done, _evidence(coded, objective, found), private)
+
+    def _objective(self, domain: Domain) -> Objective:
+        if self.costs:
+            if self.objective is not None:
+                raise ParameterError("generalise: give either an objective or costs per level, not both.")
+            return level_costs(self.name, domain, self.costs)
+        made = objective_of(self.name, self.objective, domain, self.weights)
+        if self.aggregate and isinstance(made, ColumnObjective) and not made.ranked:
+            return with_aggregates(made, domain, {domain.names.index(name): name for name in self.aggregate})
+        return made
+
+
+def objective_of(who: str, loss: Loss | None, domain: Domain, weights: Mapping[str, float] | None = None) -> Objective:
+    """The loss in the form that a search can bound."""
+    chosen = build("loss", "domain-loss()") if loss is None else loss
+    made: Objective | None = chosen.objective(domain)
+    if made is None:
+        from celosia.parts import parts
+
+        able = ", ".join(name for name, part in parts("loss").items() if part.searchable())  # type: ignore[attr-defined]
+        raise ParameterError(f"{who}: {chosen.name} cannot be the objective of a search. Those that can: {able}.")
+    if not weights:
+        return made
+    if not isinstance(made, ColumnObjective):
+        raise ParameterError(f"{who}: weights need a loss that adds up over columns; {chosen.name} does not.")
+    importance, combine = domain.importance, made.combine
+    return replace(made, combine=lambda x: combine(x * importance))
+
+
+def counted_columns(table: Table, loss: Loss | None) -> tuple[str, ...]:
+    """The column that a loss counts in each class, such as the target of a majority loss."""
+    names = () if loss is None else loss.counts()
+    return tuple(column for name in names for column in table.schema.need_sensitive(name))
+
+
+def level_costs(who: str, domain: Domain, costs: Mapping[str, Sequence[float]]) -> ColumnObjective:
+    """A loss given per level of each column, summed; columns that are not named cost nothing."""
+    for name in costs:
+        if name not in domain.names:
+            raise UnknownName.of("quasi-identifier", name, domain.names, "(costs)")
+    base = []
+    for j, name in enumerate(domain.names):
+        given = np.asarray(costs.get(name, np.zeros(domain.height(j) + 1)), dtype=np.float64)
+        if len(given) != domain.height(j) + 1:
+            raise ParameterError(
+                f"{who}: column {name!r} has the levels 0 to {domain.height(j)}, but costs gives {len(given)} numbers."
+            )
+        base.append(given)
+    rising = all(bool((np.diff(given) >= 0).all()) for given in base)
+    return ColumnObjective(tuple(base), lambda x: x.sum(axis=-1), monotone=rising)
+
+
+def level_range(
+    who: str, coded: QuasiCodes, asked: Mapping[str, int | tuple[int, int]]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The lowest and highest level of each column that may be used."""
+    for name in asked:
+        if name not in coded.domain.names:
+            raise UnknownName.of("quasi-identifier", name, coded.domain.names, "(levels)")
+    lower, upper = [], []
+    for column in coded.columns:
+        given = asked.get(column.name, (0, column.height))
+        low, high = (given, given) if isinstance(given, int) else given
+        if not 0 <= low <= high <= column.height:
+            raise ParameterError(
+                f"{who}: column {column.name!r} has the levels 0 to {column.height}, got {low} to {high}."
+            )
+        lower.append(low)
+        upper.append(high)
+    return tuple(lower), tuple(upper)
+
+
+def patience(lower: Sequence[int], upper: Sequence[int]) -> float | None:
+    """Seconds for a search between these levels when none are given: no limit where every node can be listed."""
+    nodes = math.prod(b - a + 1 for a, b in zip(lower, upper, strict=True))
+    return PATIENCE if nodes > ENUMERATED else None
+
+
+def unmet(require: Sequence[Model], checker: Checker, levels: tuple[int, ...]) -> tuple[int, list[tuple[Model, str]]]:
+    """How many classes there are at these levels, and each requirement that they do not meet, with the reason."""
+    table = checker.tables.at(levels)
+    counts = checker.tables.counts(table, table.sums[:, 0] > 0)
+    return len(counts), [
+        (model, f"{model.wish()} cannot be met, the nearest reachable value is {model.score(counts):g}")
+        for model in require
+        if not model.accepts(counts)
+    ]
+
+
+def impossible(who: str, require: Sequence[Model], checker: Checker, found: Found, targeted: bool) -> str:
+    """Say which requirement cannot be met, and the nearest value that can be reached."""
+    n = len(checker.records)
+    classes, short = unmet(require, checker, found.upper)
+    reasons = [f"{model.name}: {reason}" for model, reason in short]
+    least = min((check.suppressed for check in found.checks), default=n)
+    if not reasons:
+        names = " and ".join(model.name for model in require)
+        together = " with the targets of the records" if targeted else ""
+        reasons.append(f"{names}{together} cannot be met at the allowed levels")
+    advice = f" At the highest levels {classes} classes remain." if classes > 1 else ""
+    if least < n:
+        advice += f" It can be met when {least / n:.4g} of the records may be suppressed (suppress ≥ {least / n:.4g})."
+    return f"{who}: {'; '.join(reasons)}.{advice}"
+
+
+def _evidence(coded: QuasiCodes, objective: Objective, found: Found) -> dict[str, Any]:
+    best = found.best
+    assert best is not None
+    levels = dict(zip(coded.domain.names, best.levels, strict=True))
+    facts: dict[str, Any] = {
+        "levels": levels,
+        "heights": {column.name: column.height for column in coded.columns},
+        "score": best.score,
+        "suppressed": best.suppressed,
+        "optimal": found.optimal,
+        "bound": found.bound if isinstance(found.bound, tuple) or np.isfinite(found.bound) else None,
+        "checked": len(found.checks),
+        "lattice": found.nodes,
+        "classes": best.classes,
+        "covered": {name: _covered(coded.domain, j, best.levels[j]) for j, name in enumerate(coded.domain.names)},
+    }
+    if isinstance(objective, ColumnObjective) and best.sums is not None:
+        facts["costs"] = dict(zip(coded.domain.names, best.sums, strict=True))
+    return facts
+
+
+def _covered(domain: Domain, j: int, level: int) -> float:
+    """The mean share of the domain that a cell of the column covers at the level: 1/size as it is, 1 at the top."""
+    return float(domain.share(j, level) @ domain.frequency(j, level) / max(1, domain.n))
+
+
+def _private(coded: QuasiCodes, found: Found) -> dict[str, Any]:
+    """What reuse and the drawing need: the labels of every value, and the nodes that were looked at."""
+    best = found.best
+    assert best is not None
+    from celosia.search.lattice.explanation import explored
+
+    return {
+        "transformation": {
+            "levels": dict(zip(coded.domain.names, best.levels, strict=True)),
+            "labels": {
+                column.name: column.known(level) for column, level in zip(coded.columns, best.levels, strict=True)
+            },
+        },
+        "lattice": explored(found, coded.domain.names),
+    }

@@ -1,0 +1,200 @@
+"""Local recoding: levels of the hierarchies chosen class by class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from celosia.errors import ParameterError, RequirementError
+from celosia.methods.bases.quasi_codes import QuasiCodes, QuasiColumn, quasi_codes
+from celosia.methods.generalisation.generalise import level_range, patience, unmet
+from celosia.parts import Method, Model
+from celosia.search.lattice.check import Checker
+from celosia.search.lattice.objective import ColumnObjective
+from celosia.search.local.local import LocalResult, LocalSearch
+from celosia.table import STAR, Outcome
+from celosia.table.targets import Target, targets
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.data.schema import Schema
+    from celosia.streams import Stream
+    from celosia.table import Table
+
+
+class LocalGeneralise(Method):
+    r"""Replace quasi-identifiers by values of their hierarchies, at levels chosen for each class of records.
+
+    .. math:: \min \frac1{nm} \sum_i \sum_j \frac{share(\tilde x_{ij}) - 1/D_j}{1 - 1/D_j}
+              \quad\text{so that every class meets the requirements}
+
+    A record that has many like it keeps its detail, a rare one is generalised further: much more detail than with one
+    level per column, and as a rule nothing suppressed. The price: one value occurs at several levels of detail, which
+    tabulations must allow for. The result is good, not proven best. ``suppress`` is the largest share of records that
+    may be given up where the requirements leave no other way; none by default. A class of which nothing but stars is
+    left counts as suppressed, unless it is the whole table. A lattice of more than 300 000 nodes is searched for
+    ``budget_seconds`` (60 unless given); ``finished`` in the evidence says whether the time was enough. Requirements
+    on the file as a whole are refused. A column without a hierarchy is kept or starred.
+
+    References: Prasser, Kohlmayer & Kuhn (2016); LeFevre, DeWitt & Ramakrishnan (2006).
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"zip": ["13053", "13053", "14850", "14853"]})
+    >>> table = celosia.read(data, celosia.Schema.of(quasi=["zip"], hierarchies={"zip": "prefixes"}))
+    >>> celosia.protect(table, LocalGeneralise(require=["k-anonymity(k=2)"])).polars()["zip"].to_list()
+    ['13053', '13053', '1485*', '1485*']
+    """
+
+    require: tuple[Model, ...] = Field(min_length=1, description="requirements that every class must meet")
+    suppress: float = Field(default=0.0, ge=0, le=1, description="largest share of records that may be suppressed")
+    levels: dict[str, int | tuple[int, int]] = Field(
+        default_factory=dict, description="column → level, or lowest and highest level allowed"
+    )
+    weights: dict[str, float] = Field(default_factory=dict, description="column → importance for the loss")
+    target: Target = Field(default=None, description="smallest class size per record: a column, or an array")
+    budget_seconds: float | None = Field(default=None, gt=0, description="stop looking after so many seconds")
+    drop: bool = Field(default=False, description="remove suppressed rows instead of keeping them with stars")
+    blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
+    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The quasi-identifiers; with ``blank`` the sensitive columns too."""
+        return (*schema.quasi, *(schema.sensitive if self.blank else ()))
+
+    def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
+        """Find the classes, generalise each, suppress what is left over."""
+        for model in self.require:
+            if model.scope != "class":
+                raise ParameterError(
+                    f"local-generalise: {model.name} judges the whole file, not class by class; use generalise."
+                )
+        wanted = targets(self.name, table, self.target)
+        coded = quasi_codes(table, self.require, weights=self.weights, target=wanted)
+        lower, upper = level_range(self.name, coded, self.levels)
+        domain = coded.domain
+        nothing = ColumnObjective(
+            tuple(np.zeros(domain.height(j) + 1) for j in range(len(domain))), lambda x: x.sum(axis=-1)
+        )
+        checker = Checker(coded.records, self.require, nothing, 0)
+        weights = domain.importance if self.weights else None
+        limit = int(self.suppress * len(coded.records) * (1 + 1e-12))
+        seconds = patience(lower, upper) if self.budget_seconds is None else self.budget_seconds
+        search = LocalSearch(checker, lower, upper, weights, [_stars(column) for column in coded.columns])
+        found = search.run(seconds, limit)
+        if found.suppressed > limit or found.suppressed == len(coded.records):
+            late = "" if found.finished else f" The search was stopped after {seconds:g} s; give more budget_seconds."
+            raise RequirementError(_too_many(self.require, checker, upper, found.suppressed) + late)
+        done = _written(table, coded, checker, found)
+        cells = _cells(coded, checker, found)
+        hidden = ~coded.active
+        hidden[coded.active] = found.hidden[checker.tables.group]
+        if not all(model.monotone_generalisation for model in self.require):
+            hidden |= self._broken(done, hidden)
+            if int(hidden[coded.active].sum()) > limit:
+                raise RequirementError(_too_many(self.require, checker, upper, int(hidden[coded.active].sum())))
+        if hidden.any():
+            done = done.suppress(hidden, drop=self.drop, blank=table.schema.sensitive if self.blank else ())
+        facts = _evidence(coded, checker, found) | {"suppressed": int(hidden[coded.active].sum())}
+        return Outcome(done, facts, {"transformation": _transformation(coded, found, cells)})
+
+    def _broken(self, done: Table, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Records of classes that fell together because their cells read alike, and fail a requirement so."""
+        judged = done.suppress(hidden) if hidden.any() else done
+        broken: NDArray[np.bool_] = np.logical_or.reduce([model.failing(judged) for model in self.require])
+        return broken
+
+
+def _written(table: Table, coded: QuasiCodes, checker: Checker, found: LocalResult) -> Table:
+    """The table with each record's cells at the levels of its class."""
+    place = found.place[checker.tables.group]
+    changed: dict[str, pl.Series] = {}
+    for j, column in enumerate(coded.columns):
+        levels = np.zeros(len(table), dtype=np.int64)
+        if len(found.levels):
+            levels[coded.active] = np.where(place >= 0, found.levels[np.maximum(place, 0), j], 0)
+        if levels.any():
+            changed[column.name] = mixed(column, levels, column.codes)
+    return table.replace(changed) if changed else table
+
+
+def _stars(column: QuasiColumn) -> NDArray[np.bool_]:
+    """Which values are a star at which level."""
+    shape = column.height + 1, len(column.values)
+    levels, codes = (index.reshape(-1) for index in np.indices(shape))
+    cells = mixed(column, levels, codes.astype(np.int32))
+    return np.asarray((cells == STAR).fill_null(value=False).to_numpy(), dtype=np.bool_).reshape(shape)
+
+
+def _cells(coded: QuasiCodes, checker: Checker, found: LocalResult) -> list[pl.Series]:
+    """The cells of each class, column by column."""
+    first = np.full(len(found.levels), -1, dtype=np.int64)
+    placed = np.flatnonzero(found.place >= 0)
+    first[found.place[placed][::-1]] = placed[::-1]
+    codes = _codes_of(checker, first)
+    levels = found.levels.astype(np.int64)
+    return [mixed(column, levels[:, j], codes[:, j]) for j, column in enumerate(coded.columns)]
+
+
+def mixed(column: QuasiColumn, levels: NDArray[np.int64], codes: NDArray[np.int32]) -> pl.Series:
+    """Cells of a column, each at its own level."""
+    import polars as pl
+
+    from celosia.hierarchy.text import texts
+
+    raw = pl.Series(column.name, texts(column.values), dtype=pl.String)
+    stacked = pl.concat([raw, *column.labels])
+    series: pl.Series = stacked.gather(levels * len(column.values) + codes).alias(column.name)
+    return series
+
+
+def _too_many(require: tuple[Model, ...], checker: Checker, upper: tuple[int, ...], suppressed: int) -> str:
+    n = len(checker.records)
+    _, short = unmet(require, checker, upper)
+    reason = (
+        "; ".join(why for _, why in short)
+        or " and ".join(model.wish() for model in require) + " cannot be met for every record"
+    )
+    advice = f" {suppressed} of {n} records would be left over: allow suppress ≥ {suppressed / max(1, n):.4g}."
+    return f"local-generalise: {reason}.{advice if suppressed < n else ''}"
+
+
+def _evidence(coded: QuasiCodes, checker: Checker, found: LocalResult) -> dict[str, Any]:
+    placed = found.place >= 0
+    records = np.bincount(found.place[placed], checker.tables.base.sums[placed, 0], len(found.levels))
+    mean = {
+        column.name: float(np.average(found.levels[:, j], weights=records)) for j, column in enumerate(coded.columns)
+    }
+    return {
+        "score": found.loss,
+        "granularity": 1 - found.loss,
+        "suppressed": found.suppressed,
+        "optimal": False,
+        "classes": len(found.levels),
+        "nodes": len(np.unique(found.levels, axis=0)),
+        "checked": found.nodes,
+        "finished": found.finished,
+        "mean_levels": mean,
+    }
+
+
+def _transformation(coded: QuasiCodes, found: LocalResult, cells: list[pl.Series]) -> dict[str, Any]:
+    """The classes in the order in which a new record should be tried, each with its levels and labels."""
+    labelled = map(list, zip(*(column.to_list() for column in cells), strict=True))
+    classes = [list(pair) for pair in zip(found.levels.tolist(), labelled, strict=True)]
+    heights = np.unique(found.levels, axis=0).max(axis=0) if len(found.levels) else np.zeros(len(coded.columns), int)
+    labels = {
+        column.name: [column.known(level) for level in range(int(top) + 1)]
+        for column, top in zip(coded.columns, heights, strict=True)
+    }
+    return {"columns": list(coded.domain.names), "labels": labels, "classes": classes}
+
+
+def _codes_of(checker: Checker, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+    from celosia.mathematics.kernels.searching.lattice import unpack
+
+    lay = checker.tables.layout
+    return unpack(checker.tables.base.keys[rows], lay.word, lay.shift, lay.mask)

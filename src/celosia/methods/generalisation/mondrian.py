@@ -1,0 +1,200 @@
+"""Mondrian: multidimensional partitioning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from celosia.errors import DataError, ParameterError, RequirementError
+from celosia.parts import Method, Model
+from celosia.table import Outcome
+from celosia.table.targets import Target, targets
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.data.schema import Schema
+    from celosia.search.partition.groups import Groups
+    from celosia.search.partition.mondrian import Axis, Partition
+    from celosia.streams import Stream
+    from celosia.table import Table
+    from celosia.views.boxes.regions import Boxes, Regions
+
+
+class Mondrian(Method):
+    r"""Cut the records into boxes, column by column, as long as every box meets the requirements.
+
+    A box is cut in the column in which it is widest: numbers, dates and ordinal values behind the median,
+    nominal values into the children of their hierarchy node, or, without a hierarchy, into frequent and rare
+    labels. Width is the normalised certainty penalty
+
+    .. math:: \mathrm{NCP}_A(G) = \frac{\max_G A - \min_G A}{\max A - \min A},\qquad
+              \frac{\text{leaves below the common node}}{\text{leaves}},\qquad \frac{d - 1}{D - 1}
+
+    with d of the D labels in the box. A cut that a requirement refuses is undone and the next column tried.
+    ``cut="nearest"`` takes the allowed place nearest to the median; ``"median"`` the median or nothing (the
+    published algorithm). When not ``strict``, records with the median value may fall on both sides, so boxes
+    overlap and get smaller. Requirements on the file as a whole raise the smallest class until they hold.
+    Each record may ask for a class size of its own (``target``); a class reaches the largest wish of its
+    members. A missing value is a value of its own.
+
+    Fails with RequirementError when not even one box of all records meets a requirement. It guarantees the
+    requirements and nothing beyond them; boxes can show where sparse regions are. References: LeFevre, DeWitt
+    & Ramakrishnan (2006).
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"age": [21, 23, 24, 40, 41, 60]})
+    >>> table = celosia.read(data, celosia.Schema.of(quasi=["age"]))
+    >>> celosia.protect(table, Mondrian(require=["k-anonymity(k=2)"])).polars()["age"].to_list()
+    ['[21, 24]', '[21, 24]', '[21, 24]', '[40, 60]', '[40, 60]', '[40, 60]']
+    """
+
+    require: tuple[Model, ...] = Field(default=(), description="requirements that every class must meet")
+    strict: bool = Field(default=True, description="keep equal values on one side of a cut")
+    cut: Literal["nearest", "median"] = Field(default="nearest", description="where a column may be cut")
+    output: Literal["range", "mean", "median", "mode"] = Field(
+        default="range",
+        description="what is published: ranges, sets and hierarchy nodes, or one number (the mode where there is none)",
+    )
+    weights: dict[str, float] = Field(default={}, description="columns with a weight above 1 are cut more often")
+    target: Target = Field(default=None, description="class size that each record asks for: a column or an array")
+    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "require": tuple((f"k-anonymity(k={k})",) for k in (2, 3, 5, 10, 20))
+    }
+    suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
+
+    @model_validator(mode="after")
+    def _something(self) -> Mondrian:
+        if not self.require and self.target is None:
+            raise ParameterError("mondrian: give at least one requirement, such as require = ['k-anonymity(k=5)'].")
+        if any(not weight > 0 for weight in self.weights.values()):
+            raise ParameterError(f"mondrian: weights must be above 0, got {min(self.weights.values()):g}.")
+        return self
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return schema.quasi
+
+    def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
+        """Partition the records that are not suppressed, and describe each box."""
+        from celosia.search.partition.groups import check_possible, refuse_population
+        from celosia.views.boxes.recorded_boxes import recorded_boxes
+        from celosia.views.boxes.regions import Boxes, Regions, axes, groups
+
+        refuse_population(self.name, self.require)
+        rows = ~table.suppressed_mask()
+        kept = table if rows.all() else table.take(table.ids()[rows])
+        wish = targets(self.name, table, self.target)
+        counted = groups(kept, self.require, None if wish is None else wish[rows])
+        if not len(kept):
+            return Outcome(table, {"classes": 0})
+        check_possible(self.name, self.require, counted)
+        all_axes = axes(kept, self.weights)
+        found = self.partition(all_axes, counted)
+        boxes = Boxes(found.label)
+        shown = [self._cells(kept, name, one, boxes) for name, one in zip(table.schema.quasi, all_axes, strict=True)]
+        new = {
+            name: (cells.shown() if isinstance(cells, Regions) else cells).gather(boxes.label).alias(name)
+            for name, cells in zip(table.schema.quasi, shown, strict=True)
+        }
+        ncp = float((boxes.widths(all_axes).mean(axis=1) * boxes.size).sum() / len(kept))
+        evidence = {
+            "classes": len(boxes),
+            "smallest": int(boxes.size.min()),
+            "largest": int(boxes.size.max()),
+            "ncp": ncp,
+        }
+        record = recorded_boxes(kept, all_axes, found.cuts, shown)
+        private = {} if record is None else {"transformation": record}
+        return Outcome(self._shown(table, rows, new), evidence, private)
+
+    def replay(self, table: Table, found: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]]:
+        """Put new records into the boxes that were found."""
+        from celosia.views.boxes.replayed_boxes import replayed_boxes
+
+        record = found.get("transformation")
+        if record is None:
+            raise DataError(
+                "mondrian: the record holds no cuts that new records could follow, because "
+                + (
+                    "it was written by an earlier version. Run the policy again to get one that does."
+                    if self.strict
+                    else "equal values fell on both sides of a cut. Make a release with strict = true to reuse it."
+                )
+            )
+        rows = ~table.suppressed_mask()
+        new, lost = replayed_boxes(table if rows.all() else table.take(table.ids()[rows]), record)
+        unplaced = np.zeros(len(table), np.bool_)
+        unplaced[rows] = lost
+        return self._shown(table, rows, new), unplaced
+
+    def _cells(self, table: Table, name: str, one: Axis, boxes: Boxes) -> Regions | pl.Series:
+        """What each box shows in a column."""
+        from celosia.views.boxes.regions import middles, regions
+
+        if self.output == "range":
+            return regions(table, name, one, boxes)
+        return middles(table, name, boxes, self.output)
+
+    def _shown(self, table: Table, rows: NDArray[np.bool_], new: Mapping[str, pl.Series]) -> Table:
+        """The table with new cells in some rows."""
+        spread = new if rows.all() else {name: _spread(table, name, rows, cells) for name, cells in new.items()}
+        return table.replace(spread)
+
+    def partition(self, all_axes: Sequence[Axis], counted: Groups) -> Partition:
+        """The class of each record, and the cuts; requirements on the file raise the smallest class until they hold."""
+        from celosia.search.partition.groups import least_size
+        from celosia.search.partition.mondrian import partition
+
+        by_class = [model for model in self.require if model.scope == "class" and not model.size_only()]
+        by_file = [model for model in self.require if model.scope == "file"]
+
+        def attempt(k: int) -> Partition | None:
+            found = partition(
+                all_axes,
+                k,
+                strict=self.strict,
+                nearest=self.cut == "nearest",
+                targets=counted.target,
+                person=counted.person,
+                judge=(lambda records, group: counted.please(by_class, records, group)) if by_class else None,
+            )
+            if by_file:
+                classes = counted.of_labels(found.label)
+                return found if all(model.accepts(classes) for model in by_file) else None
+            return found
+
+        least = least_size(self.require, counted)
+        best = attempt(least)
+        low, high = least, least
+        while best is None:
+            low, high = high, min(2 * high + 1, counted.total)
+            best = attempt(high)
+            if best is None and high >= counted.total:
+                raise RequirementError(f"mondrian: no partition meets {', '.join(m.wish() for m in by_file)}.")
+        while high - low > 1:
+            middle = (low + high) // 2
+            found = attempt(middle)
+            if found is None:
+                low = middle
+            else:
+                high, best = middle, found
+        return best
+
+
+def _spread(table: Table, name: str, rows: NDArray[np.bool_], shown: pl.Series) -> pl.Series:
+    """New cells for the kept records, the old ones for those that were suppressed before."""
+    import polars as pl
+
+    old = table.column(name).cast(pl.String)
+    index = np.where(rows, np.cumsum(rows) - 1, 0)
+    return pl.select(pl.when(pl.Series(rows)).then(shown.cast(pl.String).gather(index)).otherwise(old).alias(name))[
+        name
+    ]

@@ -1,0 +1,171 @@
+"""Recode one column: a hierarchy level, mixed levels, intervals, or a table of values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from celosia.errors import DataError, ParameterError
+from celosia.parts import Column, Method, Private
+from celosia.table import Outcome
+
+if TYPE_CHECKING:
+    from celosia.streams import Stream
+    from celosia.table import Table
+
+WAYS = ("level", "nodes", "breaks", "bins", "mapping")
+
+
+class Recode(Method):
+    r"""Replace the values of a column by coarser ones.
+
+    Exactly one of: ``level`` (a level of the column's hierarchy), ``nodes`` (labels of any levels, each of which stands
+    for all values under it; the others stay, or stand at level ``rest``), ``breaks`` (increasing numbers: intervals
+    ``[a-b)``, open-ended at both sides), ``bins`` (that many intervals from the smallest to the largest value),
+    ``mapping`` (old value → new value; others stay). The breaks of ``bins`` are, by ``spacing``,
+
+    .. math:: b_j = x_{(1)} + \tfrac{j}{m}\,(x_{(n)} - x_{(1)}), \qquad
+              \log b_j = \log x_{(1)} + \tfrac{j}{m}\,(\log x_{(n)} - \log x_{(1)}), \qquad b_j = Q_7(j/m)
+
+    sdcMicro's ``globalRecode`` is ``right=True, whole=True, margin=1`` (its ranges are stretched by 1, in the logarithm
+    too); with ``include_lowest=False`` the records at the smallest value become missing, as in older versions of it.
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"age": [28, 35, 61]}), celosia.Schema.of(quasi=["age"]))
+    >>> celosia.protect(table, Recode(column="age", breaks=[30, 60])).polars()["age"].to_list()
+    ['<30', '[30-60)', '≥60']
+    >>> celosia.protect(table, Recode(column="age", bins=2)).polars()["age"].to_list()
+    ['[28-44)', '[28-44)', '[44, 61]']
+    """
+
+    column: Column = Field(description="the column to recode")
+    level: int | None = Field(default=None, ge=0, description="level of the column's hierarchy")
+    nodes: Annotated[tuple[str, ...] | None, Private()] = Field(
+        default=None, min_length=1, description="labels of any levels of the hierarchy"
+    )
+    rest: int = Field(default=0, ge=0, description="level of the values under none of the nodes")
+    breaks: tuple[float, ...] | None = Field(default=None, min_length=1, description="increasing break points")
+    bins: int | None = Field(default=None, ge=2, description="number of intervals made from the data")
+    mapping: Annotated[dict[str, str] | None, Private()] = Field(default=None, description="old value → new value")
+    spacing: Literal["equal", "log", "frequency"] = Field(
+        default="equal", description="bins of equal width, of equal width of the logarithm, or of about equal frequency"
+    )
+    right: bool = Field(
+        default=False, description="whether the right end belongs to an interval instead of the left one"
+    )
+    include_lowest: bool = Field(default=True, description="whether the outermost interval is closed at both ends")
+    outside: Literal["open", "missing"] = Field(
+        default="open", description="values outside the breaks: open-ended intervals, or missing"
+    )
+    labels: tuple[str, ...] | None = Field(default=None, description="names of the intervals, from the lowest on")
+    whole: bool | None = Field(
+        default=None, description="round the breaks of bins to whole numbers; by type if not given"
+    )
+    margin: float = Field(default=0.0, ge=0, description="how far bins reach beyond the extreme values")
+    in_memory: ClassVar[bool] = False
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Recode:
+        given = [name for name in WAYS if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ParameterError(f"recode: give one of {', '.join(WAYS)}; got {', '.join(given) or 'none'}.")
+        if self.breaks is not None and list(self.breaks) != sorted(set(self.breaks)):
+            raise ParameterError(f"recode: breaks must increase, got {list(self.breaks)}.")
+        if self.breaks is not None and self.outside == "missing" and len(self.breaks) < 2:
+            raise ParameterError("recode: outside='missing' needs at least two breaks, got 1.")
+        return self
+
+    def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
+        """Recode the column."""
+        if self.breaks is not None:
+            return self._cut(table, list(self.breaks), self.outside == "open")
+        if self.bins is not None:
+            return self._cut(table, self._made(table), open_ended=False)
+        _, values = table.codes(self.column)
+        if self.mapping is not None:
+            from celosia.hierarchy import texts
+
+            old = [str(text) for text in texts(values)]
+            return Outcome(table.map(self.column, values, [self.mapping.get(text, text) for text in old]))
+        levels = table.levels(self.column)
+        highest = max(self.level or 0, self.rest)
+        if highest > levels.height:
+            raise ParameterError(
+                f"recode: column {self.column!r} has levels 0 to {levels.height}, got level {highest}."
+            )
+        if self.level is not None:
+            return Outcome(table.map(self.column, values, levels.labels(self.level)), {"level": self.level})
+        return Outcome(table.map(self.column, values, levels.cut(self.nodes or (), self.rest)))
+
+    def _made(self, table: Table) -> list[float]:
+        """The breaks of the bins, from the data."""
+        self._check_numeric(table)
+        m = self.bins or 2
+        shares = np.arange(m + 1) / m
+        low, high = self._extremes(table)
+        if self.spacing == "log":
+            if low <= 0:
+                raise DataError(f"recode: column {self.column!r} has values that are not positive: no logarithm.")
+            breaks = np.exp(np.linspace(np.log(low) - self.margin, np.log(high) + self.margin, m + 1))
+            if not self.margin:
+                breaks[0], breaks[-1] = low, high  # exp(log(x)) may miss x by a hair and lose the extreme records
+        elif self.spacing == "equal":
+            breaks = np.linspace(low - self.margin, high + self.margin, m + 1)
+        else:
+            breaks = np.array(table.engine.quantiles(table.rows.frame, self.column, shares.tolist()))
+        whole = self.whole if self.whole is not None else table.polars_types()[self.column].is_integer()
+        found = sorted(set((np.rint(breaks) if whole else breaks).tolist()))
+        if len(found) < 2:
+            raise DataError(f"recode: column {self.column!r} has too few different values for {m} intervals.")
+        return found
+
+    def _cut(self, table: Table, breaks: list[float], open_ended: bool) -> Outcome:
+        """Replace numbers by the interval they lie in."""
+        self._check_numeric(table)
+        count = len(breaks) + 1 if open_ended else len(breaks) - 1
+        if self.labels is not None and len(self.labels) != count:
+            raise ParameterError(f"recode: {count} intervals need {count} labels, got {len(self.labels)}.")
+        evidence = {"intervals": count}
+        private = {"breaks": breaks} if self.bins is not None else {}
+        return Outcome(table.with_columns({self.column: self._interval(breaks, open_ended)}), evidence, private)
+
+    def _interval(self, breaks: list[float], open_ended: bool) -> Any:
+        """The label of the interval as one expression, from the highest interval down."""
+        import narwhals as nw
+
+        from celosia.hierarchy.values import Interval
+
+        value = nw.col(self.column)
+        ends = [-np.inf, *breaks, np.inf] if open_ended else breaks
+        last = len(ends) - 2
+        label: Any = None
+        for j in range(last, -1, -1):
+            low, high = float(ends[j]), float(ends[j + 1])
+            closed = not open_ended and self.include_lowest
+            left = not self.right or (closed and j == 0)
+            right = self.right or (closed and j == last)
+            inside = nw.lit(value=True)
+            if np.isfinite(low):
+                inside = inside & ((value >= low) if left else (value > low))
+            if np.isfinite(high):
+                inside = inside & ((value <= high) if right else (value < high))
+            name = self.labels[j] if self.labels else str(Interval(low, high, left, right))
+            step = nw.when(inside & ~value.is_null()).then(nw.lit(name))
+            label = step if label is None else step.otherwise(label)
+        return label
+
+    def _extremes(self, table: Table) -> tuple[float, float]:
+        import narwhals as nw
+
+        value = nw.col(self.column)
+        found = nw.from_native(table.rows.frame).select(low=value.min(), high=value.max()).to_native()
+        low, high = table.engine.collect(found).row(0)
+        if low is None:
+            raise DataError(f"recode: column {self.column!r} has no values.")
+        return float(low), float(high)
+
+    def _check_numeric(self, table: Table) -> None:
+        if not table.polars_types()[self.column].is_numeric():
+            raise DataError(f"recode: column {self.column!r} is not numeric, so it cannot be cut into intervals.")

@@ -1,0 +1,1 @@
+"""Methods that give groups of records one value."""

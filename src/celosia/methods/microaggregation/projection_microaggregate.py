@@ -1,0 +1,69 @@
+"""Microaggregation along the first principal component."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from celosia.methods.bases.grouping import aggregated, grouped, scaled
+from celosia.parts import Columns, Method
+from celosia.table import Outcome
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.streams import Stream
+    from celosia.table import Table
+
+
+class ProjectionMicroaggregate(Method):
+    r"""Group records that are neighbours along the first principal component and take the means.
+
+    .. math:: z_i = (x_i - \bar x)^T v_1, \qquad v_1 \text{ the first eigenvector of the correlation matrix}
+
+    Sorting makes it the fastest multivariate microaggregation; it loses much when one component explains little of the
+    data (``explained`` in the evidence). Gives k-anonymity over the columns. With ``optimal`` the runs are
+    those with the least loss along the component, which is often more loss over the columns. Fails with fewer than
+    k records, for text and for infinite values. Reference: Domingo-Ferrer & Mateo-Sanz (2002).
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"a": [1.0, 2.0, 9.0, 8.0], "b": [1.0, 3.0, 9.0, 7.0]}))
+    >>> celosia.protect(table, ProjectionMicroaggregate(columns=["a", "b"], k=2)).polars()["a"].to_list()
+    [1.5, 1.5, 8.5, 8.5]
+    """
+
+    columns: Columns = Field(min_length=1, description="numeric columns that are grouped together")
+    k: int = Field(default=3, ge=2, description="smallest group size")
+    optimal: bool = Field(default=False, description="runs with the least loss along the component, not of k each")
+    within: Columns = Field(default=(), description="group only records that agree on these columns")
+    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 5, 10)}
+    suits: ClassVar[tuple[str, ...]] = ("numeric",)
+
+    def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
+        """Project, group and take the means."""
+        from celosia.mathematics.kernels.neighbours.runs import groups_along
+
+        shares: list[tuple[int, float]] = []
+
+        def groups(x: NDArray[np.float64], _: int) -> NDArray[np.int64]:
+            z, share = first_component(scaled(x, standardise=True))
+            shares.append((len(x), share))
+            return groups_along(z, self.k, optimal=self.optimal)
+
+        found = grouped(self.name, table, self.columns, self.k, self.within, groups)
+        made = aggregated(table, found, "mean")
+        total = sum(n for n, _ in shares)
+        explained = sum(n * share for n, share in shares) / total if total else 0.0
+        return Outcome(made.table, {**made.evidence, "explained": explained})
+
+
+def first_component(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Scores on the first principal component of centred columns, and the share of variance that it explains."""
+    values, vectors = np.linalg.eigh(x.T @ x)
+    axis = vectors[:, -1] * (1.0 if vectors[np.abs(vectors[:, -1]).argmax(), -1] > 0 else -1.0)
+    total = float(np.maximum(values, 0.0).sum())
+    return x @ axis, float(values[-1]) / total if total > 0 else 1.0

@@ -1,0 +1,72 @@
+"""Additive noise, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from celosia.methods.bases.cells import as_column, bounds, numbers, refuse_constant, units
+from celosia.parts import Columns, Method
+from celosia.table import Outcome
+
+if TYPE_CHECKING:
+    from celosia.streams import Stream
+    from celosia.table import Table
+
+
+class Noise(Method):
+    r"""Add independent normal noise whose variance is a share ``p`` of each column's variance.
+
+    .. math:: \tilde x_{ij} = x_{ij} + e_{ij}, \qquad e_{ij} \sim N(0,\ p \operatorname{Var}(V_j))
+
+    Means and covariances between columns are kept on average; variances grow by 1 + p, so correlations shrink by
+    1/(1 + p). A column that is the same within households gets one draw per household. Whole numbers stay whole;
+    values that would leave the declared bounds are reflected at them; missing values stay missing. With
+    ``scope = "outliers"`` only records outside the robust ellipse that holds ``1 - share`` of a normal cloud are
+    changed. Fails for constant columns, text and infinite values. Noise alone does not give k-anonymity. Reference:
+    Brand (2002).
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"age": [42, 28, 51, 23]}), celosia.Schema.of(quasi=["age"]))
+    >>> protected = celosia.protect(table, Noise(columns=["age"], p=0.5), seed=1)
+    >>> protected.polars()["age"].dtype, len(protected)
+    (Int64, 4)
+    """
+
+    columns: Columns = Field(min_length=1, description="numeric columns that get noise")
+    p: float = Field(default=0.1, gt=0, description="variance of the noise as a share of the variance of the column")
+    scope: Literal["all", "outliers"] = Field(default="all", description="which records get noise")
+    share: float = Field(default=0.01, gt=0, lt=1, description="share of a normal cloud that counts as outliers")
+    keep_zeros: bool = Field(default=False, description="leave zeros as they are (semicontinuous columns)")
+    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)}
+    suits: ClassVar[tuple[str, ...]] = ("numeric",)
+
+    def apply(self, table: Table, stream: Stream) -> Outcome:
+        """Add the noise."""
+        from celosia.mathematics.perturbation.noise import reflect
+
+        x = numbers(self.name, table, self.columns)
+        refuse_constant(self.name, x, self.columns)
+        hit = np.ones(len(x), np.bool_)
+        evidence: dict[str, Any] = {}
+        if self.scope == "outliers":
+            from celosia.mathematics.statistics.robust import outliers
+
+            hit = outliers(x, self.share, stream.child("outliers").rng())
+            evidence["outliers"] = int(hit.sum())
+        columns: dict[str, Any] = {}
+        variances: dict[str, float] = {}
+        for j, name in enumerate(self.columns):
+            unit = units(self.name, table, [name])
+            v = x[unit.first, j]
+            variance = self.p * float(np.nanvar(v))
+            new = v + np.sqrt(variance) * stream.child(name).normal(unit.pick(table.ids()))
+            stays = ~hit[unit.first] | (self.keep_zeros & (v == 0))
+            new = np.where(stays, v, reflect(new, *bounds(table, name)))
+            variances[name] = variance
+            columns[name] = as_column(table.column(name), unit.spread(new))
+        return Outcome(table.replace(columns), {**evidence, "noise_variance": variances})

@@ -1,0 +1,1 @@
+"""Methods with a differential-privacy guarantee."""

@@ -1,0 +1,159 @@
+"""Truthful records with differential privacy: sample, generalise, remove small classes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import secrets
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from celosia.errors import ParameterError, RequirementError, UnknownName
+from celosia.methods.bases.quasi_codes import QuasiColumn, quasi_column
+from celosia.parts import Method
+from celosia.table import Outcome
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.data.schema import Schema
+    from celosia.streams import Stream
+    from celosia.table import Table
+
+Levels = tuple[int, ...]
+
+
+class DpGeneralise(Method):
+    r"""Publish a sample of the records, generalised, without classes smaller than a size that epsilon and delta
+    dictate.
+
+    .. math:: \beta = 1 - e^{-\varepsilon_a}, \qquad k = \min\{k : \delta(k, \beta, \varepsilon_a) \le \delta\},
+              \qquad
+              \varepsilon = \varepsilon_a + \varepsilon_s
+
+    Each record is drawn with probability :math:`\beta`; levels are chosen by the exponential mechanism
+    (:math:`\varepsilon_s` = ``search``) on
+    the score :math:`(1 - \text{mean relative level}) \sum_E \max(0, |E| - t)`, :math:`t = k/\beta`, which one
+    person moves by at most 1, or given by ``levels`` at no
+    cost; classes of fewer than :math:`k` sampled records are removed. Every record that is left is true. Only
+    quasi-identifiers are published, because
+    the promise is about all that is published: declare what shall be in it as ``quasi``. The hierarchies must
+    not be made from these data.
+    Each record must be a person. References: Li, Qardaji & Su (2012); Bild, Kuhn & Prasser (2018), *SafePub*.
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"age": [20 + i % 40 for i in range(4000)]})
+    >>> schema = celosia.Schema.of(quasi=["age"], hierarchies={"age": "intervals(width=20, origin=0)"})
+    >>> safe = celosia.protect(celosia.read(data, schema), DpGeneralise(epsilon=1, delta=1e-6, levels={"age": 1}))
+    >>> safe.history[-1]["k"], 2300 < len(safe) < 2760
+    (74, True)
+    """
+
+    epsilon: float = Field(gt=0, le=20, description="privacy loss of the release")
+    delta: float = Field(gt=0, lt=1, description="probability with which the promise may fail")
+    search: float = Field(default=0.1, gt=0, lt=1, description="share of epsilon that is spent on choosing the levels")
+    levels: dict[str, int] = Field(default_factory=dict, description="column → level, for all columns or for none")
+    candidates: int = Field(default=300, ge=1, le=100_000, description="most combinations of levels that are compared")
+    rows: ClassVar[Literal["same", "subset", "new"]] = "subset"
+    formal: ClassVar[bool] = True
+
+    @model_validator(mode="after")
+    def _possible(self) -> DpGeneralise:
+        if any(level < 0 for level in self.levels.values()):
+            raise ParameterError("dp-generalise: levels are counted from 0.")
+        return self
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return schema.quasi
+
+    def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
+        """Choose levels, draw a sample, remove small classes."""
+        from celosia.mathematics.budget.sampling import share, smallest_k
+
+        quasi = table.schema.need_quasi()
+        if table.schema.person is not None:
+            raise ParameterError("dp-generalise: each record must be a person; reduce the table to one row per person.")
+        columns = [quasi_column(table, name) for name in quasi]
+        searching = 0.0 if self.levels else self.epsilon * self.search
+        anonymising = self.epsilon - searching
+        beta = share(anonymising)
+        k = smallest_k(anonymising, self.delta, beta)
+        matrix = np.column_stack([column.codes for column in columns])
+        levels = self._given(columns) if self.levels else self._choose(columns, matrix, k / beta, searching)
+        # Chance from the operating system: a seed that is found out would undo the sampling.
+        drawn = np.random.Generator(np.random.PCG64DXSM(secrets.randbits(128))).random(len(table)) < beta
+        drawn &= ~table.suppressed_mask()
+        kept = drawn & (_class_sizes(columns, matrix, levels, drawn) >= k)
+        if not kept.any():
+            raise RequirementError(
+                f"dp-generalise: no class of {k} sampled records is left at the chosen levels. Use a larger epsilon "
+                "or delta, coarser hierarchies or fewer columns."
+            )
+        changed = {c.name: c.label(level) for c, level in zip(columns, levels, strict=True) if level > 0}
+        done = (table.replace(changed) if changed else table).take(table.ids()[kept])
+        extra = [name for name in done.names if name not in quasi]
+        evidence: dict[str, Any] = {
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "neighbours": "add-remove",
+            "sampling": beta,
+            "k": k,
+            "search": searching,
+            "levels": dict(zip(quasi, levels, strict=True)),
+        }
+        return Outcome(done.drop(extra) if extra else done, evidence)
+
+    def _given(self, columns: list[QuasiColumn]) -> Levels:
+        names = [column.name for column in columns]
+        for name in self.levels:
+            if name not in names:
+                raise UnknownName.of("quasi-identifier", name, names)
+        missing = [name for name in names if name not in self.levels]
+        if missing:
+            raise ParameterError(f"dp-generalise: give a level for each column or for none; {missing[0]!r} has none.")
+        for column in columns:
+            if self.levels[column.name] > column.height:
+                raise ParameterError(f"dp-generalise: column {column.name!r} has levels 0 to {column.height}.")
+        return tuple(self.levels[name] for name in names)
+
+    def _choose(self, columns: list[QuasiColumn], matrix: NDArray[np.int32], t: float, epsilon: float) -> Levels:
+        from celosia.mathematics.budget.noise import choose
+
+        heights = [column.height for column in columns]
+        nodes = _nodes(heights, self.candidates)
+        patterns, counts = np.unique(matrix, axis=0, return_counts=True)
+        scores = []
+        for node in nodes:
+            worth = 1 - float(np.mean([level / max(h, 1) for level, h in zip(node, heights, strict=True)]))
+            sizes = np.bincount(_keys(columns, patterns, node), weights=counts)
+            scores.append(worth * float(np.maximum(sizes - t, 0.0).sum()))
+        return nodes[choose(scores, 1.0, epsilon)]
+
+
+def _nodes(heights: list[int], most: int) -> list[Levels]:
+    """All combinations of levels, or so many of them drawn at random; never a choice that looks at the data."""
+    number = math.prod(height + 1 for height in heights)
+    if number <= most:
+        return list(itertools.product(*(range(height + 1) for height in heights)))
+    chance = np.random.default_rng(secrets.randbits(128))
+    drawn = {tuple(int(chance.integers(height + 1)) for height in heights) for _ in range(most)}
+    return sorted(drawn)
+
+
+def _keys(columns: list[QuasiColumn], matrix: NDArray[np.int32], levels: Levels) -> NDArray[np.int64]:
+    """The class of each row at these levels, numbered from 0."""
+    key = np.zeros(len(matrix), dtype=np.int64)
+    for j, (column, level) in enumerate(zip(columns, levels, strict=True)):
+        code = column.maps[level][matrix[:, j]].astype(np.int64)
+        key = np.unique(key * (int(code.max(initial=0)) + 1) + code, return_inverse=True)[1]
+    return key
+
+
+def _class_sizes(
+    columns: list[QuasiColumn], matrix: NDArray[np.int32], levels: Levels, drawn: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    key = _keys(columns, matrix, levels)
+    return np.bincount(key, weights=drawn).astype(np.int64)[key]

@@ -1,0 +1,1 @@
+"""Methods that leave records or cells out."""

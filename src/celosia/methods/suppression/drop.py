@@ -1,0 +1,33 @@
+"""Drop columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field
+
+from celosia.parts import Columns, Method
+
+if TYPE_CHECKING:
+    from celosia.streams import Stream
+    from celosia.table import Table
+from celosia.table import Outcome
+
+
+class Drop(Method):
+    """Leave columns out; without a list, the identifiers.
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"name": ["A"], "age": [30]}), celosia.Schema.of(identifiers=["name"]))
+    >>> celosia.protect(table, Drop()).names
+    ('age',)
+    """
+
+    columns: Columns = Field(default=(), description="columns to leave out; the identifiers when empty")
+    changes: ClassVar[tuple[str, ...]] = ()
+    in_memory: ClassVar[bool] = False
+
+    def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
+        """Leave the columns out."""
+        names = self.columns or table.schema.identifiers
+        return Outcome(table.drop(names), {"dropped": list(names)})

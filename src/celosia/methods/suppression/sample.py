@@ -1,0 +1,64 @@
+"""Release a sample."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from celosia.errors import ParameterError
+from celosia.methods.bases.conditions import check_one_way, drawn
+from celosia.parts import Column, Method
+from celosia.table import Outcome
+
+if TYPE_CHECKING:
+    from celosia.data.schema import Schema
+    from celosia.streams import Stream
+    from celosia.table import Table
+
+
+class Sample(Method):
+    """Keep a random part of the records, so that nobody knows who is in the file.
+
+    ``share`` keeps each unit with that probability, exactly that share of each stratum with ``within``; ``size`` keeps
+    exactly that many. ``by`` draws whole households or persons. Declared weights are divided by the share that was
+    kept, so that totals stay estimable.
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"age": range(100)}))
+    >>> len(celosia.protect(table, Sample(size=10), seed=1))
+    10
+    """
+
+    share: float | None = Field(default=None, gt=0, le=1, description="share of the units that is kept")
+    size: int | None = Field(default=None, ge=1, description="number of units that is kept")
+    by: Column | None = Field(default=None, description="column of the units that are drawn whole")
+    within: Column | None = Field(default=None, description="column of the strata in which the share is exact")
+    reweigh: bool = Field(default=True, description="divide the weight column by the share that was kept")
+    rows: ClassVar[Literal["same", "subset", "new"]] = "subset"
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Sample:
+        check_one_way(self.name, share=self.share, size=self.size)
+        if self.within is not None and self.share is None:
+            raise ParameterError("sample: within needs share, got size.")
+        return self
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The weight."""
+        return (schema.weight,) if schema.weight is not None and self.reweigh else ()
+
+    def apply(self, table: Table, stream: Stream) -> Outcome:
+        """Draw the records."""
+        import narwhals as nw
+
+        mask = drawn(table, stream, self.name, share=self.share, size=self.size, by=self.by, within=self.within)
+        kept = table.take(table.ids()[mask])
+        weight = table.schema.weight
+        evidence: dict[str, Any] = {"kept": int(mask.sum()), "of": len(table)}
+        if weight is not None and self.reweigh and mask.any():
+            # For a fixed share the design tells the factor; for a fixed size the share that was drawn.
+            share = self.share if self.share is not None else float(mask.mean())
+            kept = kept.with_columns({weight: nw.col(weight).cast(nw.Float64) / share})
+            evidence["weights divided by"] = share
+        return Outcome(kept, evidence)

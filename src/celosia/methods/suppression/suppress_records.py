@@ -1,0 +1,76 @@
+"""Suppress records that violate a requirement."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from celosia.data.schema import Missing
+from celosia.errors import ParameterError, RequirementError
+from celosia.parts import Method, Model
+from celosia.table import Outcome
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.data.schema import Schema
+    from celosia.streams import Stream
+    from celosia.table import Table
+
+
+class SuppressRecords(Method):
+    """Suppress the records of every class that violates a requirement.
+
+    A suppressed record keeps its row, with ``*`` in the quasi-identifiers; it belongs to no class, counts in no risk,
+    and counts as full loss. Where all are suppressed nothing tells them apart: they are one class, which must meet the
+    requirements. Those that judge the file as a whole are not met by leaving out classes one by one and are refused.
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"age": [30, 30, 31]}), celosia.Schema.of(quasi=["age"]))
+    >>> celosia.protect(table, SuppressRecords(require=["k-anonymity(k=2)"])).polars()["age"].to_list()
+    ['30', '30', '*']
+    """
+
+    require: tuple[Model, ...] = Field(min_length=1, description="requirements that every class must meet")
+    drop: bool = Field(default=False, description="remove the rows instead of keeping them with stars")
+    blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
+    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The quasi-identifiers; with ``blank`` the sensitive columns too."""
+        return (*schema.quasi, *(schema.sensitive if self.blank else ()))
+
+    def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
+        """Suppress what violates, until nothing does."""
+        current = table
+        total = np.zeros(len(table), dtype=np.bool_)
+        while (mask := self._violating(current) & ~total).any():
+            total |= mask
+            current = table.suppress(total, blank=table.schema.sensitive if self.blank else ())
+            if not any(model.sensitive() for model in self.require) and table.schema.reading() == Missing.CATEGORY:
+                break  # sizes of the other classes do not change
+        if self.drop:
+            current = table.suppress(total, drop=True)
+        elif total.all():
+            self._check_all(current)
+        return Outcome(current, {"suppressed": int(total.sum()), "share": float(total.mean()) if len(total) else 0.0})
+
+    def _check_all(self, table: Table) -> None:
+        """Refuse where not even records that nothing tells apart meet a requirement."""
+        for model in self.require:
+            value, holds = model.verdict(table)
+            if not holds:
+                raise RequirementError(
+                    f"suppress-records: {model.wish()} cannot be met: with every record suppressed the value is "
+                    f"{value:g}. Ask for that, or drop the records (drop = true)."
+                )
+
+    def _violating(self, table: Table) -> NDArray[np.bool_]:
+        for model in self.require:
+            model.check_search(table)
+            if model.scope != "class":
+                raise ParameterError(f"suppress-records: {model.name} judges the whole file, not class by class.")
+        found: NDArray[np.bool_] = np.logical_or.reduce([model.failing(table) for model in self.require])
+        return found

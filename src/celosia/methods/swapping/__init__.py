@@ -1,0 +1,1 @@
+"""Methods that exchange or redraw values."""

@@ -1,0 +1,142 @@
+"""What the fuzzy models share: the cells of a table, and the sensitive column as codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from celosia.errors import DataError, ParameterError
+from celosia.mathematics.fuzzy.coding import Cells, FuzzyCoding
+from celosia.parts import Model, Verdict
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.classes import ClassCounts, Sensitive
+    from celosia.table import Table
+
+SEED = 0
+"""Clusterings of a measurement start from fixed seeds: the same table gives the same value."""
+
+
+class _FuzzyModel(FuzzyCoding, Model):
+    """A model of the cells of a fuzzy coding of the quasi-identifiers; suppressed records belong to no cell."""
+
+    scope: ClassVar[Literal["class", "file"]] = "file"
+
+    def table_cells(self, table: Table) -> Cells:
+        """The cells of the quasi-identifiers over the records that are not suppressed."""
+        own = {name: getattr(self, name) for name in FuzzyCoding.model_fields}
+        return table.cached(("fuzzy cells", repr(own)), lambda: self.cross(quasi_values(table), SEED))
+
+    def table_alike(self, table: Table) -> NDArray[np.int64]:
+        """A number per kept record, the same for records with equal quasi-identifiers."""
+        return table.cached("fuzzy alike", lambda: alike(list(quasi_values(table).values())))
+
+    def table_sensitive(self, table: Table, column: str) -> Sensitive:
+        """The sensitive column of the records that are not suppressed; a missing value is a value, the last."""
+        return table.cached(("fuzzy sensitive", column), lambda: table.counted(column).take(table.classes.members))
+
+    def measure(self, table: Table) -> float:
+        """The measured value of a table."""
+        raise NotImplementedError
+
+    def verdict(self, table: Table) -> Verdict:
+        """The measured value and whether it meets the bound: degrees of records, not classes, are judged."""
+        value = self.measure(table)
+        return Verdict(value, self.met(value))
+
+    def failing(self, table: Table) -> NDArray[np.bool_]:
+        """All records that are not suppressed, where the requirement does not hold."""
+        return table.classes.members & (not self.holds(table))
+
+    def score(self, classes: ClassCounts) -> float:  # noqa: ARG002
+        """Refuse: fuzzy cells are not classes."""
+        raise ParameterError(
+            f"{self.name} is measured on the records of a table, a search over classes cannot use it. "
+            "Search with another requirement and check this one afterwards."
+        )
+
+    def cell_frame(self, cells: Cells, **columns: Any) -> pl.DataFrame:
+        """One row per cell that some record belongs to; each further column is an array groups × fuzzy cells."""
+        import polars as pl
+
+        size, count = cell_sizes(cells)
+        group, fuzzy = np.nonzero(size > 0)
+        frame: dict[str, Any] = {
+            name: [cells.group_names[g][j] for g in group] for j, name in enumerate(cells.crisp_columns)
+        }
+        frame |= {name: [cells.names[f][j] for f in fuzzy] for j, name in enumerate(cells.fuzzy_columns)}
+        frame |= {"sigma": size[group, fuzzy], "size": count[group, fuzzy]}
+        frame |= {name: values[group, fuzzy] for name, values in columns.items()}
+        return pl.DataFrame(frame)
+
+
+def record_frame(table: Table, columns: Mapping[str, NDArray[np.float64]]) -> pl.DataFrame:
+    """Numbers of the kept records as columns in table order; null when suppressed."""
+    import polars as pl
+
+    kept = table.classes.members
+    frame: dict[str, Any] = {}
+    for name, numbers in columns.items():
+        values = np.full(len(kept), np.nan)
+        values[kept] = numbers
+        frame[name] = pl.Series(values).fill_nan(None)
+    return pl.DataFrame(frame)
+
+
+def once(mu: NDArray[np.float64], persons: NDArray[np.int64] | None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Degrees of persons instead of records: the highest of their rows; and a row that stands for each of them."""
+    if persons is None or len(persons) == 0:
+        return mu, np.arange(len(mu))
+    order = np.argsort(persons, kind="stable")
+    first = np.flatnonzero(np.diff(persons[order], prepend=-1))
+    return np.maximum.reduceat(mu[order], first, axis=0), order[first]
+
+
+def cell_sizes(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """σ-count and whole count of each cell, groups × fuzzy cells."""
+    from celosia.mathematics.fuzzy.cardinality import count
+
+    shape = (len(cells.group_names), cells.degrees.shape[1])
+    size, whole = np.zeros(shape), np.zeros(shape, dtype=np.int64)
+    for number, _, mu in cells.blocks():
+        size[number], whole[number] = mu.sum(axis=0), count(mu)
+    return size, whole
+
+
+def quasi_values(table: Table) -> dict[str, NDArray[Any]]:
+    """The quasi-identifiers of the records that are not suppressed."""
+    kept = table.classes.members
+    return {name: values_of(table.column(name), kept) for name in table.schema.need_quasi()}
+
+
+def alike(columns: list[NDArray[Any]]) -> NDArray[np.int64]:
+    """Number the different rows of several columns."""
+    codes = [np.unique(c if c.dtype.kind == "f" else c.astype(str), return_inverse=True)[1] for c in columns]
+    return np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()
+
+
+def values_of(series: pl.Series, kept: NDArray[np.bool_]) -> NDArray[Any]:
+    """A column of the kept records: floats for numbers and dates, objects for text.
+
+    A column of numbers in which records were suppressed has become text; its kept values are read as numbers again.
+    """
+    import polars as pl
+
+    series = series.filter(pl.Series(kept))
+    if series.dtype.is_temporal():
+        series = series.to_physical()
+    if not series.dtype.is_numeric() and not kept.all():
+        numbers = series.cast(pl.Float64, strict=False)
+        if numbers.null_count() == series.null_count():
+            series = numbers
+    if series.dtype.is_numeric():
+        values = series.cast(pl.Float64).to_numpy()
+        if np.isinf(values).any():
+            raise DataError(f"column {series.name!r} holds infinite values; replace or remove them first.")
+        return np.asarray(values)
+    return np.array(series.cast(pl.String).to_list(), dtype=object)

@@ -1,0 +1,44 @@
+"""What all models of a sensitive column share: the worst value over the columns, each on its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from celosia.errors import SchemaError
+from celosia.parts import Column, Model
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.classes.counts import ClassCounts, ValueCounts
+
+
+class _SensitiveModel(Model):
+    """A model that scores the counts of one sensitive column per class."""
+
+    column: Column | None = Field(default=None, description="the sensitive column; all declared ones when not given")
+
+    def sensitive(self) -> tuple[str | None, ...]:
+        """The column, or all sensitive ones."""
+        return (self.column,)
+
+    def scores(self, classes: ClassCounts) -> NDArray[np.float64]:
+        """The value of each class, the worst over the columns."""
+        found = [self.column_scores(counts) for counts in self.counted(classes)]
+        worst = np.minimum if self.direction == "at least" else np.maximum
+        return np.asarray(worst.reduce(found), dtype=np.float64)
+
+    def counted(self, classes: ClassCounts) -> list[ValueCounts]:
+        """The counts of the columns that this model looks at."""
+        if self.column is not None:
+            return [classes.of(self.column)]
+        if not classes.values:
+            raise SchemaError(f"{self.name}: no sensitive column is declared; name one under `sensitive` or `column`.")
+        return list(classes.values.values())
+
+    def column_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
+        """The value of each class for one sensitive column."""
+        raise NotImplementedError

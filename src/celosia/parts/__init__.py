@@ -1,0 +1,33 @@
+"""The catalogue of parts: what a part is, the kinds there are, and how one is found and built.
+
+A part is one frozen pydantic model; its fields are its parameters. Defining the class registers it under its kind and
+name (``KAnonymity`` → ``k-anonymity``). The policy keyword, the command line, the JSON schema, the reference page
+and the conformance tests all derive from that definition. A third-party package adds parts by an entry point in the
+group ``celosia.parts`` that names a module to import.
+"""
+
+from celosia.parts.bases import Loss, Mechanism, Method, Model, Risk, Verdict
+from celosia.parts.columns import Column, ColumnMark, Columns, named_columns
+from celosia.parts.part import Credential, Part, Private, build
+from celosia.parts.registry import find, kinds, package, parts
+
+__all__ = [
+    "Column",
+    "ColumnMark",
+    "Columns",
+    "Credential",
+    "Loss",
+    "Mechanism",
+    "Method",
+    "Model",
+    "Part",
+    "Private",
+    "Risk",
+    "Verdict",
+    "build",
+    "find",
+    "kinds",
+    "named_columns",
+    "package",
+    "parts",
+]

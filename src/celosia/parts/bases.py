@@ -1,0 +1,287 @@
+"""The five kinds of part, as base classes: what each takes, gives and declares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from celosia.errors import ParameterError
+from celosia.parts.part import Part
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.classes.counts import ClassCounts
+    from celosia.data.schema import Schema
+    from celosia.search.lattice.objective import Domain, Objective
+    from celosia.streams import Stream
+    from celosia.table import Outcome, Table
+
+
+class Method(Part):
+    """Changes a table: table → outcome."""
+
+    kind: ClassVar[str] = "method"
+    home: ClassVar[str] = "celosia.methods"
+    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    """What becomes of the rows: all kept in place, some left out, or others made."""
+    in_memory: ClassVar[bool] = True
+    """Whether the method needs all rows in memory; False when it runs on any engine row by row."""
+    formal: ClassVar[bool] = False
+    """Whether the output carries a formal guarantee (differential privacy) that exact evidence would void."""
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+    """Values of its parameters that an exploration tries by itself; empty when it is tried only where it is listed."""
+    suits: ClassVar[tuple[str, ...]] = ()
+    """Kinds of columns that an exploration gives it; ``"hierarchy"``: every quasi-identifier needs a hierarchy."""
+    changes: ClassVar[tuple[str, ...]] = ("column", "columns")
+    """Fields that name the columns whose cells it overwrites; columns that other fields name are only looked at."""
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:  # noqa: ARG002
+        """The columns whose cells it may overwrite: no other column of the input comes out with other cells.
+
+        A method that overwrites columns that nobody named (the quasi-identifiers, all columns) adds them here.
+        """
+        named = (getattr(self, field, None) or () for field in self.changes)
+        return tuple(name for value in named for name in ((value,) if isinstance(value, str) else value))
+
+    def apply(self, table: Table, stream: Stream) -> Outcome:
+        """Apply the method; random choices come from ``stream`` only."""
+        raise NotImplementedError
+
+    def replay(self, table: Table, found: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]] | None:  # noqa: ARG002
+        """Do to new records what was ``found`` for others (the step's entry in the private record).
+
+        Gives the table and the records that have no place in it; ``None`` when the method says nothing about new ones.
+        """
+        return None
+
+
+ROUNDING = 1e-12
+"""Values are rounded to twelve digits, and two thirds must be at most two thirds."""
+
+
+class Verdict(NamedTuple):
+    """What a model says about a table: the measured value, and whether the requirement holds."""
+
+    value: float
+    holds: bool
+
+
+class Model(Part):
+    """A requirement on a table that holds or not, with the measured value.
+
+    Most models judge class by class: they implement :meth:`scores`, one number per class, and the rest follows. A model
+    of scope ``"file"`` implements :meth:`score` instead. Both see the classes as arrays of counts, so the same code
+    serves a measurement and a search. A model with a further condition adds it to :meth:`judge` (class by class) or
+    :meth:`accepts` (the file). Everybody who wants to know asks :meth:`verdict`; value and holds come from that call.
+    """
+
+    kind: ClassVar[str] = "model"
+    home: ClassVar[str] = "celosia.models"
+    symbol: ClassVar[str] = ""
+    """The letter of the field for the measured value: k, l, t …"""
+    direction: ClassVar[Literal["at least", "at most"]] = "at least"
+    scope: ClassVar[Literal["class", "file"]] = "class"
+    """Whether classes are judged one by one or all together."""
+    monotone_generalisation: ClassVar[bool] = False
+    """When every class holds, every class of a coarser table holds too."""
+    compares: ClassVar[bool] = False
+    """It compares with the distribution of the input table, so a release alone does not tell its value."""
+    monotone_suppression: ClassVar[bool] = False
+    """A class that holds keeps holding when any other records join it; implies the first."""
+    rows_bound: ClassVar[Literal["at least", "at most"] | None] = None
+    """Where classes count persons, the value is at least, or at most, what counting rows would give; None: neither."""
+
+    # What a model states.
+
+    def bound(self) -> float:
+        """The number that the measured value is compared with."""
+        raise NotImplementedError
+
+    def met(self, value: float) -> bool:
+        """Whether a measured value meets the bound; the last digits of a float do not decide."""
+        return bool(self._meets(np.array([value]))[0])
+
+    def wish(self) -> str:
+        """The requirement in words: ``k at least 5``."""
+        return f"{self.symbol or self.name} {self.direction} {self.bound():g}"
+
+    def sensitive(self) -> tuple[str | None, ...]:
+        """The sensitive columns that must be counted; ``None`` stands for those that the schema declares."""
+        return ()
+
+    def people(self) -> Any:
+        """The population table that must be counted; None when there is none."""
+        return None
+
+    def views(self, table: Table) -> list[tuple[Table, tuple[str | None, ...]]]:
+        """The table as the model sees it, with the columns that it counts; several where it looks several times."""
+        return [(table, self.sensitive())]
+
+    def check_search(self, table: Table) -> None:
+        """Refuse where a search over the classes of the table would not see what the model looks at."""
+        if any(view is not table for view, _ in self.views(table)):
+            raise ParameterError(
+                f"{self.name}: it looks at the table with other quasi-identifiers, which a search over its classes "
+                "does not see. Search with others = 'ignore', and check this requirement afterwards."
+            )
+
+    # What it says about classes.
+
+    def scores(self, classes: ClassCounts) -> NDArray[np.float64]:
+        """The measured value of each class."""
+        raise NotImplementedError
+
+    def judge(self, classes: ClassCounts) -> NDArray[np.bool_]:
+        """Whether each class holds."""
+        return self._meets(self.scores(classes))
+
+    def score(self, classes: ClassCounts) -> float:
+        """The measured value of the file: the worst class. Without any class the requirement holds vacuously."""
+        if len(classes) == 0:
+            return math.inf if self.direction == "at least" else 0.0
+        return self._worst(self.scores(classes))
+
+    def accepts(self, classes: ClassCounts) -> bool:
+        """Whether the file that consists of these classes holds."""
+        if self.scope == "class":
+            return bool(self.judge(classes).all())
+        return self.met(self.score(classes))
+
+    def least_size(self, classes: ClassCounts) -> int:  # noqa: ARG002
+        """A size that every class that holds must have; 1 when nothing is known."""
+        return 1
+
+    def least_removed(self, classes: ClassCounts) -> NDArray[np.int64] | None:  # noqa: ARG002
+        """Records that must leave each class at least, here and at every finer level; None when nothing is known.
+
+        Only for a convex model: the union of classes that hold holds.
+        """
+        return None
+
+    def size_only(self) -> bool:
+        """Whether :meth:`judge` is exactly ``size >= least_size``."""
+        return False
+
+    # What it says about a table.
+
+    def verdict(self, table: Table) -> Verdict:
+        """The measured value and whether the requirement holds: the one answer for everybody who asks."""
+        counted = [view.class_counts(columns, self.people()) for view, columns in self.views(table)]
+        return Verdict(
+            self._worst(np.array([self.score(classes) for classes in counted])),
+            all(self.accepts(classes) for classes in counted),
+        )
+
+    def value(self, table: Table) -> float:
+        """The measured value."""
+        return self.verdict(table).value
+
+    def holds(self, table: Table) -> bool:
+        """Whether the requirement holds for the table."""
+        return self.verdict(table).holds
+
+    def failing(self, table: Table) -> NDArray[np.bool_]:
+        """Which records lie in a class that does not hold; all of them where the file as a whole does not."""
+        found = np.zeros(len(table), dtype=np.bool_)
+        for view, columns in self.views(table):
+            _, classes = view.keyed_counts(columns, self.people())
+            bad = ~self.judge(classes) if self.scope == "class" else np.full(len(classes), not self.accepts(classes))
+            found |= view.on_records(bad, suppressed=False)
+        return found
+
+    def classes(self, table: Table) -> pl.DataFrame:
+        """One row per equivalence class: the quasi-identifiers, the size and the value of each."""
+        import polars as pl
+
+        keys, counts = table.keyed_counts(self.sensitive(), self.people())
+        scores = self.scores(counts) if self.scope == "class" else np.full(len(counts), self.score(counts))
+        columns: dict[str, Any] = {"size": counts.size}
+        if counts.population is not None:
+            columns["population"] = counts.population
+        columns[self.symbol or "value"] = scores
+        return keys.with_columns(pl.Series(name, values) for name, values in columns.items())
+
+    def _meets(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        slack = ROUNDING * max(1.0, abs(self.bound()))
+        return values >= self.bound() - slack if self.direction == "at least" else values <= self.bound() + slack
+
+    def _worst(self, values: NDArray[np.float64]) -> float:
+        return float(np.min(values) if self.direction == "at least" else np.max(values))
+
+
+class Risk(Part):
+    """A number per record and per file; an attack compares the original with the protected table.
+
+    Where a person column is declared, whatever is counted, drawn or averaged is persons, not rows.
+    """
+
+    kind: ClassVar[str] = "risk"
+    home: ClassVar[str] = "celosia.risk"
+    attack: ClassVar[bool] = False
+    """Whether it takes the original and the protected table instead of one table."""
+    rows_bound: ClassVar[Literal["at least", "at most"] | None] = None
+    """Where classes count persons, the value is at least, or at most, what counting rows would give; None: neither."""
+
+    def value(self, *args: Any, **kwargs: Any) -> float:
+        """One number for the file."""
+        raise NotImplementedError
+
+    def records(self, *args: Any, **kwargs: Any) -> pl.DataFrame:
+        """One row per record in table order."""
+        raise NotImplementedError
+
+    def evidence(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The value with what belongs to it: interval, baseline, control, parts."""
+        return {"value": self.value(*args, **kwargs)}
+
+
+class Loss(Part):
+    """What was lost: (original, protected) → number."""
+
+    kind: ClassVar[str] = "loss"
+    home: ClassVar[str] = "celosia.loss"
+    minimum: ClassVar[float] = 0.0
+    """The value for an unchanged table. A loss whose minimum depends on the table overrides :meth:`least`."""
+    bounded: ClassVar[bool] = True
+    """Whether it is a share in [0, 1]; otherwise it keeps its own unit."""
+
+    def value(self, original: Table, protected: Table) -> float:
+        """The loss of the protected table against the original."""
+        raise NotImplementedError
+
+    def least(self, original: Table) -> float:  # noqa: ARG002
+        """The value that an unchanged copy of this table has."""
+        return self.minimum
+
+    def parts(self, original: Table, protected: Table) -> dict[str, Any]:  # noqa: ARG002
+        """The components of the loss, by column or by name."""
+        return {}
+
+    def objective(self, domain: Domain) -> Objective | None:  # noqa: ARG002
+        """The loss in the form that a search over levels can bound; None when it cannot be the objective of one."""
+        return None
+
+    def counts(self) -> tuple[str | None, ...]:
+        """The columns that the objective counts in each class; ``None`` stands for the sensitive ones."""
+        return ()
+
+    @classmethod
+    def searchable(cls) -> bool:
+        """Whether it can be the objective of a search."""
+        return cls.objective is not Loss.objective
+
+
+class Mechanism(Part):
+    """A query answer with noise and a stated privacy cost."""
+
+    kind: ClassVar[str] = "mechanism"
+    home: ClassVar[str] = "celosia.mechanisms"
+
+    def answer(self, *args: Any, **kwargs: Any) -> Any:
+        """The noisy answer."""
+        raise NotImplementedError

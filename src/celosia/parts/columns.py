@@ -1,0 +1,42 @@
+"""Parameters that name columns of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from celosia.parts import grammar
+from celosia.parts.part import Part, marked
+
+
+class ColumnMark:
+    """Marks a field that names columns of the table."""
+
+
+def _split(value: Any) -> Any:
+    """Read ``"age, zip"`` and a single name as a list of names."""
+    if isinstance(value, str):
+        if value.strip().startswith("["):
+            return tuple(grammar.parse(value))
+        return tuple(name.strip() for name in value.split(",") if name.strip())
+    return value
+
+
+Column = Annotated[str, ColumnMark()]
+"""The name of one column; checked against the schema before anything runs."""
+Columns = Annotated[tuple[str, ...], BeforeValidator(_split), ColumnMark()]
+"""The names of several columns."""
+
+
+def named_columns(part: Part) -> Iterator[tuple[str, str]]:
+    """Every (field, column) that a part names, nested parts included."""
+    for field, info in type(part).model_fields.items():
+        value = getattr(part, field)
+        if marked(info, ColumnMark):
+            names = [value] if isinstance(value, str) else list(value or ())
+            yield from ((field, name) for name in names)
+        for nested in value if isinstance(value, tuple | list) else (value,):
+            if isinstance(nested, Part):
+                yield from named_columns(nested)

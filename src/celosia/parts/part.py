@@ -1,0 +1,164 @@
+"""What a part is: checked parameters, and the ways to write it down and to build it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, ClassVar, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import core_schema
+
+from celosia.errors import ParameterError
+from celosia.parts import grammar
+from celosia.parts.refusals import explain, shown
+from celosia.parts.registry import add_kind, add_part, find
+
+
+class Private:
+    """Marks a field that can hold cell values, keys, or the place of other data: it is never published."""
+
+
+class Credential(Private):
+    """Marks a secret: ``env:NAME`` and ``file:PATH`` stand for it, the command line takes nothing else, no message
+    shows it.
+    """
+
+    hidden = True
+
+
+def marked(info: FieldInfo, mark: type) -> bool:
+    """Whether a field carries a mark, on itself or inside ``Optional``."""
+    return any(isinstance(given, mark) for given in info.metadata) or _inside(info.annotation, mark)
+
+
+class Part(BaseModel):
+    """A named thing with checked parameters. Subclass one of the kinds, not this class."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, validate_default=True)
+
+    kind: ClassVar[str] = ""
+    home: ClassVar[str] = ""
+    name: ClassVar[str] = ""
+
+    def __init__(self, /, **data: Any) -> None:
+        try:
+            super().__init__(**{name: _listed(type(self), name, value) for name, value in data.items()})
+        except ValidationError as error:
+            raise ParameterError(explain(type(self), error)) from None
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        if "kind" in cls.__dict__:
+            add_kind(cls)
+        elif not cls.__name__.startswith("_"):
+            add_part(cls)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        if "kind" not in cls.__dict__ or not cls.kind:
+            return handler(source)
+        # A field of type Model, Loss, … holds a nested part: an instance, a mapping with `use`, or the text grammar.
+        return core_schema.no_info_plain_validator_function(
+            lambda value: build(cls.kind, value),
+            serialization=core_schema.plain_serializer_function_ser_schema(lambda part: part.spec()),
+            json_schema_input_schema=core_schema.str_schema(),
+        )
+
+    @classmethod
+    def summary(cls) -> str:
+        """First sentence of the docstring."""
+        return inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+
+    def spec(self) -> dict[str, Any]:
+        """The part as plain data: ``{"use": name, …}`` with the parameters that differ from their defaults."""
+        fields = type(self).model_fields.items()
+        changed = {name for name, info in fields if not _same(getattr(self, name), _default(info))}
+        return {"use": self.name, **self.model_dump(mode="json", include=changed)}
+
+    @classmethod
+    def private_fields(cls) -> tuple[str, ...]:
+        """The parameters that are never published."""
+        return cls.fields_marked(Private)
+
+    @classmethod
+    def fields_marked(cls, mark: type) -> tuple[str, ...]:
+        """The parameters that carry a mark."""
+        return tuple(name for name, info in cls.model_fields.items() if marked(info, mark))
+
+    def public_spec(self) -> dict[str, Any]:
+        """The part as it may be published: private parameters are left out, those of nested parts too."""
+        shown = {name: value for name, value in self.spec().items() if name not in self.private_fields()}
+        return {name: _public(getattr(self, name, None), value) for name, value in shown.items()}
+
+    def withheld(self) -> list[str]:
+        """The private parameters that are set, those of nested parts as ``field.parameter``."""
+        given = self.spec()
+        own = [name for name in self.private_fields() if name in given]
+        return own + [
+            f"{name}.{inner}"
+            for name in given
+            for part in _nested(getattr(self, name, None))
+            for inner in part.withheld()
+        ]
+
+    def __str__(self) -> str:
+        """Write the part in the text grammar: ``k-anonymity(k=5)``."""
+        return grammar.show(self.spec())
+
+
+def build(kind: str, value: Any) -> Any:
+    """Make a part from an instance, a mapping with ``use``, or the text grammar.
+
+    >>> build("model", "k-anonymity(k=5)")
+    KAnonymity(k=5)
+    >>> build("model", {"use": "k-anonymity", "k": 5})
+    KAnonymity(k=5)
+    """
+    if isinstance(value, Part):
+        if value.kind != kind:
+            raise ParameterError(f"{value.name} is a {value.kind}, but a {kind} is needed here.")
+        return value
+    if isinstance(value, str):
+        value = grammar.part(value)
+    if not isinstance(value, Mapping) or not isinstance(value.get("use"), str):
+        raise ParameterError(f'a {kind} is written as {{use = "name", …}} or as name(…), got {shown(value)}.')
+    cls = find(kind, value["use"])
+    return cls(**{str(k).replace("-", "_"): v for k, v in value.items() if k != "use"})
+
+
+def _listed(cls: type[Part], name: str, value: Any) -> Any:
+    """One part where several are wanted is a list of one: ``require="k-anonymity(k=5)"``."""
+    info = cls.model_fields.get(name)
+    inner = get_args(info.annotation)[:1] if info is not None and get_origin(info.annotation) is tuple else ()
+    several = inner and isinstance(inner[0], type) and issubclass(inner[0], Part)
+    if not several or not isinstance(value, str | Mapping | Part):
+        return value
+    return grammar.parse(value) if isinstance(value, str) and value.lstrip().startswith("[") else [value]
+
+
+def _nested(value: Any) -> list[Part]:
+    """The parts that a parameter holds."""
+    return [part for part in (value if isinstance(value, tuple | list) else (value,)) if isinstance(part, Part)]
+
+
+def _public(value: Any, written: Any) -> Any:
+    """A parameter as it may be published."""
+    parts = [part.public_spec() for part in _nested(value)]
+    return written if not parts else parts if isinstance(value, tuple | list) else parts[0]
+
+
+def _inside(annotation: Any, mark: type) -> bool:
+    return any(isinstance(arg, mark) or _inside(arg, mark) for arg in get_args(annotation))
+
+
+def _default(info: FieldInfo) -> Any:
+    return None if info.is_required() else info.get_default(call_default_factory=True, validated_data={})
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a parameter has its default; a frame is never compared, since that would compare its cells."""
+    plain = (str, int, float, tuple, list, dict, frozenset, Part)
+    return value is default or (isinstance(value, plain) and isinstance(default, plain) and bool(value == default))

@@ -1,0 +1,130 @@
+"""Which parts there are: the registry, and how the modules that fill it are found and imported."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.metadata
+import pkgutil
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celosia.errors import ParameterError, UnknownName, suggestion
+
+if TYPE_CHECKING:
+    from celosia.parts.part import Part
+
+_REGISTRY: dict[str, dict[str, type[Part]]] = {}
+_KINDS: dict[str, type[Part]] = {}
+
+
+def add_kind(cls: type[Part]) -> None:
+    """Register a kind of part."""
+    _KINDS[cls.kind] = cls
+    _REGISTRY.setdefault(cls.kind, {})
+
+
+def add_part(cls: type[Part]) -> None:
+    """Register a part under its own name, or under the name of its class: ``KAnonymity`` → ``k-anonymity``."""
+    cls.name = cls.__dict__.get("name") or re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
+    known = _REGISTRY[cls.kind].get(cls.name)
+    if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise ParameterError(f"two {cls.kind} parts are named {cls.name!r}: {known.__module__} and {cls.__module__}.")
+    _REGISTRY[cls.kind][cls.name] = cls
+
+
+def kinds() -> dict[str, type[Part]]:
+    """The kinds of part by name."""
+    return {name: kind for name, kind in _KINDS.items() if name}
+
+
+def parts(kind: str) -> dict[str, type[Part]]:
+    """All parts of a kind by name, the third-party ones too.
+
+    >>> "k-anonymity" in parts("model")
+    True
+    """
+    _load_kind(kind)
+    return dict(sorted(_REGISTRY[kind].items()))
+
+
+def find(kind: str, name: str) -> type[Part]:
+    """The part of that kind and name.
+
+    >>> find("model", "l-divercity")
+    Traceback (most recent call last):
+    celosia.errors.UnknownName: no model named 'l-divercity'. Did you mean 'l-diversity'...
+    """
+    if name not in _registry(kind):
+        _import_file_of(kind, name)
+    if name not in _REGISTRY[kind]:
+        _load_kind(kind)
+    if name not in _REGISTRY[kind]:
+        raise UnknownName.of(kind, name, _REGISTRY[kind], _elsewhere(kind, name))
+    return _REGISTRY[kind][name]
+
+
+def package(kind: str) -> tuple[Callable[[str], type[Part]], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` for the package of a kind, so that ``celosia.models.KAnonymity`` works lazily."""
+
+    def classes() -> dict[str, type[Part]]:
+        return {cls.__name__: cls for cls in parts(kind).values()}
+
+    def get(name: str) -> type[Part]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = classes()
+        if name not in found:
+            raise AttributeError(f"no {kind} named {name!r}.{suggestion(name, found)}")
+        return found[name]
+
+    return get, lambda: sorted(classes())
+
+
+def _registry(kind: str) -> dict[str, type[Part]]:
+    if kind not in _REGISTRY:
+        _import_if_there("celosia.hierarchy")  # the one kind that is not defined in this package
+    if kind not in _REGISTRY:
+        raise UnknownName.of("kind of part", kind, _REGISTRY)
+    return _REGISTRY[kind]
+
+
+@functools.cache
+def _load_kind(kind: str) -> None:
+    _registry(kind)
+    home = importlib.import_module(_KINDS[kind].home)
+    for module in pkgutil.walk_packages(home.__path__, home.__name__ + "."):
+        importlib.import_module(module.name)
+    _load_entry_points()
+
+
+@functools.cache
+def _load_entry_points() -> None:
+    for entry in importlib.metadata.entry_points(group="celosia.parts"):
+        entry.load()
+
+
+def _import_file_of(kind: str, name: str) -> None:
+    """Import the one file that is named like the part, wherever it lies below the home of its kind."""
+    home = importlib.import_module(_KINDS[kind].home)
+    for place in map(Path, home.__path__):
+        for file in place.rglob(f"{name.replace('-', '_')}.py"):
+            importlib.import_module(".".join((home.__name__, *file.relative_to(place).with_suffix("").parts)))
+
+
+def _import_if_there(module: str) -> None:
+    try:
+        importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not module.startswith(error.name):
+            raise
+
+
+def _elsewhere(kind: str, name: str) -> str:
+    """Say so when the name belongs to a part of another kind."""
+    for other in kinds():
+        if other != kind and name in parts(other):
+            return f"({name!r} is a {other}.)"
+    return ""

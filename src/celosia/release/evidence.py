@@ -1,0 +1,181 @@
+"""The release: the protected table with its evidence, in a public and a private part.
+
+The *certificate* may be published: requirements, methods, parameters, aggregate numbers, and commitments: keyed hashes
+of the input, the policy and the private record that reveal nothing until their key is shown. The *private record*
+holds what would undo the protection: the seed, the transformation, the row map, the keys. Its file mode is 0600.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import hmac
+import json
+import math
+import secrets
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import celosia
+from celosia.data.io.atomic import replaced, settle, together
+from celosia.release.certificate import journal_of
+from celosia.show.blocks import Block, Shown, release_blocks
+from celosia.table import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.release.measuring import Assessment, Comparison
+
+PRIVATE = frozenset({"record", "internal"})
+"""Files of a release that only its owner may read."""
+
+
+@dataclass(frozen=True, eq=False)
+class Release(Shown):
+    """A protected table with its evidence. ``holds`` tells whether every requirement is met."""
+
+    table: Table
+    original: Table = field(repr=False)
+    assessment: Assessment = field(repr=False)
+    before: Assessment = field(repr=False)
+    comparison: Comparison = field(repr=False)
+    certificate: Mapping[str, Any] = field(repr=False)
+    record: Mapping[str, Any] = field(repr=False)
+    paths: Mapping[str, Path] = field(default_factory=dict)
+    """Where each thing was written: data, certificate, record, report, internal."""
+
+    def blocks(self) -> list[Block]:
+        """What there is to show."""
+        return release_blocks(self)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every requirement is met."""
+        return self.assessment.holds
+
+    def spec(self) -> dict[str, Any]:
+        """The certificate and where things are, as plain data."""
+        return {"holds": self.holds, "paths": {k: str(v) for k, v in self.paths.items()}, **self.certificate}
+
+
+def commitment(key: bytes, content: bytes) -> str:
+    """A keyed hash: binds to the content, and tells nothing about it without the key."""
+    return hmac.new(key, content, hashlib.sha256).hexdigest()
+
+
+def opened(record: Mapping[str, Any]) -> dict[str, str]:
+    """The commitments that a private record opens: to its input, to what decided the result, and to itself."""
+    key = bytes.fromhex(record["key"])
+    parts = {"input": str(record["input"]["sha256"])}
+    parts |= {"policy": record["policy"]} if "policy" in record else {}
+    parts |= record.get("committed", {})
+    content = {name: value for name, value in record.items() if name not in {"key", "certificate"}}
+    return {
+        **{name: commitment(key, text.encode()) for name, text in parts.items()},
+        "record": commitment(key, canonical(content)),
+    }
+
+
+def sealed(
+    certificate: Mapping[str, Any],
+    record: Mapping[str, Any],
+    file: str,
+    digest: str,
+    beside: Sequence[Mapping[str, Any]] = (),
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The certificate with the hash of the written file and the commitments, and the record they commit to."""
+    certificate = {**certificate, "release": {"file": file, "sha256": digest, **certificate["release"]}}
+    if beside:
+        certificate["tables"] = list(beside)
+    certificate["commitments"] = {"how": "HMAC-SHA-256 with a key that the private record holds", **opened(record)}
+    return certificate, {**record, "certificate": hashlib.sha256(canonical(certificate)).hexdigest()}
+
+
+@contextlib.contextmanager
+def drafted(paths: Mapping[str, Path]) -> Iterator[dict[str, Path]]:
+    """A draft for each file of a release; all of them appear in one step when the block ends well, else none."""
+    modes = dict.fromkeys(PRIVATE, 0o600)
+    with together(paths, journal_of(paths["certificate"]), modes) as drafts:
+        yield drafts
+
+
+def settled(paths: Mapping[str, Path]) -> None:
+    """Finish the release at these paths if a kill left it half renamed."""
+    settle(journal_of(paths["certificate"]))
+
+
+def fresh_key() -> bytes:
+    """256 bits from the operating system."""
+    return secrets.token_bytes(32)
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file, read in blocks."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def now() -> str:
+    """The time in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def version() -> str:
+    """The version of Celosia that made the release."""
+    return celosia.__version__
+
+
+def pack_rows(ids: NDArray[np.int64]) -> str:
+    """The row map as text: differences, compressed."""
+    steps = np.diff(ids, prepend=0).astype("<i8")
+    return base64.b64encode(zlib.compress(steps.tobytes(), 1)).decode()
+
+
+def unpack_rows(text: str) -> NDArray[np.int64]:
+    """The row map back from its text."""
+    return np.cumsum(np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<i8")).astype(np.int64)
+
+
+def plain(value: Any) -> Any:
+    """Anything a part may report, as JSON can write it."""
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, Path):
+        return value.name
+    if isinstance(value, Table):
+        return {"rows": len(value), "columns": list(value.names)}
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(value)
+
+
+def canonical(data: Any) -> bytes:
+    """One way to write plain data, so that hashes agree."""
+    return json.dumps(plain(data), sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def write_json(data: Mapping[str, Any], path: Path, mode: int | None = None) -> None:
+    """Write plain data whole or not at all."""
+    with replaced(path, mode) as draft:
+        draft.write_text(json.dumps(plain(data), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

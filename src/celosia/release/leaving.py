@@ -1,0 +1,161 @@
+"""What leaves: which columns and in which order. Every file of records that is written as a release is decided here.
+
+A column leaves when it is declared and names nobody, when a step made it, or when it is kept on purpose. A column that
+names somebody (an identifier, the id of a person or a household) leaves only when a step declares to overwrite it and
+none of its cells holds a value of the original column: that is counted, not believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from celosia.classes import Rows
+from celosia.data.engines.engine import as_text
+from celosia.data.schema import NAMING, Role
+from celosia.errors import OutputError, UnknownName
+
+if TYPE_CHECKING:
+    from celosia.parts import Method
+    from celosia.streams import Stream
+    from celosia.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Leaving:
+    """A table as it may leave, and what was decided about its columns."""
+
+    original: Table
+    table: Table
+    methods: tuple[Method, ...]
+    left_out: Mapping[str, str]
+    """Columns that stay behind, and what they are: a role that names somebody, or undeclared."""
+    kept: tuple[Mapping[str, Any], ...]
+    """Columns that leave only because they were kept on purpose: what they are, and what they hold of the original."""
+
+
+def releasable(
+    original: Table,
+    protected: Table,
+    methods: Sequence[Method],
+    keep: Collection[str] = (),
+    *,
+    keeping: str = "output.columns",
+) -> Leaving:
+    """The protected table, and the further tables of its steps, without the columns that must not leave.
+
+    ``keep`` names columns that leave in any case, on the word of the owner; ``keeping`` is where the owner says so.
+    Refuses a column that names somebody when a step overwrites it and original values are left in it.
+    """
+    for name in keep:
+        if name not in protected.schema:
+            raise UnknownName.of("column", name, protected.names, f"({keeping})")
+    choice = _Choice(original, frozenset(keep), _overwritten(original, methods), keeping)
+    left_out = choice.left_out(protected)
+    if len(left_out) == len(protected.names):
+        raise OutputError(f"no column is left to release: give the columns roles, or name those to keep ({keeping}).")
+    secrets = tuple({**secret, **choice.further(secret)} for secret in protected.secrets)
+    kept = [choice.told(protected, name) for name in protected.names if name in keep and choice.doubted(name)]
+    reasons = {name: choice.nature(name) for name in left_out}
+    return Leaving(original, replace(protected.drop(left_out), secrets=secrets), tuple(methods), reasons, tuple(kept))
+
+
+def arranged(leaving: Leaving, order: str, stream: Stream) -> Table:
+    """The table with its records as they are written: ``shuffled`` by the stream, or ``kept`` as they came in.
+
+    Further tables of original records are shuffled too, each in its own way. Other methods or columns give another
+    order under the same seed: two releases must not be put side by side.
+    """
+    table, engine = leaving.table, leaving.table.engine
+    stream = stream.child("output", *leaving.methods, *table.names)
+    if order == "kept":
+        return replace(table, rows=replace(table.rows, frame=engine.ordered(table.rows.frame)), _cache={})
+    frame = engine.materialised(engine.shuffle(table.rows.frame, stream))
+    secrets = tuple({**secret, **_shuffled(leaving.original, secret, stream)} for secret in table.secrets)
+    return replace(table, rows=replace(table.rows, frame=frame), secrets=secrets, _cache={})
+
+
+def further_tables(table: Table) -> dict[str, Table]:
+    """Tables that steps made besides the main one: the second table of an anatomy, further copies of a synthesis."""
+    return {name: other for secret in table.secrets for name, other in secret.get("tables", {}).items()}
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Which columns leave, for the main table and the further ones alike."""
+
+    original: Table
+    keep: frozenset[str]
+    overwritten: frozenset[str]
+    keeping: str
+
+    def left_out(self, table: Table) -> list[str]:
+        doubted = [name for name in table.names if name not in self.keep and self.doubted(name)]
+        return [name for name in doubted if self._stays(table, name)]
+
+    def doubted(self, name: str) -> bool:
+        """Whether a column of the original names somebody or is not declared; a column that a step made is neither."""
+        return name in self.original.schema and bool(self.nature(name))
+
+    def nature(self, name: str) -> str:
+        """The role by which a column names somebody, or that it has none; empty when neither."""
+        column = self.original.schema[name]
+        found = next((str(role) for role in Role if role in column.roles & NAMING), "")
+        return found if column.declared else "undeclared"
+
+    def further(self, secret: Mapping[str, Any]) -> dict[str, Any]:
+        """The further tables of a step without the columns that must not leave."""
+        tables = secret.get("tables", {})
+        return {"tables": {name: other.drop(self.left_out(other)) for name, other in tables.items()}} if tables else {}
+
+    def told(self, table: Table, name: str) -> dict[str, Any]:
+        """What a certificate says about a column that was kept; no number, which a formal guarantee would not cover."""
+        held, filled = _held(self.original, table, name)
+        amount = "none" if not held else "all" if held == filled else "some"
+        return {"column": name, "what": self.nature(name), "values of the original": amount}
+
+    def _stays(self, table: Table, name: str) -> bool:
+        if name not in self.overwritten or not self.original.schema[name].roles & NAMING:
+            return True
+        held, filled = _held(self.original, table, name)
+        if held:
+            raise OutputError(
+                f"{self.nature(name)} column {name!r}: {held} of {filled} cells still hold a value of the original "
+                "column, though a step overwrites it. Overwrite all of them (pseudonymise, mask), drop the column, "
+                f"or keep it on purpose ({self.keeping})."
+            )
+        return False
+
+
+def _overwritten(original: Table, methods: Sequence[Method]) -> frozenset[str]:
+    return frozenset(name for method in methods for name in method.overwrites(original.schema))
+
+
+def _held(original: Table, protected: Table, name: str) -> tuple[int, int]:
+    """How many cells of a column hold a value that the original column has, and how many hold any value.
+
+    Values are compared wherever they stand: an identifier that was moved to another record still names somebody.
+    """
+    import narwhals as nw
+
+    def text(table: Table) -> Any:
+        frame = nw.from_native(table.rows.frame)
+        return frame.select(as_text(name, frame.collect_schema()[name]).alias(name)).drop_nulls().to_native()
+
+    engine = protected.engine
+    known = original.engine.bounded(nw.from_native(text(original)).unique().to_native())
+    cells = text(protected)
+    return engine.rows(engine.attach(cells, known, [name], keep_unmatched=False)), engine.rows(cells)
+
+
+def _shuffled(original: Table, secret: Mapping[str, Any], stream: Stream) -> dict[str, Any]:
+    """The further tables of a step, those of original records in an order of their own."""
+    tables = dict(secret.get("tables", {}))
+    for name, other in tables.items():
+        if other.lineage is original.lineage:
+            engine = other.engine
+            moved = engine.select(engine.shuffle(other.identified().rows.frame, stream.child(name)), other.names)
+            rows = Rows(engine, engine.identify(engine.materialised(moved)), other.schema)
+            tables[name] = replace(other, rows=rows, lineage=object(), _cache={})
+    return {"tables": tables} if tables else {}

@@ -1,0 +1,252 @@
+"""The verbs: assess, protect, compare."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from celosia.errors import CelosiaError, NotApplicable, SchemaError, suggestion
+from celosia.parts import Loss, Method, Model, Risk, build, find, grammar, named_columns
+from celosia.show.blocks import Block, Shown, assessment_blocks, comparison_blocks
+from celosia.streams import Stream
+from celosia.table import Table
+from celosia.table.pairing import by_key
+
+Progress = Callable[[str, float], None]
+"""Told what is being done and the share that is done."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One measured thing: the part, its value, and for a model whether it holds; or why it could not be measured."""
+
+    part: Any
+    value: float | None
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    holds: bool | None = None
+    reason: str = ""
+
+    def spec(self) -> dict[str, Any]:
+        """The finding as plain data."""
+        out: dict[str, Any] = {"part": grammar.show(self.part.public_spec()), "value": self.value}
+        withheld = self.part.withheld()
+        if withheld:
+            out["withheld"] = withheld
+        if self.holds is not None:
+            out |= {"holds": self.holds, "wish": self.part.wish()}
+        if self.reason:
+            out["reason"] = self.reason
+        extra = {k: v for k, v in self.evidence.items() if k != "value"}
+        return {**out, **({"evidence": extra} if extra else {})}
+
+
+@dataclass(frozen=True)
+class Assessment(Shown):
+    """What was measured on one table."""
+
+    table: Table = field(repr=False)
+    models: tuple[Finding, ...] = ()
+    risks: tuple[Finding, ...] = ()
+    guessed: bool = False
+    """Whether the roles of the columns were only guessed; then no requirement is said to be met."""
+
+    def blocks(self) -> list[Block]:
+        """What there is to show."""
+        return assessment_blocks(self)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every requirement holds."""
+        return not self.guessed and all(finding.holds for finding in self.models)
+
+    def spec(self) -> dict[str, Any]:
+        """The assessment as plain data."""
+        return {
+            "rows": len(self.table),
+            "suppressed": self.table.suppressed() if self.table.schema.quasi else 0,
+            "quasi": list(self.table.schema.quasi),
+            "guessed": self.guessed,
+            "requirements": [finding.spec() for finding in self.models],
+            "risks": [finding.spec() for finding in self.risks],
+        }
+
+
+@dataclass(frozen=True)
+class Comparison(Shown):
+    """What was lost, and what an intruder can still do, between an original and a protected table."""
+
+    original: Table = field(repr=False)
+    protected: Table = field(repr=False)
+    losses: tuple[Finding, ...] = ()
+    risks: tuple[Finding, ...] = ()
+
+    def blocks(self) -> list[Block]:
+        """What there is to show."""
+        return comparison_blocks(self)
+
+    def spec(self) -> dict[str, Any]:
+        """The comparison as plain data."""
+        return {
+            "rows": {"original": len(self.original), "protected": len(self.protected)},
+            "losses": [finding.spec() for finding in self.losses],
+            "risks": [finding.spec() for finding in self.risks],
+        }
+
+
+def assess(
+    table: Table,
+    models: Sequence[Model | str | Mapping[str, Any]] = (),
+    risks: Sequence[Risk | str | Mapping[str, Any]] = ("prosecutor",),
+    *,
+    guessed: bool = False,
+) -> Assessment:
+    """Measure requirements and risks on a table.
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"age": [30, 30]}), celosia.Schema.of(quasi=["age"]))
+    >>> assess(table, ["k-anonymity(k=2)"]).holds
+    True
+    """
+    warn_repeated(table)
+    built_models = [build("model", model) for model in models]
+    built_risks = [build("risk", risk) for risk in risks]
+    check_columns(table, [*built_models, *built_risks])
+    return Assessment(
+        table,
+        tuple(judge(model, table) for model in built_models),
+        tuple(measured(risk, table) for risk in built_risks if not risk.attack),
+        guessed,
+    )
+
+
+def protect(
+    table: Table,
+    *methods: Method | str | Mapping[str, Any],
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Table:
+    """Apply methods one after the other; ``table.history`` tells what each did.
+
+    Without a seed 128 bits come from the operating system; then the result cannot be repeated. With a seed the same
+    table and the same methods give the same result; another cell or another parameter gives independent noise.
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"age": [30, 30]}), celosia.Schema.of(quasi=["age"]))
+    >>> len(protect(table, "recode(column=age, breaks=[40])").history)
+    1
+    """
+    built = [build("method", method) for method in methods]
+    current = table.identified()
+    start = current.first
+    stream = Stream.of(seed, table.fingerprint)
+    for i, method in enumerate(built):
+        if progress:
+            progress(method.name, i / len(built))
+        check_columns(current, [method])
+        current = step(current, method, stream.child(i, method.name), start)
+    if progress:
+        progress("done", 1.0)
+    return current
+
+
+def step(table: Table, method: Method, stream: Stream, start: Table) -> Table:
+    """Apply one method and write it into the history. Its parameters belong to the name of its stream."""
+    before = len(table.history)
+    outcome = method.apply(table, stream.child(method))
+    entry = {"step": method.name, "parameters": method.public_spec(), **outcome.evidence}
+    if outcome.others:
+        entry["tables"] = list(outcome.others)
+    further = {key: value for key, value in (("tables", outcome.others), ("aside", outcome.aside)) if value}
+    secret = {"step": method.name, **outcome.private, **further}
+    done = outcome.table.computed()
+    return done if len(done.history) > before else done.stepped(entry, secret, start)
+
+
+def compare(
+    original: Table,
+    protected: Table,
+    losses: Sequence[Loss | str | Mapping[str, Any]] = ("altered-records", "discernibility"),
+    risks: Sequence[Risk | str | Mapping[str, Any]] = (),
+    *,
+    key: str | None = None,
+) -> Comparison:
+    """Measure what was lost, and attacks that use both tables. A measure that does not apply says why.
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"age": [30, 30]}), celosia.Schema.of(quasi=["age"]))
+    >>> [finding.value for finding in compare(table, table).losses]
+    [0.0, 4.0]
+    """
+    built_losses = [build("loss", loss) for loss in losses]
+    built_risks = [build("risk", risk) for risk in risks]
+    aligned = by_key(original, protected, key) if key else protected
+    return Comparison(
+        original,
+        aligned,
+        tuple(lost(loss, original, aligned) for loss in built_losses),
+        tuple(measured(risk, *((original, aligned) if risk.attack else (aligned,))) for risk in built_risks),
+    )
+
+
+def judge(model: Model, table: Table) -> Finding:
+    """Measure one requirement."""
+    value, holds = model.verdict(table)
+    return Finding(model, value, holds=holds)
+
+
+def measured(risk: Risk, *tables: Table) -> Finding:
+    """Measure one risk, or say why it does not apply."""
+    try:
+        evidence = risk.evidence(*tables)
+    except NotApplicable as error:
+        return Finding(risk, None, reason=str(error))
+    return Finding(risk, evidence.get("value"), evidence)
+
+
+def lost(loss: Loss, original: Table, protected: Table) -> Finding:
+    """Measure one loss, or say why it does not apply."""
+    try:
+        return Finding(loss, loss.value(original, protected), loss.parts(original, protected))
+    except NotApplicable as error:
+        return Finding(loss, None, reason=str(error))
+
+
+def check_columns(table: Table, parts: Sequence[Any]) -> None:
+    """Refuse a part that names a column the table does not have, before anything runs."""
+    for part in parts:
+        for field_name, column in named_columns(part):
+            if column not in table.schema:
+                hint = suggestion(column, table.schema.names)
+                raise SchemaError(
+                    f"{part.name}: {field_name} names the column {column!r}, which the table lacks.{hint}"
+                )
+
+
+def warn_repeated(table: Table) -> None:
+    """Warn when an identifier repeats and no person column is declared: counts would be of rows, not persons."""
+    if table.schema.person or not table.schema.identifiers:
+        return
+    for name in table.schema.identifiers:
+        repeated = len(table) - table.engine.persons(table.rows.frame, name)
+        if repeated > 0:
+            warnings.warn(
+                f"identifier {name!r} repeats on {repeated} rows and no person column is declared: "
+                "class sizes count rows, not persons. Declare `person` if a person owns several rows.",
+                stacklevel=3,
+            )
+
+
+__all__ = [
+    "Assessment",
+    "CelosiaError",
+    "Comparison",
+    "Finding",
+    "assess",
+    "compare",
+    "find",
+    "judge",
+    "protect",
+    "step",
+]

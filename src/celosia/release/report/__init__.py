@@ -1,0 +1,81 @@
+"""Reports: one self-contained HTML page each, in two editions and three languages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.data.io.atomic import replaced
+from celosia.release.report.page import LANGUAGES, render, tables_page
+
+if TYPE_CHECKING:
+    from celosia.release.measuring import Comparison
+
+__all__ = ["LANGUAGES", "certificate_page", "comparison_page", "render", "tables_page", "verification_page"]
+
+
+def comparison_page(comparison: Comparison, path: Path) -> None:
+    """Write a comparison as a page: the same tables as on a terminal."""
+    tables = [{"title": b.title, "headings": b.headings, "rows": b.rows} for b in comparison.blocks()]
+    _write(path, tables_page("Comparison", tables))
+
+
+def verification_page(checks: list[Any], certificate: Path, path: Path) -> None:
+    """Write the result of a verification as a page, with the certificate below it."""
+    from celosia.release.certificate import load_certificate
+
+    rows = [[c.claim, c.verdict, _said(c.stated), _said(c.found)] for c in checks]
+    failed = sum(c.passed is False for c in checks)
+    verdict = "Everything that could be checked holds." if not failed else f"{failed} claims do not hold."
+    table = {"title": "Checks", "headings": ["claim", "verdict", "stated", "found"], "rows": rows}
+    tables = [table, *_certificate_tables(load_certificate(certificate))]
+    _write(path, tables_page(f"Verification of {certificate.name}", tables, verdict=verdict, good=not failed))
+
+
+def certificate_page(certificate: dict[str, Any], path: Path) -> None:
+    """Write a certificate as a page for people."""
+    verdict = "Every requirement holds." if certificate["holds"] else "A requirement does not hold."
+    tables = _certificate_tables(certificate)
+    _write(path, tables_page("Certificate", tables, verdict=verdict, good=bool(certificate["holds"])))
+
+
+def _certificate_tables(certificate: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a certificate says, one table per section."""
+    plain = [[_words(k), _said(v)] for k, v in certificate.items() if not isinstance(v, dict | list)]
+    tables = [{"title": "The certificate", "headings": ["", ""], "rows": plain}]
+    for key, value in certificate.items():
+        if isinstance(value, dict):
+            rows = [[_words(k), _said(v)] for k, v in value.items()]
+            tables.append({"title": _words(key), "headings": ["", ""], "rows": rows})
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            rows = [[_said(entry.get("part") or entry.get("name")), _details(entry)] for entry in value]
+            tables.append({"title": _words(key), "headings": ["", ""], "rows": rows})
+        elif isinstance(value, list) and value:
+            tables.append({"title": _words(key), "headings": [""], "rows": [[_said(value)]]})
+    return tables
+
+
+def _words(key: str) -> str:
+    return key.replace("_", " ").capitalize()
+
+
+def _details(entry: dict[str, Any]) -> str:
+    return "; ".join(f"{k}: {_said(v)}" for k, v in entry.items() if k not in {"part", "name"})
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{k} {_said(v)}" for k, v in value.items()) or "—"
+    if isinstance(value, list):
+        return ", ".join(map(_said, value)) or "—"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = "—" if value is None else str(value)
+    return f"{text[:16]}…" if len(text) == 64 and " " not in text else text  # a hash: its beginning is enough to see
+
+
+def _write(path: Path, text: str) -> None:
+    with replaced(path) as draft:
+        draft.write_text(text, encoding="utf-8")

@@ -1,0 +1,165 @@
+"""What a report says about a release, as numbers: gathered once, in both editions the same where both may show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celosia.table import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.release.evidence import Release
+
+BINS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, 99), (100, None))
+THRESHOLDS = (5, 11, 20)
+SMALLEST = 5
+"""A count of records below this is not shown in the external edition, and others there are multiples of it."""
+MOST_VALUES = 12
+_ROWS = "__rows__"
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The class sizes of one table: the records by size, and above each threshold."""
+
+    records: int
+    classes: int
+    sizes: tuple[int, ...]
+    above: dict[int, int]
+    unique: int
+    highest: float
+    average: float
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """One released column: what it is, how many values it had and has, and how they are distributed now."""
+
+    name: str
+    role: str
+    kind: str
+    before: int | None
+    after: int
+    altered: float | None
+    values: tuple[tuple[str, float | None], ...] = ()
+    """The released values with their share; None where the count is too small to show."""
+    originals: tuple[tuple[str, float | None], ...] = ()
+    """The original values with their share: the internal edition only."""
+    others: int = 0
+
+
+@dataclass(frozen=True)
+class InternalFacts:
+    """What only the owner may see: classes with their values, homogeneous classes, records at risk."""
+
+    smallest: Any = None
+    homogeneous: Any = None
+    risky: Any = None
+    columns: list[str] = field(default_factory=list)
+
+
+def classes_of(table: Table) -> Classes:
+    """The class sizes of a table."""
+    frequency, records = table.sizes()
+    total = max(1, int(records.sum()))
+    inside = [(frequency >= low) & (frequency <= (high or np.inf)) for low, high in BINS]
+    return Classes(
+        records=int(records.sum()),
+        classes=len(frequency),
+        sizes=tuple(int(records[each].sum()) for each in inside),
+        above={k: int(records[frequency < k].sum()) for k in THRESHOLDS},
+        unique=int(records[frequency == 1].sum()),
+        highest=float(1 / frequency.min()) if len(frequency) else 0.0,
+        average=float((records / np.maximum(frequency, 1)).sum() / total),
+    )
+
+
+def share(count: int, total: int, *, internal: bool) -> float | None:
+    """A share of the records as an edition may show it.
+
+    The external one withholds a count below the smallest, and counts the others in steps of that size, or what is
+    left to the total would give the withheld one away.
+
+    >>> share(3, 200, internal=False), share(7, 200, internal=False), share(7, 200, internal=True)
+    (None, 0.05, 0.035)
+    """
+    if internal or count == 0:
+        return count / max(1, total)
+    return None if count < SMALLEST else min(total, -(-count // SMALLEST) * SMALLEST) / total
+
+
+def columns_of(release: Release, *, internal: bool) -> list[ColumnFacts]:
+    """The released columns, quasi-identifiers and sensitive ones with their distributions."""
+    altered = _altered(release)
+    schema = release.table.schema
+    found = []
+    for name in release.table.names:
+        role = next((str(r) for r in ("quasi", "sensitive", "weight", "stratum") if r in schema[name].roles), "")
+        shown = role in {"quasi", "sensitive"}
+        after = value_counts(release.comparison.protected, name)
+        known = name in release.original.schema
+        before = value_counts(release.original, name) if known and shown else None
+        found.append(
+            ColumnFacts(
+                name=name,
+                role=role or "insensitive",
+                kind=str(schema[name].kind or ""),
+                before=None if before is None else len(before),
+                after=len(after),
+                altered=altered.get(name),
+                values=_shares(after, internal=internal) if shown and len(after) <= 200 else (),
+                originals=_shares(before, internal=True) if internal and before is not None else (),
+                others=max(0, len(after) - MOST_VALUES),
+            )
+        )
+    return found
+
+
+def value_counts(table: Table, name: str) -> pl.DataFrame:
+    """How often each value of a column occurs, most frequent first."""
+    import polars as pl
+
+    found = table.classes.patterns([name], everyone=True)
+    counted = found.cells.select(pl.col(name).cast(pl.String), pl.Series(_ROWS, found.rows))
+    return counted.sort([_ROWS, name], descending=[True, False])
+
+
+def internal_of(release: Release, limit: int = 25) -> InternalFacts:
+    """The smallest classes, those that disclose a sensitive value, and the records at highest risk."""
+    import polars as pl
+
+    table = release.comparison.protected
+    if str(table.schema.reading()) != "category":
+        return InternalFacts()
+    keys, counts = table.keyed_counts()
+    smallest = keys.with_columns(pl.Series("size", counts.size)).sort("size").head(limit)
+    homogeneous = []
+    for column in table.schema.sensitive:
+        keyed, sensitive = table.keyed_counts((column,))
+        one = sensitive.of(column).distinct == 1
+        homogeneous.append(keyed.filter(pl.Series(one)).with_columns(pl.lit(column).alias("discloses")).head(limit))
+    frequency = release.original.frequencies()
+    risky = pl.DataFrame({"record": np.arange(len(frequency)), "could be": frequency}).filter(pl.col("could be") > 0)
+    return InternalFacts(
+        smallest=smallest,
+        homogeneous=pl.concat(homogeneous) if homogeneous else None,
+        risky=risky.sort("could be", "record").head(limit),
+        columns=list(table.schema.quasi),
+    )
+
+
+def _altered(release: Release) -> dict[str, float]:
+    for finding in release.comparison.losses:
+        if finding.part.name == "altered-records" and finding.value is not None:
+            return {name: float(share) for name, share in finding.evidence.items()}
+    return {}
+
+
+def _shares(counts: pl.DataFrame, *, internal: bool) -> tuple[tuple[str, float | None], ...]:
+    total = int(counts[_ROWS].sum())
+    rows = counts.head(MOST_VALUES).iter_rows()
+    return tuple(("—" if value is None else str(value), share(n, total, internal=internal)) for value, n in rows)

@@ -1,0 +1,234 @@
+"""The R–U map: every candidate between risk and utility, with the frontier, the limits and the original."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.data.io.atomic import replaced
+from celosia.release.report.charts import number
+from celosia.release.report.page import templates, words
+
+if TYPE_CHECKING:
+    from celosia.frontier import Frontier, Point
+    from celosia.frontier.points import Estimate
+
+WIDTH, HEIGHT = 560, 400
+LEFT, RIGHT, TOP, BOTTOM = 74, 16, 16, 48
+SIZE = 4.5  # half of the width of a mark
+# Hues far apart, of a lightness that reads on white and on black; shapes tell the methods apart without colour.
+HUES = (172, 28, 215, 340, 95, 265, 0, 240, 50, 130, 300, 195)
+SHAPES = ("circle", "square", "diamond", "triangle", "cross", "down")
+
+
+def ru_map(frontier: Frontier) -> str:
+    """The map as an SVG figure: utility grows to the right, risk upwards, so that the original is top right.
+
+    Each mark is a candidate, its shape and colour the method; the name and the numbers show when the pointer rests on
+    it. Bars are the intervals over the seeds.
+    """
+    scale = _Scale(frontier)
+    families = list(dict.fromkeys(point.candidate.family for point in frontier.points))
+    front = {id(point) for point in frontier.frontier}
+    marks = [
+        _mark(scale, frontier, point, families.index(point.candidate.family), on=id(point) in front)
+        for point in sorted(frontier.points, key=lambda p: id(p) in front)
+    ]
+    drawn = [
+        _axes(scale, frontier),
+        _limits(scale, frontier),
+        _line(scale, frontier),
+        *marks,
+        _original(scale, frontier),
+    ]
+    told = "; ".join(
+        f"{p.label}: risk {_share(p.risk.mean)}, loss {_loss(frontier, p.loss.mean)}" for p in frontier.frontier
+    )
+    label = escape(f"Risk and loss of {len(frontier.points)} candidates. On the frontier: {told}.", quote=True)
+    svg = (
+        f'<svg class="ru" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
+        f"{_style(len(families))}{''.join(drawn)}</svg>"
+    )
+    caption = "Up is more risk, right is more utility (less loss). The line joins the candidates that no other beats."
+    return f"<figure>{svg}{_legend(families)}<figcaption>{caption}</figcaption></figure>"
+
+
+def exploration_page(frontier: Frontier, path: Path, *, language: str = "en") -> None:
+    """Write the map and the numbers as one page that opens offline."""
+    from markupsafe import Markup
+
+    from celosia.errors import RequirementError
+
+    front = {id(point) for point in frontier.frontier}
+    try:
+        best = frontier.best()
+        verdict, good = f"Best: {best.label}", True
+    except RequirementError as error:
+        verdict, good = str(error), False
+
+    def row(point: Point) -> dict[str, Any]:
+        return {
+            "label": point.label,
+            "risk": _range(point.risk, _share),
+            "loss": _range(point.loss, lambda v: _loss(frontier, v)),
+            "score": f"{frontier.score(point):.1f}",
+            "front": id(point) in front,
+            "seeds": point.seeds,
+        }
+
+    text = (
+        templates()
+        .get_template("explore.html.j2")
+        .render(
+            heading="Risk and utility",
+            verdict=verdict,
+            verdict_class="met" if good else "unmet",
+            code=language,
+            w=words(language),
+            figure=Markup(ru_map(frontier)),  # noqa: S704 - every text in it is escaped
+            rows=[row(p) for p in sorted(frontier.points, key=frontier.score)],
+            failed=list(frontier.failed.items()),
+            risk=frontier.risk,
+            loss=frontier.loss,
+            original=(_share(frontier.original[0]), _loss(frontier, frontier.original[1])),
+        )
+    )
+    with replaced(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+class _Scale:
+    """From risk and loss to places in the picture."""
+
+    def __init__(self, frontier: Frontier) -> None:
+        ends = [e for p in frontier.points for e in (p.risk.high or p.risk.mean, p.risk.mean)]
+        self.risk = _round_up(max([*ends, frontier.original[0], frontier.max_risk or 0.0, 1e-9]))
+        losses = [e for p in frontier.points for e in (p.loss.high or p.loss.mean, p.loss.mean)]
+        self.loss = _round_up(max([*losses, frontier.original[1], frontier.max_loss or 0.0, 1e-9]))
+
+    def x(self, loss: float) -> float:
+        return WIDTH - RIGHT - SIZE - (WIDTH - LEFT - RIGHT - 2 * SIZE) * min(1.0, max(0.0, loss / self.loss))
+
+    def y(self, risk: float) -> float:
+        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM - SIZE) * min(1.0, max(0.0, risk / self.risk))
+
+
+def _round_up(value: float) -> float:
+    """The next number with one digit, so that the axis ends at a plain number.
+
+    >>> _round_up(0.83), _round_up(37.0), _round_up(1.0)
+    (0.9, 40.0, 1.0)
+    """
+    step = 10.0 ** math.floor(math.log10(value))
+    return float(f"{math.ceil(value / step - 1e-9) * step:.12g}")
+
+
+def _axes(scale: _Scale, frontier: Frontier) -> str:
+    left, base = LEFT, HEIGHT - BOTTOM
+    out = [f'<path class="axis" d="M{left} {TOP}V{base}H{WIDTH - RIGHT}"/>']
+    for i in range(5):
+        risk, loss = scale.risk * i / 4, scale.loss * i / 4
+        out.append(f'<text x="{left - 6}" y="{scale.y(risk) + 4:.1f}" text-anchor="end">{_share(risk)}</text>')
+        out.append(f'<text x="{scale.x(loss):.1f}" y="{base + 16}" text-anchor="middle">{_loss(frontier, loss)}</text>')
+        out.append(f'<path class="grid" d="M{left} {scale.y(risk):.1f}H{WIDTH - RIGHT}"/>')
+    middle = (left + WIDTH - RIGHT) / 2
+    name = escape(f"loss ({frontier.loss.name}): less to the right")
+    out.append(f'<text x="{middle:.0f}" y="{HEIGHT - 10}" text-anchor="middle">{name}</text>')
+    up = escape(f"risk ({frontier.risk.name})")
+    out.append(f'<text transform="translate(12 {(TOP + base) / 2:.0f}) rotate(-90)" text-anchor="middle">{up}</text>')
+    return "".join(out)
+
+
+def _limits(scale: _Scale, frontier: Frontier) -> str:
+    out = []
+    if frontier.max_risk is not None:
+        y = scale.y(frontier.max_risk)
+        told = escape(f"risk at most {_share(frontier.max_risk)}")
+        out.append(f'<path class="limit" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"><title>{told}</title></path>')
+    if frontier.max_loss is not None:
+        x = scale.x(frontier.max_loss)
+        told = escape(f"loss at most {_loss(frontier, frontier.max_loss)}")
+        out.append(f'<path class="limit" d="M{x:.1f} {TOP}V{HEIGHT - BOTTOM}"><title>{told}</title></path>')
+    return "".join(out)
+
+
+def _line(scale: _Scale, frontier: Frontier) -> str:
+    places = " ".join(f"{scale.x(p.loss.mean):.1f},{scale.y(p.risk.mean):.1f}" for p in frontier.frontier)
+    return f'<polyline class="front" points="{places}"/>' if places else ""
+
+
+def _mark(scale: _Scale, frontier: Frontier, point: Point, family: int, *, on: bool) -> str:
+    x, y = scale.x(point.loss.mean), scale.y(point.risk.mean)
+    told = (
+        f"{point.label}\nrisk {_range(point.risk, _share)}\nloss {_range(point.loss, lambda v: _loss(frontier, v))}\n"
+        f"score {frontier.score(point):.1f}{', on the frontier' if on else ''}"
+    )
+    bars = ""
+    if point.risk.low is not None and point.risk.high is not None:
+        bars += f"M{x:.1f} {scale.y(point.risk.low):.1f}V{scale.y(point.risk.high):.1f}"
+    if point.loss.low is not None and point.loss.high is not None:
+        bars += f"M{scale.x(point.loss.low):.1f} {y:.1f}H{scale.x(point.loss.high):.1f}"
+    style = f"f{family % len(HUES)}" + ("" if on else " off")
+    whiskers = f'<path class="bar" d="{bars}"/>' if bars else ""
+    return f'<g class="{style}">{whiskers}{_shape(SHAPES[family % len(SHAPES)], x, y)}<title>{escape(told)}</title></g>'
+
+
+def _shape(name: str, x: float, y: float, r: float = SIZE) -> str:
+    paths = {
+        "square": f"M{x - r:.1f} {y - r:.1f}h{2 * r}v{2 * r}h{-2 * r}z",
+        "diamond": f"M{x:.1f} {y - 1.3 * r:.1f}l{1.3 * r} {1.3 * r}l{-1.3 * r} {1.3 * r}l{-1.3 * r} {-1.3 * r}z",
+        "triangle": f"M{x:.1f} {y - 1.2 * r:.1f}l{1.2 * r} {2.1 * r}h{-2.4 * r}z",
+        "down": f"M{x:.1f} {y + 1.2 * r:.1f}l{1.2 * r} {-2.1 * r}h{-2.4 * r}z",
+        "cross": f"M{x - r:.1f} {y - 1.5:.1f}h{r - 1.5}v{1.5 - r}h3v{r - 1.5}h{r - 1.5}v3h{1.5 - r}v{r - 1.5}h-3"
+        f"v{1.5 - r}h{1.5 - r}z",
+    }
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r}"/>' if name == "circle" else f'<path d="{paths[name]}"/>'
+
+
+def _original(scale: _Scale, frontier: Frontier) -> str:
+    x, y = scale.x(frontier.original[1]), scale.y(frontier.original[0])
+    told = escape(f"the original: risk {_share(frontier.original[0])}, loss {_loss(frontier, frontier.original[1])}")
+    return (
+        f'<g class="original">{_shape("square", x, y, 6)}<title>{told}</title></g>'
+        f'<text x="{x - 10:.1f}" y="{y + 4:.1f}" text-anchor="end">original</text>'
+    )
+
+
+def _legend(families: list[str]) -> str:
+    keys = "".join(
+        f'<span class="key"><svg class="ru mark" viewBox="-7 -7 14 14" aria-hidden="true"><g class="f{i % len(HUES)}">'
+        f"{_shape(SHAPES[i % len(SHAPES)], 0, 0)}</g></svg>{escape(name)}</span>"
+        for i, name in enumerate(families)
+    )
+    return f'<div class="legend">{keys}</div>'
+
+
+def _style(families: int) -> str:
+    colours = "".join(
+        f".ru .f{i}{{fill:hsl({hue} 65% 42%);stroke:hsl({hue} 65% 42%)}}"
+        for i, hue in enumerate(HUES[: max(1, families)])
+    )
+    return (
+        "<style>.ru .axis,.ru .grid,.ru .front,.ru .bar,.ru .limit{fill:none}.ru .axis{stroke:var(--soft,#555)}"
+        ".ru .grid{stroke:var(--line,#ddd);stroke-width:.6}.ru .front{stroke:var(--ink,#222);stroke-width:1.4}"
+        ".ru .limit{stroke:var(--bad,#a22);stroke-width:1.4;stroke-dasharray:6 4}.ru .bar{stroke-width:.8;opacity:.6}"
+        "svg.ru{max-width:44rem}.legend .key{white-space:nowrap;display:inline-block}.ru .off{opacity:.55}"
+        ".ru .original{fill:none;stroke:var(--ink,#222);stroke-width:2}"
+        f"svg.ru.mark{{width:1em;height:1em;display:inline-block;vertical-align:-.12em;margin-right:.3em}}{colours}</style>"
+    )
+
+
+def _share(value: float) -> str:
+    return number(value, percent=True)
+
+
+def _loss(frontier: Frontier, value: float) -> str:
+    return number(value, percent=frontier.loss.bounded)
+
+
+def _range(estimate: Estimate, show: Any) -> str:
+    if estimate.low is None or estimate.high is None or show(estimate.low) == show(estimate.high):
+        return str(show(estimate.mean))
+    return f"{show(estimate.mean)} ({show(estimate.low)} – {show(estimate.high)})"

@@ -1,0 +1,254 @@
+"""The main job: from a policy to a release, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from celosia.data.io import write
+from celosia.errors import DataError, OutputError, PolicyError
+from celosia.release import evidence
+from celosia.release.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT
+from celosia.release.evidence import Release
+from celosia.release.leaving import Leaving, arranged, further_tables, releasable
+from celosia.release.measuring import Assessment, Comparison, Progress, assess, check_columns, compare, step
+from celosia.release.policy import Output, Policy, Step
+from celosia.streams import Stream, fresh_seed
+from celosia.table import Table, read
+
+SMALLEST_SEED = 1 << 64
+"""A seed below this can be found by trying: with it anyone replays the noise."""
+
+
+def run(
+    policy: Policy | str | Path,
+    *,
+    until: str | None = None,
+    without: Sequence[str] = (),
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Release:
+    """Read, protect, measure and write what a policy says.
+
+    ``until`` runs the steps up to one, ``without`` leaves some out. A result that is there already is replaced only
+    with ``overwrite``.
+    """
+    policy = policy if isinstance(policy, Policy) else Policy.load(policy)
+    policy = policy.select(until=until, without=without)
+    tell = progress or (lambda *_: None)
+    seed = _seed(policy)
+    tell("read", 0.0)
+    original = read(policy.source, policy.schema, engine=policy.engine, query=policy.query, **dict(policy.options))
+    original = original.identified().computed()
+    check_input(original)
+    check_columns(original, [*policy.require, *policy.risks, *(s.method for s in policy.steps[:1])])
+    protected = apply_steps(original, policy.steps, Stream.of(seed, original.fingerprint), tell)
+    tell("measure", 0.8)
+    made = finish(original, protected, policy, seed)
+    tell("write", 0.9)
+    written = write_release(made, policy, overwrite=overwrite)
+    tell("done", 1.0)
+    return written
+
+
+def apply_steps(original: Table, steps: Sequence[Step], stream: Stream, tell: Progress) -> Table:
+    """Apply the steps of a policy; each has a random stream of its own, named after it."""
+    current = original
+    for i, one in enumerate(steps):
+        tell(one.name, 0.1 + 0.7 * i / max(1, len(steps)))
+        check_columns(current, [one.method])
+        current = step(current, one.method, stream.child(one.name), original)
+    return current
+
+
+def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Release:
+    """Measure, and put the evidence together."""
+    leaving = releasable(original, protected, [one.method for one in policy.steps], policy.output.columns)
+    before = assess(original, policy.require, policy.risks)
+    after = assess(protected, policy.require, policy.risks)
+    attacks = tuple(risk for risk in policy.risks if risk.attack)
+    comparison = compare(original, protected, policy.losses, attacks)
+    released = arranged(leaving, policy.output.order, Stream.of(seed, original.fingerprint))
+    order = np.asarray(released.engine.ids(released.rows.frame))
+    certificate = _certificate(released, leaving, policy, after, comparison)
+    record = _record(original, released, policy, seed, order, before, after, comparison)
+    return Release(released, original, after, before, comparison, certificate, record)
+
+
+def check_input(table: Table) -> None:
+    """Refuse a table that cannot be judged: no rows, no quasi-identifier, a quasi-identifier without any value."""
+    import narwhals as nw
+
+    quasi = table.schema.need_quasi()
+    if len(table) == 0:
+        raise DataError("the table has no rows.")
+    types = table.engine.types(table.rows.frame)
+    checks: dict[str, Any] = {name: nw.col(name).null_count() for name in quasi}
+    for name in (n for n in types if not n.startswith("__") and types[n].is_float()):
+        checks[f"__odd__{name}"] = (nw.col(name).is_nan() | ~nw.col(name).is_finite()).sum()
+    frame = nw.from_native(table.rows.frame).select(**checks).to_native()
+    found = table.engine.collect(frame).row(0, named=True)
+    for name in quasi:
+        if found[name] == len(table):
+            raise DataError(f"quasi-identifier {name!r} has no value in any of the {len(table)} rows: leave it out.")
+    for key, count in found.items():
+        if key.startswith("__odd__") and count:
+            column = key.removeprefix("__odd__")
+            raise DataError(f"column {column!r} holds {count} values that are not finite numbers (NaN or infinite).")
+
+
+def _seed(policy: Policy) -> int:
+    if policy.seed is None:
+        return fresh_seed()
+    if policy.seed < SMALLEST_SEED and not policy.testing:
+        raise PolicyError(
+            f"run.seed has {policy.seed.bit_length()} bits: a small seed can be guessed and undoes the protection. "
+            "Leave it out, give at least 65 bits, or say testing = true for a test."
+        )
+    return policy.seed
+
+
+def _certificate(
+    released: Table, leaving: Leaving, policy: Policy, after: Assessment, comparison: Comparison
+) -> dict[str, Any]:
+    formal = any(one.method.formal for one in policy.steps)
+    certificate: dict[str, Any] = {
+        "format": CERTIFICATE_FORMAT,
+        "celosia": evidence.version(),
+        "created": evidence.now(),
+        "release": {"rows": len(released), "columns": list(released.names), "suppressed": released.suppressed()},
+        "schema": released.schema.spec(),
+        "counted": "persons" if comparison.protected.schema.person else "records",
+        "left_out": list(leaving.left_out),
+        **({"kept": list(leaving.kept)} if leaving.kept else {}),
+        "holds": after.holds,
+        "requirements": [finding.spec() for finding in after.models],
+        "risks": [finding.spec() for finding in after.risks],
+        "steps": [_public_step(one, entry) for one, entry in zip(policy.steps, released.history, strict=True)],
+        "baseline": "distributions are compared with those of the input table",
+        "order": policy.output.order,
+    }
+    if formal:
+        # Exact numbers measured on the original would void the guarantee: they stay in the private record.
+        certificate["formal"] = "measures against the original are withheld: they would void the formal guarantee"
+    else:
+        certificate["losses"] = [finding.spec() for finding in comparison.losses]
+        certificate["attacks"] = [finding.spec() for finding in comparison.risks]
+    plain: dict[str, Any] = evidence.plain(certificate)
+    return plain
+
+
+def _public_step(one: Step, entry: Mapping[str, Any]) -> dict[str, Any]:
+    facts = {k: v for k, v in entry.items() if k not in {"step", "parameters"}}
+    withheld = one.method.withheld()
+    told = {"withheld": withheld} if withheld else {}
+    return {"name": one.name, **one.method.public_spec(), **told, "evidence": facts}
+
+
+def _record(
+    original: Table,
+    released: Table,
+    policy: Policy,
+    seed: int,
+    order: Any,
+    before: Assessment,
+    after: Assessment,
+    comparison: Comparison,
+) -> dict[str, Any]:
+    source = Path(policy.source)
+    secrets = [{k: v for k, v in secret.items() if k not in {"tables", "aside"}} for secret in released.secrets]
+    return {
+        "format": RECORD_FORMAT,
+        "celosia": evidence.version(),
+        "created": evidence.now(),
+        "seed": f"{seed:032x}",
+        "key": evidence.fresh_key().hex(),
+        "policy": policy.text,
+        "steps": [{"name": one.name, "parameters": one.method.spec()} for one in policy.steps],
+        "input": {
+            "file": source.name,
+            "sha256": evidence.file_hash(source) if source.is_file() else None,
+            "content": original.fingerprint().hex(),
+        },
+        "rows": evidence.pack_rows(np.asarray(order, dtype=np.int64)),
+        "transformation": evidence.plain(secrets),
+        "before": evidence.plain(before.spec()),
+        "after": evidence.plain(after.spec()),
+        "comparison": evidence.plain(comparison.spec()),
+        "types": {name: str(dtype) for name, dtype in original.polars_types().items()},
+    }
+
+
+def write_release(made: Release, policy: Policy, *, overwrite: bool = False) -> Release:
+    """Write data, certificate, private record and report; when one of them fails none of them appears."""
+    others = further_tables(made.table)
+    paths = release_paths(policy.output, others)
+    evidence.settled(paths)
+    taken = [path for path in paths.values() if path.exists()]
+    source = Path(policy.source)
+    if source.is_file() and any(path.exists() and path.samefile(source) for path in paths.values()):
+        raise OutputError(f"the output {paths['data'].name!r} is the input; an original is never overwritten.")
+    if taken and not overwrite:
+        raise OutputError(f"{taken[0].name!r} is there already: choose another path or allow overwriting.")
+    visible = made.table.engine.select(made.table.rows.frame, made.table.names)
+    with evidence.drafted(paths) as drafts:
+        _write_data(visible, drafts["data"], paths["data"], made, policy)
+        for name, table in others.items():
+            _write_data(table.visible(), drafts[name], paths[name], made, policy)
+        beside = [
+            {
+                "name": n,
+                "file": paths[n].name,
+                "sha256": evidence.file_hash(drafts[n]),
+                "rows": len(t),
+                "columns": list(t.names),
+            }
+            for n, t in others.items()
+        ]
+        digest = evidence.file_hash(drafts["data"])
+        certificate, record = evidence.sealed(made.certificate, made.record, paths["data"].name, digest, beside)
+        drafts["certificate"].write_bytes(_pretty(certificate))
+        drafts["record"].write_bytes(_pretty(record))
+        done = replace(made, certificate=certificate, record=record, paths=paths)
+        if policy.output.report:
+            from celosia.release.report import render
+
+            drafts["report"].write_text(render(done, edition="external", language=policy.output.language), "utf-8")
+            drafts["internal"].write_text(render(done, edition="internal", language=policy.output.language), "utf-8")
+    return done
+
+
+def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]:
+    """Where the parts of a release go: beside the data, named after it."""
+    stem = output.path.with_suffix("")
+    if output.path.name.lower().endswith(".csv.gz"):
+        stem = stem.with_suffix("")
+    paths = {
+        "data": output.path,
+        "certificate": stem.with_name(stem.name + ".certificate.json"),
+        "record": stem.with_name(stem.name + ".private.json"),
+    }
+    endings = output.path.name[len(stem.name) :]
+    paths |= {name: stem.with_name(f"{stem.name}.{name}{endings}") for name in others}
+    if output.report:
+        paths["report"] = stem.with_name(stem.name + ".report.html")
+        paths["internal"] = stem.with_name(stem.name + ".internal.html")
+    return paths
+
+
+def _write_data(visible: Any, draft: Path, target: Path, made: Release, policy: Policy) -> None:
+    from celosia.data.io.filetypes import type_of
+
+    write(visible, draft, made.table.facts, type=type_of(target).name, overwrite=True, **dict(policy.output.options))
+
+
+def _pretty(data: Mapping[str, Any]) -> bytes:
+    return (json.dumps(evidence.plain(data), indent=2, ensure_ascii=False) + "\n").encode()
+
+
+__all__ = ["apply_steps", "check_input", "finish", "run", "write_release"]

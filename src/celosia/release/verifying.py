@@ -1,0 +1,297 @@
+"""Recompute what a certificate claims: from the release alone, and with the private record for the rest."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from celosia.data.io.atomic import journals, settle
+from celosia.data.schema import Schema
+from celosia.errors import CelosiaError, DataError
+from celosia.parts import Model, Risk, build, find, grammar
+from celosia.release import evidence
+from celosia.release.certificate import load_certificate, load_record
+from celosia.release.policy import Policy
+from celosia.release.running import run
+from celosia.table import Table, read
+
+TOLERANCE = 1e-9
+ROLES = ("identifiers", "quasi", "sensitive", "insensitive")
+NUMBERS = ("requirements", "risks", "losses", "attacks")
+"""Sections of a certificate that a repetition measures again."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One claim: what is stated, what was found; ``passed`` is None where it cannot be told."""
+
+    claim: str
+    stated: Any
+    found: Any
+    passed: bool | None
+    note: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """The outcome in words."""
+        if self.passed is None:
+            return f"not checked: {self.note}"
+        return "holds" if self.passed else "DOES NOT HOLD"
+
+    def spec(self) -> dict[str, Any]:
+        """The check as plain data."""
+        return {
+            "claim": self.claim,
+            "stated": self.stated,
+            "found": self.found,
+            "passed": self.passed,
+            "note": self.note,
+        }
+
+
+Repeat = Callable[[dict[str, Any], dict[str, Any]], list[Check]]
+"""Makes a release again from its certificate and its private record, and compares."""
+
+
+def verify(
+    certificate: str | Path,
+    data: str | Path | None = None,
+    *,
+    record: str | Path | None = None,
+    original: str | Path | None = None,
+    repeat: Repeat | None = None,
+) -> list[Check]:
+    """Check a certificate against the released file; with the private record also its commitments.
+
+    The file is the one beside the certificate unless another is given; instead of the certificate the directory of
+    the release will do, and then a private record in it is read too. With the original as well the run is repeated
+    and must give the same bytes; ``repeat`` is another way to repeat it, for releases that no policy made.
+    """
+    certificate = Path(certificate)
+    if certificate.is_dir():
+        certificate, record = _inside(certificate, record)
+    stated = load_certificate(certificate)
+    checks = _from_release(stated, certificate.with_name(stated["release"]["file"]) if data is None else Path(data))
+    if record is None:
+        checks.append(Check("commitments", "keyed hashes", None, None, "needs the private record"))
+        return checks
+    private = load_record(record)
+    checks += _from_record(stated, private)
+    if repeat is not None:
+        repeated = repeat(stated, private)
+        told = {check.claim for check in repeated}
+        checks = [c for c in checks if c.passed is not None or c.claim not in told] + repeated
+    elif original is not None and "policy" in private:
+        checks += _repeated(stated, private, Path(original))
+    elif original is not None:
+        reason = "no policy made this release: needs the catalogue of inferences and the choices"
+        checks.append(Check("repetition", None, None, None, reason))
+    return checks
+
+
+def _inside(place: Path, record: str | Path | None) -> tuple[Path, str | Path | None]:
+    """The certificate in the directory of a release, and the private record unless another was given."""
+    for journal in journals(place):
+        settle(journal)
+    found = sorted(path for path in place.glob("*certificate.json") if not path.name.startswith("."))
+    if len(found) != 1:
+        raise DataError(f"the directory {str(place)!r} holds {len(found)} certificates. Name the certificate itself.")
+    private = found[0].with_name(found[0].name.removesuffix("certificate.json") + "private.json")
+    return found[0], record if record is not None else private if private.is_file() else None
+
+
+def _from_release(stated: dict[str, Any], data: Path) -> list[Check]:
+    claims = stated["release"]
+    if not data.is_file():
+        raise DataError(f"there is no file {str(data)!r}: give the released file.")
+    digest = evidence.file_hash(data)
+    checks = [Check("SHA-256 of the file", claims["sha256"], digest, digest == claims["sha256"])]
+    for other in stated.get("tables", []):
+        path = data.with_name(other["file"])
+        hashed = evidence.file_hash(path) if path.is_file() else None
+        checks.append(Check(f"SHA-256 of {other['file']}", other["sha256"], hashed, hashed == other["sha256"]))
+    table = described(read(data), stated["schema"])
+    checks.append(Check("rows", claims["rows"], len(table), len(table) == claims["rows"]))
+    columns = list(table.names)
+    # a role for a column that is not there would be a quasi-identifier that nobody counted
+    declared = {name for role in ROLES for name in stated["schema"].get(role, [])}
+    there = columns == claims["columns"] and declared <= set(columns)
+    checks.append(Check("columns", claims["columns"], columns, there))
+    if table.schema.quasi:
+        # where every record shows stars the file does not tell whether they were suppressed or generalised
+        found = len(table) if table.classes.nothing_told else table.suppressed()
+        told = claims["suppressed"] in ({0, found} if table.classes.nothing_told else {found})
+        checks.append(Check("suppressed records", claims["suppressed"], found, told))
+    checks += [
+        _requirement(claim, table, claim.get("counted") or stated["counted"]) for claim in stated["requirements"]
+    ]
+    met = all(claim["holds"] for claim in stated["requirements"])
+    checks.append(Check("every requirement holds", stated["holds"], met, stated["holds"] == met))
+    checks += [_risk(claim, table, claim.get("counted") or stated["counted"]) for claim in stated["risks"]]
+    # conditions on some of the records, which the release does not tell apart
+    conditions = stated.get("conditions", [])
+    checks += [Check(c["claim"], c["value"], None, None, "only a repetition can tell") for c in conditions]
+    return checks
+
+
+def described(table: Table, spec: dict[str, Any]) -> Table:
+    """The released table under the certificate's schema, as far as its columns were released."""
+    roles: dict[str, Any] = {key: [n for n in spec.get(key, []) if n in table.names] for key in ROLES}
+    singles = {key: spec[key] for key in ("weight", "household", "stratum", "person") if spec.get(key) in table.names}
+    missing = {n: m for n, m in spec.get("missing", {}).items() if n in table.names}
+    return table.with_schema(Schema.of(**roles, **singles, missing=missing))
+
+
+def _requirement(claim: dict[str, Any], table: Table, counted: str) -> Check:
+    hidden = _hidden("model", claim)
+    if hidden:
+        return Check(claim["part"], claim["value"], None, None, hidden)
+    model: Model = build("model", claim["part"])
+    reason = _needs_original(counted, table, compares=model.compares)
+    if not reason:
+        found = model.verdict(table)
+        check = _compared(claim, found.value)
+        return check if found.holds == claim["holds"] else replace(check, passed=False)
+    if model.compares and _agrees(claim, model, table):
+        return Check(
+            claim["part"], claim["value"], claim["value"], True, "the release has the distribution of its input"
+        )
+    value = _number(claim["value"])
+    if claim["holds"] and (value is None or not model.met(value)):
+        return Check(claim["part"], claim["value"], None, False, "the stated value does not meet the requirement")
+    if claim["holds"] and not model.compares and _too_small(model, counted, table):
+        return Check(claim["part"], claim["value"], None, False, "a class has too few rows for that")
+    return _bounded(claim, model, counted, table, reason)
+
+
+def _agrees(claim: dict[str, Any], model: Model, table: Table) -> bool:
+    """Whether a distance from the input is the stated one when the release is taken for it; another proves nothing."""
+    try:
+        found = model.verdict(table)
+    except CelosiaError:  # it needs what the schema of the input had: a hierarchy, an order
+        return False
+    return found.holds == claim["holds"] and _close(_number(claim["value"]), found.value)
+
+
+def _risk(claim: dict[str, Any], table: Table, counted: str) -> Check:
+    hidden = _hidden("risk", claim)
+    if claim["value"] is None or hidden:
+        return Check(claim["part"], claim["value"], None, None, hidden or "was not measured")
+    risk: Risk = build("risk", claim["part"])
+    reason = _needs_original(counted, table)
+    if reason:
+        return _bounded(claim, risk, counted, table, reason)
+    return _compared(claim, risk.value(table))
+
+
+def _hidden(kind: str, claim: dict[str, Any]) -> str:
+    """Why a part cannot be built from what is stated: a parameter is withheld, or names data of the publisher."""
+    given = grammar.part(claim["part"])
+    private = find(kind, given["use"]).private_fields()
+    withheld = [name for name in private if name in claim.get("withheld", ())]
+    named = [name for name in private if name in given]
+    if withheld:
+        return f"the certificate withholds {', '.join(withheld)}: needs the private record"
+    return f"{', '.join(named)} names data: nothing that a certificate names is opened" if named else ""
+
+
+def _needs_original(counted: str, table: Table, *, compares: bool = False) -> str:
+    """Why a number cannot be computed from the file alone."""
+    if compares:
+        return "compares with the input table: needs the original"
+    if counted == "persons" and table.schema.person is None:
+        return "counts persons, and the person column was not released"
+    if counted == "candidates":
+        return "counts who could be behind a blanked cell: needs the original"
+    return ""
+
+
+def _too_small(model: Model, counted: str, table: Table) -> bool:
+    """Whether classes that hold would need more persons than the file has rows in them (or candidates than in all)."""
+    classes = table.class_counts(model.sensitive())
+    most = len(table) if counted == "candidates" else classes.size.min(initial=len(table))
+    return bool(most < model.least_size(classes))
+
+
+def _bounded(claim: dict[str, Any], part: Model | Risk, counted: str, table: Table, reason: str) -> Check:
+    """A number that counts persons lies on one side of the number that counts rows: nobody has less than one row."""
+    side = part.rows_bound if counted == "persons" else None
+    value = _number(claim["value"])
+    if side is None or value is None:
+        return Check(claim["part"], claim["value"], None, None, reason)
+    limit = part.value(table)
+    slack = TOLERANCE * max(1.0, abs(limit))
+    possible = value <= limit + slack if side == "at most" else value >= limit - slack
+    if possible:
+        return Check(claim["part"], claim["value"], None, None, f"{reason}; rows allow it")
+    return Check(claim["part"], claim["value"], evidence.plain(limit), False, f"{reason}; rows say {side} this")
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def _compared(claim: dict[str, Any], found: float) -> Check:
+    return Check(claim["part"], claim["value"], evidence.plain(found), _close(_number(claim["value"]), found))
+
+
+def _close(stated: float | None, found: float | None) -> bool:
+    if stated is None or found is None:
+        return False
+    return stated == found or abs(stated - found) <= TOLERANCE * max(1.0, abs(stated))
+
+
+def _from_record(stated: dict[str, Any], private: dict[str, Any]) -> list[Check]:
+    commitments = stated["commitments"]
+    checks = [
+        Check(f"commitment to the {name}", commitments.get(name), value, value == commitments.get(name))
+        for name, value in evidence.opened(private).items()
+    ]
+    digest = hashlib.sha256(evidence.canonical(stated)).hexdigest()
+    checks.append(Check("certificate of this record", private["certificate"], digest, digest == private["certificate"]))
+    return checks
+
+
+def _repeated(stated: dict[str, Any], private: dict[str, Any], original: Path) -> list[Check]:
+    """Run the policy of the record again on the original and compare the bytes."""
+    if not original.is_file():
+        raise DataError(f"there is no original {str(original)!r}: give the file that the release was made of.")
+    digest = evidence.file_hash(original)
+    checks = [Check("SHA-256 of the input", private["input"]["sha256"], digest, digest == private["input"]["sha256"])]
+    # ``directory`` of the record's policy is where the original lies, so that hierarchy files are found.
+    policy = Policy.parse(private["policy"], original.parent)
+    names = [step["name"] for step in private["steps"]]
+    kept = tuple(step for step in policy.steps if step.name in names)
+    if any(step.method.formal for step in kept):
+        return [*checks, Check("repetition", None, None, None, "noise with a formal guarantee cannot be repeated")]
+    with tempfile.TemporaryDirectory() as place:
+        output = replace(policy.output, path=Path(place) / stated["release"]["file"], report=False)
+        again = replace(
+            policy, source=str(original), steps=kept, seed=int(private["seed"], 16), testing=True, output=output
+        )
+        repeated = run(again).certificate
+    same = stated["release"]["sha256"]
+    found = repeated["release"]["sha256"]
+    differing = [name for name in NUMBERS if not _alike(stated.get(name), repeated.get(name))]
+    numbers = f"other {', '.join(differing)}" if differing else "the same"
+    return [
+        *checks,
+        Check("repetition gives the same numbers", "the same", numbers, not differing),
+        Check("repetition gives the same bytes", same, found, found == same),
+    ]
+
+
+def _alike(claims: list[dict[str, Any]] | None, again: list[dict[str, Any]] | None) -> bool:
+    """Whether two lists of findings state the same parts, numbers and verdicts."""
+    if claims is None or again is None or len(claims) != len(again):
+        return claims == again
+    return all(
+        one["part"] == other["part"]
+        and one.get("holds") == other.get("holds")
+        and (one["value"] == other["value"] or _close(_number(one["value"]), _number(other["value"])))
+        for one, other in zip(claims, again, strict=True)
+    )

@@ -1,0 +1,1 @@
+"""The attacks: what an intruder reaches with the original at hand."""

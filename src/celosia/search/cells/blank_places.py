@@ -1,0 +1,325 @@
+"""Where records can go by losing cells, and whom they meet there, under a stated reading of missing values.
+
+Patterns are the distinct combinations of codes; a *place* is what a pattern becomes when the columns of a
+mask are blanked. Per mask one grouping tells which patterns meet at the same place.
+
+- ``category``: a blank is a value. A record that leaves its small class needs ``k`` companions at its place;
+  records of large classes can be lent.
+- ``conservative``: a blanked record may be any complete one that it fits, but protects none of them. It needs
+  ``k`` complete records of safe classes, or equally blanked ones.
+- ``wildcard``: a blanked record matches all that it fits, in both directions. Taken literally the fewest
+  cells are then absurd: ``k - 1`` records that are blank but for the sex would make a whole file "safe". So
+  here only records that lack matches lose cells, and each loses one of the cheapest sets that would be enough
+  for it alone; among these choices the fewest cells are sought.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Reading = Literal["category", "wildcard", "conservative"]
+Ints = NDArray[np.int64]
+
+SLACK = 2.0
+"""Cells more than its least cost that a pattern is offered, where records must meet (a wider choice saves
+little).
+"""
+
+WAYS = 64
+"""Cheapest sets of columns that are kept for each pattern, where one record can help many."""
+
+PAIRS = 2_000_000
+"""Lacking patterns times masks up to which a proof of the fewest cells is tried."""
+
+MASKS = 4096
+"""Sets of blanked columns that are looked at: all of them up to twelve columns, then the small ones and the
+full one.
+"""
+
+
+def row_ids(matrix: NDArray[np.integer]) -> Ints:
+    """Number the distinct rows of a matrix of codes (at least -1).
+
+    >>> row_ids(np.array([[0, -1], [1, 0], [0, -1]])).tolist()
+    [0, 1, 0]
+    """
+    ids = np.zeros(len(matrix), np.int64)
+    used = 1
+    for column in matrix.T:
+        size = int(column.max(initial=-1)) + 2
+        if used * size >= 2**62:
+            ids = np.unique(ids, return_inverse=True)[1].astype(np.int64)
+            used = len(ids)
+        ids = ids * size + (column + 1)
+        used *= size
+    if used > 4 * len(ids):
+        return np.unique(ids, return_inverse=True)[1].astype(np.int64)
+    seen = np.zeros(used, np.bool_)  # few possible rows: counting is faster than sorting
+    seen[ids] = True
+    return (np.cumsum(seen) - 1)[ids]
+
+
+def first_rows(ids: Ints) -> Ints:
+    """Where each number of `row_ids` stands first.
+
+    >>> first_rows(np.array([0, 1, 0, 2])).tolist()
+    [0, 1, 3]
+    """
+    first = np.zeros(int(ids.max(initial=-1)) + 1, np.int64)
+    first[ids[::-1]] = np.arange(len(ids))[::-1]
+    return first
+
+
+def frequencies(codes: NDArray[np.int32], counts: NDArray[np.number[Any]], reading: Reading) -> NDArray[np.float64]:
+    """Frequency of each distinct pattern under a reading of blanks."""
+    from celosia.mathematics.kernels.grouping.missing_frequencies import frequencies as compatible
+
+    if reading == "category" or not len(codes):
+        return counts.astype(np.float64)
+    return compatible(codes, counts.astype(np.float64), reading)
+
+
+def person_counts(codes: NDArray[np.int32], pattern: Ints, person: Ints, reading: Reading) -> NDArray[np.float64]:
+    """Frequency of each distinct pattern in persons, from the different pairs of a pattern and a person."""
+    from celosia.mathematics.kernels.grouping.missing_frequencies import person_frequencies
+
+    if reading == "category" or not len(codes):
+        return np.bincount(pattern, minlength=len(codes)).astype(np.float64)
+    return person_frequencies(codes, pattern, person, reading)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Which pattern may move where, at what cost, as the kernels read it; ``blank[e]`` is the mask of the
+    entry.
+    """
+
+    start: Ints
+    pattern: Ints
+    cost: NDArray[np.float64]
+    mask: Ints
+    of_pattern: Ints
+    place_at: Ints
+
+    @classmethod
+    def of(cls, place: Ints, pattern: Ints, cost: NDArray[np.float64], mask: Ints, patterns: int) -> Places:
+        """Sort entries by place and index them by pattern."""
+        order = np.lexsort((pattern, cost, place))
+        place, pattern = place[order], pattern[order]
+        start = np.concatenate([[0], np.cumsum(np.bincount(place))]).astype(np.int64)
+        of_pattern = np.concatenate([[0], np.cumsum(np.bincount(pattern, minlength=patterns))]).astype(np.int64)
+        return cls(start, pattern, cost[order], mask[order], of_pattern, np.argsort(pattern, kind="stable"))
+
+    @property
+    def place(self) -> Ints:
+        """The place of each entry."""
+        return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+
+
+def masks(
+    blocks: Sequence[Sequence[int]], weights: Sequence[float] | NDArray[np.float64], columns: int
+) -> NDArray[np.bool_]:
+    """All sets of columns to blank, cheapest first: unions of blocks of linked columns."""
+    cost = [sum(weights[j] for j in block) for block in blocks]
+    found = [(sum(cost), tuple(range(len(blocks))))]
+    for size in range(1, len(blocks)):
+        more = list(itertools.islice(itertools.combinations(range(len(blocks)), size), MASKS + 1))
+        if len(found) + len(more) > MASKS:
+            break
+        found += [(sum(cost[b] for b in chosen), chosen) for chosen in more]
+    found.sort(key=lambda pair: (pair[0], len(pair[1])))
+    result = np.zeros((len(found), columns), np.bool_)
+    for i, (_, chosen) in enumerate(found):
+        for b in chosen:
+            result[i, list(blocks[b])] = True
+    return result
+
+
+@dataclass(frozen=True)
+class Task:
+    """One question: distinct patterns (``-1``: blank), how many records have each, and which of them lack
+    company.
+
+    ``lack`` is how many matches each lacking pattern is short of, ``k`` what a place must hold, ``masks`` the
+    sets of columns that may be blanked and ``weights`` what a cell of each column costs.
+    """
+
+    codes: NDArray[np.int32]
+    counts: Ints
+    lacking: NDArray[np.bool_]
+    lack: Ints
+    k: int
+    masks: NDArray[np.bool_]
+    weights: NDArray[np.float64]
+    reading: Reading
+    every: bool = True
+    """Whether the masks are all sets of columns, not only the small ones."""
+
+    @cached_property
+    def allowed(self) -> frozenset[bytes]:
+        """The masks, and the one that blanks nothing, to look up."""
+        return frozenset(row.tobytes() for row in [*self.masks, np.zeros(self.masks.shape[1], np.bool_)])
+
+    @cached_property
+    def together(self) -> NDArray[np.bool_]:
+        """Which columns are in every mask that another one is in: those linked to it, and itself."""
+        same: NDArray[np.bool_] = (self.masks[:, :, None] == self.masks[:, None, :]).all(axis=0)
+        return same
+
+    @property
+    def spare(self) -> Ints:
+        """How many records of each pattern may join others although they lack nothing: a class that is large
+        enough keeps ``k``.
+        """
+        if self.reading != "category":
+            return np.zeros(len(self.counts), np.int64)
+        return np.where(self.lacking, 0, np.maximum(self.counts - self.k, 0))
+
+
+def targets(task: Task) -> NDArray[np.bool_]:
+    """The masks that patterns can end with: a set of columns to blank on top of what is already blank,
+    cheapest first.
+    """
+    present = np.unique(task.codes[task.lacking] < 0, axis=0)
+    found = np.concatenate([present, *((task.masks | row) for row in present)])
+    found = np.unique(found, axis=0)
+    return found[np.argsort(found @ task.weights, kind="stable")]
+
+
+def meet(task: Task, mask: NDArray[np.bool_], among: Ints) -> tuple[Ints, NDArray[np.float64]]:
+    """Of these patterns, those that can be blanked to the mask, and what that costs each."""
+    blank = task.codes[among] < 0
+    more = mask & ~blank
+    fits = (blank <= mask).all(axis=1)
+    if blank.any():  # the rest must be what is left of a set of columns that may be blanked together
+        whole = more @ task.together
+        known = np.array([row.tobytes() in task.allowed for row in whole], np.bool_)
+        fits &= (whole <= mask).all(axis=1) & (known | (mask >= task.masks.any(axis=0)).all())
+    return among[fits], (more[fits] @ task.weights).astype(np.float64)
+
+
+def wildcard_places(task: Task, ways: float = WAYS) -> tuple[Places, NDArray[np.bool_]]:
+    """Places where a lacking pattern would find company by itself at the least cost; with who else would gain
+    a match there.
+    """
+    from celosia.mathematics.kernels.grouping.missing_frequencies import frequencies as compatible
+    from celosia.mathematics.kernels.grouping.row_groups import group_rows
+
+    lacking = np.flatnonzero(task.lacking)
+    need = np.full(len(task.codes), np.inf)
+    known = np.zeros(len(task.codes), np.int64)
+    full = task.masks.any(axis=0)
+    seen = (task.codes[:, full] >= 0).any(axis=1)
+    with_blank = np.column_stack([task.codes, row_ids((task.codes < 0).astype(np.int32))]).astype(np.int32)
+    parts: list[Entries] = []
+    places = 0
+    for number, mask in enumerate(targets(task)):
+        members, cost = meet(task, mask, lacking)
+        open_ = (cost > 0) & (cost <= need[members] + 1e-9) & (known[members] < ways)
+        if not open_.any():
+            if np.isfinite(need[lacking]).all() and (cost > need[members] + 1e-9).all():
+                break
+            continue
+        ids, groups = group_rows(task.codes, np.flatnonzero(~mask))
+        if (mask >= full).all():
+            enough = np.ones(len(members), np.bool_)
+        else:
+            total = np.bincount(ids, weights=task.counts * seen, minlength=groups).astype(np.float64)
+            first = np.full(groups, -1, np.int64)
+            first[ids[::-1]] = np.arange(len(ids))[::-1]
+            projected = task.codes[first][:, ~mask]
+            enough = compatible(projected, total, "wildcard")[ids[members]] >= task.k
+        able = open_ & enough
+        if not able.any():
+            continue
+        need[members[able]] = np.minimum(need[members[able]], cost[able])
+        known[members[able]] += 1
+        # equal on the rest and blank in the same columns: such patterns did not match before and do afterwards
+        alike, groups = group_rows(with_blank[members], np.flatnonzero(np.append(~mask, True)))
+        used = np.zeros(groups, np.bool_)
+        used[alike[able]] = True
+        keep = used[alike]
+        parts.append(Entries(alike[keep] + places, members[keep], cost[keep], number, able[keep]))
+        places += groups
+    return _places(parts, len(task.codes), need)
+
+
+def gathering_places(task: Task, slack: float = SLACK) -> tuple[Places, Ints]:
+    """Places where lacking patterns can meet, with those who can be lent, and what each place already holds.
+
+    A pattern is offered the places that can be filled at its least cost, and those that cost up to ``slack``
+    cells more.
+    """
+    from celosia.mathematics.kernels.grouping.row_groups import group_rows
+
+    among = np.flatnonzero(task.lacking | (task.spare > 0))
+    blank = task.codes < 0
+    complete = ~blank.any(axis=1) & ~task.lacking
+    full = task.masks.any(axis=0)
+    need = np.full(len(task.codes), np.inf)
+    slack = slack * float(np.median(task.weights[full]))
+    offer = np.where(task.lacking, task.counts, task.spare)
+    already = float((blank[task.lacking] @ task.weights).max(initial=0.0))
+    parts: list[Entries] = []
+    base: list[Ints] = []
+    places = 0
+    for number, mask in enumerate(targets(task)):
+        if float(mask @ task.weights) - already > need[task.lacking].max() + slack:
+            break
+        members, cost = meet(task, mask, among)
+        lacks = task.lacking[members] & (cost <= need[members] + slack)
+        if not lacks.any():
+            continue
+        ids, groups = group_rows(task.codes, np.flatnonzero(~mask))
+        held = (blank == mask).all(axis=1) & ~task.lacking  # already published like this, and staying
+        if task.reading == "conservative":
+            held |= complete
+        holds = np.bincount(ids, weights=task.counts * held, minlength=groups).astype(np.int64)
+        holds[ids[held]] = np.maximum(holds[ids[held]], task.k)  # who lacks nothing is company enough, rows or not
+        if task.reading == "conservative" and (mask >= full).all():
+            holds[:] = task.k  # nothing is observed: it could be anybody
+        # a class that is to move as a whole does not do so by staying
+        moves = (cost > 0) | (task.counts[members] < task.k)
+        reach = holds + np.bincount(ids[members], weights=offer[members] * moves, minlength=groups)
+        lacks &= moves & (reach[ids[members]] >= task.k)
+        if not lacks.any():
+            continue
+        need[members[lacks]] = np.minimum(need[members[lacks]], cost[lacks])
+        here = np.bincount(ids[members[lacks]], weights=task.counts[members[lacks]], minlength=groups)
+        lent = ~task.lacking[members] & moves & (here > 0)[ids[members]] & (holds + here < task.k)[ids[members]]
+        keep = lacks | lent
+        found, place = np.unique(ids[members[keep]], return_inverse=True)
+        parts.append(Entries(place + places, members[keep], cost[keep], number, np.ones(len(place), np.bool_)))
+        base.append(holds[found])
+        places += len(found)
+    return _places(parts, len(task.codes), need)[0], np.concatenate([np.zeros(0, np.int64), *base])
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Patterns that may move to the places of one mask."""
+
+    place: Ints
+    pattern: Ints
+    cost: NDArray[np.float64]
+    mask: int
+    able: NDArray[np.bool_]
+
+
+def _places(parts: Sequence[Entries], patterns: int, need: NDArray[np.float64]) -> tuple[Places, NDArray[np.bool_]]:
+    """Put the entries of all masks together; only the cheapest ways of a pattern count as its own."""
+    place = np.concatenate([np.zeros(0, np.int64), *(part.place for part in parts)])
+    pattern = np.concatenate([np.zeros(0, np.int64), *(part.pattern for part in parts)])
+    cost = np.concatenate([np.zeros(0), *(part.cost for part in parts)])
+    mask = np.concatenate([np.zeros(0, np.int64), *(np.full(len(part.place), part.mask) for part in parts)])
+    able = np.concatenate([np.zeros(0, np.bool_), *(part.able for part in parts)]) & (cost <= need[pattern] + 1e-9)
+    place = np.unique(place, return_inverse=True)[1].astype(np.int64)
+    order = np.lexsort((pattern, cost, place))
+    return Places.of(place, pattern, cost, mask, patterns), able[order]

@@ -1,0 +1,1 @@
+"""Searches among the levels of all columns at once."""

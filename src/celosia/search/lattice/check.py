@@ -1,0 +1,285 @@
+"""One node of the lattice, judged: who is suppressed, what it costs, and what that says about other nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from celosia.classes.counts import ClassCounts, Counts, Shares, Verdict
+from celosia.parts import Model
+from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Objective, Score
+from celosia.search.lattice.tables import ClassTable, ClassTables, Levels, Records
+
+
+class Check(NamedTuple):
+    """What is known about a node once it was judged."""
+
+    levels: Levels
+    suppressed: int
+    """Records that would be suppressed."""
+    certain: int
+    """Records that every finer node must suppress as well."""
+    holds: bool
+    """Whether the limit allows to suppress so many, and some record is left."""
+    score: Score
+    """The loss, also where the node does not hold."""
+    measure: Score
+    """The score on the scale on which bounds add up: the score itself for most losses."""
+    classes: int
+    """Classes that are kept."""
+    penalty: Shares | None = None
+    """m × levels: what the certain ones add to each column's sum at least, here and at every finer node."""
+    floor: float = -np.inf
+    """No coarser node scores less."""
+    ceiling: float = -np.inf
+    """No finer node scores less."""
+    gap: float = 0.0
+    """What may be added to the other bounds, here and at every finer node."""
+    sums: Shares | None = None
+    """The columns' sums that the score combines, for a loss that adds up over columns."""
+
+
+class Checker:
+    """Judge nodes under a set of requirements, an objective and a suppression limit (a number of records)."""
+
+    def __init__(
+        self,
+        records: Records,
+        requirements: Sequence[Model],
+        objective: Objective,
+        limit: int,
+        counted: Sequence[str] = (),
+        keep_rows: int = 4_000_000,
+    ) -> None:
+        self.records = records
+        self.limit = limit
+        self._by_class = [r for r in requirements if r.scope == "class" and not r.size_only()]
+        self._by_file = [r for r in requirements if r.scope == "file"]
+        needs = objective.needs if isinstance(objective, ClassObjective) else ()
+        self._judged = _counted(records, requirements)
+        columns = tuple(dict.fromkeys((*self._judged, *needs, *counted)))
+        squares = isinstance(objective, ClassObjective) and objective.squares
+        self.tables = ClassTables(records, columns, keep_rows, squares)
+        if isinstance(objective, ClassObjective) and objective.settle is not None:
+            finest = self.tables.counts(self.tables.base, self.tables.base.sums[:, 0] > 0, columns=(), by_record=True)
+            objective = replace(objective, scale=objective.settle(finest))
+        self.objective = objective
+        self._convex = [r for r in requirements if self._kept_by_merging(r)]
+        totals = self.tables.counts(self.tables.base, np.zeros(len(self.tables.base), dtype=bool))
+        self._least = max(
+            (r.least_size(totals) for r in requirements if r.scope == "class" or r.monotone_suppression), default=1
+        )
+        self._columns = objective if isinstance(objective, ColumnObjective) else objective.columns
+        own = self._columns
+        self._forcing = own is not None and (own.extra is not None or own.spread is not None)
+        """Whether what must be suppressed raises the columns' sums."""
+        sized = all(r.scope == "class" and r.size_only() for r in requirements)
+        self._by_size = sized and not records.repeated and records.target is None and records.population is None
+        """Whether the size of a class in records decides alone."""
+        self._flatten()
+
+    def _kept_by_merging(self, requirement: Model) -> bool:
+        """Say whether classes that hold still hold when they are merged.
+
+        When persons have several records, a person in both classes counts once in their union: shares move in ways
+        that no convex model foresees. Sizes and distinct values still never fall.
+        """
+        return requirement.monotone_suppression or (requirement.monotone_generalisation and not self.records.repeated)
+
+    def _flatten(self) -> None:
+        """Lay what a suppressed record adds at least, from each level down to each finer one, end to end."""
+        domain = self.records.domain
+        widest = max((domain.values(j) for j in range(len(domain))), default=1)
+        deepest = max((len(maps) for maps in domain.maps), default=1)
+        self._count = np.zeros((len(domain), widest), dtype=np.int64)
+        self._cost_at = np.zeros((len(domain), deepest), dtype=np.float64)
+        self._extra = np.zeros(0)
+        self._spread = np.zeros(0)
+        self._offset = np.zeros((len(domain), deepest, deepest), dtype=np.int64)
+        columns = self._columns
+        if columns is None:
+            return
+        if columns.spread is not None:
+            self._spread = np.asarray(columns.spread, dtype=np.float64)
+        if columns.extra is None:
+            return
+        flat: list[Shares] = []
+        length = 0
+        for j, by_level in enumerate(columns.extra):
+            for a in range(len(by_level)):
+                for b in range(a + 1):
+                    least = np.full(domain.width(j, a), np.inf)
+                    np.minimum.at(least, domain.maps[j][a], by_level[b][domain.maps[j][b]])
+                    self._offset[j, a, b] = length
+                    flat.append(least)
+                    length += len(least)
+        self._extra = np.concatenate(flat)
+
+    def judge(self, table: ClassTable) -> tuple[Verdict, Verdict]:
+        """Say which classes are kept, and which ones fail in a way that every finer node fails too."""
+        size = self.tables.size(table)
+        here = table.sums[:, 0] > 0  # combinations of the population alone are no classes
+        large = size >= self._least
+        certain = here & ~large
+        kept = here & large
+        if len(table.peak):
+            enough = size >= table.peak
+            kept &= enough
+            if self.limit == 0:
+                certain |= here & ~enough
+        if self._by_class:
+            kept, failed = self._judge_classes(table, kept)
+            certain |= failed
+        if self._by_file and kept.any():
+            kept, refused = self._judge_file(table, kept)
+            if refused:
+                certain |= here
+        return kept, certain
+
+    def _judge_classes(self, table: ClassTable, candidates: Verdict) -> tuple[Verdict, Verdict]:
+        # judging a few classes in vain costs less than copying the others
+        most = 2 * np.count_nonzero(candidates) > len(candidates) and self.records.population is None
+        index = np.arange(len(candidates)) if most else np.flatnonzero(candidates)
+        counts = self.tables.counts(table, None if most else candidates, columns=self._judged)
+        holds = candidates[index]
+        failed = np.zeros(len(candidates), dtype=bool)
+        for requirement in self._by_class:
+            verdict = requirement.judge(counts)
+            if requirement.monotone_suppression or (self.limit == 0 and self._kept_by_merging(requirement)):
+                failed[index[~verdict]] = True
+            holds = holds & verdict
+        kept = np.zeros(len(candidates), dtype=bool)
+        kept[index[holds]] = True
+        return kept, failed & candidates
+
+    def _judge_file(self, table: ClassTable, kept: Verdict) -> tuple[Verdict, bool]:
+        """Suppress the cheapest classes while a requirement on the file refuses; say whether none may go."""
+        counts = self.tables.counts(table, columns=self._judged)
+        index = np.flatnonzero(kept)
+        if all(requirement.accepts(counts.take(index)) for requirement in self._by_file):
+            return kept, False
+        if self.limit == 0:
+            refused = any(self._kept_by_merging(r) and not r.accepts(counts.take(index)) for r in self._by_file)
+            return np.zeros_like(kept), refused
+        codes = isinstance(self.objective, ColumnObjective)
+        costs = self._cost(self.tables.counts(table, codes=codes, columns=()))
+        # ties go by key, so that the result does not depend on the way to the node
+        order = index[np.lexsort((*table.keys[index].T, costs[index]))]
+        low, high = 1, len(order)  # classes to suppress: ``low - 1`` are too few, all are enough
+        while low < high:
+            middle = (low + high) // 2
+            rest = np.sort(order[middle:])
+            if all(requirement.accepts(counts.take(rest)) for requirement in self._by_file):
+                high = middle
+            else:
+                low = middle + 1
+        fewer = kept.copy()
+        fewer[order[:high]] = False
+        return fewer, False
+
+    def _cost(self, counts: ClassCounts) -> Shares:
+        """Say what each class holds of the objective: the one with the least to lose is suppressed first."""
+        columns = self.objective
+        cost = counts.size.astype(np.float64)
+        if isinstance(columns, ColumnObjective) and columns.held is not None:
+            codes, levels = counts.codes, counts.levels
+            assert codes is not None
+            assert levels is not None
+            held = [cost * columns.held[j][level][codes[:, j]] for j, level in enumerate(levels)]
+            cost = np.log1p(np.stack(held, axis=1)).sum(axis=1)
+        return cost
+
+    def check(self, levels: Levels) -> Check:
+        """Judge one node."""
+        from celosia.mathematics.kernels.searching.lattice import large_classes
+
+        table = self.tables.at(levels)
+        records = table.sums[:, 0]
+        total = len(self.records)
+        if self._by_size:
+            kept, forced = np.empty(len(table), dtype=bool), np.empty(len(table), dtype=np.int64)
+            classes, suppressed = large_classes(table.sums, self._least, kept, forced)
+            certain, sure = ~kept, suppressed
+        else:
+            kept, certain = self.judge(table)
+            classes, suppressed = int(np.count_nonzero(kept)), total - int(records @ kept)
+            forced = self._forced(table, kept, certain)
+            sure = int(forced.sum())
+        penalty = self._penalty(table, forced) if sure and self._forcing else None
+        sums: Shares | None = None
+        floor, gap, ceiling = -np.inf, 0.0, -np.inf
+        score: Score
+        measure: Score
+        if isinstance(self.objective, ColumnObjective):
+            added = penalty if sure == suppressed else self._penalty(table, np.where(kept, 0, records))
+            sums = column_sums(self.objective, levels, added)
+            combined = self.objective.value(sums)
+            score = measure = tuple(combined.tolist()) if self.objective.ranked else float(combined[0])
+        else:
+            here = None
+            if self.records.population is not None:  # combinations that only the population has are no classes
+                here = records > 0
+                kept, certain = kept[here], certain[here]
+            counts = self.tables.counts(table, here, codes=self.objective.codes, least=self._least, by_record=True)
+            measure, floor, gap, ceiling = self.objective.measure(counts, kept, certain)
+            score = self.objective.loss(measure)
+        holds = suppressed <= self.limit and suppressed < total
+        return Check(levels, suppressed, sure, holds, score, measure, classes, penalty, floor, ceiling, gap, sums)
+
+    def loss(self, measured: float) -> float:
+        """Give the loss of a measured score or bound."""
+        return self.objective.loss(measured) if isinstance(self.objective, ClassObjective) else measured
+
+    def _forced(self, table: ClassTable, kept: Verdict, certain: Verdict) -> Counts:
+        """Give how many records of each class this and every finer node must suppress at least."""
+        forced = np.where(certain, table.sums[:, 0], 0)
+        if not self._convex:
+            return forced
+        open_classes = np.flatnonzero(~kept & ~certain & (table.sums[:, 0] > 0))
+        if len(open_classes):
+            counts = self.tables.counts(table, columns=self._judged).take(open_classes)
+            for requirement in self._convex:
+                removed = requirement.least_removed(counts)
+                if removed is not None:
+                    forced[open_classes] = np.maximum(forced[open_classes], removed)
+        return forced
+
+    def _penalty(self, table: ClassTable, lost: Counts) -> Shares:
+        """Give what so many lost records of each class add to each column, at each level up to the node's."""
+        from celosia.mathematics.kernels.searching.lattice import suppressed_cost, suppressed_counts
+
+        lay = self.tables.layout
+        suppressed_counts(table.keys, lost, lay.word, lay.shift, lay.mask, self._count)
+        levels = np.array(table.levels, dtype=np.int32)
+        suppressed_cost(self._count, levels, self._extra, self._offset, self._spread, self._cost_at)
+        return self._cost_at.copy()
+
+    def kept_records(self, levels: Levels) -> tuple[Verdict, Counts]:
+        """Say which records a node keeps, and the class of each."""
+        table, group = self.tables.from_base(levels)
+        kept, _ = self.judge(table)
+        label = group[self.tables.group].astype(np.int64)
+        return kept[label], label
+
+
+def column_sums(objective: ColumnObjective, levels: Levels, added: Shares | None) -> Shares:
+    """Give the columns' sums of a node, with what the suppressed records add."""
+    x = np.array([base[level] for base, level in zip(objective.base, levels, strict=True)], dtype=np.float64)
+    if added is not None:
+        x += added[np.arange(len(levels)), list(levels)]
+    return x
+
+
+def _counted(records: Records, requirements: Sequence[Model]) -> tuple[str, ...]:
+    """Name the columns whose values must be counted per class."""
+    names: list[str] = []
+    for requirement in requirements:
+        if requirement.size_only():
+            continue
+        for name in requirement.sensitive():
+            meant = records.sensitive if records.judged is None else records.judged
+            names.extend([name] if name is not None else list(meant))
+    return tuple(dict.fromkeys(names))

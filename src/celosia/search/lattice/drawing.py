@@ -1,0 +1,121 @@
+"""The lattice of hierarchy levels as an SVG picture: what was judged, what holds, which node is best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from xml.sax.saxutils import escape
+
+from celosia.search.lattice.explanation import minimal_safe
+
+DRAWN = 400
+"""So many nodes are drawn at most; a picture with more of them shows nothing."""
+WIDTH = 900
+ROW = 44
+LEFT = 60
+COLOURS = {"best": "#b5482a", "safe": "#3d7a57", "holds": "#a9cdb8", "fails": "#d9d5cf"}
+
+
+def lattice_svg(lattice: Mapping[str, Any]) -> str:
+    """Draw an explored lattice (:func:`celosia.search.lattice.explanation.explored`): fine nodes below, coarse above.
+
+    The best node, the minimal nodes that hold, other nodes that hold and nodes that fail differ in colour and in shape
+    (so that the picture can be read without colours); lines join nodes that differ by one level of one column.
+    Texts name columns, levels and counts only.
+
+    >>> picture = lattice_svg({"columns": ["age"], "lower": [0], "upper": [1], "size": 2, "optimal": True, "best": [1],
+    ...                        "nodes": [[[0], 3, 0, 0.0, False], [[1], 0, 1, 1.0, True]]})
+    >>> picture.startswith("<svg"), picture.count("<title>")
+    (True, 3)
+    """
+    chosen = _chosen(lattice)
+    rows: dict[int, list[Any]] = {}
+    for node in chosen:
+        rows.setdefault(sum(node[0]), []).append(node)
+    heights = sorted(rows)
+    place: dict[tuple[int, ...], tuple[float, float]] = {}
+    for row, height in enumerate(reversed(heights)):
+        members = sorted(rows[height], key=lambda node: (node[3], node[0]))
+        gap = (WIDTH - 2 * LEFT) / len(members)
+        for i, node in enumerate(members):
+            place[tuple(node[0])] = (LEFT + gap * (i + 0.5), 30 + ROW * row)
+    height_px = 60 + ROW * max(1, len(heights)) + 30
+    summary = f"Lattice of {lattice['size']} nodes, {len(lattice['nodes'])} judged, {len(chosen)} drawn"
+    frame = f'viewBox="0 0 {WIDTH} {height_px}" role="img" font-family="system-ui, sans-serif" font-size="11"'
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {frame}><title>{escape(summary)}</title>']
+    parts += [
+        f'<text x="8" y="{34 + ROW * row}" fill="#555">{height}</text>' for row, height in enumerate(reversed(heights))
+    ]
+    parts += list(_lines(place))
+    safe = {tuple(levels) for levels in minimal_safe(lattice)}
+    best = tuple(lattice["best"] or ())
+    parts += [_mark(node, place[tuple(node[0])], _state(node, best, safe), lattice["columns"]) for node in chosen]
+    parts.append(_legend(height_px - 16))
+    parts.append("</svg>")
+    return "".join(parts)
+
+
+def _chosen(lattice: Mapping[str, Any]) -> list[Any]:
+    """Pick what to draw: the best node, the minimal ones that hold, then those nearest to the best in levels."""
+    nodes = list(lattice["nodes"])
+    if len(nodes) <= DRAWN:
+        return nodes
+    safe = {tuple(levels) for levels in minimal_safe(lattice)}
+    centre = lattice["best"] or lattice["upper"]
+
+    def distance(node: Any) -> tuple[bool, int]:
+        levels = tuple(node[0])
+        return levels not in safe, sum(abs(a - b) for a, b in zip(levels, centre, strict=True))
+
+    return sorted(nodes, key=distance)[:DRAWN]
+
+
+def _lines(place: Mapping[tuple[int, ...], tuple[float, float]]) -> list[str]:
+    lines = []
+    for levels, (x, y) in place.items():
+        for j in range(len(levels)):
+            upper = (*levels[:j], levels[j] + 1, *levels[j + 1 :])
+            if upper in place:
+                to_x, to_y = place[upper]
+                ends = f'x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}"'
+                lines.append(f'<line {ends} stroke="#ccc" stroke-width="0.6"/>')
+    return lines
+
+
+def _state(node: Any, best: tuple[int, ...], safe: set[tuple[int, ...]]) -> str:
+    levels = tuple(node[0])
+    if levels == best:
+        return "best"
+    if levels in safe:
+        return "safe"
+    return "holds" if node[4] else "fails"
+
+
+def _mark(node: Any, at: tuple[float, float], state: str, columns: list[str]) -> str:
+    levels, suppressed, classes, score, holds = node
+    x, y = at
+    named = ", ".join(f"{name} {level}" for name, level in zip(columns, levels, strict=True))
+    shown = f"{score:.6g}" if isinstance(score, int | float) else ", ".join(f"{part:.4g}" for part in score)
+    verdict = "holds" if holds else "does not hold"
+    title = escape(f"{named}; loss {shown}; {suppressed} suppressed; {classes} classes; {verdict}")
+    return f"<g>{_shape(state, x, y)}<title>{title}</title></g>"
+
+
+def _shape(state: str, x: float, y: float) -> str:
+    colour = COLOURS[state]
+    if state == "best":
+        points = f"{x:.1f},{y - 9:.1f} {x + 9:.1f},{y:.1f} {x:.1f},{y + 9:.1f} {x - 9:.1f},{y:.1f}"
+        return f'<polygon points="{points}" fill="{colour}"/>'
+    if state == "safe":
+        return f'<rect x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10" fill="{colour}"/>'
+    if state == "holds":
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{colour}"/>'
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="none" stroke="#8c857b"/>'
+
+
+def _legend(y: float) -> str:
+    words = {"best": "optimum", "safe": "minimal, holds", "holds": "holds", "fails": "does not hold"}
+    return "".join(
+        f'{_shape(state, 80 + 170 * i, y)}<text x="{94 + 170 * i}" y="{y + 4}">{word}</text>'
+        for i, (state, word) in enumerate(words.items())
+    )

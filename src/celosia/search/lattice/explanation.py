@@ -1,0 +1,70 @@
+"""What a search looked at, as plain data: for the report, the drawing and the record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from celosia.search.lattice.lattice import Found
+
+
+def explored(found: Found, names: Sequence[str]) -> dict[str, Any]:
+    """Give the nodes that were judged, the best one, and the lattice they lie in.
+
+    Each node is a list ``[levels, suppressed, classes, score, holds]``; no cell value occurs.
+    """
+    return {
+        "columns": list(names),
+        "lower": list(found.lower),
+        "upper": list(found.upper),
+        "size": found.nodes,
+        "optimal": found.optimal,
+        "best": None if found.best is None else list(found.best.levels),
+        "nodes": [
+            [
+                list(check.levels),
+                check.suppressed,
+                check.classes,
+                list(check.score) if isinstance(check.score, tuple) else check.score,
+                check.holds,
+            ]
+            for check in found.checks
+        ],
+    }
+
+
+def minimal_safe(lattice: Mapping[str, Any]) -> list[list[int]]:
+    """Give the judged nodes that hold while no judged finer one does: where protection begins.
+
+    >>> nodes = [[[0, 0], 9, 1, 0.1, False], [[1, 0], 0, 2, 0.4, True], [[1, 1], 0, 1, 0.9, True]]
+    >>> minimal_safe({"nodes": nodes})
+    [[1, 0]]
+    """
+    safe = np.array([node[0] for node in lattice["nodes"] if node[4]], dtype=np.int64)
+    if not len(safe):
+        return []
+    order = np.lexsort(safe.T)[np.argsort(safe[np.lexsort(safe.T)].sum(axis=1), kind="stable")]
+    minimal: list[np.ndarray[Any, Any]] = []
+    for levels in safe[order]:
+        if not any((finer <= levels).all() for finer in minimal):
+            minimal.append(levels)
+    return [levels.tolist() for levels in minimal]
+
+
+def suppression_curve(lattice: Mapping[str, Any]) -> list[tuple[int, Any]]:
+    """Give what more suppression buys: records suppressed, and the least score found at or below so many.
+
+    Only nodes that were judged count, so beyond the limit of the search it is what is known, not the best there is.
+
+    >>> nodes = [[[0, 0], 9, 1, 0.1, False], [[1, 0], 2, 2, 0.4, True], [[0, 1], 3, 2, 0.6, True]]
+    >>> suppression_curve({"nodes": nodes})
+    [(2, 0.4), (9, 0.1)]
+    """
+    curve: list[tuple[int, Any]] = []
+    for _, suppressed, classes, score, _ in sorted(lattice["nodes"], key=lambda node: (node[1], node[3])):
+        if classes and (not curve or score < curve[-1][1]):
+            curve.append((suppressed, score))
+    return curve

@@ -1,0 +1,271 @@
+r"""Search for the best node of the lattice of hierarchy levels, with proof.
+
+Every node has a lower bound. It rises while the search learns: a node :math:`u` that must suppress the records
+:math:`S` forces every finer node to suppress them too, so their penalty counts there; a loss of classes that grows
+with coarsening (its *floor*) bounds every coarser node. A node whose bound reaches the best score is closed without
+being looked at. The search takes the open node with the least bound, walks up from it and checks a node on the way:
+whatever the answer, it closes nodes on one side. There are several ways to walk, over open nodes or through closed
+ones, too; the one whose looks closed most nodes of late is taken. When no node is open, the best is proven optimal.
+
+References: the chains follow Kohlmayer et al. (2012), *Flash: efficient, stable and optimal k-anonymity*; the
+bounds by what must be suppressed are our own.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.classes.counts import Shares, Verdict
+from celosia.search.lattice.check import Check, Checker
+from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Score
+from celosia.search.lattice.tables import Levels
+
+ENUMERATED = 300_000
+"""Lattices up to so many nodes are held as arrays (about 50 MB at nine columns)."""
+TRIED = 8
+"""One chain in so many is walked in another way, to see whether that closes more by now."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The result of a search: the best node, whether it is proven best, and all that was looked at."""
+
+    best: Check | None
+    """``None`` when no node holds (within what was looked at)."""
+    optimal: bool
+    bound: Score
+    """No node scores less; equal to the best score when the optimum is proven."""
+    checks: tuple[Check, ...]
+    nodes: int
+    """The size of the lattice."""
+    lower: Levels
+    upper: Levels
+
+
+def search(
+    checker: Checker, lower: Levels, upper: Levels, *, seconds: float | None = None, most: int | None = None
+) -> Found:
+    """Find the node between ``lower`` and ``upper`` with the least score.
+
+    Stops unfinished after so many ``seconds``, or after ``most`` nodes were judged (the same result on every machine).
+    """
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
+    allowed = math.inf if most is None else most
+
+    def late(judged: int) -> bool:
+        return judged >= allowed or time.monotonic() > deadline
+
+    nodes = math.prod(b - a + 1 for a, b in zip(lower, upper, strict=True))
+    if nodes <= ENUMERATED:
+        return _Enumerated(checker, lower, upper, nodes).run(late)
+    from celosia.search.lattice.anytime import descend
+
+    return descend(checker, lower, upper, nodes, late)
+
+
+def better(check: Check, than: Check | None) -> bool:
+    """Say whether a node that was judged holds and scores less than another."""
+    if not check.holds or than is None:
+        return check.holds
+    return check.measure < than.measure  # type: ignore[operator]  # one objective gives numbers or tuples, never both
+
+
+class _Walk:
+    """A way up: through closed nodes or not, where on it to look first (in tenths), and what a look closed of late."""
+
+    def __init__(self, *, through: bool, tenths: int) -> None:
+        self.through, self.tenths = through, tenths
+        self.closed = math.inf
+
+    def learn(self, closed: float) -> None:
+        """Take in how many nodes a look has closed on the average."""
+        self.closed = closed if math.isinf(self.closed) else 0.8 * self.closed + 0.2 * closed
+
+
+class _Enumerated:
+    """The search over a lattice whose nodes are all listed."""
+
+    def __init__(self, checker: Checker, lower: Levels, upper: Levels, nodes: int) -> None:
+        from celosia.mathematics.kernels.searching import lattice_nodes
+
+        self._kernels = lattice_nodes
+        self.checker = checker
+        self.lower, self.upper, self.nodes = lower, upper, nodes
+        self.bottom = np.array(lower, dtype=np.int64)
+        self.spans = np.array(upper, dtype=np.int64) - self.bottom + 1
+        grid = np.indices(tuple(self.spans.tolist()), dtype=np.int8).reshape(len(lower), -1).T
+        self.levels = np.ascontiguousarray(grid + np.array(lower, dtype=np.int8))  # nodes × m
+        self.strides = np.append(np.cumprod(self.spans[:0:-1])[::-1], 1)
+        objective = checker.objective
+        self.columns = objective if isinstance(objective, ColumnObjective) else objective.columns
+        self.walks = self._walks()
+        self.bound = np.full((nodes, 1), -np.inf)
+        if self.columns is not None:
+            self.sums = np.stack([base[self.levels[:, j]] for j, base in enumerate(self.columns.base)], axis=1)
+            self.penalty = np.zeros_like(self.sums)
+            self.bound = self.columns.value(self.sums)
+        if isinstance(objective, ClassObjective):
+            self.known = np.empty((nodes, 3))
+            self.known[:] = -np.inf, 0.0, -np.inf
+            self.known[:, 2] = self.bound[:, 0]
+        self.open: Verdict = np.ones(nodes, dtype=bool)
+        self.fresh: Verdict = np.ones(nodes, dtype=bool)
+        self.best: Check | None = None
+        self.checks: list[Check] = []
+        self._draw = self._turn = 0
+        self._path = np.empty(int(self.spans.sum()), dtype=np.int64)
+        self._listed = np.empty(nodes, dtype=np.int64)
+
+    def run(self, late: Callable[[int], bool]) -> Found:
+        """Check the top, then chains of open nodes, until none is open or time is up."""
+        self._look(self.nodes - 1)
+        if self.columns is None and self.open[0] and not late(len(self.checks)):
+            self._look(0)  # a loss that has a floor alone is bounded everywhere by that of the finest node
+        while True:
+            node = self._next()
+            if node < 0:
+                self._settle(late)
+                return self._result(True)
+            walk = self._walk()
+            looks, still = len(self.checks), np.count_nonzero(self.open)
+            chain = self._chain(node, through=walk.through)
+            while len(chain):
+                if late(len(self.checks)):
+                    return self._result(False)
+                at = len(chain) * walk.tenths // 10
+                self._look(int(chain[at]))
+                rest = chain[:at] if self.open[node] else chain[:0]
+                chain = rest if walk.through else chain[self.open[chain]]
+            walk.learn((still - np.count_nonzero(self.open)) / (len(self.checks) - looks))
+
+    def _next(self) -> int:
+        """Give the open node with the least bound, -1 if none is open; where floors are all there is, a finest one."""
+        if self.columns is not None:
+            return self._kernels.least_open(self.open, self.bound)
+        first = int(np.argmax(self.open))
+        return first if self.open[first] else -1
+
+    def _walks(self) -> tuple[_Walk, ...]:
+        """Give the walks to choose from.
+
+        What a coarse node must suppress closes finer ones even if it is closed itself, most of all where nothing may
+        be suppressed. A floor without a loss over columns closes most from below.
+        """
+        if self.checker.limit == 0:
+            return (_Walk(through=True, tenths=8),)
+        if self.columns is None:
+            return (_Walk(through=False, tenths=3),)
+        return (_Walk(through=False, tenths=7), _Walk(through=True, tenths=4))
+
+    def _walk(self) -> _Walk:
+        """Take the walk that closed most of late, and one after the other every now and then."""
+        self._turn += 1
+        if self._turn % TRIED == 1:
+            return self.walks[self._turn // TRIED % len(self.walks)]
+        return max(self.walks, key=lambda walk: walk.closed)
+
+    def _settle(self, late: Callable[[int], bool]) -> None:
+        """Among nodes of one score go to a finest one: generalising for nothing is no use."""
+        seen = {check.levels: check for check in self.checks}
+        moved = self.best is not None
+        while moved and self.best is not None:
+            moved = False
+            for j, level in enumerate(self.best.levels):
+                if level == self.lower[j]:
+                    continue
+                finer = (*self.best.levels[:j], level - 1, *self.best.levels[j + 1 :])
+                if finer not in seen:
+                    node = int(np.dot(np.array(finer) - self.bottom, self.strides))
+                    if late(len(self.checks)) or self.bound[node, 0] > _first(self.best.measure):
+                        continue
+                    seen[finer] = self.checker.check(finer)
+                    self.checks.append(seen[finer])
+                if seen[finer].holds and seen[finer].measure == self.best.measure:
+                    self.best, moved = seen[finer], True
+                    break
+
+    def _chain(self, node: int, *, through: bool) -> NDArray[np.int64]:
+        """Walk up from an open node over open neighbours, or through all that were not looked at yet.
+
+        The column to raise is picked in turn: chains that spread over the lattice close more nodes than chains that
+        all follow the cheapest column (measured: half the checks).
+        """
+        way = self.fresh if through else self.open
+        length, self._draw = self._kernels.walk_up(node, way, self.strides, self.spans, self._draw, self._path)
+        return self._path[:length].copy()
+
+    def _look(self, node: int) -> None:
+        check = self.checker.check(tuple(self.levels[node].tolist()))
+        self.checks.append(check)
+        self.open[node] = self.fresh[node] = False
+        improved = better(check, self.best)
+        if improved:
+            self.best = check
+        if check.certain > self.checker.limit:
+            self.open[self._side(node, below=True)] = False
+        elif check.certain or check.gap > 0 or check.ceiling > -np.inf:
+            self._raise_finer(node, check)
+        if check.floor > -np.inf:
+            self._bind(node, below=False, floor=check.floor)
+        if improved:
+            self._close(np.flatnonzero(self.open))
+
+    def _side(self, node: int, *, below: bool) -> NDArray[np.int64]:
+        """Give the open nodes that are finer (or coarser) than a node; valid until the next call."""
+        return self._listed[: self._kernels.open_side(node, below, self.open, self.strides, self.spans, self._listed)]
+
+    def _raise_finer(self, node: int, check: Check) -> None:
+        """Let finer nodes know what they must suppress."""
+        if self.columns is not None and check.penalty is not None:
+            finer = self._side(node, below=True)
+            changed = finer[: self._kernels.raise_penalty(finer, self.levels, check.penalty, self.penalty)]
+            bound = self.columns.value(self.sums[changed] + self.penalty[changed])
+            if isinstance(self.checker.objective, ColumnObjective):
+                self.bound[changed] = bound
+                self._close(changed)
+            else:
+                self.known[changed, 2] = np.maximum(self.known[changed, 2], bound[:, 0])
+        if isinstance(self.checker.objective, ClassObjective):
+            self._bind(node, below=True, gap=check.gap, least=check.ceiling)
+
+    def _bind(
+        self, node: int, *, below: bool, floor: float = -np.inf, gap: float = 0.0, least: float = -np.inf
+    ) -> None:
+        """Put together what is known about a loss of classes: merging costs its floor, suppressing the gap."""
+        objective = self.checker.objective
+        assert isinstance(objective, ClassObjective)
+        best = np.inf if self.best is None else _first(self.best.measure)
+        lattice = (self.open, self.bound, self.known, self.strides, self.spans, self._listed)
+        self._kernels.raise_side(node, below, *lattice, floor, gap, least, objective.gap_adds, objective.whole, best)
+
+    def _close(self, nodes: NDArray[np.int64]) -> None:
+        """Close nodes whose bound is not below the best score."""
+        if self.best is not None:
+            self.open[nodes[~_below(self.bound[nodes], self.best.measure)]] = False
+
+    def _result(self, finished: bool) -> Found:
+        bound: Score = math.inf if self.best is None else self.best.score
+        if not finished:
+            rows = self.bound[self.open]
+            least = rows[np.lexsort(rows.T[::-1])[0]]
+            bound = tuple(least.tolist()) if len(least) > 1 else self.checker.loss(float(least[0]))
+        return Found(self.best, finished, bound, tuple(self.checks), self.nodes, self.lower, self.upper)
+
+
+def _below(bound: Shares, score: Score) -> Verdict:
+    """Say for each bound (rows, compared from the left) whether it is below a score."""
+    if not isinstance(score, tuple):
+        return np.asarray(bound[:, 0] < score, dtype=bool)
+    difference = bound - np.array(score)
+    first = (difference != 0).argmax(axis=1)  # 0 when all are equal: the difference there is 0, not below
+    return np.asarray(difference[np.arange(len(bound)), first] < 0, dtype=bool)
+
+
+def _first(score: Score) -> float:
+    return score[0] if isinstance(score, tuple) else score

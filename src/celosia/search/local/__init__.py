@@ -1,0 +1,1 @@
+"""Searches for the level of each record."""

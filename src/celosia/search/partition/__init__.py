@@ -1,0 +1,1 @@
+"""Searches for boxes and groups of records."""

@@ -1,0 +1,108 @@
+"""Groups of records as a requirement sees them, and whether requirements can be met at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.classes import ClassCounts, Sensitive, ValueCounts
+from celosia.errors import ParameterError, RequirementError
+from celosia.parts import Model
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """What is counted in a group: values of sensitive columns, persons, and what its members ask for.
+
+    >>> counted = Groups(4, {"disease": Sensitive(np.array([0, 1, 1, 1], np.int32), 2)})
+    >>> found = counted.counts(np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]))
+    >>> found.size.tolist(), found.of("disease").distinct.tolist()
+    ([2, 2], [2, 1])
+    """
+
+    n: int
+    sensitive: Mapping[str, Sensitive] = field(default_factory=dict)
+    person: NDArray[np.int32] | None = None
+    target: Ints | None = None
+
+    @property
+    def total(self) -> int:
+        """The number of records, or persons, of the table."""
+        return self.n if self.person is None else len(np.unique(self.person))
+
+    def counts(self, records: Ints, group: Ints) -> ClassCounts:
+        """Count what the groups hold; ``group`` ascends and leaves no number out."""
+        from celosia.mathematics.kernels.grouping.group_counts import group_sizes, value_counts
+
+        begin = np.concatenate([[0], np.cumsum(np.bincount(group))]).astype(np.int64)
+        person = np.empty(0, np.int32) if self.person is None else self.person
+        values = {
+            name: ValueCounts(
+                *value_counts(begin, records, column.codes, column.width, person),
+                column.share(),
+                column.ancestors,
+                column.numbers,
+            )
+            for name, column in self.sensitive.items()
+        }
+        target = None if self.target is None else np.maximum.reduceat(self.target[records], begin[:-1])
+        return ClassCounts(group_sizes(begin, records, person), values, self.total, target=target)
+
+    def of_labels(self, label: Ints) -> ClassCounts:
+        """Count what the groups of a complete labelling hold."""
+        order = np.argsort(label, kind="stable")
+        return self.counts(order, label[order])
+
+    def please(self, requirements: Sequence[Model], records: Ints, group: Ints) -> NDArray[np.bool_]:
+        """Say for each group whether every requirement on classes holds and all members have the company they
+        ask for.
+        """
+        counts = self.counts(records, group)
+        kept = np.ones(len(counts), np.bool_) if counts.target is None else counts.size >= counts.target
+        for requirement in requirements:
+            if requirement.scope == "class":
+                kept &= requirement.judge(counts)
+        return kept
+
+
+def check_possible(who: str, requirements: Sequence[Model], groups: Groups) -> None:
+    """Refuse requirements that not even all records in one group would meet, with the value that this would
+    reach.
+    """
+    if groups.n == 0:
+        return
+    whole = groups.of_labels(np.zeros(groups.n, np.int64))
+    what = "persons" if groups.person is not None else "records"
+    if whole.target is not None and whole.target[0] > whole.size[0]:
+        raise RequirementError(
+            f"{who}: a record asks for a class of {int(whole.target[0])}, but the table has only "
+            f"{int(whole.size[0])} {what}. Targets up to {int(whole.size[0])} can be met."
+        )
+    for requirement in requirements:
+        if not requirement.accepts(whole):
+            reached = requirement.score(whole)
+            raise RequirementError(
+                f"{who}: {requirement.name} asks for {requirement.wish()}, but even with all {int(whole.size[0])} "
+                f"{what} in one class the value is {reached:g}. Ask for {reached:g}, or leave the requirement out."
+            )
+
+
+def least_size(requirements: Sequence[Model], groups: Groups) -> int:
+    """Give a size that every class must have for the requirements to hold."""
+    totals = ClassCounts(np.zeros(0, np.int64), {}, groups.total)
+    return max([1, *(r.least_size(totals) for r in requirements if r.scope == "class")])
+
+
+def refuse_population(who: str, requirements: Sequence[Model]) -> None:
+    """Refuse requirements that count a population table: its records have no place in the groups."""
+    for requirement in requirements:
+        if requirement.people() is not None:
+            raise ParameterError(
+                f"{who}: {requirement.name} counts a population table, which only "
+                "generalise can follow; use generalise, or leave it out."
+            )

@@ -1,0 +1,1 @@
+"""How results are shown: blocks for a terminal, a notebook or a page."""

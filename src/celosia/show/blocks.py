@@ -1,0 +1,253 @@
+"""How tables, assessments, comparisons and releases look in a terminal and in a notebook.
+
+Each is described once as blocks; a terminal gets them through rich, a notebook as HTML.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from celosia.parts import grammar
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from celosia.release.evidence import Release
+    from celosia.release.measuring import Assessment, Comparison, Finding
+    from celosia.table import Table
+
+CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""What moves the cursor of a terminal or turns the direction of text, and half characters; not tab and new line."""
+
+ARROWS = {"lower": "↓ lower is better", "higher": "↑ higher is better"}
+
+
+def visible(text: str, *, lines: bool = True) -> str:
+    r"""Text as a terminal may show it: control characters become symbols, new lines too unless ``lines`` are wanted.
+
+    >>> visible("age\x1b[2J\n", lines=False)
+    'age␛[2J␊'
+    """
+    shown = CONTROL.sub(_symbol, text)
+    return shown if lines else shown.replace("\n", "␊")
+
+
+def _symbol(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    return chr(0x2400 + code) if code < 0x20 else "␡" if code == 0x7F else "\ufffd"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A paragraph, or a table with a title."""
+
+    title: str
+    headings: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+
+
+class Shown:
+    """Gives a class with ``blocks()`` its looks in a terminal and in a notebook."""
+
+    def blocks(self) -> list[Block]:
+        """What there is to show."""
+        raise NotImplementedError
+
+    def __rich__(self) -> RenderableType:
+        return to_rich(self.blocks())
+
+    def _repr_html_(self) -> str:
+        return to_html(self.blocks())
+
+
+def assessment_blocks(assessment: Assessment) -> list[Block]:
+    """An assessment: what was looked at, what was required, what the risks are."""
+    table = assessment.table
+    counted = "persons" if table.schema.person else "records"
+    head = (
+        f"{len(table):,} rows, {table.suppressed():,} suppressed; classes count {counted}. "
+        f"Quasi-identifiers: {', '.join(table.schema.quasi)}."
+    )
+    blocks = [Block(head)]
+    if assessment.models:
+        rows = [
+            (f.part.name, f.part.wish(), number(f.value), "yes" if f.holds and not assessment.guessed else "NO")
+            for f in assessment.models
+        ]
+        blocks.append(Block("Requirements", ("model", "wanted", "measured", "holds"), rows))
+    blocks.append(Block("Risks", ("measure", "value", "what it means"), [_row(f) for f in assessment.risks]))
+    for finding in assessment.risks:
+        blocks += _details(finding)
+    return blocks
+
+
+def comparison_blocks(comparison: Comparison) -> list[Block]:
+    """A comparison: losses beside what an unchanged table has, attacks beside guessing, and what does not apply."""
+    lost = [f for f in comparison.losses if f.value is not None]
+    attacks = [f for f in comparison.risks if f.value is not None]
+    silent = [f for f in (*comparison.losses, *comparison.risks) if f.value is None]
+    blocks = []
+    if lost:
+        head = ("loss", "value", "unchanged", "", "what it means")
+        blocks.append(Block("What was lost (lower is better)", head, [_loss_row(f, comparison) for f in lost]))
+    if attacks:
+        head = ("attack or risk", "value", "guessing", "", "what it means")
+        blocks.append(Block("What an intruder can do (lower is better)", head, [_attack_row(f) for f in attacks]))
+    if silent:
+        reasons = dict.fromkeys(f.reason for f in silent)
+        rows = [(", ".join(_named(f) for f in silent if f.reason == reason), reason) for reason in reasons]
+        blocks.append(Block("Not measured", ("measure", "why"), rows))
+    return blocks
+
+
+def _loss_row(finding: Finding, comparison: Comparison) -> tuple[str, ...]:
+    """A loss with an arrow up when it is above that of an unchanged table, down when it is below."""
+    from celosia.errors import CelosiaError
+
+    try:
+        least: float | None = finding.part.least(comparison.original)
+    except CelosiaError:
+        least = None
+    shown = [value_of(finding, value) for value in (finding.value, least)]
+    return _named(finding), *shown, _arrow(finding.value, least), finding.part.summary().replace("``", "")
+
+
+def _attack_row(finding: Finding) -> tuple[str, ...]:
+    """A risk with an arrow up when it is above what guessing reaches."""
+    guess = finding.evidence.get("baseline")
+    guess = guess if isinstance(guess, int | float) else None
+    shown = [value_of(finding, value) for value in (finding.value, guess)]
+    return _named(finding), *shown, _arrow(finding.value, guess), finding.part.summary().replace("``", "")
+
+
+def _named(finding: Finding) -> str:
+    """The measure with the parameters that differ from its defaults."""
+    written = grammar.show(finding.part.public_spec())
+    return written if len(written) <= 60 else str(finding.part.name)
+
+
+def value_of(finding: Finding, value: Any) -> str:
+    """A value of a measure: a share as a percentage, all else in its unit."""
+    share = getattr(finding.part, "bounded", isinstance(value, int | float) and 0 <= value <= 1)
+    return f"{100 * value:.4g} %" if share and isinstance(value, int | float) else number(value)
+
+
+def _arrow(value: float | None, base: float | None) -> str:
+    if value is None or base is None:
+        return ""
+    return "=" if math.isclose(value, base, abs_tol=1e-12) else ("↑" if value > base else "↓")
+
+
+def release_blocks(release: Release) -> list[Block]:
+    """A release: the verdict, what was measured, where things are."""
+    if not release.assessment.models:
+        verdict = "No requirement was set."
+    elif release.holds:
+        verdict = "Every requirement holds."
+    else:
+        verdict = "A requirement does NOT hold: do not publish."
+    written = [(name, str(path)) for name, path in release.paths.items()]
+    return [
+        Block(verdict),
+        *assessment_blocks(release.assessment),
+        *comparison_blocks(release.comparison),
+        *([Block("Written", ("what", "where"), written)] if written else []),
+    ]
+
+
+def table_blocks(table: Table) -> list[Block]:
+    """A table: its columns and what was done to it; never a value."""
+    rows = [
+        (c.name, ", ".join(sorted(map(str, c.roles))), str(c.kind or ""), "yes" if c.hierarchy is not None else "")
+        for c in table.schema.columns
+    ]
+    blocks = [
+        Block(f"Table of {len(rows)} columns on {table.engine.name}"),
+        Block("Columns", ("name", "roles", "kind", "hierarchy"), rows),
+    ]
+    if table.history:
+        steps = [(str(i + 1), str(entry.get("step", ""))) for i, entry in enumerate(table.history)]
+        blocks.append(Block("Steps", ("", "method"), steps))
+    return blocks
+
+
+def to_rich(blocks: Sequence[Block]) -> RenderableType:
+    """The blocks for a terminal."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    shown: list[RenderableType] = []
+    for block in blocks:
+        if not block.headings:
+            shown.append(Text(visible(block.title, lines=False), style="bold" if "NOT" in block.title else ""))
+            continue
+        page = Table(title=Text(visible(block.title, lines=False)), title_justify="left", title_style="bold")
+        for heading in block.headings:
+            page.add_column(
+                heading, justify="right" if heading in {"value", "measured", "unchanged", "guessing"} else "left"
+            )
+        for row in block.rows:
+            page.add_row(*(Text(visible(cell, lines=False), style="bold red" if cell == "NO" else "") for cell in row))
+        shown.append(page)
+    return Group(*shown)
+
+
+def to_html(blocks: Sequence[Block]) -> str:
+    """The blocks for a notebook."""
+    out = []
+    for block in blocks:
+        if not block.headings:
+            out.append(f"<p>{escape(block.title)}</p>")
+            continue
+        head = "".join(f"<th style='text-align:left'>{escape(h)}</th>" for h in block.headings)
+        body = "".join(
+            "<tr>" + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in block.rows
+        )
+        out.append(
+            f"<table><caption style='text-align:left;font-weight:600'>{escape(block.title)}</caption>"
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
+    return "<div>" + "".join(out) + "</div>"
+
+
+def number(value: Any) -> str:
+    """A number for people.
+
+    >>> number(0.2), number(12918227.0), number(None), number(float("inf"))
+    ('0.2', '12,918,227', '—', '∞')
+    """
+    if not isinstance(value, int | float):
+        return "—"
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "—"
+    return f"{int(value):,}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+
+
+def _row(finding: Finding) -> tuple[str, str, str]:
+    if finding.value is None:
+        return finding.part.name, "—", f"not measured: {finding.reason}"
+    return finding.part.name, number(finding.value), f"{finding.part.summary()} {ARROWS['lower']}".replace("``", "")
+
+
+def _details(finding: Finding) -> list[Block]:
+    """The parts of a risk that are plain numbers, as a small table."""
+    flat: list[tuple[str, str]] = []
+    for name, value in finding.evidence.items():
+        if name == "value":
+            continue
+        if isinstance(value, dict):
+            flat += [(f"{name} {k}", number(v)) for k, v in value.items() if isinstance(v, int | float)]
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            flat.append((name, number(value)))
+        elif isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(v, int | float) for v in value):
+            flat.append((name, f"{number(value[0])} – {number(value[1])}"))
+    return [Block(f"{finding.part.name} in detail", ("", "value"), flat)] if flat and len(flat) <= 20 else []

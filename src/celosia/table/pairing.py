@@ -1,0 +1,97 @@
+"""Which record of the original a protected record is: what row-wise measures need.
+
+Tables of one run share their record ids. Two frames in memory are paired by position. Two files are paired by a key
+column only: a written release is shuffled, so positions mean nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celosia.data.engines.engine import RECORD
+from celosia.errors import DataError, NotApplicable
+from celosia.table import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+
+def positions(original: Table, protected: Table) -> NDArray[np.int64]:
+    """For each protected record the position of its original record."""
+    if original.lineage is protected.lineage:
+        key = ("positions", original.rows)
+        return protected.cached(key, lambda: np.searchsorted(original.ids(), protected.ids()).astype(np.int64))
+    if original.ordered and protected.ordered and len(original) == len(protected):
+        return np.arange(len(original), dtype=np.int64)
+    raise NotApplicable(
+        "the records of the two tables cannot be paired: give a key column that both have, or measure inside the run "
+        "that protects the table (a written release is shuffled, so positions mean nothing)."
+    )
+
+
+def counterparts(original: Table, protected: Table) -> NDArray[np.int64]:
+    """For each original record the position of its protected record, -1 for none."""
+    rows = positions(original, protected)
+    found = np.full(len(original), -1, dtype=np.int64)
+    found[rows] = np.arange(len(rows))
+    return found
+
+
+def paired(original: Table, protected: Table, names: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """These columns of the protected records, and of their originals in the same order."""
+    import polars as pl
+
+    rows = positions(original, protected)
+    before = pl.DataFrame([original.column(name) for name in names])[rows]
+    return before, pl.DataFrame([protected.column(name) for name in names])
+
+
+def paired_numbers(
+    original: Table, protected: Table, names: Sequence[str]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Numeric columns of the originals and of the protected records, row by row."""
+    rows = positions(original, protected)
+    return original.numeric(names)[rows], protected.numeric(names)
+
+
+def shared_columns(original: Table, protected: Table) -> list[str]:
+    """Columns that both tables have, identifiers left out."""
+    return [name for name in original.names if name in protected.names and name not in original.schema.identifiers]
+
+
+def shared_numbers(original: Table, protected: Table) -> list[str]:
+    """Columns that are numbers in both tables, identifiers, weights and ids left out."""
+    schema = original.schema
+    special = {schema.weight, schema.household, schema.person, schema.stratum}
+    before, after = original.polars_types(), protected.polars_types()
+    return [
+        name
+        for name in shared_columns(original, protected)
+        if name not in special and before[name].is_numeric() and after[name].is_numeric()
+    ]
+
+
+def by_key(original: Table, protected: Table, key: str) -> Table:
+    """The protected table with the record ids of the original, found through a key column of both."""
+    import polars as pl
+
+    ours = original.column(key)
+    theirs = protected.column(key)
+    for which, series in (("original", ours), ("protected", theirs)):
+        repeated = len(series) - series.n_unique()
+        if repeated:
+            raise DataError(f"key column {key!r}: {repeated} values of the {which} table are repeated or missing.")
+    ids = pl.DataFrame({key: ours, "id": original.ids()})
+    found = theirs.to_frame().join(ids, on=key, how="left", maintain_order="left")["id"]
+    if found.null_count():
+        raise DataError(f"key column {key!r}: {found.null_count()} protected records have no original.")
+    order = np.argsort(found.to_numpy(), kind="stable")
+    data = protected.polars()[order].with_columns(pl.Series(RECORD, found.to_numpy()[order]))
+    frame = protected.engine.accept(data)
+    rows = replace(protected.rows, frame=frame)
+    return replace(protected, rows=rows, lineage=original.lineage, start=original, _cache={})

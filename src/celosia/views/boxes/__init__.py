@@ -1,0 +1,1 @@
+"""The boxes of a partition: how they are recorded, replayed and shown."""

@@ -1,0 +1,262 @@
+"""The quasi-identifiers of a table as axes of a partition, and the cells that describe a group of its
+records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+
+from celosia.classes import STAR
+from celosia.data.schema import Kind
+from celosia.errors import UnknownName
+from celosia.hierarchy import texts
+from celosia.hierarchy.values import Interval
+from celosia.search.partition.groups import Groups
+from celosia.search.partition.mondrian import Axis
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.parts import Model
+    from celosia.table import Table
+
+Output = Literal["mean", "median", "mode"]
+
+
+def axes(table: Table, weights: Mapping[str, float] | None = None) -> list[Axis]:
+    """One axis per quasi-identifier: numbers, dates and ordinal values by their order, others by hierarchy or
+    as labels.
+    """
+    names = table.schema.need_quasi()
+    for name in weights or {}:
+        if name not in names:
+            raise UnknownName.of("quasi-identifier", name, names)
+    return [axis(table, name, (weights or {}).get(name, 1.0)) for name in names]
+
+
+def axis(table: Table, name: str, weight: float = 1.0) -> Axis:
+    """The axis of one column."""
+    codes, values = table.codes(name)
+    kind = table.schema[name].kind
+    if kind == Kind.ORDINAL:
+        return Axis.ordered(codes, np.arange(len(values), dtype=np.float64), weight)
+    if kind in (Kind.NUMERIC, Kind.DATE) and (values.dtype.is_numeric() or values.dtype.is_temporal()):
+        return Axis.ordered(codes, values.to_physical().cast(float).to_numpy(), weight)
+    if table.schema.hierarchy(name) is None:
+        return Axis.labels(codes, len(values), weight)
+    levels = table.levels(name)
+    height = range(1, levels.height + 1)
+    nodes = np.stack([np.arange(len(values)), *(levels.codes(v).astype(np.int64) for v in height)])
+    below = [levels.table[v].rows[levels.codes(v)] for v in height]
+    shares = [np.where(rows > 1, levels.shares(v), 0.0) for v, rows in zip(height, below, strict=True)]
+    return Axis.tree(codes, nodes, np.stack([np.zeros(len(values)), *shares]), weight)
+
+
+def groups(table: Table, requirements: Sequence[Model], target: NDArray[np.int64] | None = None) -> Groups:
+    """What requirements count in the groups of a table; shares are compared with those of the input table."""
+    for model in requirements:
+        model.check_search(table)
+    names = [
+        column for model in requirements for name in model.sensitive() for column in table.schema.need_sensitive(name)
+    ]
+    return Groups(len(table), {name: table.counted(name) for name in dict.fromkeys(names)}, table.persons(), target)
+
+
+class Boxes:
+    """A partition of records, sorted by group so that one pass over a column describes all groups."""
+
+    def __init__(self, label: NDArray[np.int64]) -> None:
+        self.label = label
+        self.size = np.bincount(label)
+        self._order = np.argsort(label, kind="stable")
+        self._begin = np.cumsum(self.size) - self.size
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    def ends(self, codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The smallest and the largest code of each group."""
+        inside = codes[self._order]
+        return np.minimum.reduceat(inside, self._begin), np.maximum.reduceat(inside, self._begin)
+
+    def common(self, one: Axis) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The lowest level at which the records of each group share a node, and a leaf below that node."""
+        assert one.levels is not None
+        leaf = one.codes[self._order[self._begin]].astype(np.int64)
+        level = np.full(len(self), len(one.levels) - 1, np.int64)
+        for v in range(len(one.levels) - 2, -1, -1):
+            low, high = self.ends(one.levels[v].astype(np.int32)[one.codes])
+            level = np.where(low == high, v, level)
+        return level, leaf
+
+    def members(self, codes: NDArray[np.int32], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The distinct codes of each group: the group of each entry, ascending, and the code."""
+        owner, code = np.divmod(np.unique(self.label * width + codes), width)
+        return owner, code
+
+    def widths(self, table_axes: Sequence[Axis]) -> NDArray[np.float64]:
+        """The normalised certainty penalty of each group in each column: what share of the column it spans."""
+        found = np.zeros((len(self), len(table_axes)))
+        for j, one in enumerate(table_axes):
+            if one.position is not None:
+                low, high = self.ends(one.codes)
+                found[:, j] = np.minimum(one.position[high] - one.position[low], 1.0)
+            elif one.levels is not None and one.shares is not None:
+                level, leaf = self.common(one)
+                found[:, j] = one.shares[level, leaf]
+            else:
+                distinct = np.bincount(self.members(one.codes, one.size)[0], minlength=len(self))
+                found[:, j] = (distinct - 1) / max(one.size - 1, 1)
+        return found
+
+
+def middles(table: Table, name: str, boxes: Boxes, output: Output) -> pl.Series:
+    """One value for each group."""
+    import polars as pl
+
+    frame = pl.DataFrame({"g": boxes.label, "v": table.column(name)})
+    return frame.group_by("g").agg(_middle(table, name, output)).sort("g")["v"].alias(name)
+
+
+def _middle(table: Table, name: str, output: Output) -> pl.Expr:
+    """The mean or median of numbers; elsewhere the most frequent value, of several the first in their order."""
+    import polars as pl
+
+    if output != "mode" and table.schema[name].kind == Kind.NUMERIC and table.column(name).dtype.is_numeric():
+        return pl.col("v").mean() if output == "mean" else pl.col("v").median()
+    return pl.col("v").drop_nulls().mode().sort().first()
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """The different cells that groups show in a column, what each stands for, and which one each group shows.
+
+    A region is the lowest and the highest value of a range, the label numbers of a set, or the level and label of a
+    node. ``None`` is the region of missing values; an empty one stands for everything: missing and other values met.
+    """
+
+    cells: list[str | None]
+    spans: list[list[Any] | None]
+    group: NDArray[np.int64]
+
+    def shown(self) -> pl.Series:
+        """The cell of each group."""
+        import polars as pl
+
+        return pl.Series(self.cells, dtype=pl.String).gather(self.group)
+
+
+def regions(table: Table, name: str, one: Axis, boxes: Boxes) -> Regions:
+    """Ranges, nodes of the hierarchy or sets of labels that hold the groups; a star where missing values and others
+    meet.
+    """
+    codes, values = table.codes(name)
+    absent = codes < 0
+    mixed = np.zeros(len(boxes), np.bool_)
+    if absent.any():
+        missing = np.bincount(boxes.label, weights=absent, minlength=len(boxes))
+        mixed = (missing > 0) & (missing < boxes.size)
+    filled = np.where(absent, np.int32(len(values)), codes)
+    if one.levels is not None:
+        return _nodes(one, boxes, mixed, node_labels(table, name, one))
+    if one.position is not None:
+        return _spans(table, name, *boxes.ends(filled), mixed)
+    return _sets(table, name, boxes.members(filled, len(values) + 1), mixed)
+
+
+def node_labels(table: Table, name: str, one: Axis) -> list[list[str | None]]:
+    """The label of each code of a tree axis at each of its levels; a missing value has one at the top only."""
+    assert one.levels is not None
+    levels = table.levels(name)
+    found: list[list[str | None]] = [list(texts(table.codes(name)[1]))]
+    found += [levels.labels(v) for v in range(1, levels.height + 1)]
+    if len(found) < len(one.levels):  # a top that the hierarchy itself lacks
+        found.append([STAR] * len(found[0]))
+    if len(found[0]) < one.size:
+        found = [[*labels, None] for labels in found]
+        found[-1][-1] = found[-1][0]
+    return found
+
+
+def _nodes(one: Axis, boxes: Boxes, mixed: NDArray[np.bool_], labels: list[list[str | None]]) -> Regions:
+    level, leaf = boxes.common(one)
+    distinct, first, group = np.unique(
+        np.where(mixed, -1, level * one.size + cast("Any", one.levels)[level, leaf]),
+        return_index=True,
+        return_inverse=True,
+    )
+    at = [(int(level[g]), labels[level[g]][leaf[g]]) for g in first]
+    whole = distinct < 0
+    return Regions(
+        [STAR if w else label for w, (_, label) in zip(whole, at, strict=True)],
+        [[] if w else None if label is None else [v, label] for w, (v, label) in zip(whole, at, strict=True)],
+        group,
+    )
+
+
+def _spans(
+    table: Table, name: str, low: NDArray[np.int32], high: NDArray[np.int32], mixed: NDArray[np.bool_]
+) -> Regions:
+    import polars as pl
+
+    values = table.codes(name)[1]
+    text = pl.Series(name, texts(values), dtype=pl.String)
+    ordinal = table.schema[name].kind == Kind.ORDINAL
+    size = len(values) + 1
+    distinct, group = np.unique(np.where(mixed, -1, low.astype(np.int64) * size + high), return_inverse=True)
+    shown: list[str | None] = []
+    spans: list[list[Any] | None] = []
+    for a, b in ((-1, -1) if span < 0 else divmod(int(span), size) for span in distinct):
+        if a < 0 or a == len(values):
+            shown.append(STAR if a < 0 else None)
+            spans.append([] if a < 0 else None)
+        else:
+            shown.append(_span(values, text, a, b, ordinal))
+            spans.append(list(range(a, b + 1)) if ordinal else [text[a], text[b]])
+    return Regions(shown, spans, group)
+
+
+def _span(values: pl.Series, text: pl.Series, low: int, high: int, ordinal: bool) -> str:
+    if ordinal:
+        return set_cell(text[low : high + 1].to_list(), len(values))
+    if low == high:
+        return cast("str", text[low])
+    if values.dtype.is_numeric():
+        return str(Interval(float(values[low]), float(values[high])))
+    return str(Interval(str(text[low]), str(text[high])))
+
+
+def _sets(
+    table: Table, name: str, members: tuple[NDArray[np.int64], NDArray[np.int64]], mixed: NDArray[np.bool_]
+) -> Regions:
+    import polars as pl
+
+    text = texts(table.codes(name)[1])
+    by_group = pl.DataFrame({"g": members[0], "c": members[1]}).group_by("g", maintain_order=True)
+    listed = by_group.agg("c", pl.col("c").cast(pl.String).str.join(",").alias("key"))
+    keyed = listed.with_columns(pl.when(pl.Series(mixed)).then(pl.lit(STAR)).otherwise("key").alias("key"))
+    distinct = keyed.unique("key", keep="first", maintain_order=True).select("key", "c").with_row_index("i")
+    group = keyed.join(distinct.select("key", "i"), on="key", how="left", maintain_order="left")["i"]
+    shown: list[str | None] = []
+    spans: list[list[Any] | None] = []
+    for _, key, found in distinct.select("i", "key", "c").iter_rows():
+        gone = key != STAR and found[0] == len(text)
+        shown.append(STAR if key == STAR else None if gone else set_cell([text[c] for c in found], len(text)))
+        spans.append([] if key == STAR else None if gone else found)
+    return Regions(shown, spans, group.cast(pl.Int64).to_numpy())
+
+
+def set_cell(labels: Sequence[str | None], size: int) -> str:
+    """The cell of some of ``size`` labels: one of them, a set, or everything.
+
+    >>> set_cell(["a"], 3), set_cell(["a", "b"], 3), set_cell(["a", "b", "c"], 3)
+    ('a', '{a, b}', '*')
+    """
+    if len(labels) == 1:
+        return str(labels[0])
+    return STAR if len(labels) == size else "{" + ", ".join(map(str, labels)) + "}"

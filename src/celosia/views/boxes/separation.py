@@ -1,0 +1,144 @@
+"""Groups of records in which no sensitive value is too frequent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from celosia.errors import ParameterError, RequirementError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.classes import Sensitive
+    from celosia.streams import Stream
+    from celosia.table import Table
+
+    Grouping = Callable[[NDArray[np.int64]], NDArray[np.int64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Separation:
+    """The group of each record, and what may be said about the groups."""
+
+    label: NDArray[np.int64]
+    evidence: dict[str, Any]
+
+
+def separate(
+    who: str, table: Table, l: int, names: Sequence[str], how: Literal["near", "buckets"], stream: Stream
+) -> Separation:
+    """Group the records of a table so that each value of each named column has at most 1/l of its group.
+
+    With a declared person column no group has two records of a person: the records are dealt out to as many parts as
+    one person has records at most, and each part is grouped on its own.
+    """
+    from celosia.mathematics.disclosure.count_estimates import reconstruction_error
+
+    columns = {name: table.counted(name) for name in names}
+    n = len(table)
+    if how == "buckets" and len(columns) > 1:
+        raise ParameterError(
+            f"{who}: groups = 'buckets' works with one sensitive column, got {len(columns)}; use 'near'."
+        )
+    parts = _parts(table.persons(), columns, n)
+    for records in parts:
+        _check(who, l, columns, records, len(parts))
+    label = _labels(table, l, columns, parts, how, stream) if n else np.zeros(0, np.int64)
+    error = {
+        name: reconstruction_error(label, column.codes.astype(np.int64)) / max(n, 1) for name, column in columns.items()
+    }
+    sizes = np.bincount(label, minlength=1)
+    evidence = {
+        "groups": int(label.max(initial=-1)) + 1,
+        "smallest": int(sizes.min()),
+        "largest": int(sizes.max()),
+        "reconstruction_error": error,
+    }
+    return Separation(label, evidence)
+
+
+def _parts(person: NDArray[np.int32] | None, columns: dict[str, Sensitive], n: int) -> list[NDArray[np.int64]]:
+    """The records in parts that have nobody twice, each value about as often in one as in the other."""
+    from celosia.mathematics.kernels.searching.anatomy import deal
+
+    rows = np.zeros(0, np.int64) if person is None else np.bincount(person)
+    most = int(rows.max(initial=0))
+    if person is None or most <= 1:
+        return [np.arange(n)]
+    first = np.cumsum([0, *(column.width for column in columns.values())])
+    codes = np.stack([column.codes + at for column, at in zip(columns.values(), first[:-1], strict=True)])
+    order = np.lexsort((person, -rows[person]))  # who has most has least choice
+    part = deal(order, person, codes.astype(np.int64), int(first[-1]), most)
+    return np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part, minlength=most))[:-1])
+
+
+def _check(who: str, l: int, columns: dict[str, Sensitive], records: NDArray[np.int64], parts: int) -> None:
+    """Refuse a part in which a value is too frequent for any grouping."""
+    n = len(records)
+    for name, column in columns.items():
+        most = int(np.bincount(column.codes[records], minlength=1).max())
+        if most * l <= n:
+            continue
+        told = f"{who}: at most 1/{l} of a group may share a value of {name!r}, but one value has {most} of the "
+        if parts == 1:
+            raise RequirementError(f"{told}{n} records. l = {n // most} can be reached.")
+        raise RequirementError(
+            f"{told}{n} records that can be grouped together. One person has {parts} records, which must go to "
+            f"{parts} different groups. Lower l, or keep fewer records per person."
+        )
+
+
+def _labels(
+    table: Table, l: int, columns: dict[str, Sensitive], parts: list[NDArray[np.int64]], how: str, stream: Stream
+) -> NDArray[np.int64]:
+    """The group of each record; the numbers say nothing about how the groups were made."""
+    grouping = _near(table, l, columns) if how == "near" else _buckets(table, l, columns, stream)
+    label = np.empty(len(table), np.int64)
+    count = 0
+    for records in parts:
+        label[records] = grouping(records) + count
+        count = int(label[records].max()) + 1
+    if how == "buckets":
+        return stream.child("numbers").rng().permutation(count)[label]
+    first = np.unique(label, return_index=True)[1]
+    return np.argsort(np.argsort(first))[label]
+
+
+def _near(table: Table, l: int, columns: dict[str, Sensitive]) -> Grouping:
+    """Groups of similar records."""
+    from celosia.search.partition.groups import Groups
+    from celosia.search.partition.mondrian import partition
+    from celosia.views.boxes.regions import axes
+
+    counted = Groups(len(table), columns)
+    sides = axes(table)
+
+    def grouping(part: NDArray[np.int64]) -> NDArray[np.int64]:
+        def rare_enough(records: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.bool_]:
+            found = counted.counts(part[records], group)
+            kept = np.ones(len(found), np.bool_)
+            for values in found.values.values():
+                largest = np.maximum.reduceat(values.count, values.start[:-1])
+                kept &= largest * l <= found.size
+            return kept
+
+        return partition([replace(side, codes=side.codes[part]) for side in sides], l, judge=rare_enough).label
+
+    return grouping
+
+
+def _buckets(table: Table, l: int, columns: dict[str, Sensitive], stream: Stream) -> Grouping:
+    """Groups of l different values from anywhere."""
+    from celosia.mathematics.kernels.searching.anatomy import bucketise
+
+    (column,) = columns.values()
+    drawn = stream.child("order").uniform(table.ids())
+
+    def grouping(part: NDArray[np.int64]) -> NDArray[np.int64]:
+        return bucketise(column.codes[part], np.argsort(drawn[part], kind="stable"), column.width, l)
+
+    return grouping

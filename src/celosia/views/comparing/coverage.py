@@ -1,0 +1,168 @@
+"""How much of its column's domain each protected cell covers: what class-based losses are made of.
+
+Every loss here is a function of two small things: how many records each cell of a column has, and what share of
+the column's domain (the rows of its hierarchy, or the values of the original) the cell stands for. No pairing of
+records is needed. A record that is suppressed, or gone, belongs to no cell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celosia.classes import STAR
+from celosia.classes.column import encode
+from celosia.data.engines.engine import ROWS
+from celosia.errors import NotApplicable
+from celosia.hierarchy import Levels
+from celosia.hierarchy.text import text_expression, texts
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """The cells of one quasi-identifier of a protected table."""
+
+    name: str
+    cells: list[str | None]
+    records: NDArray[np.int64]
+    """Records with each cell, suppressed ones apart."""
+    share: NDArray[np.float64]
+    """Share of the domain that each cell covers."""
+    levels: Levels
+    """The hierarchy over the original values; without one: the values and ``*``."""
+    suppressed: int
+    """Records that are suppressed or gone."""
+    total: int
+    """Records of the original."""
+
+    @property
+    def domain(self) -> int:
+        """Number of values of the domain."""
+        return max(1, len(self.levels.domain))
+
+    def mean(self, per_cell: NDArray[np.float64], suppressed: float = 1.0) -> float:
+        """Mean over the original records of a number per cell; a suppressed record has the given one."""
+        return float((self.records @ per_cell + self.suppressed * suppressed) / max(1, self.total))
+
+
+def coverages(original: Table, protected: Table) -> list[Coverage]:
+    """The cells of every quasi-identifier of the original."""
+    names = original.schema.need_quasi()
+    gone = [name for name in names if name not in protected.names]
+    if gone:
+        raise NotApplicable(f"the protected table has no column {gone[0]!r}, so what it lost there cannot be told.")
+    return [
+        protected.cached(("coverage", original.rows, name), partial(_cover, original, protected, name))
+        for name in names
+    ]
+
+
+def lost_records(original: Table, protected: Table) -> int:
+    """Records of the original that are suppressed in the protected table or gone from it."""
+    return protected.suppressed() + max(0, len(original) - len(protected))
+
+
+def column_counts(table: Table, name: str) -> tuple[list[str | None], NDArray[np.int64]]:
+    """The values of a column as text with the number of records of each, suppressed records apart."""
+    return table.cached(("column counts", name), partial(_column_counts, table, name))
+
+
+def original_levels(original: Table, name: str) -> Levels:
+    """The hierarchy of a column over the values of the original; without one, the values and ``*``."""
+    return original.cached(("original levels", name), partial(_original_levels, original, name))
+
+
+def class_cells(table: Table) -> pl.DataFrame:
+    """One row per class: its cells as they are, and how many records (rows) it has; suppressed records apart."""
+    return table.cached("class cells", partial(_class_cells, table))
+
+
+def _cover(original: Table, protected: Table, name: str) -> Coverage:
+    levels = original_levels(original, name)
+    cells, records = _blanked(*column_counts(protected, name), *column_counts(original, name))
+    share = np.array([levels.share_of(cell) for cell in cells], dtype=np.float64)
+    return Coverage(name, cells, records, share, levels, lost_records(original, protected), len(original))
+
+
+def _blanked(
+    cells: list[str | None], records: NDArray[np.int64], before: list[str | None], had: NDArray[np.int64]
+) -> tuple[list[str | None], NDArray[np.int64]]:
+    """Count cells that were emptied as stars: a missing value that the original does not have tells nothing."""
+    if None not in cells:
+        return cells, records
+    own = int(had[before.index(None)]) if None in before else 0
+    emptied = max(0, int(records[cells.index(None)]) - own)
+    if emptied == 0:
+        return cells, records
+    named = cells if STAR in cells else [*cells, STAR]
+    counts = np.append(records, np.zeros(len(named) - len(cells), dtype=np.int64))
+    counts[named.index(None)] -= emptied
+    counts[named.index(STAR)] += emptied
+    return named, counts
+
+
+def _column_counts(table: Table, name: str) -> tuple[list[str | None], NDArray[np.int64]]:
+    return _by_text(_apart(table, [name]), name)
+
+
+def _apart(table: Table, names: list[str]) -> pl.DataFrame:
+    """The combinations of some columns with their records, suppressed ones apart, also where all are."""
+    import polars as pl
+
+    found = table.classes.patterns(names)
+    counted = found.cells.with_columns(pl.Series(ROWS, found.rows))
+    return counted.clear() if table.suppressed() == len(table) else counted
+
+
+def _by_text(found: pl.DataFrame, name: str) -> tuple[list[str | None], NDArray[np.int64]]:
+    """Counts by the text of the values: NaN and missing are one."""
+    import polars as pl
+
+    counted = (
+        found.select(text_expression(name, found.schema[name]).alias("cell"), pl.col(ROWS).cast(pl.Int64))
+        .group_by("cell")
+        .agg(pl.col(ROWS).sum())
+        .sort("cell", nulls_last=True)
+    )
+    return counted["cell"].to_list(), counted[ROWS].to_numpy()
+
+
+def _original_levels(original: Table, name: str) -> Levels:
+    values, counts = column_counts(original, name)
+    declared = original.schema.hierarchy(name)
+    if declared is not None:
+        return declared.levels(values, counts.tolist(), name)
+    return Levels.of(values, [[STAR] * len(values)])  # a missing value is a value of its own
+
+
+def _class_cells(table: Table) -> pl.DataFrame:
+    return _apart(table, list(table.schema.need_quasi()))
+
+
+def log_areas(original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.int64], float]:
+    """Per class: log2 of the number of domain combinations it covers, and its records; and that of all combinations."""
+    return protected.cached(("areas", original.rows), partial(_log_areas, original, protected))
+
+
+def _log_areas(original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.int64], float]:
+    classes = class_cells(protected)
+    total = np.zeros(len(classes))
+    largest = 0.0
+    for cover in coverages(original, protected):
+        bits = np.log2(np.maximum(cover.share * cover.domain, 1e-300))
+        column = encode(classes[cover.name])
+        known = dict(zip(cover.cells, bits.tolist(), strict=True))
+        if STAR in known and None not in column_counts(original, cover.name)[0]:
+            known[None] = known[STAR]  # an emptied cell
+        total += np.array([known.get(cell, 0.0) for cell in texts(column.values)])[column.codes]
+        largest += float(np.log2(cover.domain))
+    return total, classes[ROWS].to_numpy(), largest

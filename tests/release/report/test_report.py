@@ -1,0 +1,223 @@
+"""The report as a browser shows it: no script, no request, readable, accessible, and without a value of the original."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from celosia.demo import prepare
+from celosia.release.report import LANGUAGES, certificate_page, comparison_page, render, verification_page
+from celosia.release.report.charts import bars, number
+from celosia.release.report.page import words
+from celosia.release.running import run
+from celosia.release.verifying import verify
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    place = tmp_path_factory.mktemp("report")
+    return run(prepare(place, persons=1500))
+
+
+def test_the_languages_say_the_same_things():
+    def shape(value):
+        return {
+            k: shape(v) if isinstance(v, dict) and k not in {"glossary_of", "meanings"} else None
+            for k, v in value.items()
+        }
+
+    english = shape(words("en"))
+    for language in LANGUAGES:
+        assert shape(words(language)) == english
+        assert len(words(language)["glossary_of"]) == len(words("en")["glossary_of"])
+
+
+def test_the_page_is_one_file_without_scripts_or_addresses(release):
+    for edition in ("external", "internal"):
+        for language in LANGUAGES:
+            text = render(release, edition=edition, language=language)
+            assert "<script" not in text
+            assert "http://" not in text.replace("http://www.w3.org", "")
+            assert "https://" not in text
+            assert len(text.encode()) < 2_000_000
+            assert words(language)["verdict_met"] in text
+
+
+def test_planted_values_reach_no_external_artefact(release):
+    """Names, ids, rare places and dates of the original: in the internal edition perhaps, outside never."""
+    original = release.original.polars()
+    secrets = set()
+    for column in ("name", "national_id", "person", "household", "birth_date", "municipality"):
+        secrets |= {str(value) for value in original[column].unique().to_list()}
+    secrets |= {release.record["seed"], release.record["key"]}
+    outside = release.paths["report"].read_text() + release.paths["certificate"].read_text()
+    found = [secret for secret in secrets if secret in outside]
+    assert found == []
+    assert any(secret in release.paths["internal"].read_text() for secret in secrets), "the test can fail"
+
+
+def test_a_small_count_is_withheld_outside():
+    from celosia.release.report.page import _counted
+
+    assert _counted(3, internal=False) == "< 5"
+    assert _counted(3, internal=True) == "3"
+    assert _counted(0, internal=False) == "0"
+
+
+MARKUP = "<script>alert('x')</script>&\"<img src=x onerror=alert(1)>"
+
+
+@pytest.mark.parametrize("edition", ["external", "internal"])
+def test_names_and_values_are_text_on_every_page(tmp_path, edition):
+    """A column, a category, a step and a file that are written as markup: the page shows them and runs nothing."""
+    frame = pl.DataFrame({MARKUP: ["1", MARKUP] * 10, "s": [MARKUP, "y"] * 10})
+    frame.write_csv(tmp_path / "people.csv")
+    name = json.dumps(MARKUP)
+    (tmp_path / "policy.toml").write_text(
+        f"[input]\npath = 'people.csv'\n[schema]\nquasi = [{name}]\nsensitive = ['s']\n"
+        "[[require]]\nuse = 'k-anonymity'\nk = 2\n"
+        f"[[step]]\nname = {name}\nuse = 'suppress-records'\nrequire = ['k-anonymity(k=2)']\n"
+        "[output]\npath = '<b>safe.csv'\n"
+    )
+    release = run(tmp_path / "policy.toml")
+    comparison_page(release.comparison, tmp_path / "comparison.html")
+    certificate_page(json.loads(release.paths["certificate"].read_text()), tmp_path / "certificate.html")
+    verification_page(verify(release.paths["certificate"]), release.paths["certificate"], tmp_path / "verified.html")
+    pages = [render(release, edition=edition, language=language) for language in LANGUAGES]
+    for text in [*pages, *((tmp_path / f"{p}.html").read_text() for p in ("comparison", "certificate", "verified"))]:
+        assert "<script" not in text
+        assert "<img" not in text
+        assert "<b>" not in text
+    assert "&lt;script&gt;" in pages[0], "it is there, as text"
+    assert "&lt;script&gt;" in release._repr_html_()
+    assert "<script" not in release._repr_html_()
+
+
+COUNTED = """
+[input]
+path = "people.csv"
+[schema]
+quasi = ["age"]
+sensitive = ["disease"]
+[[step]]
+use = "permute"
+columns = ["disease"]
+[output]
+path = "safe.csv"
+"""
+
+
+@pytest.mark.parametrize("small", [1, 3, 4])
+def test_no_number_beside_a_withheld_one_gives_it_away(tmp_path, small):
+    """Records that are alone, pairs, and a rare disease, each fewer than five of 200: no chart and no row tells how many."""
+    ages = [*range(small), *(age for age in range(100, 100 + (200 - small) // 2) for _ in "ab")]
+    ages += [100] * (200 - len(ages))
+    sick = ["rare"] * small + ["flu"] * 90
+    frame = pl.DataFrame({"age": ages, "disease": sick + ["cold"] * (200 - len(sick))})
+    frame.write_csv(tmp_path / "people.csv")
+    (tmp_path / "policy.toml").write_text(COUNTED)
+    release = run(tmp_path / "policy.toml")
+    page = render(release, edition="external")
+    assert "&lt; 5" in page
+    charts = re.findall(r'aria-label="([^"]*)"', page)
+    assert len(charts) == 3, "class sizes, ages and diseases"
+    shown = [float(number) * 2 for chart in charts for number in re.findall(r"([\d.]+) %", chart)]
+    assert len(shown) > 5
+    assert "1: before …, after …" in charts[0]
+    assert "rare: after …" in charts[2]
+    assert [n for n in shown if n % 5] == [], "counts of records are multiples of five"
+    rows = re.findall(
+        r"<td class=\"n\">([^<]*) %</td>", page[page.index("<h2>Risk of re") : page.index("<h2>What was lost")]
+    )
+    exact = {release.comparison.protected.sizes()[0].size / 2, 100.0}  # the mean and the highest risk are no counts
+    rest = [float(n.replace("&lt; ", "")) for n in rows]
+    assert [n for n in rest if n not in exact and (n * 2) % 5] == []
+    inside = render(release, edition="internal")
+    assert f"{small / 2:.1f} %" in inside, "the test can fail"
+
+
+def test_numbers_read_well():
+    assert number(1.0, percent=True) == "100.0 %"
+    assert number(0.0001, percent=True) == "< 0.1 %"
+    assert number(1234567.0) == "1,234,567"
+
+
+def test_a_chart_describes_itself():
+    svg = bars("Ages", ["<young>"], [("before", [0.5]), ("after", [None])])
+    assert 'role="img"' in svg
+    assert "&lt;young&gt;: before 50.0 %, after …" in svg
+    assert "<young>" not in svg
+
+
+def test_an_unmet_requirement_is_said_first(tmp_path):
+    path = prepare(tmp_path, persons=300)
+    text = path.read_text()
+    start, end = text.index("# The least coarse"), text.index("[measure]")
+    path.write_text(text[:start] + text[end:])
+    release = run(path)
+    assert not release.holds
+    assert words("en")["verdict_unmet"] in release.paths["report"].read_text()
+
+
+def test_pages_of_certificate_and_verification(release, tmp_path):
+    certificate_page(json.loads(release.paths["certificate"].read_text()), tmp_path / "c.html")
+    assert "Every requirement holds." in (tmp_path / "c.html").read_text()
+    checks = verify(release.paths["certificate"], release.paths["data"])
+    verification_page(checks, release.paths["certificate"], tmp_path / "v.html")
+    assert "Everything that could be checked holds." in (tmp_path / "v.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("needs Debian's chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_in_a_browser(release, browser, tmp_path, scheme, language):
+    from axe_playwright_python.sync_playwright import Axe
+
+    for edition in ("external", "internal"):
+        path = tmp_path / f"{edition}.html"
+        path.write_text(render(release, edition=edition, language=language), "utf-8")
+        page = browser.new_page(viewport={"width": 375, "height": 800}, color_scheme=scheme)
+        errors, requests = [], []
+        page.on("console", lambda message, errors=errors: errors.append(message.text))
+        page.on("request", lambda request, requests=requests: requests.append(request.url))
+        page.goto(path.as_uri())
+        assert errors == []
+        assert requests == [path.as_uri()]
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= 375, "nothing hangs over the edge of a phone"
+        found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"]
+        assert [violation["id"] for violation in found] == []
+        page.close()
+
+
+def test_it_prints(release, browser, tmp_path):
+    page = browser.new_page()
+    page.goto(Path(release.paths["report"]).as_uri())
+    page.pdf(path=tmp_path / "report.pdf", format="A4")
+    assert (tmp_path / "report.pdf").stat().st_size > 20_000
+    page.close()

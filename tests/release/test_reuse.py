@@ -1,0 +1,236 @@
+"""A transformation found once is applied to new records, and tells which of them it does not protect."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+import celosia
+from celosia.errors import DataError
+from celosia.release.applying import apply
+from celosia.release.certificate import load_record
+from celosia.release.running import run
+
+POLICY = """
+[input]
+path = "people.csv"
+
+[schema]
+quasi = ["age", "zip"]
+sensitive = ["disease"]
+
+[schema.kinds]
+zip = "nominal"
+
+[schema.hierarchies]
+age = "intervals(width=10)"
+zip = {use = "prefixes"}
+
+[[require]]
+use = "k-anonymity"
+k = 2
+
+[[step]]
+use = "METHOD"
+PARAMETERS
+
+[output]
+path = "safe.csv"
+report = false
+"""
+
+
+@pytest.fixture
+def released(tmp_path):
+    def make(method, parameters="", **columns):
+        people = pl.DataFrame(
+            {
+                "age": [31, 34, 38, 52, 55, 59],
+                "zip": ["13053", "13068", "13053", "14850", "14853", "14850"],
+                "disease": ["a", "b", "a", "c", "c", "b"],
+                **columns,
+            }
+        )
+        people.write_csv(tmp_path / "people.csv")
+        (tmp_path / "policy.toml").write_text(POLICY.replace("METHOD", method).replace("PARAMETERS", parameters))
+        return run(tmp_path / "policy.toml", overwrite=True)
+
+    return make
+
+
+def new(ages, zips):
+    frame = pl.DataFrame({"age": ages, "zip": zips, "disease": ["a"] * len(ages)})
+    return celosia.read(frame, celosia.Schema.of(quasi=["age", "zip"], sensitive=["disease"]))
+
+
+@pytest.mark.parametrize("method", ["generalise", "local-generalise"])
+def test_old_records_get_their_old_cells(released, method, tmp_path):
+    release = released(method)
+    again = apply(tmp_path / "safe.private.json", tmp_path / "people.csv")
+    old = release.table.polars().select("age", "zip").sort("age", "zip")
+    assert again.table.polars().select("age", "zip").sort("age", "zip").equals(old)
+    assert again.holds
+    assert not again.unplaced.any()
+    assert again.spec()["requirements"][0]["violating"] == 0
+
+
+def test_new_values_take_the_cell_that_covers_them(released, tmp_path):
+    release = released("generalise")
+    levels = release.table.history[-1]["levels"]
+    assert levels == {"age": 1, "zip": 2}
+    # 33 never occurred, but lies in a known interval; so does the area code 130**
+    done = apply(tmp_path / "safe.private.json", new([33, 36], ["13099", "13001"]))
+    assert done.table.polars()["zip"].to_list() == ["130**", "130**"]
+    assert len(set(done.table.polars()["age"].to_list())) == 1
+    assert done.holds
+
+
+def test_violating_and_unknown_records_are_named(released, tmp_path):
+    released("generalise")
+    done = apply(tmp_path / "safe.private.json", new([33, 34, 57, 99], ["13053", "13053", "14850", "99999"]))
+    assert done.unplaced.tolist() == [False, False, False, True]
+    assert done.table.polars()["age"].to_list()[3] == "*"
+    assert done.violating["k-anonymity(k=2)"].tolist() == [False, False, True, False]
+    assert not done.holds
+    # put together with the release the lonely record finds company
+    joined = apply(tmp_path / "safe.private.json", new([57], ["14850"]), released=tmp_path / "safe.csv")
+    assert joined.holds
+
+
+def test_a_local_transformation_places_what_fits_a_class(released, tmp_path):
+    old = set(released("local-generalise").table.polars().select("age", "zip").rows())
+    done = apply(tmp_path / "safe.private.json", new([31, 99], ["13053", "99999"]))
+    cells = done.table.polars().select("age", "zip").rows()
+    assert cells[0] in old
+    assert done.unplaced[1] == (cells[1] not in old)
+
+
+# -- boxes ---------------------------------------------------------------------------------------------------------------
+
+
+def test_boxes_take_the_same_records_and_new_ones(released, tmp_path):
+    release = released("mondrian")
+    record, old = tmp_path / "safe.private.json", release.table.polars().select("age", "zip")
+    assert sorted(set(old.rows())) == [("[31, 38]", "130**"), ("[52, 59]", "1485*")]
+    again = apply(record, tmp_path / "people.csv")
+    assert again.table.polars().select("age", "zip").sort("age", "zip").equals(old.sort("age", "zip"))
+    assert again.holds
+    # 33 and 13099 never occurred but fit; 99 lies outside, and no box holds the zip 99999
+    done = apply(record, new([33, 32, 99, 33], ["13099", "13053", "14850", "99999"]))
+    assert done.unplaced.tolist() == [False, False, True, True]
+    assert done.table.polars().select("age", "zip").rows() == [("[31, 38]", "130**")] * 2 + [("*", "*")] * 2
+    assert done.holds
+    assert done.table.suppressed() == 2
+
+
+def test_boxes_name_the_records_that_a_requirement_fails_for(released, tmp_path):
+    released("mondrian")
+    done = apply(tmp_path / "safe.private.json", new([33, 32, 57], ["13053", "13053", "14850"]))
+    assert done.violating["k-anonymity(k=2)"].tolist() == [False, False, True]
+    assert not done.holds
+    # among the records of the release it has company, because its cells are theirs
+    joined = apply(tmp_path / "safe.private.json", new([57], ["14850"]), released=tmp_path / "safe.csv")
+    assert joined.holds
+
+
+def test_the_cuts_stay_private(released, tmp_path):
+    released("mondrian")
+    record = load_record(tmp_path / "safe.private.json")
+    cuts = record["transformation"][0]["transformation"]["cuts"]
+    assert cuts == {"node": [0], "column": [0], "at": ["38"], "first": [1]}
+    public = (tmp_path / "safe.certificate.json").read_text(encoding="utf-8")
+    assert not [word for word in ("cuts", "spans", "parents", "13068") if word in public]
+
+
+def test_class_sizes_that_records_ask_for_are_judged_again(released, tmp_path):
+    release = released("mondrian", wish=[1, 1, 3, 1, 1, 1], parameters='target = "wish"')
+    assert release.table.polars().group_by("age").len()["len"].to_list() == [3, 3]
+    data = pl.DataFrame({"age": [33, 34, 53, 54], "zip": ["13053"] * 2 + ["14850"] * 2, "wish": [3, 2, 1, 2]})
+    done = apply(tmp_path / "safe.private.json", data.with_columns(disease=pl.lit("a")))
+    assert done.violating["k-anonymity(k=2)"].tolist() == [False] * 4
+    assert done.violating["mondrian(target=wish)"].tolist() == [True, False, False, False]
+
+
+# -- fuzzy labels and groups ---------------------------------------------------------------------------------------------
+
+
+def test_labels_of_fuzzy_sets_are_reused(released, tmp_path):
+    release = released("fuzzy-recode", parameters='columns = ["age"]\ncells = 2\nlabels = {age = ["young", "old"]}')
+    record = tmp_path / "safe.private.json"
+    again = apply(record, tmp_path / "people.csv")
+    assert sorted(again.table.polars()["age"]) == sorted(release.table.polars()["age"]) == ["old"] * 3 + ["young"] * 3
+    done = apply(record, new([20, 40, 58], ["13053", "13053", "13053"]))
+    assert done.table.polars()["age"].to_list() == ["young", "young", "old"]
+    assert done.violating["k-anonymity(k=2)"].tolist() == [False, False, True]
+    assert not done.unplaced.any()
+    public = (tmp_path / "safe.certificate.json").read_text(encoding="utf-8")
+    assert "centres" not in public
+    assert "centres" in record.read_text(encoding="utf-8")
+
+
+def test_groups_of_an_anatomy_cannot_be_joined(released, tmp_path):
+    released("anatomise", parameters='columns = ["disease"]')
+    with pytest.raises(DataError, match=r"counts of their sensitive values are published.* Run the policy on the new"):
+        apply(tmp_path / "safe.private.json", new([31], ["13053"]))
+
+
+# -- numbers that a step took from the data ------------------------------------------------------------------------------
+
+
+def test_limits_and_bins_are_those_of_the_release(released, tmp_path):
+    released("top-code", parameters='columns = ["age"]\nquantile = 0.5')
+    record = tmp_path / "safe.private.json"
+    assert apply(record, new([20, 50, 90], ["13053"] * 3)).table.polars()["age"].to_list() == [20, 45, 45]
+    released("recode", parameters='column = "age"\nbins = 2')
+    done = apply(record, new([31, 45, 59, 60], ["13053"] * 4))
+    assert done.table.polars()["age"].to_list() == ["[31-45)", "[45, 59]", "[45, 59]", "*"]
+    assert done.unplaced.tolist() == [False, False, False, True]
+
+
+def test_bad_records_are_refused(tmp_path):
+    (tmp_path / "other.json").write_text(json.dumps({"format": "something"}))
+    (tmp_path / "text.json").write_text("not json")
+    for name, message in (("other.json", "its form is not"), ("text.json", "not JSON"), ("none.json", "cannot read")):
+        with pytest.raises(DataError, match=message):
+            load_record(tmp_path / name)
+
+
+def test_missing_columns_and_data_dependent_steps_are_refused(released, tmp_path):
+    released("generalise")
+    with pytest.raises(DataError, match="no column 'zip'"):
+        apply(
+            tmp_path / "safe.private.json",
+            celosia.read(pl.DataFrame({"age": [1]}), celosia.Schema.of(quasi=["age"])),
+        )
+    record = load_record(tmp_path / "safe.private.json")
+    record["transformation"][0].pop("transformation")
+    with pytest.raises(DataError, match="depends on all records"):
+        apply(record, new([31], ["13053"]))
+
+
+def test_the_command_writes_what_may_leave_in_a_new_order(released, tmp_path, capsys):
+    from celosia.cli.main import run as command
+
+    released("generalise")
+    people = pl.DataFrame(
+        {"age": [31, 59] * 50, "zip": ["13053", "14850"] * 50, "disease": [f"d{i}" for i in range(100)]}
+    )
+    people.with_columns(note=pl.lit("not declared")).write_csv(tmp_path / "new.csv")
+    arguments = ["apply", str(tmp_path / "safe.private.json"), str(tmp_path / "new.csv"), "--out"]
+    assert command([*arguments, str(tmp_path / "out.csv"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["unplaced"] == 0
+    written = pl.read_csv(tmp_path / "out.csv")
+    assert written.columns == ["age", "zip", "disease"]
+    assert sorted(written["disease"]) == sorted(people["disease"])
+    assert written["disease"].to_list() != people["disease"].to_list(), "the order of rows tells nothing"
+    assert command([*arguments, str(tmp_path / "out.csv")]) == 2
+    policy = tmp_path / "policy.toml"
+    policy.write_text(policy.read_text() + 'order = "kept"\n')
+    run(policy, overwrite=True)
+    assert command([*arguments, str(tmp_path / "kept.csv")]) == 0
+    assert pl.read_csv(tmp_path / "kept.csv")["disease"].to_list() == people["disease"].to_list()
+    people.head(1).write_csv(tmp_path / "new.csv")
+    assert command([*arguments, str(tmp_path / "one.csv")]) == 3
+    assert "1 new records violate it" in capsys.readouterr().out
