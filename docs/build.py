@@ -23,6 +23,7 @@ TITLES = {
     "method": "Methods",
     "model": "Models",
     "risk": "Risks",
+    "attack": "Attacks",
     "loss": "Losses",
     "mechanism": "Mechanisms",
     "hierarchy": "Hierarchies",
@@ -96,8 +97,6 @@ def declared(kind: str, cls: Any) -> list[tuple[str, str]]:
         ]
     if kind == "loss":
         return [("unit", "a share in [0, 1]" if cls.bounded else "its own")]
-    if kind == "risk":
-        return [("takes", "the original and the protected table" if cls.attack else "one table")]
     return []
 
 
@@ -109,7 +108,7 @@ def written(kind: str, cls: type[Part]) -> str:
     """The three ways to write a part."""
     required = [name for name, info in cls.model_fields.items() if info.is_required()]
     dots = ", ".join(f"{name}=…" for name in required)
-    folder = kinds()[kind].home.rsplit(".", 1)[1]
+    folder = kinds()[kind].home.split(".")[1]
     lines = "".join(f"\n{name} = …" for name in required)
     table = {"method": "[[step]]", "model": "[[require]]"}.get(kind)
     python = f"```text\ncelosia.{folder}.{cls.__name__}({dots})\n```"

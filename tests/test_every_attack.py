@@ -144,7 +144,7 @@ def near(found: list[Any], expected: list[Any]) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", [name for name, cls in parts("risk").items() if cls.attack])
+@pytest.mark.parametrize("name", parts("attack"))
 def test_an_attack_finds_what_loops_over_the_rows_find(name):
     if name not in REFERENCE or name not in EXAMPLES:
         pytest.fail(
@@ -163,7 +163,7 @@ def test_an_attack_finds_what_loops_over_the_rows_find(name):
             for engine in ("polars", *(["duckdb"] if number % 5 == 0 else [])):
                 tables = read(case.original, engine), read(release_of(case, name), engine)
                 before = [table.polars().clone() for table in tables]
-                part = build("risk", {"use": name, **known(case, parameters, plain=False)})
+                part = build("attack", {"use": name, **known(case, parameters, plain=False)})
                 told = f"{name} {parameters} {case.name} {engine}"
                 value = part.value(*tables)
                 assert value == pytest.approx(expected.value, rel=1e-9, abs=1e-9), told
@@ -172,7 +172,7 @@ def test_an_attack_finds_what_loops_over_the_rows_find(name):
                 assert len(records) == len(tables[0]), told
                 for column, values in expected.records.items():
                     assert near(records[column].to_list(), values), f"{told}: {column}"
-                again = build("risk", {"use": name, **known(case, parameters, plain=False)})
+                again = build("attack", {"use": name, **known(case, parameters, plain=False)})
                 assert again.value(read(case.original, engine), read(release_of(case, name), engine)) == value, told
                 assert all(t.polars().equals(b) for t, b in zip(tables, before, strict=True)), (
                     f"{told} changed its input"

@@ -134,7 +134,7 @@ def test_losses_of_columns_agree_with_the_slow_way(name, given, engine):
 def test_the_score_is_put_together_from_loss_and_risk():
     before, after = frames(1)
     original, protected = (celosia.read(pl.DataFrame(f)) for f in (before, after))
-    loss, risk = build("loss", "hellinger"), build("risk", "distance-linkage")
+    loss, risk = build("loss", "hellinger"), build("attack", "distance-linkage")
     expected = 100 * (0.3 * loss.value(original, protected) + 0.7 * risk.value(original, protected))
     score = build("loss", {"use": "score", "loss": loss, "risk": risk, "weight": 0.3})
     assert score.value(original, protected) == pytest.approx(expected)

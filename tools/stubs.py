@@ -12,15 +12,15 @@ SOURCE = Path(celosia.__file__).parent
 def stubs() -> dict[Path, str]:
     """Every stub with its text."""
     found = {SOURCE / "__init__.pyi": _top()}
+    lines: dict[str, list[str]] = {}
     for kind, base in kinds().items():
         if kind == "hierarchy":
             continue  # that package has names of its own besides its parts
         classes = sorted(parts(kind).values(), key=lambda cls: cls.__name__)
         own = [cls for cls in classes if cls.__module__.startswith("celosia.")]
-        lines = [f"from {cls.__module__} import {cls.__name__} as {cls.__name__}" for cls in own]
-        folder = base.home.rsplit(".", 1)[1]
-        found[SOURCE / folder / "__init__.pyi"] = "\n".join(sorted(lines)) + "\n"
-    return found
+        public = lines.setdefault(base.home.split(".")[1], [])
+        public += [f"from {cls.__module__} import {cls.__name__} as {cls.__name__}" for cls in own]
+    return found | {SOURCE / room / "__init__.pyi": "\n".join(sorted(of)) + "\n" for room, of in lines.items()}
 
 
 def _top() -> str:

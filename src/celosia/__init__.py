@@ -27,7 +27,7 @@ _HOMES = {
     "verify": "release.verifying",
     "apply": "release.applying",
     "suggest": "proposals",
-    "write": "release.leaving",
+    "write": "release.writing",
     "CelosiaError": "errors",
 }
 _PACKAGES = ("models", "risk", "loss", "methods", "mechanisms", "fuzzy", "hierarchy", "errors")

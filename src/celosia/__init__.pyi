@@ -24,6 +24,6 @@ from celosia.table import read as read
 from celosia.release.running import run as run
 from celosia.proposals import suggest as suggest
 from celosia.release.verifying import verify as verify
-from celosia.release.leaving import write as write
+from celosia.release.writing import write as write
 
 __version__: str

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import celosia
 from celosia.errors import NotApplicable, ParameterError, UnknownName
 from celosia.parts import build
-from celosia.risk.attacks.attacker_knows import AttackerKnows
+from celosia.risk.attacker_knows import AttackerKnows
 from celosia.risk.homogeneity import Homogeneity
 from celosia.risk.journalist import Journalist
 from celosia.risk.marketer import Marketer

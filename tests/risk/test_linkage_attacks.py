@@ -203,7 +203,7 @@ def test_combined_risk(noisy):
     records = part.records(*noisy)
     assert records.columns == ["risk", "dbrl", "prl", "id"]
     assert len(records) == 300
-    assert part == celosia.parts.build("risk", str(part))
+    assert part == celosia.parts.build("attack", str(part))
 
 
 def test_an_attack_on_pure_noise_does_not_beat_its_baseline():

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.cli.measure import open_source
 from celosia.cli.show import print_json, print_left_out, print_step, progress
-from celosia.data.io import write
 from celosia.data.schema import Schema
 from celosia.errors import OutputError, ParameterError
 from celosia.parts import Method
@@ -34,10 +33,9 @@ def protect_file(
     **roles: Any,
 ) -> None:
     """Read, apply the method, and write what may leave; further tables go beside it."""
-    from celosia.release.leaving import arranged, further_tables, releasable
     from celosia.release.measuring import protect
     from celosia.release.policy import Output
-    from celosia.streams import Stream
+    from celosia.release.writing import write
 
     if out.exists() and Path(source).exists() and out.samefile(source):
         raise OutputError(f"the output {out.name!r} is the input; an original is never overwritten.")
@@ -52,20 +50,15 @@ def protect_file(
     with progress() as tell:
         protected = protect(table, method, seed=seed, progress=tell)
     keep = [*(policy.output.columns if policy else ()), *_names(keep_columns)]
-    leaving = releasable(table, protected, [method], keep, keeping="--keep-columns")
     order = "kept" if keep_order else (policy.output if policy else Output()).order
-    released = arranged(leaving, order, Stream.of(seed, table.fingerprint))
-    write(released.engine.select(released.rows.frame, released.names), out, table.facts, overwrite=overwrite)
-    written = {"out": str(out)}
-    for name, other in further_tables(released).items():
-        beside = out.with_name(f"{out.stem}.{name}{out.suffix}")
-        write(other.visible(), beside, overwrite=overwrite)
-        written[name] = str(beside)
-    entry = {**protected.history[-1], "files": written, "left_out": list(leaving.left_out), "kept": list(leaving.kept)}
+    written = write(protected, out, keep=keep, order=order, seed=seed, overwrite=overwrite, keeping="--keep-columns")
+    leaving = written.leaving
+    told = {"files": written.files, "left_out": list(leaving.left_out), "kept": list(leaving.kept)}
+    entry = {**protected.history[-1], **told}
     if json:
         print_json(entry)
         return
-    print_step(entry, len(table), len(released))
+    print_step(entry, len(table), len(written.table))
     print_left_out(leaving)
 
 
@@ -74,17 +67,23 @@ def apply_file(record: Path, source: str, out: Path, *, released: Path | None, o
     from celosia.cli.show import console
     from celosia.release.applying import apply
     from celosia.release.certificate import load_record
-    from celosia.release.leaving import arranged, releasable
     from celosia.release.policy import Policy
-    from celosia.streams import Stream, fresh_seed
+    from celosia.release.writing import write
 
     made = apply(record, source, released=released)
     output = Policy.parse(load_record(record)["policy"], record.parent).output
-    leaving = releasable(made.original, made.table, made.methods, output.columns)
-    table = arranged(leaving, output.order, Stream(fresh_seed()))
-    visible = table.engine.select(table.rows.frame, table.names)
-    write(visible, out, made.table.facts, originals=[source], overwrite=overwrite)
-    found = {**made.spec(), "out": str(out), "left_out": list(leaving.left_out)}
+    written = write(
+        made.table,
+        out,
+        original=made.original,
+        methods=made.methods,
+        keep=output.columns,
+        order=output.order,
+        originals=[source],
+        overwrite=overwrite,
+        keeping="output.columns",
+    )
+    found = {**made.spec(), "out": str(out), "left_out": list(written.leaving.left_out)}
     if json:
         print_json(found)
         return made.holds

@@ -164,7 +164,7 @@ def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool)
         cls = find(kind, name)
         print_json(cls.model_json_schema()) if schema or json else _print_part(cls)
         return
-    wanted = [kind] if kind else [*kinds(), *([] if "hierarchy" in kinds() else ["hierarchy"])]
+    wanted = [kind] if kind else list(kinds())
     listing = {each: {n: c.summary() for n, c in parts(each).items()} for each in wanted}
     if json:
         print_json(listing)

@@ -18,7 +18,7 @@ from celosia.frontier.points import Estimate, Frontier, Point, layered
 from celosia.frontier.store import Store, fingerprint, key
 from celosia.frontier.trial import Measured, Task, evaluate, measure, trial_seed
 from celosia.frontier.workers import Job, results
-from celosia.parts import Loss, Risk, build
+from celosia.parts import Loss, Threat, build
 from celosia.release.measuring import Progress, check_columns
 from celosia.streams import fresh_seed
 from celosia.table import Table
@@ -30,7 +30,7 @@ def explore(
     table: Table,
     candidates: Sequence[Any] | None = None,
     *,
-    risk: Risk | str | Mapping[str, Any] | None = None,
+    risk: Threat | str | Mapping[str, Any] | None = None,
     loss: Loss | str | Mapping[str, Any] | None = None,
     seeds: int = 5,
     seed: int | None = None,
@@ -85,7 +85,7 @@ def explore(
     )
 
 
-def measures(table: Table, risk: Any, loss: Any) -> tuple[Risk, Loss]:
+def measures(table: Table, risk: Any, loss: Any) -> tuple[Threat, Loss]:
     """The measures that are given, or those that suit the quasi-identifiers (all columns when none is declared).
 
     Numbers: combined disclosure risk and probabilistic loss. Columns with hierarchies: the mean re-identification
@@ -103,7 +103,7 @@ def measures(table: Table, risk: Any, loss: Any) -> tuple[Risk, Loss]:
     else:
         linkage = {"use": "distance-linkage", "scale": "gower", "columns": names}
         default = linkage, {"use": "entropy-loss", "columns": names}
-    built_risk: Risk = build("risk", default[0] if risk is None else risk)
+    built_risk: Threat = build("risk or attack", default[0] if risk is None else risk)
     built_loss: Loss = build("loss", default[1] if loss is None else loss)
     return built_risk, built_loss
 

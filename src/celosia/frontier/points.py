@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import RequirementError
 from celosia.frontier.candidates import Candidate
-from celosia.parts import Loss, Risk
+from celosia.parts import Loss, Threat
 from celosia.show.blocks import Block, Shown, number
 
 CONFIDENCE = 0.95
@@ -79,7 +79,7 @@ class Frontier(Shown):
     """Every candidate that could be measured."""
     original: tuple[float, float]
     """Risk and loss of the table as it is."""
-    risk: Risk
+    risk: Threat
     loss: Loss
     failed: Mapping[str, str] = field(default_factory=dict)
     """Candidates that could not be measured, with the reason."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.errors import CelosiaError
 from celosia.frontier.candidates import Candidate
-from celosia.parts import Loss, Risk
+from celosia.parts import Loss, Threat
 from celosia.release.measuring import protect
 from celosia.streams import Stream
 from celosia.table import Table, read
@@ -28,7 +28,7 @@ class Task:
 
     frame: pl.DataFrame
     schema: Schema
-    risk: Risk
+    risk: Threat
     loss: Loss
 
     def table(self) -> Table:
@@ -41,10 +41,9 @@ def trial_seed(seed: int, candidate_key: str, i: int) -> int:
     return int.from_bytes(Stream(seed).child("explore", candidate_key, i).key()[:16], "little")
 
 
-def measure(risk: Risk, loss: Loss, original: Table, protected: Table) -> tuple[float, float]:
+def measure(risk: Threat, loss: Loss, original: Table, protected: Table) -> tuple[float, float]:
     """Risk and loss of a protected table."""
-    threat = risk.value(original, protected) if risk.attack else risk.value(protected)
-    return float(threat), float(loss.value(original, protected))
+    return float(risk.against(original, protected)), float(loss.value(original, protected))
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,17 @@ and the conformance tests all derive from that definition. A third-party package
 group ``celosia.parts`` that names a module to import.
 """
 
-from celosia.parts.bases import Loss, Mechanism, Method, Model, Risk, Verdict
 from celosia.parts.columns import Column, ColumnMark, Columns, named_columns
+from celosia.parts.loss import Loss
+from celosia.parts.mechanism import Mechanism
+from celosia.parts.method import Method
+from celosia.parts.model import Model, Verdict
 from celosia.parts.part import Credential, Part, Private, build
 from celosia.parts.registry import find, kinds, package, parts
+from celosia.parts.threat import Attack, Risk, Threat
 
 __all__ = [
+    "Attack",
     "Column",
     "ColumnMark",
     "Columns",
@@ -23,6 +28,7 @@ __all__ = [
     "Part",
     "Private",
     "Risk",
+    "Threat",
     "Verdict",
     "build",
     "find",

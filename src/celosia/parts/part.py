@@ -13,7 +13,7 @@ from pydantic_core import core_schema
 from celosia.errors import ParameterError
 from celosia.parts import grammar
 from celosia.parts.refusals import explain, shown
-from celosia.parts.registry import add_kind, add_part, find
+from celosia.parts.registry import add_kind, add_part, covered, find
 
 
 class Private:
@@ -40,6 +40,8 @@ class Part(BaseModel):
 
     kind: ClassVar[str] = ""
     home: ClassVar[str] = ""
+    covers: ClassVar[tuple[str, ...]] = ()
+    """The kinds that a common base class stands for; empty for a kind."""
     name: ClassVar[str] = ""
 
     def __init__(self, /, **data: Any) -> None:
@@ -118,7 +120,7 @@ def build(kind: str, value: Any) -> Any:
     KAnonymity(k=5)
     """
     if isinstance(value, Part):
-        if value.kind != kind:
+        if value.kind not in covered(kind):
             raise ParameterError(f"{value.name} is a {value.kind}, but a {kind} is needed here.")
         return value
     if isinstance(value, str):

@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 
 _REGISTRY: dict[str, dict[str, type[Part]]] = {}
 _KINDS: dict[str, type[Part]] = {}
+_COVERS: dict[str, tuple[str, ...]] = {}
 
 
 def add_kind(cls: type[Part]) -> None:
-    """Register a kind of part."""
+    """Register a kind of part, or what several kinds have in common."""
+    if cls.covers:
+        _COVERS[cls.kind] = cls.covers
+        return
     _KINDS[cls.kind] = cls
     _REGISTRY.setdefault(cls.kind, {})
 
@@ -37,7 +41,13 @@ def add_part(cls: type[Part]) -> None:
 
 def kinds() -> dict[str, type[Part]]:
     """The kinds of part by name."""
+    importlib.import_module("celosia.hierarchy")  # the one kind whose base class has a room of its own
     return {name: kind for name, kind in _KINDS.items() if name}
+
+
+def covered(kind: str) -> tuple[str, ...]:
+    """The kinds that a word stands for: ``risk or attack`` for two, any other for itself."""
+    return _COVERS.get(kind, (kind,))
 
 
 def parts(kind: str) -> dict[str, type[Part]]:
@@ -57,36 +67,35 @@ def find(kind: str, name: str) -> type[Part]:
     Traceback (most recent call last):
     celosia.errors.UnknownName: no model named 'l-divercity'. Did you mean 'l-diversity'...
     """
-    if name not in _registry(kind):
-        _import_file_of(kind, name)
-    if name not in _REGISTRY[kind]:
-        _load_kind(kind)
-    if name not in _REGISTRY[kind]:
-        raise UnknownName.of(kind, name, _REGISTRY[kind], _elsewhere(kind, name))
-    return _REGISTRY[kind][name]
+    for load in (_import_file_of, lambda one, _: _load_kind(one)):
+        for one in covered(kind):
+            if name not in _registry(one):
+                load(one, name)
+            if name in _REGISTRY[one]:
+                return _REGISTRY[one][name]
+    known = [other for one in covered(kind) for other in _REGISTRY[one]]
+    raise UnknownName.of(kind, name, known, _elsewhere(covered(kind), name))
 
 
-def package(kind: str) -> tuple[Callable[[str], type[Part]], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` for the package of a kind, so that ``celosia.models.KAnonymity`` works lazily."""
+def package(*of: str) -> tuple[Callable[[str], type[Part]], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` for the package of some kinds: ``celosia.models.KAnonymity`` is found lazily."""
 
     def classes() -> dict[str, type[Part]]:
-        return {cls.__name__: cls for cls in parts(kind).values()}
+        return {cls.__name__: cls for kind in of for cls in parts(kind).values()}
 
     def get(name: str) -> type[Part]:
         if name.startswith("_"):
             raise AttributeError(name)
         found = classes()
         if name not in found:
-            raise AttributeError(f"no {kind} named {name!r}.{suggestion(name, found)}")
+            raise AttributeError(f"no {' or '.join(of)} named {name!r}.{suggestion(name, found)}")
         return found[name]
 
     return get, lambda: sorted(classes())
 
 
 def _registry(kind: str) -> dict[str, type[Part]]:
-    if kind not in _REGISTRY:
-        _import_if_there("celosia.hierarchy")  # the one kind that is not defined in this package
-    if kind not in _REGISTRY:
+    if kind not in _REGISTRY and kind not in kinds():
         raise UnknownName.of("kind of part", kind, _REGISTRY)
     return _REGISTRY[kind]
 
@@ -114,17 +123,9 @@ def _import_file_of(kind: str, name: str) -> None:
             importlib.import_module(".".join((home.__name__, *file.relative_to(place).with_suffix("").parts)))
 
 
-def _import_if_there(module: str) -> None:
-    try:
-        importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or not module.startswith(error.name):
-            raise
-
-
-def _elsewhere(kind: str, name: str) -> str:
+def _elsewhere(asked: tuple[str, ...], name: str) -> str:
     """Say so when the name belongs to a part of another kind."""
     for other in kinds():
-        if other != kind and name in parts(other):
+        if other not in asked and name in parts(other):
             return f"({name!r} is a {other}.)"
     return ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from celosia.errors import CelosiaError, NotApplicable, SchemaError, suggestion
-from celosia.parts import Loss, Method, Model, Risk, build, find, grammar, named_columns
+from celosia.parts import Loss, Method, Model, Risk, Threat, build, find, grammar, named_columns
 from celosia.show.blocks import Block, Shown, assessment_blocks, comparison_blocks
 from celosia.streams import Stream
 from celosia.table import Table
@@ -98,7 +98,7 @@ class Comparison(Shown):
 def assess(
     table: Table,
     models: Sequence[Model | str | Mapping[str, Any]] = (),
-    risks: Sequence[Risk | str | Mapping[str, Any]] = ("prosecutor",),
+    risks: Sequence[Threat | str | Mapping[str, Any]] = ("prosecutor",),
     *,
     guessed: bool = False,
 ) -> Assessment:
@@ -111,12 +111,12 @@ def assess(
     """
     warn_repeated(table)
     built_models = [build("model", model) for model in models]
-    built_risks = [build("risk", risk) for risk in risks]
+    built_risks = [build("risk or attack", risk) for risk in risks]
     check_columns(table, [*built_models, *built_risks])
     return Assessment(
         table,
         tuple(judge(model, table) for model in built_models),
-        tuple(measured(risk, table) for risk in built_risks if not risk.attack),
+        tuple(measured(risk, table) for risk in built_risks if isinstance(risk, Risk)),
         guessed,
     )
 
@@ -159,7 +159,7 @@ def step(table: Table, method: Method, stream: Stream, start: Table) -> Table:
     if outcome.others:
         entry["tables"] = list(outcome.others)
     further = {key: value for key, value in (("tables", outcome.others), ("aside", outcome.aside)) if value}
-    secret = {"step": method.name, **outcome.private, **further}
+    secret = {"step": method.name, "method": method, **outcome.private, **further}
     done = outcome.table.computed()
     return done if len(done.history) > before else done.stepped(entry, secret, start)
 
@@ -168,7 +168,7 @@ def compare(
     original: Table,
     protected: Table,
     losses: Sequence[Loss | str | Mapping[str, Any]] = ("altered-records", "discernibility"),
-    risks: Sequence[Risk | str | Mapping[str, Any]] = (),
+    risks: Sequence[Threat | str | Mapping[str, Any]] = (),
     *,
     key: str | None = None,
 ) -> Comparison:
@@ -180,13 +180,13 @@ def compare(
     [0.0, 4.0]
     """
     built_losses = [build("loss", loss) for loss in losses]
-    built_risks = [build("risk", risk) for risk in risks]
+    built_risks = [build("risk or attack", risk) for risk in risks]
     aligned = by_key(original, protected, key) if key else protected
     return Comparison(
         original,
         aligned,
         tuple(lost(loss, original, aligned) for loss in built_losses),
-        tuple(measured(risk, *((original, aligned) if risk.attack else (aligned,))) for risk in built_risks),
+        tuple(threatened(risk, original, aligned) for risk in built_risks),
     )
 
 
@@ -196,13 +196,18 @@ def judge(model: Model, table: Table) -> Finding:
     return Finding(model, value, holds=holds)
 
 
-def measured(risk: Risk, *tables: Table) -> Finding:
+def measured(risk: Risk, table: Table) -> Finding:
     """Measure one risk, or say why it does not apply."""
+    return threatened(risk, table, table)
+
+
+def threatened(threat: Threat, original: Table, protected: Table) -> Finding:
+    """Measure one risk of the protected table or one attack, or say why it does not apply."""
     try:
-        evidence = risk.evidence(*tables)
+        evidence = threat.found_against(original, protected)
     except NotApplicable as error:
-        return Finding(risk, None, reason=str(error))
-    return Finding(risk, evidence.get("value"), evidence)
+        return Finding(threat, None, reason=str(error))
+    return Finding(threat, evidence.get("value"), evidence)
 
 
 def lost(loss: Loss, original: Table, protected: Table) -> Finding:

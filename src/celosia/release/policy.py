@@ -38,7 +38,7 @@ from typing import Any
 
 from celosia.data.schema import Schema
 from celosia.errors import InputError, PolicyError, UnknownName, suggestion
-from celosia.parts import Loss, Method, Model, Risk, build, find
+from celosia.parts import Loss, Method, Model, Threat, build, find
 
 MEASURED_RISKS = ("prosecutor",)
 MEASURED_LOSSES = ("altered-records", "discernibility")
@@ -89,7 +89,7 @@ class Exploration:
 
     candidates: tuple[Any, ...] | None = None
     """Entries as :func:`celosia.explore` takes them; None: what the catalogue proposes."""
-    risk: Risk | None = None
+    risk: Threat | None = None
     loss: Loss | None = None
     seeds: int = 5
     max_risk: float | None = None
@@ -107,7 +107,7 @@ class Policy:
     schema: Schema
     require: tuple[Model, ...] = ()
     steps: tuple[Step, ...] = ()
-    risks: tuple[Risk, ...] = ()
+    risks: tuple[Threat, ...] = ()
     losses: tuple[Loss, ...] = ()
     output: Output = Output()
     explore: Exploration = Exploration()
@@ -176,7 +176,7 @@ class _Reader:
             schema=self._schema(),
             require=require,
             steps=self._steps(require),
-            risks=self._parts("measure.risks", "risk", measure.get("risks", MEASURED_RISKS)),
+            risks=self._parts("measure.risks", "risk or attack", measure.get("risks", MEASURED_RISKS)),
             losses=self._parts("measure.losses", "loss", measure.get("losses", MEASURED_LOSSES)),
             output=self._output(),
             explore=self._explore(),
@@ -242,7 +242,7 @@ class _Reader:
         listed = self._list("explore.candidate", table["candidate"]) if "candidate" in table else None
         return Exploration(
             candidates=None if listed is None else tuple(listed),
-            risk=self._made("explore.risk", build, "risk", table["risk"]) if "risk" in table else None,
+            risk=self._made("explore.risk", build, "risk or attack", table["risk"]) if "risk" in table else None,
             loss=self._made("explore.loss", build, "loss", table["loss"]) if "loss" in table else None,
             store=self.directory / str(table["store"]) if "store" in table else None,
             **{name: table[name] for name in numbers if name in table},

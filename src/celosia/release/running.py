@@ -12,6 +12,7 @@ import numpy as np
 
 from celosia.data.io import write
 from celosia.errors import DataError, OutputError, PolicyError
+from celosia.parts import Attack
 from celosia.release import evidence
 from celosia.release.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT
 from celosia.release.evidence import Release
@@ -23,6 +24,10 @@ from celosia.table import Table, read
 
 SMALLEST_SEED = 1 << 64
 """A seed below this can be found by trying: with it anyone replays the noise."""
+
+
+INNER = {"method", "tables", "aside"}
+"""What a table keeps of its steps that no record states: objects."""
 
 
 def run(
@@ -71,7 +76,7 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
     leaving = releasable(original, protected, [one.method for one in policy.steps], policy.output.columns)
     before = assess(original, policy.require, policy.risks)
     after = assess(protected, policy.require, policy.risks)
-    attacks = tuple(risk for risk in policy.risks if risk.attack)
+    attacks = tuple(risk for risk in policy.risks if isinstance(risk, Attack))
     comparison = compare(original, protected, policy.losses, attacks)
     released = arranged(leaving, policy.output.order, Stream.of(seed, original.fingerprint))
     order = np.asarray(released.engine.ids(released.rows.frame))
@@ -161,7 +166,7 @@ def _record(
     comparison: Comparison,
 ) -> dict[str, Any]:
     source = Path(policy.source)
-    secrets = [{k: v for k, v in secret.items() if k not in {"tables", "aside"}} for secret in released.secrets]
+    secrets = [{k: v for k, v in secret.items() if k not in INNER} for secret in released.secrets]
     return {
         "format": RECORD_FORMAT,
         "celosia": evidence.version(),

@@ -2,4 +2,4 @@
 
 from celosia.parts import package
 
-__getattr__, __dir__ = package("risk")
+__getattr__, __dir__ = package("risk", "attack")

@@ -1,4 +1,4 @@
-from celosia.risk.attacks.attacker_knows import AttackerKnows as AttackerKnows
+from celosia.risk.attacker_knows import AttackerKnows as AttackerKnows
 from celosia.risk.attacks.copied_uniques import CopiedUniques as CopiedUniques
 from celosia.risk.attacks.disclosure_risk import DisclosureRisk as DisclosureRisk
 from celosia.risk.attacks.distance_linkage import DistanceLinkage as DistanceLinkage

@@ -43,7 +43,7 @@ def re_identification(
     if repeats < 2:
         raise ParameterError("repeats must be at least 2, so that every record is predicted by somebody who lacks it.")
     part = {"use": "inference-attack", "target": list(target), "external": external, "learner": learner}
-    attack: Any = build("risk", {**part, "repeats": repeats, "seed": seed})
+    attack: Any = build("attack", {**part, "repeats": repeats, "seed": seed})
     found = attack.records(original, protected)
     right, guess = found["risk"].to_numpy(), found["baseline"].to_numpy()
     tried = np.isfinite(right)  # large samples may hold a record in every try

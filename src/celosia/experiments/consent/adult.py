@@ -78,7 +78,7 @@ def study(
                 predictors = [name for name in protected.names if name != target or target in quasi]
                 for learner in learners:
                     part = {"use": "inference-attack", "target": [target], "external": 0.7, "learner": learner}
-                    attack: Any = build("risk", {**part, "predictors": predictors, "repeats": 1, "seed": 0})
+                    attack: Any = build("attack", {**part, "predictors": predictors, "repeats": 1, "seed": 0})
                     found = attack.evidence(original, protected)
                     row[f"{target} {learner}"] = found["value"]
                     row[f"{target} baseline"] = found["baseline"]

@@ -81,7 +81,7 @@ def _measured(table: Table, made: Table, dependent: Sequence[str]) -> Point:
     }
     risk = {
         window: 100
-        * build("risk", {"use": "disclosure-risk", "columns": dependent, "window": window}).value(table, made)
+        * build("attack", {"use": "disclosure-risk", "columns": dependent, "window": window}).value(table, made)
         for window in ("rank", "relative")
     }
     return Point(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from celosia.parts import Loss, Risk, build
+from celosia.parts import Loss, Threat, build
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -32,7 +32,7 @@ class Score(Loss):
     """
 
     loss: Loss | None = Field(default=None, description="what is lost; probabilistic-loss when not given")
-    risk: Risk | None = Field(default=None, description="what an intruder can do; disclosure-risk when not given")
+    risk: Threat | None = Field(default=None, description="what an intruder can do; disclosure-risk when not given")
     weight: float = Field(default=0.5, ge=0, le=1, description="weight of the loss; the rest is that of the risk")
     bounded: ClassVar[bool] = False
 
@@ -47,8 +47,8 @@ class Score(Loss):
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """Loss and risk in percent, the score, and whether it is at most 30."""
         loss: Loss = self.loss or build("loss", "probabilistic-loss")
-        risk: Risk = self.risk or build("risk", "disclosure-risk")
+        risk: Threat = self.risk or build("attack", "disclosure-risk")
         lost = 100 * loss.value(original, protected)
-        threat = 100 * (risk.value(original, protected) if risk.attack else risk.value(protected))
+        threat = 100 * risk.against(original, protected)
         score = self.weight * lost + (1 - self.weight) * threat
         return {loss.name: lost, risk.name: threat, "score": score, "interesting": score <= INTERESTING}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Columns, Risk
+from celosia.parts import Attack, Columns
 from celosia.table.source import Source
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class CopiedUniques(Risk):
+class CopiedUniques(Attack):
     r"""The share of released records that equal, in all columns, a record of which the original has one only.
 
     .. math:: \frac1m \sum_{j=1}^{m} [\tilde x_j \in U], \qquad U = \{x : x \text{ occurs once in the original}\}
@@ -38,8 +38,6 @@ class CopiedUniques(Risk):
 
     columns: Columns | None = Field(default=None, description="columns that are compared; all shared ones")
     control: Source = Field(default=None, description="table of people who were not used for the release")
-
-    attack: ClassVar[bool] = True
 
     def value(self, original: Table, protected: Table) -> float:
         """The share; with a control group what the release adds to it."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Columns, Risk, build
+from celosia.parts import Attack, Columns, build
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class DisclosureRisk(Risk):
+class DisclosureRisk(Attack):
     r"""Linkage by distance, linkage by agreement and interval disclosure in one number (DR).
 
     .. math:: \mathrm{DR} = 0.25\,\mathrm{DBRL} + 0.25\,\mathrm{PRL} + 0.5\,\mathrm{ID}
@@ -39,8 +39,6 @@ class DisclosureRisk(Risk):
     tolerance: float = Field(default=0.1, ge=0, description="standard deviations within which numbers agree (PRL)")
     window: Literal["rank", "relative", "sd"] = Field(default="rank", description="what an interval is (ID)")
     direction: Literal["original", "protected"] = Field(default="original", description="whose records are linked")
-
-    attack: ClassVar[bool] = True
 
     def value(self, original: Table, protected: Table) -> float:
         """The combined risk as a share."""
@@ -71,15 +69,15 @@ class DisclosureRisk(Risk):
             found[name] = credit[rows] if name != "id" and self.direction == "original" else credit
         return pl.DataFrame({"risk": np.asarray(_combine(found)), **found})
 
-    def _parts(self, original: Table, protected: Table) -> dict[str, Risk]:
+    def _parts(self, original: Table, protected: Table) -> dict[str, Attack]:
         from celosia.views.comparing.encoding import known_columns
 
         columns = known_columns(original, protected, self.columns, numbers=True)
         linkage = {"columns": columns, "known": self.known, "direction": self.direction}
         return {
-            "dbrl": build("risk", {"use": "distance-linkage", **linkage}),
-            "prl": build("risk", {"use": "probabilistic-linkage", "tolerance": self.tolerance, **linkage}),
-            "id": build("risk", {"use": "interval-disclosure", "columns": columns, "window": self.window}),
+            "dbrl": build("attack", {"use": "distance-linkage", **linkage}),
+            "prl": build("attack", {"use": "probabilistic-linkage", "tolerance": self.tolerance, **linkage}),
+            "id": build("attack", {"use": "interval-disclosure", "columns": columns, "window": self.window}),
         }
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Columns, Risk
+from celosia.parts import Attack, Columns
 from celosia.table.source import Same
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from celosia.views.persons import Linked
 
 
-class DistanceLinkage(Risk):
+class DistanceLinkage(Attack):
     r"""The share of records that an intruder links rightly to the nearest record of the other file (DBRL).
 
     The intruder holds records of the original, for some ``columns`` of it, and links each to the protected record
@@ -60,8 +60,6 @@ class DistanceLinkage(Risk):
     ties: Literal["share", "first"] = Field(default="share", description="who gets the credit of equally near records")
     one_to_one: bool = Field(default=False, description="link all records at once, each only once")
     direction: Literal["original", "protected"] = Field(default="original", description="whose records are linked")
-
-    attack: ClassVar[bool] = True
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of right links, the mean over ``known``."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Column, Columns, Risk
+from celosia.parts import Attack, Column, Columns
 from celosia.table.source import Same
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Learner = Literal["decision-tree", "random-forest", "logistic-regression", "gradient-boosting", "nearest-neighbours"]
 
 
-class InferenceAttack(Risk):
+class InferenceAttack(Attack):
     r"""The share of records whose original value an intruder predicts from the protected record.
 
     The intruder knows the true ``target`` of a share ``external`` of the people, learns from their protected
@@ -56,8 +56,6 @@ class InferenceAttack(Risk):
     )
     repeats: int = Field(default=5, ge=1, description="external samples that are tried")
     seed: int = Field(default=0, ge=0, description="seed of the external samples and of the learner")
-
-    attack: ClassVar[bool] = True
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of correct predictions."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable, UnknownName
-from celosia.parts import Column, Columns, Risk
+from celosia.parts import Attack, Column, Columns
 from celosia.table.source import Same, Source
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class JoinAttack(Risk):
+class JoinAttack(Attack):
     r"""The share of people of an identified table whom a join with the release finds rightly.
 
     The intruder joins an ``external`` table, which names people, with the release ``on`` the columns both have; a
@@ -51,8 +51,6 @@ class JoinAttack(Risk):
     key: Column | None = Field(
         default=None, description="column of the external and the original table that names a person"
     )
-
-    attack: ClassVar[bool] = True
 
     def value(self, original: Table, protected: Table) -> float:
         """Expected share of external people who are found rightly."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Columns, Risk
+from celosia.parts import Attack, Columns
 from celosia.table.source import Same, Source
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class Linkability(Risk):
+class Linkability(Attack):
     r"""The rate at which a release lets an intruder tell that two partial records belong to one person.
 
     The intruder has the ``first`` columns of a person from one place and the ``second`` ones from another. She
@@ -47,8 +47,6 @@ class Linkability(Risk):
     attacks: int = Field(default=500, ge=1, description="people that are tried; all when there are fewer")
     control: Source = Field(default=None, description="table of people who were not used for the release")
     seed: int = Field(default=0, ge=0, description="seed of the choice of people")
-
-    attack: ClassVar[bool] = True
 
     def value(self, original: Table, protected: Table) -> float:
         """The risk: with a control group what the release adds, else the rate of success."""

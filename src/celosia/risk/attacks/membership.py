@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Columns, Risk
+from celosia.parts import Attack, Columns
 from celosia.table.source import Same, Source
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class Membership(Risk):
+class Membership(Attack):
     r"""How much better than by a coin an intruder tells who was used for a release, by the nearest released record.
 
     People whose data were used tend to have a released record nearer to them than others. The intruder holds full
@@ -47,8 +47,6 @@ class Membership(Risk):
     control: Source = Field(default=None, description="table of people who were not used for the release")
     attacks: int = Field(default=500, ge=2, description="people of each table that are tried")
     seed: int = Field(default=0, ge=0, description="seed of the choice of people")
-
-    attack: ClassVar[bool] = True
 
     def value(self, original: Table, protected: Table) -> float:
         """The advantage over a coin; 0 when there is none."""

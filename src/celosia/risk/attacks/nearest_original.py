@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Columns, Risk
+from celosia.parts import Attack, Columns
 from celosia.table.source import Same, Source
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-class NearestOriginal(Risk):
+class NearestOriginal(Attack):
     r"""How much more often released records lie nearer to a person who was used than to one who was not.
 
     .. math:: 2 \max\left(0,\ \tfrac1m \sum_j \big([d_j < d'_j] + \tfrac12 [d_j = d'_j]\big) - \tfrac12\right)
@@ -43,8 +43,6 @@ class NearestOriginal(Risk):
     control: Source = Field(default=None, description="table of people who were not used for the release")
     attacks: int = Field(default=1000, ge=2, description="released records that are tried")
     seed: int = Field(default=0, ge=0, description="seed of the choice of records")
-
-    attack: ClassVar[bool] = True
 
     def value(self, original: Table, protected: Table) -> float:
         """The advantage over a coin; 0 when there is none."""

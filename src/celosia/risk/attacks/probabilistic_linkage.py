@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Columns, Risk
+from celosia.parts import Attack, Columns
 from celosia.table.source import Same
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LARGEST_ASSIGNMENT = 3000
 
 
-class ProbabilisticLinkage(Risk):
+class ProbabilisticLinkage(Attack):
     r"""The share of records that an intruder links rightly by which columns agree (PRL, Fellegi and Sunter).
 
     Two records agree in a column when their values are equal, or for numbers differ by at most ``tolerance`` standard
@@ -55,8 +55,6 @@ class ProbabilisticLinkage(Risk):
     missed_link: float = Field(default=0.01, gt=0, lt=1, description="allowed chance to miss the same person")
     one_to_one: bool = Field(default=False, description="link all records at once, each only once")
     direction: Literal["original", "protected"] = Field(default="original", description="whose records are linked")
-
-    attack: ClassVar[bool] = True
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of right links, the mean over ``known``."""

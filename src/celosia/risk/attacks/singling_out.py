@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Columns, Risk
+from celosia.parts import Attack, Columns
 from celosia.table.source import Same, Source
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from celosia.views.comparing.encoding import Encoded
 
 
-class SinglingOut(Risk):
+class SinglingOut(Attack):
     r"""The rate at which predicates that are unique in the release single out one person of the original.
 
     An intruder looks for combinations of ``size`` columns that one released record has alone (income above …, in that
@@ -48,8 +48,6 @@ class SinglingOut(Risk):
     attacks: int = Field(default=500, ge=1, description="predicates that are tried")
     control: Source = Field(default=None, description="table of people who were not used for the release")
     seed: int = Field(default=0, ge=0, description="seed of the predicates")
-
-    attack: ClassVar[bool] = True
 
     def value(self, original: Table, protected: Table) -> float:
         """The risk: with a control group what the release adds, else the rate of success."""

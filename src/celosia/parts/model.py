@@ -1,9 +1,8 @@
-"""The five kinds of part, as base classes: what each takes, gives and declares."""
+"""Models: requirements on a table, and the one verdict that each gives."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -16,49 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.classes.counts import ClassCounts
-    from celosia.data.schema import Schema
-    from celosia.search.lattice.objective import Domain, Objective
-    from celosia.streams import Stream
-    from celosia.table import Outcome, Table
-
-
-class Method(Part):
-    """Changes a table: table → outcome."""
-
-    kind: ClassVar[str] = "method"
-    home: ClassVar[str] = "celosia.methods"
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
-    """What becomes of the rows: all kept in place, some left out, or others made."""
-    in_memory: ClassVar[bool] = True
-    """Whether the method needs all rows in memory; False when it runs on any engine row by row."""
-    formal: ClassVar[bool] = False
-    """Whether the output carries a formal guarantee (differential privacy) that exact evidence would void."""
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
-    """Values of its parameters that an exploration tries by itself; empty when it is tried only where it is listed."""
-    suits: ClassVar[tuple[str, ...]] = ()
-    """Kinds of columns that an exploration gives it; ``"hierarchy"``: every quasi-identifier needs a hierarchy."""
-    changes: ClassVar[tuple[str, ...]] = ("column", "columns")
-    """Fields that name the columns whose cells it overwrites; columns that other fields name are only looked at."""
-
-    def overwrites(self, schema: Schema) -> tuple[str, ...]:  # noqa: ARG002
-        """The columns whose cells it may overwrite: no other column of the input comes out with other cells.
-
-        A method that overwrites columns that nobody named (the quasi-identifiers, all columns) adds them here.
-        """
-        named = (getattr(self, field, None) or () for field in self.changes)
-        return tuple(name for value in named for name in ((value,) if isinstance(value, str) else value))
-
-    def apply(self, table: Table, stream: Stream) -> Outcome:
-        """Apply the method; random choices come from ``stream`` only."""
-        raise NotImplementedError
-
-    def replay(self, table: Table, found: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]] | None:  # noqa: ARG002
-        """Do to new records what was ``found`` for others (the step's entry in the private record).
-
-        Gives the table and the records that have no place in it; ``None`` when the method says nothing about new ones.
-        """
-        return None
-
+    from celosia.table import Table
 
 ROUNDING = 1e-12
 """Values are rounded to twelve digits, and two thirds must be at most two thirds."""
@@ -212,76 +169,3 @@ class Model(Part):
 
     def _worst(self, values: NDArray[np.float64]) -> float:
         return float(np.min(values) if self.direction == "at least" else np.max(values))
-
-
-class Risk(Part):
-    """A number per record and per file; an attack compares the original with the protected table.
-
-    Where a person column is declared, whatever is counted, drawn or averaged is persons, not rows.
-    """
-
-    kind: ClassVar[str] = "risk"
-    home: ClassVar[str] = "celosia.risk"
-    attack: ClassVar[bool] = False
-    """Whether it takes the original and the protected table instead of one table."""
-    rows_bound: ClassVar[Literal["at least", "at most"] | None] = None
-    """Where classes count persons, the value is at least, or at most, what counting rows would give; None: neither."""
-
-    def value(self, *args: Any, **kwargs: Any) -> float:
-        """One number for the file."""
-        raise NotImplementedError
-
-    def records(self, *args: Any, **kwargs: Any) -> pl.DataFrame:
-        """One row per record in table order."""
-        raise NotImplementedError
-
-    def evidence(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """The value with what belongs to it: interval, baseline, control, parts."""
-        return {"value": self.value(*args, **kwargs)}
-
-
-class Loss(Part):
-    """What was lost: (original, protected) → number."""
-
-    kind: ClassVar[str] = "loss"
-    home: ClassVar[str] = "celosia.loss"
-    minimum: ClassVar[float] = 0.0
-    """The value for an unchanged table. A loss whose minimum depends on the table overrides :meth:`least`."""
-    bounded: ClassVar[bool] = True
-    """Whether it is a share in [0, 1]; otherwise it keeps its own unit."""
-
-    def value(self, original: Table, protected: Table) -> float:
-        """The loss of the protected table against the original."""
-        raise NotImplementedError
-
-    def least(self, original: Table) -> float:  # noqa: ARG002
-        """The value that an unchanged copy of this table has."""
-        return self.minimum
-
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:  # noqa: ARG002
-        """The components of the loss, by column or by name."""
-        return {}
-
-    def objective(self, domain: Domain) -> Objective | None:  # noqa: ARG002
-        """The loss in the form that a search over levels can bound; None when it cannot be the objective of one."""
-        return None
-
-    def counts(self) -> tuple[str | None, ...]:
-        """The columns that the objective counts in each class; ``None`` stands for the sensitive ones."""
-        return ()
-
-    @classmethod
-    def searchable(cls) -> bool:
-        """Whether it can be the objective of a search."""
-        return cls.objective is not Loss.objective
-
-
-class Mechanism(Part):
-    """A query answer with noise and a stated privacy cost."""
-
-    kind: ClassVar[str] = "mechanism"
-    home: ClassVar[str] = "celosia.mechanisms"
-
-    def answer(self, *args: Any, **kwargs: Any) -> Any:
-        """The noisy answer."""
-        raise NotImplementedError

@@ -1,0 +1,91 @@
+"""Threats: a risk looks at one table, an attack at the original and the protected one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from celosia.parts.part import Part
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.table import Table
+
+
+class Threat(Part):
+    """A risk or an attack: what somebody could find out about people in a protected table.
+
+    Where a person column is declared, whatever is counted, drawn or averaged is persons, not rows.
+    """
+
+    kind: ClassVar[str] = "risk or attack"
+    covers: ClassVar[tuple[str, ...]] = ("risk", "attack")
+
+    def against(self, original: Table, protected: Table) -> float:
+        """The number for a protected table whose original is at hand; a risk does not look at the original."""
+        raise NotImplementedError
+
+    def found_against(self, original: Table, protected: Table) -> dict[str, Any]:
+        """The same number with what belongs to it."""
+        raise NotImplementedError
+
+
+class Risk(Threat):
+    """A number per record and per file: what a table alone tells about people."""
+
+    kind: ClassVar[str] = "risk"
+    home: ClassVar[str] = "celosia.risk"
+    covers: ClassVar[tuple[str, ...]] = ()
+    rows_bound: ClassVar[Literal["at least", "at most"] | None] = None
+    """Where classes count persons, the value is at least, or at most, what counting rows would give; None: neither."""
+
+    def value(self, table: Table) -> float:
+        """One number for the file."""
+        raise NotImplementedError
+
+    def records(self, table: Table) -> pl.DataFrame:
+        """One row per record in table order."""
+        raise NotImplementedError
+
+    def evidence(self, table: Table) -> dict[str, Any]:
+        """The value with what belongs to it: interval, parts."""
+        return {"value": self.value(table)}
+
+    def against(self, original: Table, protected: Table) -> float:  # noqa: ARG002
+        """The value of the protected table."""
+        return self.value(protected)
+
+    def found_against(self, original: Table, protected: Table) -> dict[str, Any]:  # noqa: ARG002
+        """The evidence of the protected table."""
+        return self.evidence(protected)
+
+
+class Attack(Threat):
+    """What an intruder reaches: a number per record and per file from the original and the protected table.
+
+    The original plays what the intruder knows and the truth that their guesses are compared with.
+    """
+
+    kind: ClassVar[str] = "attack"
+    home: ClassVar[str] = "celosia.risk.attacks"
+    covers: ClassVar[tuple[str, ...]] = ()
+
+    def value(self, original: Table, protected: Table) -> float:
+        """One number for the file."""
+        raise NotImplementedError
+
+    def records(self, original: Table, protected: Table) -> pl.DataFrame:
+        """One row per record in the order of the original."""
+        raise NotImplementedError
+
+    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+        """The value with what belongs to it: interval, baseline, control, parts."""
+        return {"value": self.value(original, protected)}
+
+    def against(self, original: Table, protected: Table) -> float:
+        """The value."""
+        return self.value(original, protected)
+
+    def found_against(self, original: Table, protected: Table) -> dict[str, Any]:
+        """The evidence."""
+        return self.evidence(original, protected)

@@ -1,0 +1,68 @@
+"""Writing a protected table: what may leave, in an order that tells nothing, whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celosia.data.io import write as write_frame
+from celosia.release.leaving import Leaving, arranged, further_tables, releasable
+from celosia.streams import Stream
+
+if TYPE_CHECKING:
+    from celosia.parts import Method
+    from celosia.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """The files of a protected table, and what was decided about its columns."""
+
+    table: Table
+    """The records as they were written."""
+    leaving: Leaving
+    files: dict[str, str]
+    """The path of each file: ``out``, and the further tables by name."""
+
+
+def write(
+    table: Table,
+    out: str | Path,
+    *,
+    original: Table | None = None,
+    methods: Sequence[Method] | None = None,
+    keep: Collection[str] = (),
+    order: str = "shuffled",
+    seed: int | None = None,
+    originals: Iterable[str | Path] = (),
+    overwrite: bool = False,
+    keeping: str = "keep",
+) -> Written:
+    """Write a protected table: the columns that may leave, the records shuffled, further tables beside it.
+
+    ``original`` and ``methods`` are the input and the steps that the table remembers, unless given. ``keep`` names
+    columns that leave although they are not declared or name somebody. ``order="kept"`` keeps the order of the
+    records. Nobody has measured anything: :func:`celosia.run` does, and writes the evidence beside the data.
+
+    >>> import polars as pl, celosia, tempfile
+    >>> people = pl.DataFrame({"name": ["Ana", "Blai"], "age": [31, 47]})
+    >>> table = celosia.read(people, celosia.Schema.of(identifiers=["name"], quasi=["age"]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = write(celosia.protect(table, "round(column=age, base=10)"), f"{folder}/safe.csv")
+    >>> written.table.names, dict(written.leaving.left_out)
+    (('age',), {'name': 'identifier'})
+    """
+    path, first = Path(out), original or table.first
+    steps = [secret["method"] for secret in table.secrets if "method" in secret] if methods is None else methods
+    leaving = releasable(first, table, steps, keep, keeping=keeping)
+    released = arranged(leaving, order, Stream.of(seed, first.fingerprint))
+    shown = released.engine.select(released.rows.frame, released.names)
+    write_frame(shown, path, first.facts, originals=originals, overwrite=overwrite)
+    files = {"out": str(path)}
+    for name, other in further_tables(released).items():
+        beside = path.with_name(f"{path.stem}.{name}{path.suffix}")
+        write_frame(other.visible(), beside, overwrite=overwrite)
+        files[name] = str(beside)
+    return Written(released, leaving, files)
