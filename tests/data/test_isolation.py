@@ -78,7 +78,7 @@ def test_workers_take_no_relative_path_of_their_caller(place):
         "import os, sys, celosia\nfrom celosia.parts import build\nfrom celosia.frontier.candidates import listed\n"
         "from celosia.frontier.trial import Task\nfrom celosia.frontier.workers import results\n"
         f"table = celosia.read({str(place / 'data.csv')!r})\n"
-        "risk, loss = build('risk', 'distance-linkage(columns=[a])'), build('loss', 'probabilistic-loss(columns=[a])')\n"
+        "risk, loss = build('attack', 'distance-linkage(columns=[a])'), build('loss', 'probabilistic-loss(columns=[a])')\n"
         "tried = listed(table, ['noise(columns=[a], p=0.1)', 'noise(columns=[a], p=0.2)'])\n"
         "task = Task(table.polars(), table.schema, risk, loss)\n"
         f"os.chdir({str(place)!r})\nsys.path.insert(0, '')\n"
@@ -135,4 +135,4 @@ def test_only_the_workers_start_processes():
                 names = ["subprocess"]
             if STARTS & set(names):
                 found.add(str(path.relative_to(PACKAGE)))
-    assert found == {"isolated.py", "explore/workers.py"}, "the second for the type of a process alone"
+    assert found == {"data/isolated.py", "frontier/workers.py"}, "the second for the type of a process alone"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.cli.measure import guessed_schema, open_source
 from celosia.cli.show import console, print_json, progress
+from celosia.data.credentials import refuse_literal
 from celosia.errors import RequirementError
 from celosia.parts import Credential
-from celosia.parts.credentials import refuse_literal
 from celosia.release.policy import Exploration
 
 if TYPE_CHECKING:

@@ -53,8 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(given: list[str]) -> int:
     """Run a command and return its exit code."""
+    from celosia.data.credentials import refuse_passwords
     from celosia.errors import BudgetError, CelosiaError, RequirementError
-    from celosia.parts.credentials import refuse_passwords
 
     try:
         refuse_passwords(given)

@@ -13,8 +13,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from celosia.cli.commands import Engine, Identifiers, Json, Person, Quasi, Query, Sensitive, Weight
+from celosia.data.credentials import refuse_literal
 from celosia.parts import Credential, Part, find, grammar, parts
-from celosia.parts.credentials import refuse_literal
 
 
 def add_methods(app: typer.Typer, arguments: Sequence[str]) -> None:

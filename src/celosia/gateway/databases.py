@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from celosia.data.credentials import resolved
 from celosia.errors import DataError, InputError, MissingExtra
 from celosia.gateway.metadata import ColumnFacts, DatasetFacts, JoinFacts, TableFacts
-from celosia.parts.credentials import resolved
 
 SMALL = 500_000
 STEPS_PER_LOOK = 10_000

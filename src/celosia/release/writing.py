@@ -50,7 +50,7 @@ def write(
     >>> people = pl.DataFrame({"name": ["Ana", "Blai"], "age": [31, 47]})
     >>> table = celosia.read(people, celosia.Schema.of(identifiers=["name"], quasi=["age"]))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     written = write(celosia.protect(table, "round(column=age, base=10)"), f"{folder}/safe.csv")
+    ...     written = write(celosia.protect(table, "round(columns=age, base=10)"), f"{folder}/safe.csv")
     >>> written.table.names, dict(written.leaving.left_out)
     (('age',), {'name': 'identifier'})
     """

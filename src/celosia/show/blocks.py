@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from celosia.parts import grammar
-
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -129,6 +127,8 @@ def _attack_row(finding: Finding) -> tuple[str, ...]:
 
 def _named(finding: Finding) -> str:
     """The measure with the parameters that differ from its defaults."""
+    from celosia.parts import grammar  # not needed for what a terminal shows first
+
     written = grammar.show(finding.part.public_spec())
     return written if len(written) <= 60 else str(finding.part.name)
 

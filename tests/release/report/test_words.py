@@ -9,7 +9,7 @@ import pytest
 from celosia.parts import find, kinds, parts
 from celosia.release.report.page import LANGUAGES, meaning, words
 
-KINDS = ("model", "risk", "loss", "method", "mechanism")
+KINDS = ("model", "risk", "attack", "loss", "method", "mechanism")
 TRANSLATED = tuple(language for language in LANGUAGES if language != "en")
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from celosia.consent.sql.elements import ANY, Columns, Elements, parsed, same_table
+from celosia.data.credentials import resolved
 from celosia.data.schema import Schema
 from celosia.errors import DataError, ParameterError, UnknownName
-from celosia.parts.credentials import resolved
 
 if TYPE_CHECKING:
     import polars as pl

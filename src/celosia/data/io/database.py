@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from celosia.data.credentials import resolved
 from celosia.data.io.calendar import check_dates
 from celosia.data.io.facts import FileFacts, Scan
 from celosia.data.io.statement import check_reads
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError, suggestion
-from celosia.parts.credentials import resolved
 
 if TYPE_CHECKING:
     import polars as pl

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from celosia.data.credentials import resolved
 from celosia.data.io.database import shown
 from celosia.errors import CelosiaError, InputError, MissingExtra, OutputError
-from celosia.parts.credentials import resolved
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine, MetaData

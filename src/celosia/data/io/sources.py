@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from celosia.data.credentials import is_reference
 from celosia.data.io.atomic import refuse_originals, replaced
 from celosia.data.io.facts import FileFacts, Scan
 from celosia.data.io.filetypes import check_options, lazily, type_of
 from celosia.errors import OutputError
-from celosia.parts.credentials import is_reference
 
 
 def scan(source: str | Path, *, type: str | None = None, **options: Any) -> Scan:  # noqa: A002

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, model_validator
 
+from celosia.data.credentials import SHORTEST_KEY, is_reference, key_bytes
 from celosia.errors import DataError, ParameterError
 from celosia.parts import Columns, Credential, Method, Private
-from celosia.parts.credentials import SHORTEST_KEY, is_reference, key_bytes
 from celosia.table import Outcome
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field, model_validator
 
+from celosia.data.credentials import is_reference, key_bytes
 from celosia.errors import DataError
 from celosia.parts import Column, Columns, Credential, Method
-from celosia.parts.credentials import is_reference, key_bytes
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
