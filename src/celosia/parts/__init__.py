@@ -13,7 +13,7 @@ from celosia.parts.method import Method
 from celosia.parts.model import Model, Verdict
 from celosia.parts.part import Credential, Part, Private, build
 from celosia.parts.registry import find, kinds, package, parts
-from celosia.parts.threat import Attack, Risk, Threat
+from celosia.parts.threat import Attack, Risk, Threat, attacks_reading
 
 __all__ = [
     "Attack",
@@ -30,6 +30,7 @@ __all__ = [
     "Risk",
     "Threat",
     "Verdict",
+    "attacks_reading",
     "build",
     "find",
     "kinds",

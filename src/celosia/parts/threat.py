@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from celosia.parts.part import Part
+from celosia.parts.registry import parts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,6 +70,8 @@ class Attack(Threat):
     kind: ClassVar[str] = "attack"
     home: ClassVar[str] = "celosia.risk.attacks"
     covers: ClassVar[tuple[str, ...]] = ()
+    reads: ClassVar[tuple[str, ...]] = ()
+    """Methods whose published parameters it uses; empty for a general attack, which knows nothing about the method."""
 
     def value(self, original: Table, protected: Table) -> float:
         """One number for the file."""
@@ -89,3 +92,12 @@ class Attack(Threat):
     def found_against(self, original: Table, protected: Table) -> dict[str, Any]:
         """The evidence."""
         return self.evidence(original, protected)
+
+
+def attacks_reading(method: str) -> tuple[str, ...]:
+    """The attacks that use what a certificate publishes about a method; empty when only general attacks measure it.
+
+    >>> attacks_reading("drop")
+    ()
+    """
+    return tuple(name for name, cls in parts("attack").items() if method in getattr(cls, "reads", ()))

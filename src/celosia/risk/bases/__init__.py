@@ -1,0 +1,1 @@
+"""What risks and attacks share."""

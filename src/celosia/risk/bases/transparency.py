@@ -1,0 +1,154 @@
+"""What attacks by a reader of the certificate share: the public part of a step, and how their success is told.
+
+Such an attack is entitled to what a certificate publishes about a step: its public parameters and its public evidence.
+The seed, the private parameters and what a step found in private are never looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from celosia.errors import NotApplicable, ParameterError
+from celosia.parts import Attack, Method, find
+from celosia.table.source import Same
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PublicStep:
+    """One step as a certificate tells it."""
+
+    method: str
+    parameters: Mapping[str, Any]
+    """The public parameters, those that have their default too; what is private is not there."""
+    evidence: Mapping[str, Any]
+    """The numbers that were published with the step."""
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> PublicStep:
+        """From an entry of the history, or of a certificate."""
+        method: type[Method] = find("method", entry["step"])  # type: ignore[assignment]
+        hidden = method.private_fields()
+        defaults = {
+            name: info.get_default(call_default_factory=True, validated_data={})
+            for name, info in method.model_fields.items()
+            if name not in hidden and not info.is_required()
+        }
+        given = {name: value for name, value in entry["parameters"].items() if name != "use" and name not in hidden}
+        evidence = {name: value for name, value in entry.items() if name not in {"step", "parameters"}}
+        return cls(entry["step"], {**defaults, **given}, evidence)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the step overwrote, as far as its parameters name them."""
+        changed = find("method", self.method).changes  # type: ignore[attr-defined]
+        named = (self.parameters.get(name) or () for name in changed)
+        return tuple(name for value in named for name in ((value,) if isinstance(value, str) else value))
+
+
+def public_steps(protected: Table, methods: tuple[str, ...]) -> tuple[PublicStep, ...]:
+    """The steps of these methods in the history of a table, in their order; nothing private is read."""
+    return tuple(PublicStep.of(entry) for entry in protected.history if entry["step"] in methods)
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """What an intruder reaches who has read the certificate."""
+
+    risk: Floats
+    """Chance of success with each record of the original, in its order; 0 for one that was not released."""
+    baseline: float
+    """Rate that guessing reaches."""
+    control: Floats | None = None
+    """The chance of somebody who goes the same way and has not read the certificate."""
+    records: Mapping[str, Any] = field(default_factory=dict)
+    """Further columns, one value per record of the original."""
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    """Further numbers of the evidence."""
+
+
+class _InformedAttack(Attack):
+    """An attack that uses what a certificate publishes about the methods that it ``reads``.
+
+    A subclass gives :meth:`reach`. The value is the mean chance of success over persons.
+    """
+
+    method: Method | None = Field(
+        default=None,
+        description="the step as the certificate states it; those of the protected table's history if not given",
+    )
+
+    @model_validator(mode="after")
+    def _readable(self) -> _InformedAttack:
+        if self.method is not None and self.method.name not in self.reads:
+            known = ", ".join(self.reads)
+            raise ParameterError(f"{self.name}: the method must be one of {known}, got {self.method.name}.")
+        return self
+
+    def steps(self, protected: Table) -> tuple[PublicStep, ...]:
+        """The steps that the intruder has read about; refused when there is none."""
+        if self.method is not None:
+            return (PublicStep.of({"step": self.method.name, "parameters": self.method.public_spec()}),)
+        found = public_steps(protected, self.reads)
+        if not found:
+            raise NotApplicable(
+                f"{self.name}: no step of the protected table is one of {', '.join(self.reads)}; give the method, "
+                "with its parameters as the certificate states them."
+            )
+        return found
+
+    def reach(self, original: Table, protected: Table) -> Reached:
+        """What the intruder reaches with each record."""
+        raise NotImplementedError
+
+    def value(self, original: Table, protected: Table) -> float:
+        """The mean chance of success over persons."""
+        return float(self._by_person(original, self._reached(original, protected).risk).mean())
+
+    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+        """The value with its interval, what guessing reaches, and what the same intruder reaches uninformed."""
+        from celosia.mathematics.statistics.intervals import newcombe, wilson
+
+        reached = self._reached(original, protected)
+        chance = self._by_person(original, reached.risk)
+        value, n = float(chance.mean()), len(chance)
+        found: dict[str, Any] = {
+            "value": value,
+            "interval": list(wilson(value * n, n)),
+            "baseline": reached.baseline,
+            "records": n,
+            "read": list(dict.fromkeys(step.method for step in self.steps(protected))),
+        }
+        if reached.control is not None:
+            control = float(self._by_person(original, reached.control).mean())
+            found["control"] = control
+            found["control_interval"] = list(wilson(control * n, n))
+            found["due_to_the_certificate"] = newcombe((value * n, n), (control * n, n))[0] > 0
+        return {**found, **reached.parts}
+
+    def records(self, original: Table, protected: Table) -> pl.DataFrame:
+        """The chance of success with each record of the original, and what belongs to it."""
+        import polars as pl
+
+        reached = self._reached(original, protected)
+        return pl.DataFrame({"risk": reached.risk, **reached.records})
+
+    def _reached(self, original: Table, protected: Table) -> Reached:
+        return protected.cached((str(self), Same(original)), lambda: self.reach(original, protected))
+
+    def _by_person(self, original: Table, values: Floats) -> Floats:
+        from celosia.views.persons import by_person, person_codes
+
+        return by_person(values, person_codes(original))
