@@ -7,23 +7,17 @@ The seed, the private parameters and what a step found in private are never look
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import NotApplicable, ParameterError
-from celosia.parts import Attack, Method, find
-from celosia.table.source import Same
+from celosia.parts import Method, find
+from celosia.risk.bases.reaching import Reached, _ReachingAttack
 
 if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
-
     from celosia.table import Table
-
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -63,23 +57,7 @@ def public_steps(protected: Table, methods: tuple[str, ...]) -> tuple[PublicStep
     return tuple(PublicStep.of(entry) for entry in protected.history if entry["step"] in methods)
 
 
-@dataclass(frozen=True, eq=False)
-class Reached:
-    """What an intruder reaches who has read the certificate."""
-
-    risk: Floats
-    """Chance of success with each record of the original, in its order; 0 for one that was not released."""
-    baseline: float
-    """Rate that guessing reaches."""
-    control: Floats | None = None
-    """The chance of somebody who goes the same way and has not read the certificate."""
-    records: Mapping[str, Any] = field(default_factory=dict)
-    """Further columns, one value per record of the original."""
-    parts: Mapping[str, Any] = field(default_factory=dict)
-    """Further numbers of the evidence."""
-
-
-class _InformedAttack(Attack):
+class _InformedAttack(_ReachingAttack):
     """An attack that uses what a certificate publishes about the methods that it ``reads``.
 
     A subclass gives :meth:`reach`. The value is the mean chance of success over persons.
@@ -109,46 +87,13 @@ class _InformedAttack(Attack):
             )
         return found
 
-    def reach(self, original: Table, protected: Table) -> Reached:
-        """What the intruder reaches with each record."""
-        raise NotImplementedError
-
-    def value(self, original: Table, protected: Table) -> float:
-        """The mean chance of success over persons."""
-        return float(self._by_person(original, self._reached(original, protected).risk).mean())
-
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The value with its interval, what guessing reaches, and what the same intruder reaches uninformed."""
-        from celosia.mathematics.statistics.intervals import newcombe, wilson
+        found = super().evidence(original, protected)
+        found["read"] = list(dict.fromkeys(step.method for step in self.steps(protected)))
+        if "better_than_control" in found:
+            found["due_to_the_certificate"] = found.pop("better_than_control")
+        return found
 
-        reached = self._reached(original, protected)
-        chance = self._by_person(original, reached.risk)
-        value, n = float(chance.mean()), len(chance)
-        found: dict[str, Any] = {
-            "value": value,
-            "interval": list(wilson(value * n, n)),
-            "baseline": reached.baseline,
-            "records": n,
-            "read": list(dict.fromkeys(step.method for step in self.steps(protected))),
-        }
-        if reached.control is not None:
-            control = float(self._by_person(original, reached.control).mean())
-            found["control"] = control
-            found["control_interval"] = list(wilson(control * n, n))
-            found["due_to_the_certificate"] = newcombe((value * n, n), (control * n, n))[0] > 0
-        return {**found, **reached.parts}
 
-    def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """The chance of success with each record of the original, and what belongs to it."""
-        import polars as pl
-
-        reached = self._reached(original, protected)
-        return pl.DataFrame({"risk": reached.risk, **reached.records})
-
-    def _reached(self, original: Table, protected: Table) -> Reached:
-        return protected.cached((str(self), Same(original)), lambda: self.reach(original, protected))
-
-    def _by_person(self, original: Table, values: Floats) -> Floats:
-        from celosia.views.persons import by_person, person_codes
-
-        return by_person(values, person_codes(original))
+__all__ = ["PublicStep", "Reached", "public_steps"]

@@ -1,0 +1,83 @@
+"""What attacks share that give each record a chance of success: how their success is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celosia.parts import Attack
+from celosia.table.source import Same
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """What an intruder reaches."""
+
+    risk: Floats
+    """Chance of success with each record of the original, in its order; 0 for one that was not released."""
+    baseline: float
+    """Rate that guessing reaches."""
+    control: Floats | None = None
+    """The chance of somebody who goes the same way with less: without the certificate, without earlier releases."""
+    records: Mapping[str, Any] = field(default_factory=dict)
+    """Further columns, one value per record of the original."""
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    """Further numbers of the evidence."""
+
+
+class _ReachingAttack(Attack):
+    """An attack whose value is the mean chance of success over persons. A subclass gives :meth:`reach`."""
+
+    def reach(self, original: Table, protected: Table) -> Reached:
+        """What the intruder reaches with each record."""
+        raise NotImplementedError
+
+    def value(self, original: Table, protected: Table) -> float:
+        """The mean chance of success over persons."""
+        return float(self._by_person(original, self._reached(original, protected).risk).mean())
+
+    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+        """The value with its interval, what guessing reaches, and what the same intruder reaches with less."""
+        from celosia.mathematics.statistics.intervals import newcombe, wilson
+
+        reached = self._reached(original, protected)
+        chance = self._by_person(original, reached.risk)
+        value, n = float(chance.mean()), len(chance)
+        found: dict[str, Any] = {
+            "value": value,
+            "interval": list(wilson(value * n, n)),
+            "baseline": reached.baseline,
+            "records": n,
+        }
+        if reached.control is not None:
+            control = float(self._by_person(original, reached.control).mean())
+            found["control"] = control
+            found["control_interval"] = list(wilson(control * n, n))
+            found["better_than_control"] = newcombe((value * n, n), (control * n, n))[0] > 0
+        return {**found, **reached.parts}
+
+    def records(self, original: Table, protected: Table) -> pl.DataFrame:
+        """The chance of success with each record of the original, and what belongs to it."""
+        import polars as pl
+
+        reached = self._reached(original, protected)
+        return pl.DataFrame({"risk": reached.risk, **reached.records})
+
+    def _reached(self, original: Table, protected: Table) -> Reached:
+        return protected.cached((str(self), Same(original)), lambda: self.reach(original, protected))
+
+    def _by_person(self, original: Table, values: Floats) -> Floats:
+        from celosia.views.persons import by_person, person_codes
+
+        return by_person(values, person_codes(original))
