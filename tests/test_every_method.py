@@ -137,7 +137,14 @@ def test_exact_numbers_are_withheld_exactly_for_a_formal_guarantee(name):
     done = celosia.protect(table, method, seed=5)
     step = Step(name, method)
     losses = (build("loss", "altered-records"),)
-    made = finish(table.identified(), done, Policy("people.csv", table.schema, steps=(step,), losses=losses), 1 << 70)
+    made = finish(
+        table.identified(),
+        done,
+        Policy(
+            input={"path": "people.csv"}, schema=table.schema, step=(step,), measure={"risks": (), "losses": losses}
+        ),
+        1 << 70,
+    )
     assert ("formal" in made.certificate) == METHODS[name].formal
     assert ("losses" in made.certificate) != METHODS[name].formal
     assert "losses" in made.record["comparison"]

@@ -152,17 +152,17 @@ def _run(situation, claimed, place):
     people = place / "people.csv"
     frame_of(Plain(tuple(population_of(situation.table)), ("q", "r"))).write_csv(people)
     policy = Policy(
-        source=str(place / "input.csv"),
+        input={"path": place / "input.csv"},
         schema=situation.schema(),
         require=tuple(
             build("model", {**case.part, **({"population": str(people)} if case.example.people else {})})
             for case in claimed
         ),
-        steps=tuple(Step(str(i), build("method", step)) for i, step in enumerate(situation.steps())),
+        step=tuple(Step(str(i), build("method", step)) for i, step in enumerate(situation.steps())),
         output=Output(
-            place / "safe.csv", report=False, columns=(situation.table.person,) if situation.table.person else ()
+            path=place / "safe.csv", report=False, columns=(situation.table.person,) if situation.table.person else ()
         ),
-        seed=1 << 70,
+        run={"seed": 1 << 70},
     )
     return run(policy, overwrite=True)
 

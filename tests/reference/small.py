@@ -28,11 +28,11 @@ def released(columns, place, *, steps=(), require=(), **roles):
     pl.DataFrame(columns).write_csv(place / "input.csv")
     return run(
         Policy(
-            source=str(place / "input.csv"),
+            input={"path": place / "input.csv"},
             schema=Schema.of(**roles),
             require=tuple(require),
-            steps=tuple(Step(str(i), step) for i, step in enumerate(steps)),
-            output=Output(place / "safe.csv", report=False),
-            seed=1 << 70,
+            step=tuple(Step(str(i), step) for i, step in enumerate(steps)),
+            output=Output(path=place / "safe.csv", report=False),
+            run={"seed": 1 << 70},
         )
     )

@@ -21,11 +21,11 @@ def written(situation: Situation, steps: Sequence[dict[str, Any]], place: Path) 
     situation.frame().write_csv(place / "input.csv")
     made = [build("method", step) for step in (*situation.steps(), *steps)]
     policy = Policy(
-        source=str(place / "input.csv"),
+        input={"path": place / "input.csv"},
         schema=situation.schema(),
-        steps=tuple(Step(str(i), method) for i, method in enumerate(made)),
-        output=Output(place / "safe.csv", report=False, columns=_persons(situation.table)),
-        seed=1 << 70,
+        step=tuple(Step(str(i), method) for i, method in enumerate(made)),
+        output=Output(path=place / "safe.csv", report=False, columns=_persons(situation.table)),
+        run={"seed": 1 << 70},
     )
     run(policy, overwrite=True)
     with (place / "safe.csv").open(newline="", encoding="utf-8") as file:

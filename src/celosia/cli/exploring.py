@@ -40,7 +40,7 @@ def explore_source(
     plan = policy.explore if policy else Exploration()
     given = {name: value for name, value in settings.items() if value is not None}
     chosen = {**{name: getattr(plan, name) for name in settings}, **given}
-    chosen_seed = seed if seed is not None else (policy.seed if policy else None)
+    chosen_seed = seed if seed is not None else (policy.run.seed if policy else None)
     with progress() as tell:
         found = explore(table, list(candidates) or plan.candidates, seed=chosen_seed, progress=tell, **chosen)
     if html is not None:

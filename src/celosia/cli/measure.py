@@ -19,9 +19,7 @@ def open_source(
     given = {name: value for name, value in roles.items() if value}
     if source.endswith(".toml"):
         policy = Policy.load(source)
-        schema = Schema.of(**given) if given else policy.schema
-        table = read(policy.source, schema, engine=engine or policy.engine, query=policy.query, **dict(policy.options))
-        return table, policy
+        return policy.table(Schema.of(**given) if given else None, engine), policy
     return read(source, Schema.of(**given) if given else None, engine=engine, query=query), None
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
 from celosia.errors import DataError
 from celosia.hierarchy.levels import Levels
 from celosia.hierarchy.part import Hierarchy
+from celosia.parts import Place
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,7 +35,9 @@ class LevelTable(Hierarchy):
 
     name: ClassVar[str] = "levels"
 
-    path: Path | None = Field(default=None, description="file with one row per value, level 0 first")
+    path: Annotated[Path | None, Place()] = Field(
+        default=None, description="file with one row per value, level 0 first"
+    )
     rows: tuple[tuple[str, ...], ...] = Field(default=(), description="the rows themselves, level 0 first")
     separator: str | None = Field(default=None, description="separator of the file; found by itself when not given")
     encoding: str = Field(default="utf-8-sig", description="encoding of the file")

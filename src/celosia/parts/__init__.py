@@ -12,6 +12,7 @@ from celosia.parts.mechanism import Mechanism
 from celosia.parts.method import Method
 from celosia.parts.model import Model, Verdict
 from celosia.parts.part import Credential, Part, Private, build
+from celosia.parts.places import Place, from_directory, located
 from celosia.parts.registry import find, kinds, package, parts
 from celosia.parts.threat import Attack, Risk, Threat, attacks_reading
 
@@ -26,6 +27,7 @@ __all__ = [
     "Method",
     "Model",
     "Part",
+    "Place",
     "Private",
     "Risk",
     "Threat",
@@ -33,7 +35,9 @@ __all__ = [
     "attacks_reading",
     "build",
     "find",
+    "from_directory",
     "kinds",
+    "located",
     "named_columns",
     "package",
     "parts",

@@ -31,94 +31,51 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import BaseModel, Field, PrivateAttr, Strict, ValidationError, ValidationInfo, field_validator
 
 from celosia.data.schema import Schema
-from celosia.errors import InputError, PolicyError, UnknownName, suggestion
-from celosia.parts import Loss, Method, Model, Threat, build, find
+from celosia.errors import InputError, ParameterError, PolicyError, UnknownName, suggestion
+from celosia.parts import Loss, Model, Threat, build, find, located
+from celosia.parts.refusals import phrase, shown
+from celosia.release.sections import (
+    About,
+    Columns,
+    Described,
+    Exploration,
+    Input,
+    Measure,
+    ModelPart,
+    Output,
+    Run,
+    Section,
+    Step,
+    StepPart,
+    directory_of,
+)
+from celosia.table import Table, read
 
 MEASURED_RISKS = ("prosecutor",)
 MEASURED_LOSSES = ("altered-records", "discernibility")
-_SECTIONS = ("input", "schema", "require", "step", "measure", "explore", "output", "run")
-_SCHEMA_KEYS = [
-    "identifiers",
-    "quasi",
-    "sensitive",
-    "insensitive",
-    "weight",
-    "household",
-    "stratum",
-    "person",
-    "rest",
-    "kinds",
-    "bounds",
-    "missing",
-    "hierarchies",
-    "orders",
-]
 
 
-@dataclass(frozen=True)
-class Step:
-    """One step of a policy: a method with a name to refer to it."""
-
-    name: str
-    method: Method
-
-
-@dataclass(frozen=True)
-class Output:
-    """Where the result goes and in which form."""
-
-    path: Path = Path("safe.csv")
-    order: str = "shuffled"
-    columns: tuple[str, ...] = ()
-    """Columns to release that would otherwise be left out (undeclared ones, ids)."""
-    report: bool = True
-    language: str = "en"
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """Further options of the file writer."""
-
-
-@dataclass(frozen=True)
-class Exploration:
-    """What ``celosia explore`` tries and which limits it keeps."""
-
-    candidates: tuple[Any, ...] | None = None
-    """Entries as :func:`celosia.explore` takes them; None: what the catalogue proposes."""
-    risk: Threat | None = None
-    loss: Loss | None = None
-    seeds: int = 5
-    max_risk: float | None = None
-    max_loss: float | None = None
-    budget_seconds: float | None = None
-    workers: int | None = None
-    store: Path | None = None
-
-
-@dataclass(frozen=True)
-class Policy:
+class Policy(Section):
     """What to read, what must hold, what is done, what is measured, where it goes."""
 
-    source: str
-    schema: Schema
-    require: tuple[Model, ...] = ()
-    steps: tuple[Step, ...] = ()
-    risks: tuple[Threat, ...] = ()
-    losses: tuple[Loss, ...] = ()
-    output: Output = Output()
-    explore: Exploration = Exploration()
-    query: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of the reader: separator, encoding, …"""
-    engine: str | None = None
-    seed: int | None = None
-    testing: bool = False
-    """Allows a small seed, for tests and demonstrations."""
-    text: str = field(default="", repr=False)
+    format: Literal[1] = Field(default=1, description="the version of this form")
+    about: About = Field(default_factory=About, description="what the release is, for its readers")
+    input: Input = Field(description="what is read")
+    columns: Described = Field(default=Schema(), alias="schema", description="the columns")
+    require: Annotated[tuple[ModelPart, ...], Strict(False)] = Field(default=(), description="what must hold")
+    steps: tuple[StepPart, ...] = Field(default=(), alias="step", description="what is done, one after the other")
+    measure: Measure = Field(default_factory=Measure, description="what is measured")
+    explore: Exploration = Field(default_factory=Exploration, description="what an exploration tries")
+    output: Output = Field(default_factory=Output, description="where the result goes")
+    run: Run = Field(default_factory=Run, description="how the policy is run")
+    _text: str = PrivateAttr(default="")
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
@@ -139,7 +96,73 @@ class Policy:
             data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise PolicyError(f"{name}: {error}.") from None
-        return _Reader(data, directory, name, text).policy()
+        return cls.of(data, directory, name, text)
+
+    @classmethod
+    def of(cls, sections: Mapping[str, Any], directory: Path = Path(), name: str = "policy", text: str = "") -> Policy:
+        """Make a policy of its sections, as a file has them; parts and a schema may be built already.
+
+        >>> Policy.of({"input": {"path": "people.csv"}, "require": ["k-anonymity(k=5)"]}).require
+        (KAnonymity(k=5),)
+        """
+        try:
+            # the default of the output starts from the directory as well
+            policy = cls.model_validate({"output": {}, **sections}, context={"directory": directory})
+        except ValidationError as error:
+            findings = cast("list[dict[str, Any]]", error.errors())
+            # a misspelt key explains why another one is missing
+            finding = next((each for each in findings if each["type"] == "extra_forbidden"), findings[0])
+            raise PolicyError(f"{name}: {_refusal(cls, finding)}") from None
+        policy._text = text  # noqa: SLF001  (of its own class)
+        return policy
+
+    @field_validator("steps", mode="plain")
+    @classmethod
+    def _steps(cls, entries: Any, info: ValidationInfo) -> tuple[Step, ...]:
+        """The steps; one that needs requirements and names none gets those of the policy."""
+        if not isinstance(entries, list | tuple):
+            raise ParameterError("must be a list.")
+        steps: list[Step] = []
+        for i, entry in enumerate(entries):
+            try:
+                step = entry if isinstance(entry, Step) else _step(entry, i, info)
+            except InputError as error:
+                raise ValueError(f"[[step]] {i + 1}: {error}") from None
+            taken = step.name in {other.name for other in steps}
+            steps.append(Step(f"{step.name}-{i + 1}", step.method) if taken else step)
+        return tuple(steps)
+
+    @property
+    def text(self) -> str:
+        """The file as it was written."""
+        return self._text
+
+    @property
+    def schema(self) -> Schema:  # type: ignore[override]  # pydantic has a deprecated function of this name
+        """The columns."""
+        return self.columns
+
+    @property
+    def source(self) -> str:
+        """The path or address of the data."""
+        return self.input.source
+
+    @property
+    def risks(self) -> tuple[Threat, ...]:
+        """The risks and attacks to measure."""
+        return self.measure.risks
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """The losses to measure."""
+        return self.measure.losses
+
+    def table(self, schema: Schema | None = None, engine: str | None = None) -> Table:
+        """The input, read under the schema of the policy or another one."""
+        given = self.input
+        return read(
+            given.source, schema or self.schema, engine=engine or given.engine, query=given.query, **given.options
+        )
 
     def select(self, *, until: str | None = None, without: Iterable[str] = ()) -> Policy:
         """The policy with the steps up to one only, or without some: steps are never lost, only left out of a run."""
@@ -149,153 +172,60 @@ class Policy:
                 raise UnknownName.of("step", wanted, names)
         last = names.index(until) + 1 if until else len(names)
         left_out = set(without)
-        return replace(self, steps=tuple(step for step in self.steps[:last] if step.name not in left_out))
+        kept = tuple(step for step in self.steps[:last] if step.name not in left_out)
+        return self.model_copy(update={"steps": kept})
 
 
-class _Reader:
-    """Turns parsed TOML into a policy; every message names the key."""
-
-    def __init__(self, data: Mapping[str, Any], directory: Path, name: str, text: str) -> None:
-        self.data = data
-        self.directory = directory
-        self.name = name
-        self.text = text
-        self._known("the policy", data, _SECTIONS)
-
-    def policy(self) -> Policy:
-        given = self._table("input", ("path", "url", "query", "engine"), open_ended=True)
-        if ("path" in given) == ("url" in given):
-            raise PolicyError(f"{self.name}: [input] needs either path or url.")
-        options = {k: v for k, v in given.items() if k not in {"path", "url", "query", "engine"}}
-        source = str(self.directory / given["path"]) if "path" in given else str(given["url"])
-        measure = self._table("measure", ("risks", "losses"))
-        run = self._table("run", ("seed", "testing"))
-        require = self._parts("require", "model", self.data.get("require", []))
-        return Policy(
-            source=source,
-            schema=self._schema(),
-            require=require,
-            steps=self._steps(require),
-            risks=self._parts("measure.risks", "risk or attack", measure.get("risks", MEASURED_RISKS)),
-            losses=self._parts("measure.losses", "loss", measure.get("losses", MEASURED_LOSSES)),
-            output=self._output(),
-            explore=self._explore(),
-            query=given.get("query"),
-            options=options,
-            engine=given.get("engine"),
-            seed=_seed(run.get("seed")),
-            testing=bool(run.get("testing", False)),
-            text=self.text,
-        )
-
-    def _schema(self) -> Schema:
-        table = dict(self._table("schema", _SCHEMA_KEYS))
-        hierarchies = table.get("hierarchies", {})
-        if isinstance(hierarchies, Mapping):
-            table["hierarchies"] = {column: self._located(value) for column, value in hierarchies.items()}
-        made: Schema = self._made("schema", Schema.of, **table)
-        return made
-
-    def _located(self, value: Any) -> Any:
-        """A path of a hierarchy file starts from the directory of the policy."""
-        if isinstance(value, str) and not value.endswith(")"):
-            return str(self.directory / value)
-        if isinstance(value, Mapping) and "path" in value:
-            return {**value, "path": str(self.directory / value["path"])}
-        return value
-
-    def _steps(self, require: tuple[Model, ...]) -> tuple[Step, ...]:
-        """The steps; one that needs requirements and names none gets those of the policy."""
-        steps: list[Step] = []
-        for i, entry in enumerate(self._list("step", self.data.get("step", []))):
-            label = f"step {i + 1}"
-            if not isinstance(entry, Mapping):
-                raise PolicyError(f"{self.name}: [[step]] {i + 1} must be a table with `use`.")
-            name = str(entry.get("name", entry.get("use", label)))
-            if name in {step.name for step in steps}:
-                name = f"{name}-{i + 1}"
-            parameters = {k: v for k, v in entry.items() if k != "name"}
-            if "require" not in parameters and require and self._requires(parameters, f"[[step]] {i + 1}"):
-                parameters["require"] = require
-            method = self._made(f"[[step]] {i + 1}", build, "method", parameters)
-            steps.append(Step(name, method))
-        return tuple(steps)
-
-    def _requires(self, parameters: Mapping[str, Any], where: str) -> bool:
-        cls = self._made(where, find, "method", str(parameters.get("use", "")))
-        return "require" in cls.model_fields
-
-    def _parts(self, key: str, kind: str, entries: Any) -> Any:
-        return tuple(
-            self._made(f"{key} {i + 1}", build, kind, entry) for i, entry in enumerate(self._list(key, entries))
-        )
-
-    def _explore(self) -> Exploration:
-        numbers = ("seeds", "max_risk", "max_loss", "budget_seconds", "workers")
-        table = self._table("explore", ("candidate", "risk", "loss", "store", *numbers))
-        for name in numbers:
-            whole = name in ("seeds", "workers")
-            value = table.get(name, 1)
-            if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or value < whole:
-                kind = "a whole number of at least 1" if whole else "a number of at least 0"
-                raise PolicyError(f"{self.name}: explore.{name} must be {kind}, got {value!r}.")
-        listed = self._list("explore.candidate", table["candidate"]) if "candidate" in table else None
-        return Exploration(
-            candidates=None if listed is None else tuple(listed),
-            risk=self._made("explore.risk", build, "risk or attack", table["risk"]) if "risk" in table else None,
-            loss=self._made("explore.loss", build, "loss", table["loss"]) if "loss" in table else None,
-            store=self.directory / str(table["store"]) if "store" in table else None,
-            **{name: table[name] for name in numbers if name in table},
-        )
-
-    def _output(self) -> Output:
-        table = dict(self._table("output", ("path", "order", "columns", "report", "language"), open_ended=True))
-        order = table.pop("order", "shuffled")
-        if order not in ("shuffled", "kept"):
-            raise PolicyError(f"{self.name}: output.order must be 'shuffled' or 'kept', got {order!r}.")
-        language = table.pop("language", "en")
-        if language not in ("en", "es", "ca"):
-            raise PolicyError(f"{self.name}: output.language must be 'en', 'es' or 'ca', got {language!r}.")
-        return Output(
-            path=self.directory / str(table.pop("path", "safe.csv")),
-            order=order,
-            columns=tuple(table.pop("columns", ())),
-            report=bool(table.pop("report", True)),
-            language=language,
-            options=table,
-        )
-
-    def _made(self, where: str, make: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-        try:
-            return make(*arguments, **named)
-        except PolicyError:
-            raise
-        except (InputError, TypeError) as error:
-            raise PolicyError(f"{self.name}: {where}: {error}") from None
-
-    def _table(self, section: str, known: Iterable[str], *, open_ended: bool = False) -> Mapping[str, Any]:
-        table = self.data.get(section, {})
-        if not isinstance(table, Mapping):
-            raise PolicyError(f"{self.name}: [{section}] must be a table.")
-        if not open_ended:
-            self._known(f"[{section}]", table, known)
-        return table
-
-    def _list(self, key: str, value: Any) -> list[Any]:
-        if not isinstance(value, list | tuple):
-            raise PolicyError(f"{self.name}: {key} must be a list.")
-        return list(value)
-
-    def _known(self, where: str, table: Mapping[str, Any], known: Iterable[str]) -> None:
-        for key in table:
-            if key not in known:
-                raise PolicyError(f"{self.name}: {where} has no key {key!r}.{suggestion(key, known)}")
+def _step(entry: Any, position: int, info: ValidationInfo) -> Step:
+    if not isinstance(entry, Mapping):
+        raise InputError("must be a table with `use`.")
+    name = str(entry.get("name", entry.get("use", f"step {position + 1}")))
+    parameters = {key: value for key, value in entry.items() if key != "name"}
+    require: tuple[Model, ...] = info.data.get("require", ())
+    known = find("method", str(parameters.get("use", ""))).model_fields
+    if require and "require" in known and "require" not in parameters:
+        parameters["require"] = require
+    return Step(name, build("method", located("method", parameters, directory_of(info))))
 
 
-def _seed(value: Any) -> int | None:
-    if value is None or isinstance(value, int):
-        return value
-    try:
-        return int(str(value), 16)
-    except ValueError:
-        raise PolicyError("run.seed must be a whole number or hexadecimal digits.") from None
+def _refusal(form: type[BaseModel], finding: Mapping[str, Any]) -> str:
+    """One of pydantic's findings in words: the section, the key, what is wrong."""
+    path = [step for step in finding["loc"] if not str(step).startswith(("function-", "tagged-"))]
+    if finding["type"] == "extra_forbidden":
+        known = _keys(form, path[:-1])
+        where = f"[{'.'.join(map(str, path[:-1]))}]" if path[:-1] else "the policy"
+        return f"{where} has no key {path[-1]!r}.{suggestion(str(path[-1]), known)}"
+    if finding["type"] == "missing":
+        return f"{_place(path[:-1])} needs {path[-1]}." if path[:-1] else f"the policy needs [{path[-1]}]."
+    if finding["type"] == "value_error":
+        return _said(path, str(finding["ctx"]["error"]))
+    if finding["type"] in {"model_type", "dict_type"}:
+        return f"[{'.'.join(map(str, path))}] must be a table."
+    return f"{_place(path)} {phrase(finding)}, got {shown(finding.get('input'))}."
+
+
+def _said(path: list[Any], message: str) -> str:
+    """A message of ours behind its place, unless it begins with one."""
+    if message.startswith("[[step]]"):
+        return message
+    if message.startswith(("needs ", "has no key ")):
+        return f"[{'.'.join(map(str, path))}] {message}"
+    return f"{_place(path)} {message}" if message.startswith("must ") else f"{_place(path)}: {message}"
+
+
+def _place(path: list[Any]) -> str:
+    """Where something stands in a policy: ``output.order``, ``require 2``."""
+    names = ".".join(str(step) for step in path if not isinstance(step, int))
+    positions = [step + 1 for step in path if isinstance(step, int)]
+    return f"{names} {positions[0]}" if positions else names
+
+
+def _keys(form: type[BaseModel], path: list[Any]) -> list[str]:
+    """The keys that the form has at a place."""
+    for step in path:
+        info = next(info for name, info in form.model_fields.items() if step in (name, info.alias))
+        form = Columns if step == "schema" else cast("type[BaseModel]", info.annotation)
+    return [info.alias or name for name, info in form.model_fields.items()]
+
+
+__all__ = ["MEASURED_LOSSES", "MEASURED_RISKS", "Exploration", "Output", "Policy", "Step"]

@@ -20,7 +20,7 @@ from celosia.release.leaving import Leaving, arranged, further_tables, releasabl
 from celosia.release.measuring import Assessment, Comparison, Progress, assess, check_columns, compare, step
 from celosia.release.policy import Output, Policy, Step
 from celosia.streams import Stream, fresh_seed
-from celosia.table import Table, read
+from celosia.table import Table
 
 SMALLEST_SEED = 1 << 64
 """A seed below this can be found by trying: with it anyone replays the noise."""
@@ -41,22 +41,21 @@ def run(
     """Read, protect, measure and write what a policy says.
 
     ``until`` runs the steps up to one, ``without`` leaves some out. A result that is there already is replaced only
-    with ``overwrite``.
+    with ``overwrite``, or where the policy says ``output.overwrite``.
     """
     policy = policy if isinstance(policy, Policy) else Policy.load(policy)
     policy = policy.select(until=until, without=without)
     tell = progress or (lambda *_: None)
     seed = _seed(policy)
     tell("read", 0.0)
-    original = read(policy.source, policy.schema, engine=policy.engine, query=policy.query, **dict(policy.options))
-    original = original.identified().computed()
+    original = policy.table().identified().computed()
     check_input(original)
     check_columns(original, [*policy.require, *policy.risks, *(s.method for s in policy.steps[:1])])
     protected = apply_steps(original, policy.steps, Stream.of(seed, original.fingerprint), tell)
     tell("measure", 0.8)
     made = finish(original, protected, policy, seed)
     tell("write", 0.9)
-    written = write_release(made, policy, overwrite=overwrite)
+    written = write_release(made, policy, overwrite=overwrite or policy.output.overwrite)
     tell("done", 1.0)
     return written
 
@@ -108,14 +107,15 @@ def check_input(table: Table) -> None:
 
 
 def _seed(policy: Policy) -> int:
-    if policy.seed is None:
+    seed = policy.run.seed
+    if seed is None:
         return fresh_seed()
-    if policy.seed < SMALLEST_SEED and not policy.testing:
+    if seed < SMALLEST_SEED and not policy.run.testing:
         raise PolicyError(
-            f"run.seed has {policy.seed.bit_length()} bits: a small seed can be guessed and undoes the protection. "
+            f"run.seed has {seed.bit_length()} bits: a small seed can be guessed and undoes the protection. "
             "Leave it out, give at least 65 bits, or say testing = true for a test."
         )
-    return policy.seed
+    return seed
 
 
 def _certificate(
@@ -249,7 +249,7 @@ def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]
 def _write_data(visible: Any, draft: Path, target: Path, made: Release, policy: Policy) -> None:
     from celosia.data.io.filetypes import type_of
 
-    write(visible, draft, made.table.facts, type=type_of(target).name, overwrite=True, **dict(policy.output.options))
+    write(visible, draft, made.table.facts, type=type_of(target).name, overwrite=True, **policy.output.options)
 
 
 def _pretty(data: Mapping[str, Any]) -> bytes:

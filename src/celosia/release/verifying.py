@@ -269,9 +269,15 @@ def _repeated(stated: dict[str, Any], private: dict[str, Any], original: Path) -
     if any(step.method.formal for step in kept):
         return [*checks, Check("repetition", None, None, None, "noise with a formal guarantee cannot be repeated")]
     with tempfile.TemporaryDirectory() as place:
-        output = replace(policy.output, path=Path(place) / stated["release"]["file"], report=False)
-        again = replace(
-            policy, source=str(original), steps=kept, seed=int(private["seed"], 16), testing=True, output=output
+        again = policy.model_copy(
+            update={
+                "input": policy.input.model_copy(update={"path": original, "url": None}),
+                "steps": kept,
+                "run": policy.run.model_copy(update={"seed": int(private["seed"], 16), "testing": True}),
+                "output": policy.output.model_copy(
+                    update={"path": Path(place) / stated["release"]["file"], "report": False}
+                ),
+            }
         )
         repeated = run(again).certificate
     same = stated["release"]["sha256"]

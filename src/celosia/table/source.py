@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import PlainSerializer, WithJsonSchema
 
-from celosia.parts import Private
+from celosia.parts import Place
 
 if TYPE_CHECKING:
     from celosia.data.schema import Schema
@@ -42,7 +42,7 @@ class Same:
         return isinstance(other, Same) and self.thing is other.thing
 
 
-Source = Annotated[Any, PlainSerializer(_plain), WithJsonSchema({"type": "string"}), Private()]
+Source = Annotated[Any, PlainSerializer(_plain), WithJsonSchema({"type": "string"}), Place()]
 """A path, ``{url = …, query = …}``, or a frame of Polars, pandas, PyArrow or DuckDB, or a :class:`Table`."""
 
 

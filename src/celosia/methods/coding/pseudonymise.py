@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from celosia.data.credentials import SHORTEST_KEY, is_reference, key_bytes
 from celosia.errors import DataError, ParameterError
-from celosia.parts import Columns, Credential, Method, Private
+from celosia.parts import Columns, Credential, Method, Place
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Pseudonymise(Method):
     key: Annotated[str | None, Credential()] = Field(
         default=None, description="secret of at least 16 bytes, or env:NAME, file:PATH; from the seed if not given"
     )
-    key_file: Annotated[Path | None, Private()] = Field(default=None, description="file that holds the key")
+    key_file: Annotated[Path | None, Place()] = Field(default=None, description="file that holds the key")
     length: int = Field(default=16, ge=8, le=52, description="characters of a pseudonym, 5 bits each")
     prefix: str = Field(default="", description="text before each pseudonym")
     domain: str = Field(default="", description="name of what is identified; other domains get other pseudonyms")

@@ -1,0 +1,247 @@
+"""The sections of a policy, each a form that refuses what it does not know.
+
+A new section is a class here and a field of :class:`celosia.release.policy.Policy`: the schema for editors, the page
+that explains it and the message for a misspelt key follow from them. A field that names a file is a ``FilePath``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    PlainValidator,
+    Strict,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import core_schema
+
+from celosia.data.io.filetypes import FileType, type_of
+from celosia.data.io.sources import is_url
+from celosia.data.schema import Kind, Missing, Schema
+from celosia.errors import suggestion
+from celosia.parts import Loss, Method, Model, Threat, build, from_directory, located
+
+Language = Literal["en", "es", "ca"]
+
+
+def directory_of(info: ValidationInfo) -> Path:
+    """The folder in which relative paths start: that of the policy file."""
+    return Path((info.context or {}).get("directory", ""))
+
+
+def _part(kind: str) -> Any:
+    """A part as it is written in a policy: ``{use = "name", …}`` or ``name(…)``."""
+    return PlainValidator(lambda value, info: build(kind, located(kind, value, directory_of(info))))
+
+
+def _written(*kinds: str) -> WithJsonSchema:
+    return WithJsonSchema({"anyOf": [{"$ref": f"#/$defs/{kind}"} for kind in kinds]})
+
+
+ModelPart = Annotated[Model, _part("model"), _written("model")]
+ThreatPart = Annotated[Threat, _part("risk or attack"), _written("risk", "attack")]
+LossPart = Annotated[Loss, _part("loss"), _written("loss")]
+Candidate = Annotated[
+    Any, AfterValidator(lambda value, info: located("method", value, directory_of(info))), _written("candidate")
+]
+FilePath = Annotated[Path, Strict(False), AfterValidator(lambda path, info: directory_of(info) / path)]
+Address = Annotated[str, AfterValidator(lambda url, info: from_directory(url, directory_of(info)))]
+Names = Annotated[tuple[str, ...], Strict(False)]
+
+
+class Section(BaseModel):
+    """A table of a policy: an unknown key is refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, protected_namespaces=())
+
+
+class OpenSection(Section):
+    """A table that also holds the options of a reader or a writer; those that it does not take are refused."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of the reader or the writer."""
+        return dict(self.model_extra or {})
+
+    def check_options(self, call: Any, skip: int, further: tuple[str, ...] = ()) -> None:
+        """Refuse an option that the reader or the writer does not take; ``skip`` arguments are no options."""
+        known = [*list(inspect.signature(call).parameters)[skip:], *further] if call is not None else []
+        for name in self.options:
+            if name not in known:
+                raise ValueError(f"has no key {name!r}.{suggestion(name, [*type(self).model_fields, *known])}")
+
+
+class Input(OpenSection):
+    """What is read: a file or the result of a query. Further keys are options of the reader, such as the separator."""
+
+    path: FilePath | None = Field(default=None, description="the file; its ending tells the type")
+    url: Address | None = Field(default=None, description="address of a database; env:NAME and file:PATH stand for it")
+    query: str | None = Field(default=None, description="SQL query, for a database")
+    engine: str | None = Field(default=None, description="what holds the rows: polars (default) or duckdb")
+
+    @property
+    def source(self) -> str:
+        """The path or the address."""
+        return str(self.path if self.path is not None else self.url)
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Input:
+        if (self.path is None) == (self.url is None):
+            raise ValueError("needs either path or url.")
+        if self.path is not None and not is_url(str(self.path)):
+            kind: FileType = type_of(self.path, self.options.get("type"))
+            self.check_options(kind.read, 1, ("type",))
+        else:
+            from celosia.data.io import database
+
+            self.check_options(database.scan, 1)
+        return self
+
+
+class Columns(Section):
+    """The columns: the role of each, and what else is known about them."""
+
+    identifiers: list[str] = Field(default=[], description="columns that name a person by themselves")
+    quasi: list[str] = Field(default=[], description="columns that others may know; together they single people out")
+    sensitive: list[str] = Field(default=[], description="columns that nobody must be able to infer")
+    insensitive: list[str] = Field(default=[], description="columns that are released as they are")
+    weight: str | None = Field(default=None, description="column of sampling weights")
+    household: str | None = Field(default=None, description="column that names the household")
+    stratum: str | None = Field(default=None, description="column that names the stratum of the sample")
+    person: str | None = Field(default=None, description="column that names the person, who may own several rows")
+    rest: Literal["insensitive", "error"] = Field(
+        default="insensitive", description="a column without a role: left out of the release, or refused"
+    )
+    kinds: dict[str, Annotated[Kind, Strict(False)]] = Field(default={}, description="what the values of a column are")
+    bounds: dict[str, list[float]] = Field(default={}, description="smallest and largest value of a numeric column")
+    missing: dict[str, Annotated[Missing, Strict(False)]] = Field(
+        default={}, description="how missing values of a quasi-identifier count"
+    )
+    hierarchies: dict[str, Annotated[Any, _written("hierarchy")]] = Field(
+        default={}, description="the hierarchy of a column: a file of levels, or a builder"
+    )
+    orders: dict[str, list[Any]] = Field(default={}, description="the values of an ordinal column from low to high")
+
+    def schema_in(self, directory: Path) -> Schema:
+        """The schema; hierarchy files start from a directory."""
+        given = self.model_dump(exclude_unset=True)
+        hierarchies = {name: _hierarchy(value, directory) for name, value in self.hierarchies.items()}
+        return Schema.of(**{**given, "hierarchies": hierarchies})
+
+
+def _hierarchy(value: Any, directory: Path) -> Any:
+    if isinstance(value, str) and not value.endswith(")"):
+        return from_directory(value, directory)
+    return located("hierarchy", value, directory) if isinstance(value, str | Mapping) else value
+
+
+class _Described:
+    """Lets a field hold a schema that is written as ``[schema]``, or is one already."""
+
+    def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        def described(value: Any, read: Any, info: ValidationInfo) -> Schema:
+            return value if isinstance(value, Schema) else read(value).schema_in(directory_of(info))
+
+        return core_schema.with_info_wrap_validator_function(described, handler.generate_schema(Columns))
+
+
+Described = Annotated[Schema, _Described()]
+
+
+class Measure(Section):
+    """What is measured besides the requirements."""
+
+    risks: Annotated[tuple[ThreatPart, ...], Strict(False)] = Field(
+        default=("prosecutor",), validate_default=True, description="risks and attacks"
+    )
+    losses: Annotated[tuple[LossPart, ...], Strict(False)] = Field(
+        default=("altered-records", "discernibility"), validate_default=True, description="losses"
+    )
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a policy: a method with a name to refer to it."""
+
+    name: str
+    method: Method
+
+
+StepPart = Annotated[Step, _written("step")]
+
+
+class Output(OpenSection):
+    """Where the result goes and in which form. Further keys are options of the file's writer."""
+
+    path: FilePath = Field(
+        default=Path("safe.csv"), validate_default=True, description="the file; its ending tells the type"
+    )
+    order: Literal["shuffled", "kept"] = Field(default="shuffled", description="the order of the records")
+    columns: Names = Field(default=(), description="columns to release that would otherwise be left out")
+    report: bool = Field(default=True, description="whether the two editions of the report are written")
+    language: Language = Field(default="en", description="language of the report")
+    overwrite: bool = Field(default=False, description="whether a release that is there already is replaced")
+
+    @model_validator(mode="after")
+    def _known_options(self) -> Output:
+        if self.options:
+            self.check_options(type_of(self.path).write, 3)
+        return self
+
+
+class Exploration(Section):
+    """What ``celosia explore`` tries and which limits it keeps."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    candidates: Annotated[tuple[Candidate, ...], Strict(False)] | None = Field(
+        default=None, alias="candidate", description="methods to try; what the catalogue proposes unless given"
+    )
+    risk: ThreatPart | None = Field(default=None, description="the risk to measure")
+    loss: LossPart | None = Field(default=None, description="the loss to measure")
+    seeds: int = Field(default=5, ge=1, description="how often each candidate is tried")
+    max_risk: float | None = Field(default=None, ge=0, description="largest risk that is allowed")
+    max_loss: float | None = Field(default=None, ge=0, description="largest loss that is allowed")
+    budget_seconds: float | None = Field(default=None, ge=0, description="stop after so many seconds")
+    workers: int | None = Field(default=None, ge=1, description="processes; one per core unless given")
+    store: FilePath | None = Field(default=None, description="file that keeps results; a later run only adds")
+
+
+def _seed(value: Any) -> Any:
+    """A whole number, or hexadecimal digits; no message shows it."""
+    try:
+        return value if value is None or type(value) is int else int(str(value), 16)
+    except ValueError:
+        raise ValueError("must be a whole number or hexadecimal digits.") from None
+
+
+class Run(Section):
+    """How the policy is run."""
+
+    seed: Annotated[int | None, BeforeValidator(_seed)] = Field(
+        default=None, description="seed of at least 65 bits; drawn from the operating system unless given"
+    )
+    testing: bool = Field(default=False, description="allows a small seed, for tests and demonstrations")
+
+
+class About(Section):
+    """What the release is, for its readers."""
+
+    title: str = Field(default="", description="title of the release")
+    organisation: str = Field(default="", description="who publishes it")
+    purpose: str = Field(default="", description="what it is published for")
+    contact: str = Field(default="", description="whom to ask")

@@ -1,0 +1,157 @@
+"""The form of a policy: what it refuses, in which words, and where its paths start."""
+
+from __future__ import annotations
+
+import os
+
+import polars as pl
+import pytest
+
+import celosia
+from celosia import Policy
+from celosia.cli.main import run as command
+from celosia.errors import OutputError, PolicyError
+
+POLICY = """
+[input]
+path = "people.csv"
+[schema]
+quasi = ["q"]
+[[require]]
+use = "k-anonymity"
+k = 2
+[output]
+path = "safe.csv"
+report = false
+"""
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A folder with data and a policy, which is not the working directory."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    pl.DataFrame({"q": list("aabb")}).write_csv(folder / "people.csv")
+    (folder / "policy.toml").write_text(POLICY)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("format = 2", "format must be 1, got 2"),
+        ("[outputs]", r"the policy has no key 'outputs'. Did you mean 'output'"),
+        ("[output]\nreprt = true", r"\[output\] has no key 'reprt'. Did you mean 'report'"),
+        ("[output]\nmode = 1", r"\[output\] has no key 'mode'"),
+        ("[input]\npath = 'x.csv'\nseparater = 1", r"\[input\] has no key 'separater'. Did you mean 'separator'"),
+        ("[input]\npath = 'x.csv'\nschema = 1", r"\[input\] has no key 'schema'"),
+        ("[run]\nsed = 1", r"\[run\] has no key 'sed'. Did you mean 'seed'"),
+        ("[run]\nseed = 'zz'", "run.seed must be a whole number or hexadecimal digits.$"),
+        ("[about]\ntitel = 'x'", r"\[about\] has no key 'titel'. Did you mean 'title'"),
+        ("[output]\nreport = 'yes'", "output.report must be true or false, got 'yes'"),
+        ("[output]\nlanguage = 'de'", "output.language must be 'en', 'es' or 'ca', got 'de'"),
+        ("[schema]\nquasi = 'q'", "schema.quasi must be a list, got 'q'"),
+        ("[schema]\nkinds = {q = 'number'}", "schema.kinds.q must be 'numeric', .*, got 'number'"),
+        ("[schema]\nbounds = {q = [2, 1]}", "schema: bounds of column 'q' must be two numbers"),
+        ("step = 3", "step must be a list"),
+        ("step = [3]", r"\[\[step\]\] 1: must be a table"),
+        ("[[step]]\nname = 'x'", r"\[\[step\]\] 1: no method named ''"),
+        ("require = 3", "require must be a list, got 3"),
+        ("output = 3", r"\[output\] must be a table"),
+        ("[measure]\nrisks = ['prosecutr']", "measure.risks 1: no risk or attack named 'prosecutr'. Did you mean"),
+        ("[explore]\nseeds = 0", "explore.seeds must be at least 1, got 0"),
+        ("[explore]\nrisk = 'nothing'", "explore.risk: no risk or attack named 'nothing'"),
+        ("[explore]\ncandidate = 'noise'", "explore.candidate must be a list"),
+        ("[explore]\ncandidate = ['nois']", "explore.candidate 1: no method named 'nois'"),
+        ("[input]\npath = 'x.csv'\nurl = 'sqlite:///y'", r"\[input\] needs either path or url"),
+        ("[input]\npath = 'x.unknown'", r"input: 'x.unknown': no file type"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(text, message):
+    if "[input]" not in text:
+        text = f"{text}\n[input]\npath = 'people.csv'"
+    with pytest.raises(PolicyError, match=message) as said:
+        Policy.parse(text, name="policy.toml")
+    assert str(said.value).startswith("policy.toml: ")
+    assert "\n" not in str(said.value)
+
+
+def test_a_policy_may_say_that_its_release_is_replaced(place):
+    policy = place / "policy.toml"
+    celosia.run(policy)
+    with pytest.raises(OutputError, match="there already"):
+        celosia.run(policy)
+    policy.write_text(POLICY + "overwrite = true\n")
+    assert command(["run", str(policy)]) == 0
+    policy.write_text(POLICY.replace("safe.csv", "people.csv") + "overwrite = true\n")
+    with pytest.raises(OutputError, match="an original is never overwritten"):
+        celosia.run(policy)
+
+
+def test_the_result_goes_beside_the_policy_unless_told(place):
+    policy = place / "policy.toml"
+    policy.write_text(POLICY.replace('path = "safe.csv"\n', ""))
+    assert celosia.run(policy).paths["data"] == place / "safe.csv"
+    assert Policy.parse('[input]\npath = "a.csv"', place).output.path == place / "safe.csv"
+
+
+def test_paths_start_in_the_folder_of_the_policy(place, monkeypatch, tmp_path):
+    """Of a population, of nested parts, of hierarchies however they are written, of keys in files."""
+    pl.DataFrame({"q": list("aaabbb")}).write_csv(place / "population.csv")
+    (place / "levels.csv").write_text("a;*\nb;*\n")
+    (place / "key.txt").write_text("correct horse battery staple")
+    (place / "policy.toml").write_text(
+        POLICY.replace('quasi = ["q"]', 'quasi = ["q"]\nidentifiers = ["n"]\nhierarchies = {q = "levels(path=levels.csv)"}')
+        + """
+[[require]]
+use = "k-map"
+k = 3
+population = {path = "population.csv"}
+[[step]]
+use = "generalise"
+require = ["k-anonymity(k=2)", "k-map(k=3, population=population.csv)"]
+[[step]]
+use = "pseudonymise"
+columns = ["n"]
+key = "file:key.txt"
+[measure]
+risks = ["journalist(population=population.csv)"]
+"""
+    )  # fmt: skip
+    pl.DataFrame({"q": list("aabb"), "n": list("abcd")}).write_csv(place / "people.csv")
+    monkeypatch.chdir(tmp_path)
+    assert celosia.run(place / "policy.toml").holds
+    monkeypatch.chdir(place)
+    assert celosia.run("policy.toml", overwrite=True).holds
+
+
+def test_candidates_of_an_exploration_start_there_too(place):
+    text = """
+[input]
+path = "people.csv"
+[explore]
+candidate = [
+  "pram(columns=[q], matrix=m.csv)",
+  {use = "subset", vary = {matching = ["one.csv", "two.csv"]}},
+  {steps = [{use = "generalise", require = ["k-map(k=3, population=p.csv)"]}]},
+]
+"""
+    first, second, third = Policy.parse(text, place).explore.candidates
+    assert first["matrix"] == os.fspath(place / "m.csv")
+    assert second["vary"] == {"matching": [os.fspath(place / "one.csv"), os.fspath(place / "two.csv")]}
+    assert third["steps"][0]["require"][0]["population"] == os.fspath(place / "p.csv")
+
+
+def test_addresses_of_databases_are_no_paths(place):
+    policy = Policy.parse('[input]\nurl = "sqlite:///x.db"\nquery = "t"', place)
+    assert policy.input.source == "sqlite:///x.db"
+    assert Policy.parse('[input]\nurl = "env:BASE"\nquery = "t"', place).input.source == "env:BASE"
+    assert Policy.parse('[input]\nurl = "file:base.txt"\nquery = "t"', place).input.source == f"file:{place}/base.txt"
+
+
+def test_what_python_gives_is_what_a_file_gives(place):
+    schema = celosia.Schema.of(quasi=["q"])
+    sections = {"input": {"path": "people.csv"}, "schema": schema, "require": [celosia.models.KAnonymity(k=2)]}
+    policy = Policy.of({**sections, "output": {"path": "safe.csv", "report": False}}, place)
+    assert dict(policy) == dict(Policy.load(place / "policy.toml"))
+    assert celosia.run(policy).holds
