@@ -201,7 +201,11 @@ def _refusal(form: type[BaseModel], finding: Mapping[str, Any]) -> str:
         return _said(path, str(finding["ctx"]["error"]))
     if finding["type"] in {"model_type", "dict_type"}:
         return f"[{'.'.join(map(str, path))}] must be a table."
-    return f"{_place(path)} {phrase(finding)}, got {shown(finding.get('input'))}."
+    rule = phrase(finding)
+    if finding["type"] == "greater_than_equal":
+        least = finding["ctx"]["ge"]
+        rule = f"must be a {'whole ' if isinstance(least, int) else ''}number of at least {least:g}"
+    return f"{_place(path)} {rule}, got {shown(finding.get('input'))}."
 
 
 def _said(path: list[Any], message: str) -> str:
