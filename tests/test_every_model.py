@@ -25,8 +25,6 @@ from tests.reference.verdicts import (
     SITUATIONS,
     cases,
     near,
-    tried,
-    unmended,
 )
 
 import celosia
@@ -66,12 +64,12 @@ def test_the_moves_do_to_a_table_what_they_do_to_plain_rows(name):
 def test_value_holds_and_assess_agree_with_the_slow_way(engine, name):
     table = SITUATIONS[name].read(engine)
     wrong = []
-    for case in tried("value", name):
+    for case in cases(name):
         model = build("model", case.part)
         value, holds = model.value(table), model.holds(table)
         if not near(value, case.value) or holds != case.holds:
             wrong.append(f"{case}; value {value:g}, holds {holds}")
-    for case in tried("assess", name):
+    for case in cases(name):
         (finding,) = celosia.assess(table, [case.part], []).models
         if not near(finding.value, case.value) or finding.holds != case.holds:
             wrong.append(f"{case}; assess {finding.value:g}, {finding.holds}")
@@ -83,14 +81,14 @@ def test_class_counts_give_the_same_verdict(name):
     """What a search sees: ``judge`` and ``accepts`` on the classes as arrays of counts."""
     table, plain = SITUATIONS[name].read(), SITUATIONS[name].plain()
     wrong = []
-    for case in tried("value", name):
+    for case in cases(name):
         model = build("model", case.part)
         if case.example.model in FUZZY or case.example.people or case.example.parameters.get("others") == "quasi":
             continue  # no function of class counts alone
         counts = table.class_counts(model.sensitive())
-        if not unmended("accepts", SITUATIONS[name], case.example) and model.accepts(counts) != case.holds:
+        if model.accepts(counts) != case.holds:
             wrong.append(f"{case}; accepts {model.accepts(counts)}")
-        if unmended("judge", SITUATIONS[name], case.example) or model.scope == "file" or plain.reading != "category":
+        if model.scope == "file" or plain.reading != "category":
             continue
         if bool(model.judge(counts).all()) != case.holds:
             wrong.append(f"{case}; judge {model.judge(counts).tolist()}")
@@ -100,9 +98,9 @@ def test_class_counts_give_the_same_verdict(name):
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_the_list_of_classes_has_the_value_as_its_worst_entry(name):
     table, plain = SITUATIONS[name].read(), SITUATIONS[name].plain()
-    for case in tried("value", name):
+    for case in cases(name):
         model = build("model", case.part)
-        if case.example.model in FUZZY or unmended("judge", SITUATIONS[name], case.example):
+        if case.example.model in FUZZY:
             continue
         listed = model.classes(table)
         scores = listed[model.symbol].to_list() if len(listed) else []
@@ -124,25 +122,19 @@ def test_values_are_not_counted_in_classes_that_do_not_exist(name):
 
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_certificate_and_verification_agree_with_the_slow_way(name, tmp_path):
-    situation = SITUATIONS[name]
-    claimed = tried("run", name)
-    claimed = [case for case in claimed if not unmended("value", situation, case.example)]
-    made = _run(situation, claimed, tmp_path)
+    claimed = cases(name)
+    made = _run(SITUATIONS[name], claimed, tmp_path)
     wrong = []
+    checks = verify(made.paths["certificate"])
+    wrong += [f"{check.claim}: {check.verdict}, found {check.found}" for check in checks if check.passed is False]
+    told = {check.claim for check in checks if check.passed}
     for case, claim in zip(claimed, made.certificate["requirements"], strict=True):
         if not near(float(claim["value"]), case.value) or claim["holds"] != case.holds:
             wrong.append(f"{case}; certificate {claim['value']}, {claim['holds']}")
+        unseen = case.example.people or case.example.model in (*FUZZY, *COMPARING)
+        if claim["part"] not in told and not unseen:
+            wrong.append(f"{claim['part']} was not checked")
     assert made.holds == all(case.holds for case in claimed)
-    checkable = [case for case in claimed if not unmended("verify", situation, case.example)]
-    if checkable:
-        made = _run(situation, checkable, tmp_path)
-        checks = verify(made.paths["certificate"])
-        wrong += [f"{check.claim}: {check.verdict}, found {check.found}" for check in checks if check.passed is False]
-        told = {check.claim for check in checks if check.passed}
-        for case, claim in zip(checkable, made.certificate["requirements"], strict=True):
-            unseen = case.example.people or case.example.model in (*FUZZY, *COMPARING)
-            if claim["part"] not in told and not unseen:
-                wrong.append(f"{claim['part']} was not checked")
     assert not wrong, "\n".join(wrong)
 
 
@@ -173,7 +165,7 @@ def test_a_table_whose_value_is_the_bound_meets_it(name):
     table, plain = SITUATIONS[name].read(), SITUATIONS[name].plain()
     people = population_of(SITUATIONS[name].table)
     seen = set()
-    for case in tried("bound", name):
+    for case in cases(name):
         limit = case.example.part(people, 1.0)
         if build("model", limit).direction == "at least" or case.example.model in LOGARITHMIC:
             continue
@@ -195,7 +187,7 @@ def test_the_search_says_of_given_levels_what_the_model_says(engine, name):
     people = population_of(SITUATIONS[name].table)
     wrong = []
     every = 4 if engine == "duckdb" else 1
-    for number, case in enumerate(tried("search", name)[::every]):
+    for number, case in enumerate(cases(name)[::every]):
         if case.example.model in FUZZY or case.example.parameters.get("others") == "quasi":
             continue  # refused, see below
         for levels, seen in (({"q": 0, "r": 0}, plain), ({"q": 1, "r": 1}, coarse))[: 1 + number % 2]:
@@ -219,7 +211,7 @@ def test_what_the_search_leaves_after_suppression_holds(name):
     table, plain = SITUATIONS[name].read(), SITUATIONS[name].plain()
     people = population_of(SITUATIONS[name].table)
     wrong = []
-    for case in tried("search", name):
+    for case in cases(name):
         bound = case.part[case.example.bound]
         if case.holds or case.example.model in FUZZY or case.example.parameters.get("others") == "quasi":
             continue
@@ -310,8 +302,6 @@ def test_a_search_finds_levels_exactly_when_there_are_some(example, persons):
     """Every node of the lattice looked at, one by one."""
     for seed in range(2):
         situation = Situation("lattice", random_table(seed, 12, persons=persons, gaps=seed == 1))
-        if unmended("lattice", situation, example) or unmended("search", situation, example):
-            continue
         plain, people = situation.plain(), population_of(situation.table)
         nodes = {levels: _coarser(plain, levels) for levels in itertools.product(range(3), repeat=2)}
         values = {example.measured(seen, people, 1.0)[0] for seen in nodes.values()} - {math.inf, 0.0}
@@ -330,7 +320,7 @@ def test_a_search_finds_levels_exactly_when_there_are_some(example, persons):
 @pytest.mark.parametrize("name", SEARCHED)
 def test_what_a_model_declares_about_sizes_is_true(name):
     table = SITUATIONS[name].read()
-    for case in tried("value", name):
+    for case in cases(name):
         model = build("model", case.part)
         if case.example.model in FUZZY or case.example.people or model.scope == "file":
             continue

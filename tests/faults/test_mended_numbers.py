@@ -95,7 +95,6 @@ def test_the_score_after_a_suppression_is_the_loss_of_the_table():
     assert done.history[-1]["score"] == pytest.approx(loss.DomainLoss().value(left, done))
 
 
-@unmended("a recoded column keeps its missing values, a generalised one does not")
 def test_the_top_level_is_one_label_whatever_method_goes_there():
     data = table({"q": ["a", "b", None]}, quasi=["q"], hierarchies={"q": HALVES})
     top = protect(data, methods.Generalise(require=["k-anonymity(k=3)"]))

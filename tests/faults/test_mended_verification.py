@@ -70,7 +70,6 @@ def test_people_of_a_generalised_class_do_not_stop_the_verification(tmp_path):
     assert all(check.passed is not False for check in verify(made.paths["certificate"]))
 
 
-@unmended("a record is suppressed only if the other sensitive columns hold stars as well")
 def test_suppressed_records_stay_suppressed_when_sensitive_columns_join(tmp_path):
     model = models.LDiversity(l=2, column="s", others="quasi")
     made = released(

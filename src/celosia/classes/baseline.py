@@ -1,7 +1,8 @@
 """The domain and the distribution of a sensitive column: what classes are compared with.
 
-The distribution is that of the input table, records that are suppressed later included; persons are counted where a
-person column is declared. Where an earlier step recoded the column itself, the table is compared with itself.
+The distribution is that of the input table, records that are suppressed or left out later included; persons are
+counted where a person column is declared. What a step did to the values of the column is done to the input too; a
+column that a step drew anew is compared with what came out of that step.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.classes.column import Encoded, encode, recode
+from celosia.classes.column import Encoded, recode
 from celosia.data.schema import Kind, Schema
 
 if TYPE_CHECKING:
@@ -67,18 +68,12 @@ class Sensitive:
         return np.asarray(counts / max(1, len(self.codes)), dtype=np.float64)
 
 
-def baseline(schema: Schema, name: str, own: Patterns, start: Patterns | None) -> Baseline:
-    """The domain of a column over its ``own`` values, with the distribution of the ``start``, the input table."""
+def baseline(schema: Schema, name: str, values: pl.Series, whole: Patterns, raw: pl.Series) -> Baseline:
+    """The domain of a column, its ``values``, with their distribution in the ``whole``; ``raw`` are those as read."""
     import polars as pl
 
-    whole = start if start is not None and _covers(start.column(name).values, own.column(name).values) else own
-    counted, values = whole.column(name), whole.column(name).values
-    info = schema[name]
-    if whole is not own:  # the schema of the table at hand tells the order
-        values = encode(values, info.kind, info.order).values
-    count = np.bincount(recode(counted, values), weights=whole.counted, minlength=len(values))
-    raw = values if whole is start or start is None else start.column(name).values
-    numeric = info.kind == Kind.NUMERIC and values.dtype.is_numeric()
+    count = np.bincount(recode(whole.column(name), values), weights=whole.counted, minlength=len(values))
+    numeric = schema[name].kind == Kind.NUMERIC and values.dtype.is_numeric()
     return Baseline(
         values,
         np.asarray(count / max(1.0, count.sum()), dtype=np.float64),
@@ -102,8 +97,3 @@ def _ancestors(schema: Schema, name: str, values: pl.Series, raw: pl.Series) -> 
             above = [levels.codes(level)[rows] for level in range(first, levels.height + 1)]
             return np.vstack(above).astype(np.int32)
     return None  # the column holds other words than those of its hierarchy
-
-
-def _covers(whole: pl.Series, own: pl.Series) -> bool:
-    """Whether every value of the column occurs in the input table too; otherwise a step recoded the column."""
-    return whole.dtype == own.dtype and bool(own.is_in(whole.implode(), nulls_equal=True).all())

@@ -24,6 +24,7 @@ import numpy as np
 
 from celosia.classes.baseline import Baseline, baseline
 from celosia.classes.coded import Coded
+from celosia.classes.column import encode
 from celosia.classes.counts import ClassCounts, ValueCounts
 from celosia.classes.patterns import Patterns
 from celosia.classes.rows import Rows, all_stars, starred
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Memory = Callable[[], pl.DataFrame | None]
+    Before = Callable[[str], "tuple[Classes, Classes] | None"]
 
 _HIDDEN = "__hidden__"
 _FACT = "__fact__"
@@ -60,8 +62,8 @@ class Classes:
     rows: Rows
     memory: Memory
     """Gives the frame in the order of the records where it is in memory, else None."""
-    start: Classes | None = None
-    """Those of the input table, whose distributions are compared with; None for an input table."""
+    before: Before = lambda _column: None  # noqa: E731
+    """Gives for a column the classes of the input table, as it was read and with the values as they are by now."""
     _patterns: dict[tuple[tuple[str, ...], bool], Patterns] = field(default_factory=dict, repr=False)
     _keyed: dict[tuple[str, ...], tuple[Patterns, ClassCounts]] = field(default_factory=dict, repr=False)
     _baselines: dict[str, Baseline] = field(default_factory=dict, repr=False)
@@ -90,7 +92,7 @@ class Classes:
         if not self.rows.starrable:
             return False
         if self.coded is not None:
-            return bool(starred(self.coded.frame, self.rows.schema.quasi).all()) and len(self.coded.frame) > 0
+            return bool(starred(self.coded.frame, self.rows.telling).all()) and len(self.coded.frame) > 0
         return 0 < self._facts["rows"] == self._facts["stars"]
 
     @cached_property
@@ -125,7 +127,7 @@ class Classes:
 
         marks = {"flags": nw.col(SUPPRESSED)} if self.rows.flagged else {}
         if self.rows.starrable:
-            marks["stars"] = all_stars(self.rows.schema.quasi)
+            marks["stars"] = all_stars(self.rows.telling)
         if marks:
             marks["either"] = functools.reduce(operator.or_, marks.values())
         return marks
@@ -151,7 +153,7 @@ class Classes:
         """Which rows of a frame in memory are suppressed."""
         hidden = frame[SUPPRESSED].to_numpy() if self.rows.flagged else np.zeros(len(frame), dtype=np.bool_)
         if self.rows.starrable:
-            stars = starred(frame, self.rows.schema.quasi).to_numpy()
+            stars = starred(frame, self.rows.telling).to_numpy()
             hidden = hidden if stars.all() else hidden | stars
         return np.asarray(hidden, dtype=np.bool_)
 
@@ -178,7 +180,7 @@ class Classes:
         # the stars of suppressed records are combinations of their own: no need to look for them row by row
         found = self._histogram(self.rows.kept(), names)
         if self.rows.starrable:
-            found = found.filter(~starred(found, schema.quasi))
+            found = found.filter(~starred(found, self.rows.telling))
         if not len(found):
             found = self._histogram(self.rows.frame, names)
         return Patterns.of_histogram(found, schema, names)
@@ -200,12 +202,23 @@ class Classes:
     def baseline(self, column: str) -> Baseline:
         """The domain of a sensitive column, and its distribution in the input table."""
         if column not in self._baselines:
-            start = self.start
-            known = start is not None and column in start.rows.schema
-            whole = start.patterns([column], everyone=True) if known and start is not None else None
-            own = self.patterns([column], everyone=True)
-            self._baselines[column] = baseline(self.rows.schema, column, own, whole)
+            read, whole = (each.patterns([column], everyone=True) for each in self._compared(column))
+            raw = read.column(column).values
+            self._baselines[column] = baseline(self.rows.schema, column, self.domain(column), whole, raw)
         return self._baselines[column]
+
+    def domain(self, column: str) -> pl.Series:
+        """The values of a column in order, a missing one last: those that classes hold, and those compared with."""
+        import polars as pl
+
+        info = self.rows.schema[column]
+        cells = [self.patterns([column]).column(column).cells()]
+        if column not in self.rows.schema.quasi:
+            cells.append(self._compared(column)[1].patterns([column], everyone=True).column(column).cells())
+        return encode(pl.concat(cells), info.kind, info.order).values
+
+    def _compared(self, column: str) -> tuple[Classes, Classes]:
+        return self.before(column) or (self, self)
 
     # Classes.
 
@@ -241,7 +254,7 @@ class Classes:
         rows = self.rows
         counted = PERSONS if rows.schema.person else ROWS
         grouped = nw.from_native(rows.engine.histogram(rows.kept(), keys, person=rows.schema.person))
-        stars = all_stars(keys) if rows.starrable else nw.lit(value=False)
+        stars = all_stars(rows.telling) if rows.starrable else nw.lit(value=False)
         found = rows.engine.collect(grouped.select(nw.col(counted), stars.alias(_HIDDEN)).to_native())
         kept = found.filter(~found[_HIDDEN])
         if not len(kept):  # every record is suppressed

@@ -89,12 +89,12 @@ def encode(series: pl.Series, kind: Kind | None = None, order: Sequence[str] = (
 
 
 def recode(column: Encoded, values: pl.Series) -> NDArray[np.int32]:
-    """The codes of a column among other ``values``, which hold all of its own."""
+    """The codes of a column among other ``values``; -1 for one that they lack."""
     import polars as pl
 
     place = pl.DataFrame({"value": values, "code": np.arange(len(values), dtype=np.int32)})
     own = column.values.to_frame("value").join(place, on="value", how="left", nulls_equal=True, maintain_order="left")
-    return np.asarray(own["code"].to_numpy()[column.codes], dtype=np.int32)
+    return own["code"].fill_null(-1).to_numpy()[column.codes]
 
 
 def _declared(values: pl.Series, order: Sequence[str]) -> pl.Series:

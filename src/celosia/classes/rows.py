@@ -24,6 +24,8 @@ class Rows:
     engine: Engine
     frame: Any
     schema: Schema
+    stars: tuple[str, ...] | None = None
+    """The columns whose stars tell a suppressed record; the quasi-identifiers unless given."""
 
     @classmethod
     def described(cls, engine: Engine, frame: Any, schema: Schema) -> Rows:
@@ -52,12 +54,16 @@ class Rows:
 
     @property
     def starrable(self) -> bool:
-        """Whether records can show stars in all their quasi-identifiers: then all of these are text."""
+        """Whether records can show stars in all these columns: then all of them are text."""
         import narwhals as nw
 
         types = self.engine.types(self.frame)
-        quasi = self.schema.quasi
-        return bool(quasi) and all(types[name] == nw.String for name in quasi)
+        return bool(self.telling) and all(types[name] == nw.String for name in self.telling)
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """The columns whose stars tell a suppressed record."""
+        return self.schema.quasi if self.stars is None else self.stars
 
 
 def all_stars(names: Sequence[str]) -> nw.Expr:

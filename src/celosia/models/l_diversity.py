@@ -110,14 +110,8 @@ class LDiversity(_SensitiveModel):
         """The table itself; with ``others="quasi"`` once for each sensitive column, the others as quasi-identifiers."""
         if self.others == "ignore":
             return super().views(table)
-        return [(_others_quasi(table, column), (column,)) for column in table.schema.need_sensitive(self.column)]
-
-
-def _others_quasi(table: Table, column: str) -> Table:
-    from celosia.data.schema import Role
-
-    schema = table.schema
-    for other in schema.sensitive:
-        if other != column:
-            schema = schema.change(other, roles=schema[other].roles | {Role.QUASI})
-    return table.with_schema(schema)
+        columns = table.schema.sensitive
+        return [
+            (table.joined([other for other in columns if other != column]), (column,))
+            for column in table.schema.need_sensitive(self.column)
+        ]

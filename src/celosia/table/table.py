@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,7 +12,7 @@ import numpy as np
 from celosia.classes import STAR, ClassCounts, Classes, Encoded, Rows, Sensitive, encode
 from celosia.data.engines import engine_named
 from celosia.data.engines.engine import HIDDEN, RECORD, SUPPRESSED, Engine, as_text, unsigned
-from celosia.data.schema import Kind, Schema
+from celosia.data.schema import Kind, Role, Schema
 from celosia.errors import DataError, SchemaError
 from celosia.show.blocks import Block, Shown, table_blocks
 from celosia.table.source import Same, open_source
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.hierarchy import Levels
+
+    Change = Callable[["Table"], "Table"]
 
 T = TypeVar("T")
 
@@ -41,6 +44,8 @@ class Table(Shown):
     """What the steps found that must not be published: transformations, keys; parallel to the history."""
     start: Table | None = field(default=None, repr=False)
     """The input table, whose distributions the models compare with; None for an input table."""
+    changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict, repr=False)
+    """For each column what was done to its values since the input, so that it can be done to those of the input too."""
     lineage: object = field(default_factory=object, repr=False)
     """Tables that descend from one input share it: their record ids mean the same."""
     ordered: bool = False
@@ -162,11 +167,13 @@ class Table(Shown):
         person = self.schema.person
         return None if person is None else self.encoded(person).codes
 
-    def levels(self, name: str) -> Levels:
-        """The hierarchy of a column over the values that occur; :meth:`codes` index its values."""
+    def levels(self, name: str, values: pl.Series | None = None) -> Levels:
+        """The hierarchy of a column over the values that occur, which :meth:`codes` index, or over those given."""
         hierarchy = self.schema.hierarchy(name)
         if hierarchy is None:
             raise SchemaError(f"column {name!r} has no hierarchy: declare one under `hierarchies`.")
+        if values is not None:
+            return hierarchy.levels(values)
         return self.cached(("levels", name), lambda: hierarchy.levels(self.codes(name)[1]))
 
     def ids(self) -> NDArray[np.int64]:
@@ -186,8 +193,14 @@ class Table(Shown):
     @property
     def classes(self) -> Classes:
         """The equivalence classes: what every measurement of this table rests on."""
-        start = None if self.start is None else self.start.classes
-        return self.cached("classes", lambda: Classes(self.rows, self.memory, start))
+        return self.cached("classes", lambda: Classes(self.rows, self.memory, self._before))
+
+    def _before(self, column: str) -> tuple[Classes, Classes] | None:
+        """The classes of the input, as a column was read and as the steps since would have it there."""
+        if self.start is None or column not in self.start.schema:
+            return None
+        mapped = functools.reduce(lambda table, change: change(table), self.changes.get(column, ()), self.start)
+        return self.start.classes, mapped.classes
 
     def sizes(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """For each class (or pattern): the frequency of its records, and how many records it has."""
@@ -249,13 +262,14 @@ class Table(Shown):
         """The same table with record ids, so that rows may move."""
         if self._has(RECORD):
             return self
-        return self._with(self.engine.identify(self.rows.frame))
+        return self._again(self.engine.identify(self.rows.frame))
 
     def with_columns(self, columns: Mapping[str, nw.Expr]) -> Table:
-        """Columns replaced by Narwhals expressions; runs on every engine, row by row."""
+        """Columns replaced by Narwhals expressions of themselves; runs on every engine, row by row."""
         for name in columns:
             self._known(name)
-        return self._with(unsigned(self.engine.with_columns(self.rows.frame, columns), columns))
+        changed = self._with(unsigned(self.engine.with_columns(self.rows.frame, columns), columns))
+        return changed._mapped({name: (lambda table: table.with_columns(columns)) for name in columns})
 
     def replace(self, columns: Mapping[str, Any]) -> Table:
         """Columns replaced (or added) by arrays or series in the order of the records."""
@@ -274,7 +288,7 @@ class Table(Shown):
         changed = table._with(wide.drop(*(f"__new__{name}" for name in new.columns)).to_native())
         for name, series in new.to_dict().items():
             changed._cache["column", name] = series
-        return changed._rebound()
+        return changed._rebound()._drawn(new.columns)
 
     def map(self, name: str, values: Sequence[Any] | pl.Series, labels: Sequence[Any] | pl.Series) -> Table:
         """A column replaced through a small table of values and labels; a value that it lacks becomes missing."""
@@ -282,9 +296,12 @@ class Table(Shown):
 
         self._known(name)
         table = self.identified()  # a join may move rows
-        small = pl.Series(name, values).cast(self.polars_types()[name])
-        frame = self.engine.map(table.rows.frame, name, small, pl.Series("label", labels))
-        return table._with(unsigned(frame, [name]))._rebound()
+        small = pl.DataFrame({name: values, "label": labels}).cast({name: self.polars_types()[name]})
+        if name in self.schema.quasi and self.suppressed() and STAR not in small[name]:  # those keep their stars
+            small = pl.concat([small, pl.DataFrame({name: [STAR], "label": [STAR]})], how="vertical_relaxed")
+        frame = self.engine.map(table.rows.frame, name, small[name], small["label"])
+        mapped = table._with(unsigned(frame, [name]))._rebound()
+        return mapped._mapped({name: lambda table: table.map(name, values, labels)})
 
     def drop(self, names: Sequence[str]) -> Table:
         """Without these columns."""
@@ -300,8 +317,7 @@ class Table(Shown):
 
         table = self.identified()
         small = pl.DataFrame({RECORD: np.asarray(ids, dtype=np.int64)})
-        taken = table._with(self.engine.attach(table.rows.frame, small, [RECORD], keep_unmatched=False))
-        return replace(taken, start=self.first)
+        return table._with(self.engine.attach(table.rows.frame, small, [RECORD], keep_unmatched=False))
 
     def suppress(self, mask: NDArray[np.bool_], *, drop: bool = False, blank: Sequence[str] = ()) -> Table:
         """Records of the mask suppressed: stars in the quasi-identifiers, ``blank`` columns emptied; or dropped."""
@@ -327,17 +343,26 @@ class Table(Shown):
         """A table of new rows under the same schema: no record of it belongs to a record of this one."""
         new = self.engine.identify(self.engine.accept(unsigned(frame)))
         bound = self.schema.keep(frame.columns).bind(self.engine.kinds(new))
-        return replace(self, rows=Rows(self.engine, new, bound), lineage=object(), ordered=False, _cache={})
+        made = replace(self._with(new), rows=Rows(self.engine, new, bound), lineage=object(), ordered=False)
+        return made._drawn(frame.columns)
 
     def computed(self) -> Table:
         """The same table with what was asked of it done once, so that no measure has to do it again."""
-        done = self._with(self.engine.materialised(self.rows.frame))
+        done = self._again(self.engine.materialised(self.rows.frame))
         done._cache.update({key: value for key, value in self._cache.items() if key != "polars"})
         return done
 
     def with_schema(self, schema: Schema) -> Table:
         """The same rows, described in another way."""
         return replace(self, rows=Rows.described(self.engine, self.rows.frame, schema), _cache={})
+
+    def joined(self, names: Sequence[str]) -> Table:
+        """The same rows with further quasi-identifiers; the same records are suppressed."""
+        schema = self.schema
+        for name in names:
+            schema = schema.change(name, roles=schema[name].roles | {Role.QUASI})
+        described = self.with_schema(schema)
+        return replace(described, rows=replace(described.rows, stars=self.rows.telling))
 
     def stepped(self, entry: Mapping[str, Any], secret: Mapping[str, Any], start: Table) -> Table:
         """The same table with one more step in its history."""
@@ -347,8 +372,24 @@ class Table(Shown):
         """Column types as Polars names them."""
         return self.cached("types", lambda: dict(self.engine.collect(_head(self)).schema))
 
-    def _with(self, frame: Any) -> Table:
+    def _again(self, frame: Any) -> Table:
+        """The same records in another frame."""
         return replace(self, rows=Rows(self.engine, frame, self.schema), _cache={})
+
+    def _with(self, frame: Any) -> Table:
+        """What a change made of this table."""
+        return replace(self._again(frame), start=self.first)
+
+    def _mapped(self, changes: Mapping[str, Change]) -> Table:
+        """The same table that remembers what was done to the values of some columns."""
+        return replace(self, changes=self.changes | {n: (*self.changes.get(n, ()), c) for n, c in changes.items()})
+
+    def _drawn(self, names: Sequence[str]) -> Table:
+        """The same table with columns that no values of the input lead to: they are compared with what they are now."""
+        kept = [name for name in names if name not in self.schema.quasi]
+        apart = {*self.names} - {*kept, self.schema.person}
+        now = replace(self.drop([name for name in self.names if name in apart]), start=None, changes={}, history=())
+        return replace(self, changes=self.changes | {name: (lambda _: now,) for name in kept})
 
     def _rebound(self) -> Table:
         """Let the schema follow columns that were added or changed their type."""

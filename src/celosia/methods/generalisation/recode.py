@@ -83,13 +83,15 @@ class Recode(Method):
             return self._cut(table, list(self.breaks), self.outside == "open")
         if self.bins is not None:
             return self._cut(table, self._made(table), open_ended=False)
-        _, values = table.codes(self.column)
+        values = table.classes.domain(self.column)
         if self.mapping is not None:
+            import polars as pl
+
             from celosia.hierarchy import texts
 
-            old = [str(text) for text in texts(values)]
-            return Outcome(table.map(self.column, values, [self.mapping.get(text, text) for text in old]))
-        levels = table.levels(self.column)
+            new = [text if text is None else self.mapping.get(text, text) for text in texts(values)]
+            return Outcome(table.map(self.column, values, pl.Series(new, dtype=pl.String)))
+        levels = table.levels(self.column, values)
         highest = max(self.level or 0, self.rest)
         if highest > levels.height:
             raise ParameterError(
