@@ -9,7 +9,7 @@ import json
 
 import polars as pl
 import pytest
-from tests.reference.small import levels, released, unmended
+from tests.reference.small import levels, released
 
 from celosia import methods, models
 from celosia.errors import CelosiaError

@@ -62,7 +62,7 @@ class Classes:
     rows: Rows
     memory: Memory
     """Gives the frame in the order of the records where it is in memory, else None."""
-    before: Before = lambda _column: None  # noqa: E731
+    before: Before = lambda _column: None
     """Gives for a column the classes of the input table, as it was read and with the values as they are by now."""
     _patterns: dict[tuple[tuple[str, ...], bool], Patterns] = field(default_factory=dict, repr=False)
     _keyed: dict[tuple[str, ...], tuple[Patterns, ClassCounts]] = field(default_factory=dict, repr=False)

@@ -119,11 +119,14 @@ def grouped(
     k: int,
     within: Sequence[str],
     groups: Callable[[Floats, int], Ints],
+    *,
+    blank_stay: bool = False,
 ) -> Grouped:
     """Group the units by stratum and pattern of missing values; ``groups`` numbers the groups of one part.
 
     With a declared person column each group holds ``k`` persons, not only ``k`` records.
-    A record in which all columns are missing has nothing to group; it stays as it is, in a group of its own kind.
+    Records in which all columns are missing stay as they are, a group of their own; fewer than ``k`` of them are
+    refused too unless ``blank_stay``.
     """
     unit = units(who, table, names)
     x = numbers(who, table, names)[unit.first]
@@ -136,11 +139,12 @@ def grouped(
     count = 0
     for s, rows in enumerate(parts):
         known = ~gone[rows[0]]
+        if known.any() or not blank_stay:
+            persons.enough(rows, parted=bool(within), missing=bool(gone.any()))
         if not known.any():
             label[rows] = count
             count += 1
             continue
-        persons.enough(rows, parted=bool(within), missing=bool(gone.any()))
         cells = x if len(parts) == 1 and known.all() else x[np.ix_(rows, known)]
         found = persons.join(rows, groups(cells, s), partial(scaled, cells, standardise=True))
         label[rows] = count + found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -86,23 +87,22 @@ class Mondrian(Method):
         """Partition the records that are not suppressed, and describe each box."""
         from celosia.search.partition.groups import check_possible, refuse_population
         from celosia.views.boxes.recorded_boxes import recorded_boxes
-        from celosia.views.boxes.regions import Boxes, Regions, axes, groups
+        from celosia.views.boxes.regions import axes, groups
 
         refuse_population(self.name, self.require)
         rows = ~table.suppressed_mask()
         kept = table if rows.all() else table.take(table.ids()[rows])
         wish = targets(self.name, table, self.target)
-        counted = groups(kept, self.require, None if wish is None else wish[rows])
+        counted = groups(kept, self.require, None if wish is None else wish[rows], table.classes.total)
         if not len(kept):
             return Outcome(table, {"classes": 0})
         check_possible(self.name, self.require, counted)
         all_axes = axes(kept, self.weights)
-        found = self.partition(all_axes, counted)
-        boxes = Boxes(found.label)
-        shown = [self._cells(kept, name, one, boxes) for name, one in zip(table.schema.quasi, all_axes, strict=True)]
+        made = self._partition(kept, all_axes, counted)
+        boxes = made.boxes
         new = {
-            name: (cells.shown() if isinstance(cells, Regions) else cells).gather(boxes.label).alias(name)
-            for name, cells in zip(table.schema.quasi, shown, strict=True)
+            name: cells.gather(boxes.label).alias(name)
+            for name, cells in zip(table.schema.quasi, made.shown(), strict=True)
         }
         ncp = float((boxes.widths(all_axes).mean(axis=1) * boxes.size).sum() / len(kept))
         evidence = {
@@ -111,7 +111,7 @@ class Mondrian(Method):
             "largest": int(boxes.size.max()),
             "ncp": ncp,
         }
-        record = recorded_boxes(kept, all_axes, found.cuts, shown)
+        record = recorded_boxes(kept, all_axes, made.found.cuts, made.cells)
         private = {} if record is None else {"transformation": record}
         return Outcome(self._shown(table, rows, new), evidence, private)
 
@@ -135,28 +135,31 @@ class Mondrian(Method):
         unplaced[rows] = lost
         return self._shown(table, rows, new), unplaced
 
-    def _cells(self, table: Table, name: str, one: Axis, boxes: Boxes) -> Regions | pl.Series:
-        """What each box shows in a column."""
-        from celosia.views.boxes.regions import middles, regions
+    def _described(self, table: Table, all_axes: Sequence[Axis], found: Partition) -> _Made:
+        """What each box shows in each column."""
+        from celosia.views.boxes.regions import Boxes, middles, regions
 
+        boxes = Boxes(found.label)
+        columns = zip(table.schema.quasi, all_axes, strict=True)
         if self.output == "range":
-            return regions(table, name, one, boxes)
-        return middles(table, name, boxes, self.output)
+            return _Made(found, boxes, [regions(table, name, one, boxes) for name, one in columns])
+        return _Made(found, boxes, [middles(table, name, boxes, self.output) for name, _ in columns])
 
     def _shown(self, table: Table, rows: NDArray[np.bool_], new: Mapping[str, pl.Series]) -> Table:
         """The table with new cells in some rows."""
         spread = new if rows.all() else {name: _spread(table, name, rows, cells) for name, cells in new.items()}
         return table.replace(spread)
 
-    def partition(self, all_axes: Sequence[Axis], counted: Groups) -> Partition:
-        """The class of each record, and the cuts; requirements on the file raise the smallest class until they hold."""
+    def _partition(self, table: Table, all_axes: Sequence[Axis], counted: Groups) -> _Made:
+        """Boxes that make a file that meets the requirements: the smallest class is raised until it does."""
         from celosia.search.partition.groups import least_size
         from celosia.search.partition.mondrian import partition
+        from celosia.views.boxes.regions import file_classes
 
         by_class = [model for model in self.require if model.scope == "class" and not model.size_only()]
-        by_file = [model for model in self.require if model.scope == "file"]
+        by_file = any(model.scope == "file" for model in self.require)
 
-        def attempt(k: int) -> Partition | None:
+        def attempt(k: int) -> _Made | None:
             found = partition(
                 all_axes,
                 k,
@@ -166,10 +169,11 @@ class Mondrian(Method):
                 person=counted.person,
                 judge=(lambda records, group: counted.please(by_class, records, group)) if by_class else None,
             )
-            if by_file:
-                classes = counted.of_labels(found.label)
-                return found if all(model.accepts(classes) for model in by_file) else None
-            return found
+            made = self._described(table, all_axes, found)
+            classes = file_classes(made.shown())
+            shared = len(np.unique(classes)) < len(classes)  # boxes that look alike are one class, which nobody judged
+            held = not (by_file or shared) or counted.accepts(self.require, classes[found.label])
+            return made if held else None
 
         least = least_size(self.require, counted)
         best = attempt(least)
@@ -178,15 +182,30 @@ class Mondrian(Method):
             low, high = high, min(2 * high + 1, counted.total)
             best = attempt(high)
             if best is None and high >= counted.total:
-                raise RequirementError(f"mondrian: no partition meets {', '.join(m.wish() for m in by_file)}.")
+                raise RequirementError(f"mondrian: no partition meets {', '.join(m.wish() for m in self.require)}.")
         while high - low > 1:
             middle = (low + high) // 2
-            found = attempt(middle)
-            if found is None:
+            made = attempt(middle)
+            if made is None:
                 low = middle
             else:
-                high, best = middle, found
+                high, best = middle, made
         return best
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """A partition, and for each column what its boxes show."""
+
+    found: Partition
+    boxes: Boxes
+    cells: Sequence[Regions | pl.Series]
+
+    def shown(self) -> list[pl.Series]:
+        """The cell of each box in each column."""
+        from celosia.views.boxes.regions import Regions
+
+        return [cells.shown() if isinstance(cells, Regions) else cells for cells in self.cells]
 
 
 def _spread(table: Table, name: str, rows: NDArray[np.bool_], shown: pl.Series) -> pl.Series:

@@ -52,7 +52,7 @@ class IndividualRanking(Method):
         new: dict[str, Any] = {}
         losses: dict[str, float] = {}
         for name in self.columns:
-            found = grouped(self.name, table, [name], self.k, self.within, groups)
+            found = grouped(self.name, table, [name], self.k, self.within, groups, blank_stay=True)
             if len(found.values):
                 new |= columns(table, found, "mean")
                 losses[name] = loss(found)

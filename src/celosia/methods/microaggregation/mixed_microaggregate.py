@@ -166,8 +166,8 @@ class MixedMicroaggregate(Method):
         for rows in strata(table, self.within, unit, list(gone.T.astype(np.int64))):
             used = [axis for axis, miss in zip(axes, gone[rows[0]], strict=True) if not miss]
             found = np.zeros(len(rows), np.int64)
+            persons.enough(rows, parted=bool(self.within), missing=bool(gone.any()))
             if used:
-                persons.enough(rows, parted=bool(self.within), missing=bool(gone.any()))
                 tables = [np.empty(0) if axis.table is None else axis.table.reshape(-1) for axis in used]
                 found = mdav_mixed(
                     np.column_stack([axis.cells[rows] for axis in used]),

@@ -23,8 +23,8 @@ class OptimalUnivariate(Method):
     Groups of the best partition are runs of the sorted values; a shortest path finds them in time
     :math:`O(n \log n + nk)`. The column alone is k-anonymous afterwards, several columns protected one by one are
     not. With a declared person column runs of fewer than k persons are joined, which is not always the least loss.
-    Fails with fewer than k values, for text and for infinite values; missing values stay. Reference: Hansen &
-    Mukherjee (2003).
+    Fails with fewer than k values, for text and for infinite values; k missing values or more stay, fewer are refused.
+    Reference: Hansen & Mukherjee (2003).
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [42, 28, 50, 23, 12, 68, 30, 46, 55, 61]}))

@@ -45,15 +45,15 @@ class SuppressRecords(Method):
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Suppress what violates, until nothing does."""
         current = table
-        total = np.zeros(len(table), dtype=np.bool_)
-        while (mask := self._violating(current) & ~total).any():
+        total, before = np.zeros(len(table), dtype=np.bool_), table.suppressed_mask()
+        while (mask := self._violating(current) & ~total & ~before).any():
             total |= mask
             current = table.suppress(total, blank=table.schema.sensitive if self.blank else ())
             if not any(model.sensitive() for model in self.require) and table.schema.reading() == Missing.CATEGORY:
                 break  # sizes of the other classes do not change
         if self.drop:
             current = table.suppress(total, drop=True)
-        elif total.all():
+        if 0 < len(current) == current.suppressed():
             self._check_all(current)
         return Outcome(current, {"suppressed": int(total.sum()), "share": float(total.mean()) if len(total) else 0.0})
 
@@ -63,8 +63,8 @@ class SuppressRecords(Method):
             value, holds = model.verdict(table)
             if not holds:
                 raise RequirementError(
-                    f"suppress-records: {model.wish()} cannot be met: with every record suppressed the value is "
-                    f"{value:g}. Ask for that, or drop the records (drop = true)."
+                    f"suppress-records: {model.wish()} cannot be met: only suppressed records would be left, with the "
+                    f"value {value:g}. Ask for that, or drop the records (drop = true) in every step."
                 )
 
     def _violating(self, table: Table) -> NDArray[np.bool_]:

@@ -29,11 +29,12 @@ class Groups:
     sensitive: Mapping[str, Sensitive] = field(default_factory=dict)
     person: NDArray[np.int32] | None = None
     target: Ints | None = None
+    total: int = -1
+    """Records (persons) of the whole table with those that an earlier step suppressed; these ones unless given."""
 
-    @property
-    def total(self) -> int:
-        """The number of records, or persons, of the table."""
-        return self.n if self.person is None else len(np.unique(self.person))
+    def __post_init__(self) -> None:
+        if self.total < 0:
+            object.__setattr__(self, "total", self.n if self.person is None else len(np.unique(self.person)))
 
     def counts(self, records: Ints, group: Ints) -> ClassCounts:
         """Count what the groups hold; ``group`` ascends and leaves no number out."""
@@ -54,9 +55,15 @@ class Groups:
         return ClassCounts(group_sizes(begin, records, person), values, self.total, target=target)
 
     def of_labels(self, label: Ints) -> ClassCounts:
-        """Count what the groups of a complete labelling hold."""
-        order = np.argsort(label, kind="stable")
+        """Count what the groups of a labelling hold; a record labelled -1 is in none."""
+        order = np.argsort(label, kind="stable")[int((label < 0).sum()) :]
         return self.counts(order, label[order])
+
+    def accepts(self, requirements: Sequence[Model], label: Ints) -> bool:
+        """Whether a file with these classes meets every requirement, and all members have the company they ask for."""
+        classes = self.of_labels(label)
+        enough = classes.target is None or bool((classes.size >= classes.target).all())
+        return enough and all(requirement.accepts(classes) for requirement in requirements)
 
     def please(self, requirements: Sequence[Model], records: Ints, group: Ints) -> NDArray[np.bool_]:
         """Say for each group whether every requirement on classes holds and all members have the company they

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from celosia.classes import STAR
+from celosia.classes import STAR, encode, number
 from celosia.data.schema import Kind
 from celosia.errors import UnknownName
 from celosia.hierarchy import texts
@@ -57,14 +57,18 @@ def axis(table: Table, name: str, weight: float = 1.0) -> Axis:
     return Axis.tree(codes, nodes, np.stack([np.zeros(len(values)), *shares]), weight)
 
 
-def groups(table: Table, requirements: Sequence[Model], target: NDArray[np.int64] | None = None) -> Groups:
-    """What requirements count in the groups of a table; shares are compared with those of the input table."""
+def groups(table: Table, requirements: Sequence[Model], target: NDArray[np.int64] | None, total: int) -> Groups:
+    """What requirements count in the groups of a table; shares are compared with those of the input table.
+
+    ``total`` counts the records (persons) that an earlier step suppressed as well.
+    """
     for model in requirements:
         model.check_search(table)
     names = [
         column for model in requirements for name in model.sensitive() for column in table.schema.need_sensitive(name)
     ]
-    return Groups(len(table), {name: table.counted(name) for name in dict.fromkeys(names)}, table.persons(), target)
+    counted = {name: table.counted(name) for name in dict.fromkeys(names)}
+    return Groups(len(table), counted, table.persons(), target, total)
 
 
 class Boxes:
@@ -113,6 +117,20 @@ class Boxes:
                 distinct = np.bincount(self.members(one.codes, one.size)[0], minlength=len(self))
                 found[:, j] = (distinct - 1) / max(one.size - 1, 1)
         return found
+
+
+def file_classes(shown: Sequence[pl.Series]) -> NDArray[np.int64]:
+    """The class of the file that each group lands in: equal cells are one class, and stars alone are none (-1).
+
+    >>> import polars as pl
+    >>> file_classes([pl.Series(["[1-2]", "*", "[1-2]"])]).tolist(), file_classes([pl.Series(["*"])]).tolist()
+    ([0, -1, 0], [0])
+    """
+    stars = np.logical_and.reduce([cells.cast(str).eq_missing(STAR).to_numpy() for cells in shown])
+    found = np.full(len(stars), -1, np.int64)
+    kept = ~stars if not stars.all() else stars
+    found[kept] = number([encode(cells).codes[kept] for cells in shown])
+    return found
 
 
 def middles(table: Table, name: str, boxes: Boxes, output: Output) -> pl.Series:
