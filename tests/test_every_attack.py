@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.reference import attacks  # noqa: F401 - registers the second ways
+from tests.reference import attacks, informed  # noqa: F401 - they register the second ways
 from tests.reference.risks import REFERENCE
 from tests.reference.rows import Plain, Row
 
@@ -49,6 +49,12 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "membership": [{**BOTH, "control": True}],
     "nearest-original": [{**BOTH, "control": True}],
     "copied-uniques": [{"columns": ["c", "p"]}, {"columns": ["x", "c"], "control": True}],
+    "rank-intersection": [
+        {"method": {"use": "rank-swap", **BOTH, "window": 0.3}},
+        {"method": {"use": "rank-swap", **BOTH, "window": 0.4, "within": ["p"]}, "columns": ["y"]},
+        {"method": {"use": "rank-swap", **BOTH, "window": 0.4, "step": "normal"}},
+        {"method": {"use": "rank-swap", **BOTH, "window": 0.4, "step": "buckets"}},
+    ],
     "singling-out": [{**BOTH, "size": 2, "attacks": 20}, {**BOTH, "size": 1, "attacks": 20, "control": True}],
 }
 """Attack → parameters to try; ``control`` and ``external`` stand for tables."""

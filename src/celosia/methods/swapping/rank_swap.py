@@ -40,6 +40,11 @@ class RankSwap(Method):
       original. Two columns then keep about the square of it times their own correlation.
     - ``step = "normal"``: steps from a normal distribution with mean and deviation of half the window, so that no
       interval is sure to hold the original rank (p-distribution). Some values then move farther than the window.
+    - ``step = "buckets"``: ranks are cut into buckets of half the window and the partner is sought in the own bucket or
+      a later one, each half as likely as the one before it (p-buckets). Again some values move farther.
+
+    A published window undoes much of the protection: whoever knows it intersects the windows of several columns
+    (:class:`~celosia.risk.RankIntersection`). The last two kinds of step resist that far better at the same loss.
 
     ``impossible`` names combinations that must not arise; exchanges that create one are undone. Fails for
     unordered categories. References: Moore (1996); Nin, Herranz & Torra (2008).
@@ -55,7 +60,7 @@ class RankSwap(Method):
     window: float = Field(default=0.05, gt=0, le=1, description="farthest exchange as a share of the records")
     joint: bool = Field(default=False, description="exchange whole rows of these columns")
     correlation: float | None = Field(default=None, gt=0, lt=1, description="least correlation with the original")
-    step: Literal["uniform", "normal"] = Field(default="uniform", description="how far a partner is sought")
+    step: Literal["uniform", "normal", "buckets"] = Field(default="uniform", description="how far a partner is sought")
     within: Columns = Field(default=(), description="exchange only between records that agree on these columns")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
     rows: ClassVar[Literal["same", "subset", "new"]] = "same"
@@ -64,7 +69,7 @@ class RankSwap(Method):
 
     @model_validator(mode="after")
     def _fits(self) -> RankSwap:
-        if self.joint and self.step == "normal":
+        if self.joint and self.step != "uniform":
             raise ParameterError("rank-swap: joint exchanges keep the window, so step must be 'uniform'.")
         return self
 
@@ -126,13 +131,16 @@ class RankSwap(Method):
 
     def _pairs(self, keys: Floats, window: float, rng: np.random.Generator) -> Ints:
         """For each record the record it changes places with."""
-        from celosia.mathematics.kernels.neighbours.swap import pairs, pairs_jointly, pairs_normal
+        from celosia.mathematics.kernels.neighbours.swap import pairs, pairs_buckets, pairs_jointly, pairs_normal
 
         n = len(keys)
         reach = int(window * n * (1 + 1e-12))
         order = _order(keys[:, 0])
         if keys.shape[1] == 1:
-            place = (pairs if self.step == "uniform" else pairs_normal)(n, reach, rng)
+            if self.step == "buckets":
+                place = pairs_buckets(n, max((reach + 1) // 2, 1), rng)
+            else:
+                place = (pairs if self.step == "uniform" else pairs_normal)(n, reach, rng)
             partner = np.empty(n, np.int64)
             partner[order] = order[place]
             return partner

@@ -25,7 +25,9 @@ class Reached:
     """What an intruder reaches."""
 
     risk: Floats
-    """Chance of success with each record of the original, in its order; 0 for one that was not released."""
+    """Chance of success with each record of the original, in its order; 0 for one that was not released, NaN for one
+    that was not attacked.
+    """
     baseline: float
     """Rate that guessing reaches."""
     control: Floats | None = None
@@ -72,7 +74,7 @@ class _ReachingAttack(Attack):
         import polars as pl
 
         reached = self._reached(original, protected)
-        return pl.DataFrame({"risk": reached.risk, **reached.records})
+        return pl.DataFrame({"risk": reached.risk, **reached.records}, nan_to_null=True)
 
     def _reached(self, original: Table, protected: Table) -> Reached:
         return protected.cached((str(self), Same(original)), lambda: self.reach(original, protected))
@@ -80,4 +82,5 @@ class _ReachingAttack(Attack):
     def _by_person(self, original: Table, values: Floats) -> Floats:
         from celosia.views.persons import by_person, person_codes
 
-        return by_person(values, person_codes(original))
+        tried = ~np.isnan(values)
+        return by_person(values[tried], person_codes(original)[tried])

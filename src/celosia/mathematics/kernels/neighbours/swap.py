@@ -93,6 +93,43 @@ def pairs_normal(n: int, window: int, rng: np.random.Generator) -> Ints:
 
 
 @compiled()
+def pairs_buckets(n: int, size: int, rng: np.random.Generator) -> Ints:
+    r"""The same with a partner in the bucket of i or a later one, each bucket half as likely as the one before it.
+
+    Positions are cut into buckets of ``size``; that of the partner is s with :math:`P(s) \propto 2^{-(s-r+1)}` for
+    :math:`s \ge r`, and the partner any free position in it. A bucket without a free position is drawn again; after
+    some draws the next free position is taken. Reference: Nin, Herranz & Torra (2008), rank swapping p-buckets.
+
+    >>> sorted(pairs_buckets(4, 2, np.random.default_rng(0)).tolist())
+    [0, 1, 2, 3]
+    """
+    partner = np.full(n, -1, np.int64)
+    for i in range(n):
+        if partner[i] >= 0:
+            continue
+        partner[i] = i  # so that it is not free for itself
+        l = -1
+        for _ in range(TRIES):
+            ahead = 0
+            while rng.random() < 0.5:
+                ahead += 1
+            first = (i // size + ahead) * size
+            if first < n:
+                l = _free_between(partner, max(first, i + 1), min(n, first + size) - 1, rng)
+                if l >= 0:
+                    break
+        if l < 0:
+            l = i + 1
+            while l < n and partner[l] >= 0:
+                l += 1
+            if l >= n:
+                l = i
+        partner[i] = l
+        partner[l] = i
+    return partner
+
+
+@compiled()
 def pairs_jointly(ranks: Ints, order: Ints, window: int, rng: np.random.Generator) -> Ints:
     """The record that each record changes places with, at most ``window`` ranks away in every column.
 

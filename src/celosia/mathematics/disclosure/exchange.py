@@ -1,0 +1,111 @@
+"""Linkage by somebody who knows how values changed places: the ranks that a value may have had and have got."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.mathematics.disclosure.own_records import Own
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Exchanged:
+    """One column of the intruder's records and of the released ones, by rank among the released values."""
+
+    ranks: tuple[Ints, Ints]
+    """First and last rank of the value of each of the intruder's records."""
+    others: tuple[Ints, Ints]
+    """First and last rank of the value of each released record."""
+    group: Ints
+    other_group: Ints
+    """The stratum within which values changed places."""
+    reach: Floats
+    """How far the values of the stratum moved, in ranks: the window, or the size of a bucket."""
+    mode: int
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The released records that a record most likely became."""
+
+    tied: Ints
+    """How many they are; 0 when nothing is possible."""
+    own: Ints
+    """How many of them are the same person's."""
+
+    @property
+    def chance(self) -> Floats:
+        """Chance of a right link when one of them is taken at random."""
+        return self.own / np.maximum(self.tied, 1)
+
+
+def places(values: Floats, group: Ints, reference: Floats, reference_group: Ints) -> tuple[Ints, Ints, Ints]:
+    """First and last rank of each value among the reference values of its group, and how many those are.
+
+    A missing value, and one in a group without reference, has rank -1; a value between two takes both.
+
+    >>> low, high, size = places(np.array([5.0, 2.0]), np.zeros(2, int), np.array([1.0, 5, 5, 9]), np.zeros(4, int))
+    >>> low.tolist(), high.tolist(), size.tolist()
+    ([1, 0], [2, 1], [4, 4])
+    """
+    low, high, size = (np.full(len(values), fill, dtype=np.int64) for fill in (-1, -1, 0))
+    known = ~np.isnan(reference)
+    order = np.lexsort((reference[known], reference_group[known]))
+    ordered, groups = reference[known][order], reference_group[known][order]
+    mine = np.argsort(group, kind="stable")
+    names, begin = np.unique(group[mine], return_index=True)
+    for name, rows in zip(names, np.split(mine, begin[1:]), strict=True):
+        first, last = np.searchsorted(groups, [name, name + 1])
+        here = rows[~np.isnan(values[rows])]
+        if first == last or len(here) == 0:
+            continue
+        left = np.searchsorted(ordered[first:last], values[here], side="left")
+        right = np.searchsorted(ordered[first:last], values[here], side="right") - 1
+        most = last - first - 1
+        low[here] = np.clip(np.minimum(left, right), 0, most)
+        high[here] = np.clip(np.maximum(left, right), 0, most)
+        size[rows] = last - first
+    return low, high, size
+
+
+def candidates(columns: list[Exchanged], own: Own) -> Candidates:
+    r"""The records that agree best with what is known about the exchange, over all columns.
+
+    .. math:: B(x) = \{y : |r_c(x) - r_c(y)| \le w_c \text{ for all } c\}
+
+    for a window; for other exchanges the records of the greatest likelihood. ``own`` gives the records of the same
+    person. Where values are tied, the likeliest of the ranks that they may have had counts.
+
+    References: Nin, Herranz & Torra (2008).
+    """
+    from celosia.mathematics.kernels.neighbours.likely_exchange import TIE, costs_of_pairs, likeliest
+
+    def flat(pairs: list[tuple[Ints, Ints]]) -> NDArray[np.int32]:
+        return np.ascontiguousarray(np.column_stack([side for pair in pairs for side in pair]).astype(np.int32))
+
+    order = np.argsort([float(column.reach.mean()) for column in columns], kind="stable")  # narrow ones first
+    chosen = [columns[c] for c in order]
+    group, other_group = (
+        np.column_stack([getattr(column, name) for column in chosen]).astype(np.int32)
+        for name in ("group", "other_group")
+    )
+    about = (
+        flat([column.ranks for column in chosen]),
+        group,
+        np.column_stack([column.reach for column in chosen]).astype(np.float64),
+        flat([column.others for column in chosen]),
+        other_group,
+        np.array([column.mode for column in chosen], dtype=np.int64),
+    )
+    least, tied = likeliest(*about)
+
+    def fits(i: Ints, j: Ints) -> NDArray[np.bool_]:
+        costs = costs_of_pairs(i, j, *about)
+        return np.asarray(np.isfinite(costs) & (costs <= least[i] + TIE), dtype=np.bool_)
+
+    return Candidates(tied, own.count(fits))
