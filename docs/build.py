@@ -87,7 +87,8 @@ def page(kind: str, cls: type[Part]) -> str:
 def declared(kind: str, cls: Any) -> list[tuple[str, str]]:
     """What the part declares about itself."""
     if kind == "method":
-        return [("rows", cls.rows), ("needs all rows in memory", "yes" if cls.in_memory else "no")]
+        rows = "depends on the parameters" if isinstance(cls.rows, property) else cls.rows
+        return [("rows", rows), ("needs all rows in memory", _yes(cls.in_memory))]
     if kind == "model":
         # A property means that the fact depends on the parameters.
         return [

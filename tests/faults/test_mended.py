@@ -322,7 +322,6 @@ def test_protect_on_the_command_line_writes_what_a_release_may_hold(tmp_path):
 # Definitions.
 
 
-@unmended("the fact is one for all parameters")
 @pytest.mark.parametrize("method", ["generalise", "local-generalise", "suppress-records"])
 def test_a_method_that_removes_rows_says_so(method):
     made = build("method", {"use": method, "require": ["k-anonymity(k=2)"], "drop": True})

@@ -18,6 +18,7 @@ from celosia.mathematics.fuzzy.partitions import controlled_round
 from celosia.methods import FuzzyRecode
 from celosia.models import KAnonymity, QAnonymity
 from celosia.release.evidence import plain
+from celosia.streams import Stream
 
 SETS = {"age": {"Young": "(-inf;30;36)", "Adult": "(30;36;54;60)", "Old": "(54;60;inf)"}}
 DATA = pl.DataFrame({"age": [21, 24, 32, 36, 45, 56, 58, 62, 65, None], "pay": [float(i**2) for i in range(10)]})
@@ -198,7 +199,7 @@ def test_the_same_records_get_the_same_labels_and_degrees(coding, joint, degrees
     table = read(data.with_columns(pl.when(pl.int_range(200) % 9 > 0).then(pl.col("age"))))
     method = FuzzyRecode(columns=["age", "pay"], coding=coding, joint=joint, degrees=degrees, cells=4)
     done, record = learned(table, method)
-    again, lost = method.replay(table, record)
+    again, lost = method.replay(table, record, Stream(1))
     assert not lost.any()
     assert again.polars().equals(done.polars())
     assert again.schema["pay"].order == done.schema["pay"].order == ("low", "medium", "high", "very high")
@@ -210,7 +211,7 @@ def test_new_numbers_take_the_nearest_set_and_the_outermost_when_they_are_out_of
     new = read(pl.DataFrame({"age": [-5.0, 30, 60, 500, None]}), quasi=("age",))
     for coding in ("c-means", "k-means", "global-recode"):
         method = FuzzyRecode(columns=["age"], coding=coding)
-        shown, lost = method.replay(new, learned(table, method)[1])
+        shown, lost = method.replay(new, learned(table, method)[1], Stream(1))
         assert shown.polars()["age"].to_list() == ["low", "low", "medium", "high", None]
         assert not lost.any()
 
@@ -219,13 +220,13 @@ def test_values_without_a_set_have_no_place():
     sets = {"age": {"Young": "(0;0;30;40)", "Old": "(30;40;90;90)"}}
     method = FuzzyRecode(columns=["age"], sets=sets, degrees=1)
     _, record = learned(read(pl.DataFrame({"age": [20, 35, 60]}), quasi=("age",)), method)
-    shown, lost = method.replay(read(pl.DataFrame({"age": [25, 120, None]}), quasi=("age",)), record)
+    shown, lost = method.replay(read(pl.DataFrame({"age": [25, 120, None]}), quasi=("age",)), record, Stream(1))
     assert lost.tolist() == [False, True, True]  # no column shows the degree of a missing value
     assert shown.polars().rows() == [("Young", 1.0, 0.0), (None, 0.0, 0.0), (None, 0.0, 0.0)]
     # few values are cells of their own: another one belongs to none of them
     method = FuzzyRecode(columns=["age"])
     _, record = learned(read(pl.DataFrame({"age": [1, 2, 1, 2]}), quasi=("age",)), method)
-    shown, lost = method.replay(read(pl.DataFrame({"age": [2, 3, None]}), quasi=("age",)), record)
+    shown, lost = method.replay(read(pl.DataFrame({"age": [2, 3, None]}), quasi=("age",)), record, Stream(1))
     assert shown.polars()["age"].to_list() == ["high", None, None]
     assert lost.tolist() == [False, True, False]  # a missing value stays missing
 
@@ -235,4 +236,4 @@ def test_records_of_an_earlier_version_are_refused():
     _, record = learned(read(), method)
     del record["partitions"][0]["orders"]
     with pytest.raises(DataError, match=r"earlier version.* Run the policy again"):
-        method.replay(read(), record)
+        method.replay(read(), record, Stream(1))

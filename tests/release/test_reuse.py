@@ -206,7 +206,7 @@ def test_missing_columns_and_data_dependent_steps_are_refused(released, tmp_path
         )
     record = load_record(tmp_path / "safe.private.json")
     record["transformation"][0].pop("transformation")
-    with pytest.raises(DataError, match="depends on all records"):
+    with pytest.raises(DataError, match="aggregate belongs to the records of the class"):
         apply(record, new([31], ["13053"]))
 
 

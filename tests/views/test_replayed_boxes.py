@@ -16,6 +16,7 @@ from celosia.errors import DataError
 from celosia.hierarchy import parse
 from celosia.methods.generalisation.mondrian import Mondrian
 from celosia.release.evidence import plain
+from celosia.streams import Stream
 
 PLACES = {"Kent": "South", "Devon": "South", "Fife": "North", "Moray": "North", "Skye": "North"}
 TREE = [[place, region, "*"] for place, region in PLACES.items()]
@@ -34,7 +35,7 @@ def learned(table, k=2, **parameters):
 
 
 def placed(method, record, data, **more):
-    table, lost = method.replay(read(data, **more), record)
+    table, lost = method.replay(read(data, **more), record, Stream(1))
     return table.polars(), lost.tolist()
 
 
@@ -118,12 +119,12 @@ def test_equal_values_on_both_sides_of_a_cut_cannot_be_followed():
     method, _, record = learned(table, strict=False)
     assert "transformation" not in record
     with pytest.raises(DataError, match=r"both sides of a cut.*strict = true"):
-        method.replay(table, record)
+        method.replay(table, record, Stream(1))
     # without equal values at a cut it can
     method, done, record = learned(read({"age": [1, 2, 3, 4]}), strict=False)
     assert placed(method, record, {"age": [1, 2, 3, 4]})[0].equals(done.polars())
     with pytest.raises(DataError, match="earlier version"):
-        Mondrian(require=["k-anonymity(k=2)"]).replay(table, {"step": "mondrian"})
+        Mondrian(require=["k-anonymity(k=2)"]).replay(table, {"step": "mondrian"}, Stream(1))
 
 
 def test_columns_without_a_value_and_tables_without_a_row():
@@ -133,7 +134,7 @@ def test_columns_without_a_value_and_tables_without_a_row():
     assert cells.rows() == [(None, "f"), (None, None)]
     assert lost == [False, True]
     empty = read({"age": nothing, "sex": ["f", "f", "m", "m"]}).take(np.empty(0, np.int64))
-    shown, lost = method.replay(empty, record)
+    shown, lost = method.replay(empty, record, Stream(1))
     assert len(shown) == len(lost) == 0
 
 
@@ -166,7 +167,7 @@ def test_the_same_records_get_the_same_cells(seed, k, output, missing):
     rng = np.random.default_rng(seed)
     table = random_table(rng, int(rng.integers(k, 80)), missing)
     method, done, record = learned(table, k, output=output)
-    again, lost = method.replay(table, record)
+    again, lost = method.replay(table, record, Stream(1))
     assert not lost.any()
     assert again.polars().equals(done.polars())
     assert again.suppressed_mask().tolist() == done.suppressed_mask().tolist()
@@ -178,7 +179,7 @@ def test_new_cells_are_true_and_boxes_stay_whole(seed, k, missing):
     rng = np.random.default_rng(seed)
     method, done, record = learned(random_table(rng, 60, missing), k)
     new = random_table(rng, 40, missing)
-    shown, lost = method.replay(new, record)
+    shown, lost = method.replay(new, record, Stream(1))
     old_boxes = len(set(done.polars().rows()))
     classes = set(shown.polars().filter(~pl.Series(lost)).rows())
     assert len(classes) <= old_boxes

@@ -5,26 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import numpy as np
+
+from celosia.errors import DataError
 from celosia.parts.part import Part
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from celosia.data.schema import Schema
+    from celosia.parts.model import Model
     from celosia.streams import Stream
     from celosia.table import Outcome, Table
 
 
+Rows = Literal["same", "subset", "new"]
+
+
 class Method(Part):
-    """Changes a table: table → outcome."""
+    """Changes a table: table → outcome.
+
+    A fact that depends on the parameters is a property in the class that declares it.
+    """
 
     kind: ClassVar[str] = "method"
     home: ClassVar[str] = "celosia.methods"
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    rows: ClassVar[Rows] = "same"
     """What becomes of the rows: all kept in place, some left out, or others made."""
     in_memory: ClassVar[bool] = True
-    """Whether the method needs all rows in memory; False when it runs on any engine row by row."""
+    """Whether the method needs all rows of a column in memory; False when it runs on any engine row by row."""
     formal: ClassVar[bool] = False
     """Whether the output carries a formal guarantee (differential privacy) that exact evidence would void."""
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
@@ -33,22 +42,43 @@ class Method(Part):
     """Kinds of columns that an exploration gives it; ``"hierarchy"``: every quasi-identifier needs a hierarchy."""
     changes: ClassVar[tuple[str, ...]] = ("column", "columns")
     """Fields that name the columns whose cells it overwrites; columns that other fields name are only looked at."""
+    refusal: ClassVar[str] = "it looks at all records at once"
+    """Why new records cannot have what was done to others: the end of the sentence by which it is refused."""
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:  # noqa: ARG002
         """The columns whose cells it may overwrite: no other column of the input comes out with other cells.
 
         A method that overwrites columns that nobody named (the quasi-identifiers, all columns) adds them here.
         """
-        named = (getattr(self, field, None) or () for field in self.changes)
+        fields = (name for name in self.changes if name in type(self).model_fields)
+        named = (getattr(self, field) or () for field in fields)
         return tuple(name for value in named for name in ((value,) if isinstance(value, str) else value))
+
+    def requirements(self) -> tuple[Model, ...]:
+        """What it promises of its result, and what new records under its transformation are judged by."""
+        return ()
+
+    def wishes(self, table: Table) -> dict[str, NDArray[np.int64]]:  # noqa: ARG002
+        """The class size that each record asks for, by the words for it; empty when none is asked for."""
+        return {}
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Apply the method; random choices come from ``stream`` only."""
         raise NotImplementedError
 
-    def replay(self, table: Table, found: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]] | None:  # noqa: ARG002
-        """Do to new records what was ``found`` for others (the step's entry in the private record).
+    def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:
+        """Do to new records what was done to those of a release; ``recorded`` is what ``Outcome.private`` held.
 
-        Gives the table and the records that have no place in it; ``None`` when the method says nothing about new ones.
+        Gives the table, with all rows in place, and which records have no place in it. A method that works record by
+        record is applied as :meth:`settled` gives it; one that can follow what it found overrides this; any other is
+        refused with the reason that it states.
         """
-        return None
+        return self.settled(recorded).apply(table, stream).table, np.zeros(len(table), dtype=np.bool_)
+
+    def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
+        """The method that works record by record, with the numbers that it took from the data of the release."""
+        raise self.refused(self.refusal)
+
+    def refused(self, reason: str) -> DataError:
+        """The refusal of new records."""
+        return DataError(f"{self.name}: new records cannot have what it did to those of the release, because {reason}.")

@@ -16,20 +16,15 @@ import numpy as np
 
 from celosia.errors import DataError
 from celosia.hierarchy.text import texts
-from celosia.hierarchy.values import parse
 from celosia.parts import Method, Model, build
 from celosia.release.certificate import load_record
-from celosia.release.measuring import step
 from celosia.release.policy import Policy
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table, read
-from celosia.table.targets import targets
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
-
-Labels = Mapping[str, str | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +63,8 @@ def apply(record: Mapping[str, Any] | str | Path, source: Any, *, released: Any 
     """Apply the transformation of a private record to new records.
 
     ``source`` is a table, or a frame or path that is read under the schema of the record's policy. With ``released``
-    (the earlier release) the requirements are judged on old and new records together. Steps that work record by
-    record are applied again as they are; a step that looked at all records at once is refused.
+    (the earlier release) the requirements are judged on old and new records together. How a step is done again is
+    said by its method (:meth:`celosia.parts.Method.replay`); one that looked at all records at once refuses.
     """
     directory = Path()
     if not isinstance(record, Mapping):
@@ -90,132 +85,17 @@ def apply(record: Mapping[str, Any] | str | Path, source: Any, *, released: Any 
     unplaced = np.zeros(len(table), dtype=np.bool_)
     require: list[Model] = list(policy.require)
     wishes: dict[str, NDArray[np.int64]] = {}
-    for entry, found in zip(record.get("steps", []), record.get("transformation", []), strict=True):
+    for entry, recorded in zip(record.get("steps", []), record.get("transformation", []), strict=True):
         method: Method = build("method", entry["parameters"])
         methods.append(method)
-        placed = _placed(table, method, found)
-        if placed is not None:
-            wish = targets(method.name, table, getattr(method, "target", None))
-            table, lost = placed
-            unplaced |= lost
-            require += [model for model in getattr(method, "require", ()) if model not in require]
-            if wish is not None:
-                wishes[f"{method.name}(target={getattr(method, 'target')})"] = wish  # noqa: B009
-        elif not method.in_memory:
-            unplaced |= _outside(table, method, found)
-            for settled in _settled(method, found):
-                table = step(table, settled, Stream(fresh_seed()).child(entry["name"]), start)
-        else:
-            raise DataError(
-                f"step {entry['name']!r} ({method.name}) depends on all records at once, so new ones cannot have it."
-            )
+        wishes |= method.wishes(table)
+        require += [model for model in method.requirements() if model not in require]
+        placed, lost = method.replay(table, recorded, Stream(fresh_seed()).child(entry["name"]))
+        unplaced |= lost
+        table = placed.computed().stepped({"step": method.name, "parameters": method.public_spec()}, {}, start)
     if unplaced.any():
         table = table.suppress(unplaced)
     return Reused(table, original, tuple(methods), unplaced, _violating(table, require, wishes, released))
-
-
-def _placed(table: Table, method: Method, found: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]] | None:
-    """The table under what a step found, and the records without a place; None when it found nothing to follow."""
-    known = found.get("transformation")
-    placed = method.replay(table, found)
-    if placed is not None or known is None:
-        return placed
-    return _recoded(table, known)
-
-
-def _settled(method: Method, found: Mapping[str, Any]) -> list[Method]:
-    """A method that works record by record, with the numbers that it took from the data of the release."""
-    spec = method.spec()
-    if "limits" in found:  # of top or bottom coding at a quantile
-        kept = {key: value for key, value in spec.items() if key != "quantile"}
-        limits = found["limits"].items()
-        return [build("method", {**kept, "columns": [name], "value": limit}) for name, limit in limits]
-    if "breaks" in found:  # of a recoding into bins
-        kept = {key: value for key, value in spec.items() if key not in {"bins", "spacing", "whole", "margin"}}
-        return [build("method", {**kept, "breaks": found["breaks"], "outside": "missing"})]
-    return [method]
-
-
-def _outside(table: Table, method: Method, found: Mapping[str, Any]) -> NDArray[np.bool_]:
-    """The records whose value lies beyond the bins of the release."""
-    if "breaks" not in found:
-        return np.zeros(len(table), dtype=np.bool_)
-    values = table.numeric([getattr(method, "column")])[:, 0]  # noqa: B009
-    return np.asarray((values < found["breaks"][0]) | (values > found["breaks"][-1]), dtype=np.bool_)
-
-
-def _recoded(table: Table, known: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]]:
-    """The table with the cells of the transformation, and the records it has none for."""
-    return _by_class(table, known) if "classes" in known else _by_level(table, known)
-
-
-def _by_level(table: Table, known: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]]:
-    """One level per column."""
-    lost = np.zeros(len(table), dtype=np.bool_)
-    changed: dict[str, pl.Series] = {}
-    for name, labels in known["labels"].items():
-        if labels is None:
-            continue
-        column, strange = _labelled(table.column(name), labels)
-        lost |= strange
-        changed[name] = column
-    return (table.replace(changed) if changed else table), lost
-
-
-def _by_class(table: Table, known: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]]:
-    """Levels per class: a record joins the first class whose cells can stand for its values."""
-    import polars as pl
-
-    names = list(known["columns"])
-    cells = pl.DataFrame([pl.Series(name, [None] * len(table), dtype=pl.String) for name in names])
-    row = pl.Series("__row__", np.arange(len(table)))
-    open_rows = row
-    at_level: dict[tuple[str, int], pl.Series] = {}
-    by_node: dict[tuple[int, ...], list[list[str | None]]] = {}
-    for levels, labels in known["classes"]:
-        by_node.setdefault(tuple(levels), []).append(labels)
-    for levels, classes in by_node.items():
-        if not len(open_rows):
-            break
-        columns = []
-        for name, level in zip(names, levels, strict=True):
-            if (name, level) not in at_level:
-                labels = known["labels"][name][level]
-                raw = pl.Series(name, texts(table.column(name)), dtype=pl.String)
-                at_level[name, level] = raw if labels is None else _labelled(table.column(name), labels)[0]
-            columns.append(at_level[name, level].gather(open_rows))
-        here = pl.DataFrame(columns).with_columns(open_rows)
-        wanted = pl.DataFrame(classes, schema=dict.fromkeys(names, pl.String), orient="row")
-        hit = here.join(wanted, on=names, how="semi", nulls_equal=True)
-        if len(hit):
-            cells = cells.with_row_index("__row__").with_columns(pl.col("__row__").cast(pl.Int64))
-            cells = cells.update(hit.with_columns(pl.col("__row__").cast(pl.Int64)), on="__row__").drop("__row__")
-            open_rows = open_rows.filter(~open_rows.is_in(hit["__row__"].implode()))
-    lost = np.zeros(len(table), dtype=np.bool_)
-    lost[open_rows.to_numpy()] = True
-    return table.replace({name: cells[name] for name in names}), lost
-
-
-def _labelled(column: pl.Series, labels: Labels) -> tuple[pl.Series, NDArray[np.bool_]]:
-    """A column through a table of labels; a value that it lacks takes the label whose cell covers it, if one does."""
-    import polars as pl
-
-    raw = pl.Series(column.name, texts(column), dtype=pl.String)
-    distinct = set(labels.values())
-    known = dict(labels)
-    parsed = [(label, parse(label)) for label in sorted(label for label in distinct if label is not None)]
-    for value in raw.drop_nulls().unique().to_list():
-        if value not in known:
-            cover = next((label for label, cell in parsed if cell.covers(value)), None)
-            if cover is not None:
-                known[value] = cover
-    old = pl.Series("old", list(known), dtype=pl.String)
-    new = pl.Series("new", list(known.values()), dtype=pl.String)
-    found = raw.replace_strict(old, new, default=None, return_dtype=pl.String)
-    strange = (raw.is_not_null() & ~raw.is_in(old.implode())).to_numpy()
-    if len(distinct) == 1:  # the top: a missing value joins it
-        found = found.fill_null(next(iter(distinct)))
-    return found.alias(column.name), np.asarray(strange, dtype=np.bool_)
 
 
 def _violating(

@@ -154,7 +154,11 @@ def protect(
 def step(table: Table, method: Method, stream: Stream, start: Table) -> Table:
     """Apply one method and write it into the history. Its parameters belong to the name of its stream."""
     before = len(table.history)
+    if method.in_memory:
+        table.engine.check_bound(len(table))  # at least a column
     outcome = method.apply(table, stream.child(method))
+    if (outcome.table.lineage is table.lineage) == (method.rows == "new"):
+        raise TypeError(f"{method.name} declares its rows as {method.rows!r}, but made others.")
     entry = {"step": method.name, "parameters": method.public_spec(), **outcome.evidence}
     if outcome.others:
         entry["tables"] = list(outcome.others)

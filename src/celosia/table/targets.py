@@ -33,6 +33,12 @@ Target = Annotated[
 """The name of a column that holds, or an array of, one class size per record."""
 
 
+def wished(who: str, table: Table, target: Any) -> dict[str, NDArray[np.int64]]:
+    """The class size that each record asks for, by the words for it; empty when there are no targets."""
+    sizes = targets(who, table, target)
+    return {} if sizes is None else {f"{who}(target={target})": sizes}
+
+
 def targets(who: str, table: Table, target: Any, k: int = 1) -> NDArray[np.int64] | None:
     """The class size that each record asks for, at least ``k``; ``None`` when there are no targets.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -34,6 +35,10 @@ class Mask(Method):
     width: int | None = Field(default=None, ge=1, description="number of signs, whatever the length of the value")
     sign: str = Field(default="*", pattern=r"^[^$\\]$", description="the sign that replaces a character, not $ or \\")
     in_memory: ClassVar[bool] = False
+
+    def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
+        """Each record by itself."""
+        return self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Mask the columns."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -37,7 +37,7 @@ class MultivariateTopCode(Method):
     columns: Columns = Field(min_length=1, description="numeric columns that are judged together")
     alpha: float = Field(default=0.025, gt=0, lt=1, description="share of a normal cloud that lies outside the ellipse")
     robust: bool = Field(default=True, description="robust centre and scatter instead of mean and covariance")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    refusal: ClassVar[str] = "the ellipse is fitted to all records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Shrink the outliers."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
@@ -46,6 +47,7 @@ class Pseudonymise(Method):
     prefix: str = Field(default="", description="text before each pseudonym")
     domain: str = Field(default="", description="name of what is identified; other domains get other pseudonyms")
     reverse: bool = Field(default=True, description="keep the table that leads back in the private record")
+    refusal: ClassVar[str] = "its key came from the seed and the data of that run. Give key or key_file to link files"
 
     @model_validator(mode="after")
     def _key_is_long(self) -> Pseudonymise:
@@ -54,6 +56,10 @@ class Pseudonymise(Method):
         if self.key is not None and not is_reference(self.key):
             key_bytes(self.key, self.name)
         return self
+
+    def settled(self, recorded: Mapping[str, Any]) -> Method:
+        """Each value by itself, where the key is at hand."""
+        return super().settled(recorded) if self.key is None and self.key_file is None else self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Replace the values, column by column; equal values of two columns get equal pseudonyms."""

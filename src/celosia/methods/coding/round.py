@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -34,7 +35,15 @@ class Round(Method):
     columns: Columns = Field(min_length=1, description="numeric columns to round")
     base: float = Field(gt=0, allow_inf_nan=False, description="results are multiples of it")
     way: Literal["nearest", "down", "up", "random"] = Field(default="nearest", description="which multiple is taken")
-    in_memory: ClassVar[bool] = False
+
+    @property
+    def in_memory(self) -> bool:  # type: ignore[override]
+        """Random draws are made by record ids."""
+        return self.way == "random"
+
+    def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
+        """Each record by itself."""
+        return self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Round the columns."""

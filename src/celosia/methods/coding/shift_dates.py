@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -51,12 +52,17 @@ class ShiftDates(Method):
         default=None,
         description="secret of at least 16 bytes, or env:NAME, file:PATH: the same shifts in all files",
     )
+    refusal: ClassVar[str] = "its shifts came from the seed and the data of that run. Give key to shift files alike"
 
     @model_validator(mode="after")
     def _key_is_long(self) -> ShiftDates:
         if self.key is not None and not is_reference(self.key):
             key_bytes(self.key, self.name)
         return self
+
+    def settled(self, recorded: Mapping[str, Any]) -> Method:
+        """Each person by itself, where the key is at hand."""
+        return super().settled(recorded) if self.key is None else self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Shift the columns."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError
@@ -12,6 +14,8 @@ from celosia.parts import Columns, Method
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -29,6 +33,19 @@ class _Coding(Method):
     def _one_limit(self) -> Self:
         if (self.value is None) == (self.quantile is None):
             raise ParameterError(f"{self.name}: give value or quantile, one of the two.")
+        return self
+
+    def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:
+        """Code new records at the limits that were given, or at the quantiles of the release."""
+        if self.quantile is None:
+            return super().replay(table, recorded, stream)
+        for name, limit in recorded["limits"].items():
+            settled = type(self)(columns=(name,), value=limit, replacement=self.replacement)
+            table = settled.apply(table, stream).table
+        return table, np.zeros(len(table), dtype=np.bool_)
+
+    def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
+        """Each record by itself, at the limits that were given."""
         return self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
@@ -52,7 +51,11 @@ class Anatomise(Method):
     columns: Columns | None = Field(default=None, description="sensitive columns to set apart; all declared ones")
     groups: Literal["near", "buckets"] = Field(default="near", description="how records are grouped")
     changes: ClassVar[tuple[str, ...]] = ()  # the sensitive columns are taken out
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    refusal: ClassVar[str] = (
+        "the counts of their sensitive values are published already, and new groups would be another release. Run the "
+        "policy on the new file, and keep persons of the earlier release out of it: whoever is in both is found by "
+        "comparing the groups"
+    )
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Group the records, take the sensitive columns out and count them by group."""
@@ -71,11 +74,3 @@ class Anatomise(Method):
             counted = frame.group_by(GROUP, name).agg(pl.len().cast(pl.Int64).alias(COUNT)).sort(GROUP, name)
             others["sensitive" if len(names) == 1 else f"sensitive_{name}"] = table.fresh(counted)
         return Outcome(kept, made.evidence, others=others)
-
-    def replay(self, table: Table, found: Mapping[str, Any]) -> NoReturn:  # noqa: ARG002
-        """Refuse: groups are made of the sensitive values of all their records."""
-        raise DataError(
-            "anatomise: new records cannot join the groups of a release, because the counts of their sensitive values "
-            "are published already, and new groups would be another release. Run the policy on the new file, and keep "
-            "persons of the earlier release out of it: whoever is in both is found by comparing the groups."
-        )

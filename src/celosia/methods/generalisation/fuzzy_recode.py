@@ -66,17 +66,18 @@ class FuzzyRecode(FuzzyCoding, Method):
         published = self._published(table, found, [p.memberships for p in partitions])
         return Outcome(published, evidence, {"partitions": found})
 
-    def replay(self, table: Table, found: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]]:
+    def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:  # noqa: ARG002
         """Give new records the labels of the sets that were found."""
-        if any("orders" not in partition for partition in found["partitions"]):
-            raise DataError(
-                "fuzzy-recode: the record was written by an earlier version and does not hold the order of the labels. "
-                "Run the policy again to get one that does."
+        partitions = recorded["partitions"]
+        if any("orders" not in partition for partition in partitions):
+            raise self.refused(
+                "the record was written by an earlier version, without the order of the labels. Run the policy again "
+                "to get one"
             )
         values = self._values(table)
         lost = np.zeros(len(table), np.bool_)
         memberships = []
-        for partition in found["partitions"]:
+        for partition in partitions:
             x = np.column_stack([values[name] for name in partition["columns"]])
             gone = np.isnan(x).any(axis=1)
             mu = np.zeros((len(x), len(partition["labels"]) + 1))
@@ -86,7 +87,7 @@ class FuzzyRecode(FuzzyCoding, Method):
             if self.degrees is not None and not partition["missing"]:
                 lost |= gone  # there is no column for the degree of a missing value
             memberships.append(mu if partition["missing"] else mu[:, :-1])
-        return self._published(table, found["partitions"], memberships, lost), lost
+        return self._published(table, partitions, memberships, lost), lost
 
     def _facts(self, partition: Partition) -> dict[str, Any]:
         """What new records need: the sets, their labels in each column, and the order of the labels."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -13,15 +13,19 @@ from pydantic import Field
 from celosia.errors import ParameterError, RequirementError, UnknownName
 from celosia.methods.bases.class_aggregates import Aggregate, aggregated
 from celosia.methods.bases.quasi_codes import QuasiCodes, quasi_codes
+from celosia.methods.bases.relabelling import by_level
 from celosia.parts import Loss, Method, Model, build
+from celosia.parts.method import Rows
 from celosia.search.lattice.aggregates import with_aggregates
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.lattice import ENUMERATED, Found, search
 from celosia.search.lattice.objective import ColumnObjective, Domain, Objective
 from celosia.table import Outcome
-from celosia.table.targets import Target, targets
+from celosia.table.targets import Target, targets, wished
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from celosia.data.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
@@ -73,12 +77,24 @@ class Generalise(Method):
     budget_nodes: int | None = Field(default=None, ge=1, description="stop unfinished after so many nodes")
     drop: bool = Field(default=False, description="remove suppressed rows instead of keeping them with stars")
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {
         "require": tuple((f"k-anonymity(k={k})",) for k in (2, 3, 5, 10, 20)),
         "suppress": (0.0, 0.05),
     }
     suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
+
+    @property
+    def rows(self) -> Rows:  # type: ignore[override]
+        """Suppressed records keep their rows unless they are dropped."""
+        return "subset" if self.drop else "same"
+
+    def requirements(self) -> tuple[Model, ...]:
+        """What every class of the result meets."""
+        return self.require
+
+    def wishes(self, table: Table) -> dict[str, NDArray[np.int64]]:
+        """The class sizes of ``target``."""
+        return wished(self.name, table, self.target)
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """The quasi-identifiers; with ``blank`` the sensitive columns too."""
@@ -124,6 +140,12 @@ class Generalise(Method):
         if self.aggregate:
             private.pop("transformation")  # the value of a class belongs to its records, not to new ones
         return Outcome(done, _evidence(coded, objective, found), private)
+
+    def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:  # noqa: ARG002
+        """Give new records the labels of the levels that were found."""
+        if "transformation" not in recorded:
+            raise self.refused("the value of a class under aggregate belongs to the records of the class")
+        return by_level(table, recorded["transformation"]["labels"])
 
     def _objective(self, domain: Domain) -> Objective:
         if self.costs:

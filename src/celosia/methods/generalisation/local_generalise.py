@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import ParameterError, RequirementError
 from celosia.methods.bases.quasi_codes import QuasiCodes, QuasiColumn, quasi_codes
+from celosia.methods.bases.relabelling import by_class
 from celosia.methods.generalisation.generalise import level_range, patience, unmet
 from celosia.parts import Method, Model
+from celosia.parts.method import Rows
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.objective import ColumnObjective
 from celosia.search.local.local import LocalResult, LocalSearch
 from celosia.table import STAR, Outcome
-from celosia.table.targets import Target, targets
+from celosia.table.targets import Target, targets, wished
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,7 +62,19 @@ class LocalGeneralise(Method):
     budget_seconds: float | None = Field(default=None, gt=0, description="stop looking after so many seconds")
     drop: bool = Field(default=False, description="remove suppressed rows instead of keeping them with stars")
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+
+    @property
+    def rows(self) -> Rows:  # type: ignore[override]
+        """Suppressed records keep their rows unless they are dropped."""
+        return "subset" if self.drop else "same"
+
+    def requirements(self) -> tuple[Model, ...]:
+        """What every class of the result meets."""
+        return self.require
+
+    def wishes(self, table: Table) -> dict[str, NDArray[np.int64]]:
+        """The class sizes of ``target``."""
+        return wished(self.name, table, self.target)
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """The quasi-identifiers; with ``blank`` the sensitive columns too."""
@@ -100,6 +115,10 @@ class LocalGeneralise(Method):
             done = done.suppress(hidden, drop=self.drop, blank=table.schema.sensitive if self.blank else ())
         facts = _evidence(coded, checker, found) | {"suppressed": int(hidden[coded.active].sum())}
         return Outcome(done, facts, {"transformation": _transformation(coded, found, cells)})
+
+    def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:  # noqa: ARG002
+        """Let new records join the classes that were found."""
+        return by_class(table, recorded["transformation"])
 
     def _broken(self, done: Table, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Records of classes that fell together because their cells read alike, and fail a requirement so."""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from celosia.errors import DataError, ParameterError, RequirementError
+from celosia.errors import ParameterError, RequirementError
 from celosia.parts import Method, Model
 from celosia.table import Outcome
-from celosia.table.targets import Target, targets
+from celosia.table.targets import Target, targets, wished
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,6 @@ class Mondrian(Method):
     )
     weights: dict[str, float] = Field(default={}, description="columns with a weight above 1 are cut more often")
     target: Target = Field(default=None, description="class size that each record asks for: a column or an array")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {
         "require": tuple((f"k-anonymity(k={k})",) for k in (2, 3, 5, 10, 20))
     }
@@ -78,6 +77,14 @@ class Mondrian(Method):
         if any(not weight > 0 for weight in self.weights.values()):
             raise ParameterError(f"mondrian: weights must be above 0, got {min(self.weights.values()):g}.")
         return self
+
+    def requirements(self) -> tuple[Model, ...]:
+        """What every class of the result meets."""
+        return self.require
+
+    def wishes(self, table: Table) -> dict[str, NDArray[np.int64]]:
+        """The class sizes of ``target``."""
+        return wished(self.name, table, self.target)
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """The quasi-identifiers."""
@@ -115,19 +122,16 @@ class Mondrian(Method):
         private = {} if record is None else {"transformation": record}
         return Outcome(self._shown(table, rows, new), evidence, private)
 
-    def replay(self, table: Table, found: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]]:
+    def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:  # noqa: ARG002
         """Put new records into the boxes that were found."""
         from celosia.views.boxes.replayed_boxes import replayed_boxes
 
-        record = found.get("transformation")
+        record = recorded.get("transformation")
         if record is None:
-            raise DataError(
-                "mondrian: the record holds no cuts that new records could follow, because "
-                + (
-                    "it was written by an earlier version. Run the policy again to get one that does."
-                    if self.strict
-                    else "equal values fell on both sides of a cut. Make a release with strict = true to reuse it."
-                )
+            raise self.refused(
+                "the record was written by an earlier version, without the cuts. Run the policy again to get one"
+                if self.strict
+                else "equal values fell on both sides of a cut. Make a release with strict = true to reuse it"
             )
         rows = ~table.suppressed_mask()
         new, lost = replayed_boxes(table if rows.all() else table.take(table.ids()[rows]), record)

@@ -45,7 +45,7 @@ class Permute(Method):
     columns: Columns | None = Field(default=None, description="columns to shuffle; all sensitive ones when not given")
     groups: Literal["near", "buckets"] = Field(default="near", description="how groups are formed when l is given")
     together: bool = Field(default=True, description="shuffle all columns with the same permutation")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    refusal: ClassVar[str] = "values change places inside groups of records"
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """The columns, or the sensitive ones."""

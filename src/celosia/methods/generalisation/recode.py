@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -12,9 +13,12 @@ from celosia.parts import Column, Method, Private
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from celosia.streams import Stream
     from celosia.table import Table
 
+_OF_BINS = ("bins", "spacing", "whole", "margin")
 WAYS = ("level", "nodes", "breaks", "bins", "mapping")
 
 
@@ -100,6 +104,22 @@ class Recode(Method):
         if self.level is not None:
             return Outcome(table.map(self.column, values, levels.labels(self.level)), {"level": self.level})
         return Outcome(table.map(self.column, values, levels.cut(self.nodes or (), self.rest)))
+
+    def settled(self, recorded: Mapping[str, Any]) -> Recode:
+        """Each record by itself; with ``bins``, in those of the release."""
+        if self.bins is None:
+            return self
+        kept = {name: value for name, value in self.spec().items() if name not in ("use", *_OF_BINS)}
+        return Recode(**kept, breaks=recorded["breaks"], outside="missing")
+
+    def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:
+        """Recode new records; a value beyond the bins of the release has no place."""
+        done, lost = super().replay(table, recorded, stream)
+        if self.bins is not None:
+            low, *_, high = recorded["breaks"]
+            values = table.numeric([self.column])[:, 0]
+            lost = (values < low) | (values > high)
+        return done, lost
 
     def _made(self, table: Table) -> list[float]:
         """The breaks of the bins, from the data."""

@@ -62,7 +62,7 @@ class TreeGeneralise(Method):
     rest: Literal["suppress", "refuse"] = Field(
         default="suppress", description="what happens to what is left at the root"
     )
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    refusal: ClassVar[str] = "classes are joined until every record of the file has company"
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """The columns; a suppressed record has stars in every quasi-identifier."""

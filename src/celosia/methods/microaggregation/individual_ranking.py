@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
@@ -38,9 +38,9 @@ class IndividualRanking(Method):
     k: int = Field(default=3, ge=2, description="smallest group size")
     optimal: bool = Field(default=True, description="runs with the least loss instead of runs of exactly k")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 5, 10, 20)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
+    refusal: ClassVar[str] = "a value is the mean of its neighbours in the file"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Group and take the means, column by column."""

@@ -60,9 +60,9 @@ class Microaggregate(Method):
         description="proposals per record of the quality search; by the number of records if not given",
     )
     within: Columns = Field(default=(), description="group only records that agree on these columns")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 4, 5, 7, 10, 15, 20)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
+    refusal: ClassVar[str] = "a value is the mean of a group of records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Group and aggregate."""

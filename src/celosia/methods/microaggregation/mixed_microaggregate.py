@@ -79,9 +79,9 @@ class MixedMicroaggregate(Method):
     aggregate: dict[str, Aggregate] = Field(default={}, description="what stands for a group, by column")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 5, 10)}
     suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "nominal")
+    refusal: ClassVar[str] = "a cell stands for a group of records"
 
     @model_validator(mode="after")
     def _known(self) -> MixedMicroaggregate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
@@ -35,7 +35,7 @@ class OptimalUnivariate(Method):
     column: Column = Field(description="the numeric column")
     k: int = Field(default=3, ge=2, description="smallest group size")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    refusal: ClassVar[str] = "a value is the mean of a group of records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Group and take the means."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -39,9 +39,9 @@ class ProjectionMicroaggregate(Method):
     k: int = Field(default=3, ge=2, description="smallest group size")
     optimal: bool = Field(default=False, description="runs with the least loss along the component, not of k each")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 5, 10)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
+    refusal: ClassVar[str] = "a value is the mean of a group of records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Project, group and take the means."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -44,9 +44,9 @@ class CorrelatedNoise(Method):
     p: float = Field(default=0.1, gt=0, description="covariance of the noise as a share of the covariance of the data")
     keep_variance: bool = Field(default=False, description="shrink the result so that variances stay (Kim)")
     keep_zeros: bool = Field(default=False, description="leave zeros as they are (semicontinuous columns)")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.01, 0.05, 0.1, 0.2, 0.5)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
+    refusal: ClassVar[str] = "its noise has the covariance of all records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Add the noise."""

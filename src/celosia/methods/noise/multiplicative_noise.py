@@ -41,9 +41,9 @@ class MultiplicativeNoise(Method):
     shape: Literal["log-normal", "truncated-normal"] = Field(
         default="log-normal", description="distribution of the factor"
     )
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.01, 0.05, 0.1, 0.2)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
+    refusal: ClassVar[str] = "its noise has a share of the variance of all records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Multiply."""

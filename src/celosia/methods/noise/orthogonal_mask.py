@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -40,9 +40,9 @@ class OrthogonalMask(Method):
     p: float = Field(default=0.1, gt=0, le=2, description="mean squared change as a share of the variance")
     block: int = Field(default=9, ge=4, le=64, description="records that are mixed with each other")
     within: Columns = Field(default=(), description="mix only records that agree on these columns")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.05, 0.1, 0.2, 0.5)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
+    refusal: ClassVar[str] = "records are rotated together"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Rotate."""

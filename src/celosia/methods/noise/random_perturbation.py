@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -41,7 +41,7 @@ class RandomPerturbation(Method):
     shuffle: Columns = Field(default=(), description="columns that are shuffled together")
     within: Columns = Field(default=(), description="shuffle only among records that agree on these columns")
     changes: ClassVar[tuple[str, ...]] = ("jitter", "shuffle")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    refusal: ClassVar[str] = "values change places between records"
 
     @model_validator(mode="after")
     def _something(self) -> RandomPerturbation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import secrets
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from celosia.errors import ParameterError, RequirementError, UnknownName
 from celosia.methods.bases.quasi_codes import QuasiColumn, quasi_column
 from celosia.parts import Method
+from celosia.parts.method import Rows
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -56,8 +57,9 @@ class DpGeneralise(Method):
     search: float = Field(default=0.1, gt=0, lt=1, description="share of epsilon that is spent on choosing the levels")
     levels: dict[str, int] = Field(default_factory=dict, description="column → level, for all columns or for none")
     candidates: int = Field(default=300, ge=1, le=100_000, description="most combinations of levels that are compared")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "subset"
+    rows: ClassVar[Rows] = "subset"
     formal: ClassVar[bool] = True
+    refusal: ClassVar[str] = "who is left out is drawn anew, and another draw is another release with a cost of its own"
 
     @model_validator(mode="after")
     def _possible(self) -> DpGeneralise:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -11,6 +11,7 @@ from celosia.errors import ParameterError
 from celosia.mathematics.budget.neighbours import Neighbours
 from celosia.methods.bases.dp_cells import COUNT, check_columns, consistent, counted, filled, public_values, published
 from celosia.parts import Method
+from celosia.parts.method import Rows
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -48,8 +49,9 @@ class DpMarginals(Method):
     neighbours: Neighbours = Field(default="add-remove", description="who differs from whom by one person")
     values: dict[str, tuple[Any, ...]] = Field(default_factory=dict, description="column → all values it can take")
     rows_per_person: int = Field(default=1, ge=1, description="most records that one person contributes")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "new"
+    rows: ClassVar[Rows] = "new"
     formal: ClassVar[bool] = True
+    refusal: ClassVar[str] = "noisy counts of new records are another release with a cost of its own"
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:  # noqa: ARG002
         """The columns of the tables."""

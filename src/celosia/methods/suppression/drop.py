@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
@@ -26,6 +27,10 @@ class Drop(Method):
     columns: Columns = Field(default=(), description="columns to leave out; the identifiers when empty")
     changes: ClassVar[tuple[str, ...]] = ()
     in_memory: ClassVar[bool] = False
+
+    def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
+        """Each record by itself."""
+        return self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Leave the columns out."""

@@ -75,9 +75,9 @@ class LocalSuppress(Method):
     budget_seconds: float | None = Field(
         default=None, gt=0, description="time for an integer program that proves how few cells are possible"
     )
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (2, 3, 5)}
     suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
+    refusal: ClassVar[str] = "cells are blanked until every record of the file has company"
 
     @model_validator(mode="after")
     def _one_goal(self) -> LocalSuppress:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError
 from celosia.methods.bases.conditions import check_one_way, drawn
 from celosia.parts import Column, Method
+from celosia.parts.method import Rows
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -35,7 +36,10 @@ class Sample(Method):
     by: Column | None = Field(default=None, description="column of the units that are drawn whole")
     within: Column | None = Field(default=None, description="column of the strata in which the share is exact")
     reweigh: bool = Field(default=True, description="divide the weight column by the share that was kept")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "subset"
+    rows: ClassVar[Rows] = "subset"
+    refusal: ClassVar[str] = (
+        "the draw is over the file as a whole: draw from the new records before, with a policy of their own"
+    )
 
     @model_validator(mode="after")
     def _one_way(self) -> Sample:

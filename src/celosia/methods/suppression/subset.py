@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from celosia.errors import DataError, UnknownName
 from celosia.methods.bases.conditions import Condition, check_one_way, drawn, records_where
 from celosia.parts import Columns, Method
+from celosia.parts.method import Rows
 from celosia.table import Outcome
 from celosia.table.source import Source, open_source
 
@@ -37,7 +38,10 @@ class Subset(Method):
     size: int | None = Field(default=None, ge=1, description="number of records, at random")
     matching: Source = Field(default=None, description="table whose records are kept")
     on: Columns = Field(default=(), description="columns that are compared with it; all common ones when empty")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "subset"
+    rows: ClassVar[Rows] = "subset"
+    refusal: ClassVar[str] = (
+        "it chooses from the file as a whole: choose from the new records before, with a policy of their own"
+    )
 
     @model_validator(mode="after")
     def _one_way(self) -> Subset:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -38,12 +39,17 @@ class SuppressCells(Method):
     where: Condition = Field(default=None, description="condition as in SQL, such as age > 80 AND sex = 'F'")
     fewer_than: int | None = Field(default=None, ge=2, description="blank values that fewer records have")
     by: Literal["missing", "star"] = Field(default="missing", description="what stands in a blanked cell")
+    refusal: ClassVar[str] = "rare values (fewer_than) are counted over all records"
 
     @model_validator(mode="after")
     def _some_rule(self) -> SuppressCells:
         if self.where is None and self.fewer_than is None:
             raise ParameterError("suppress-cells: give where, fewer_than or both; got none.")
         return self
+
+    def settled(self, recorded: Mapping[str, Any]) -> Method:
+        """Each record by itself, unless values are counted."""
+        return super().settled(recorded) if self.fewer_than is not None else self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Blank the cells."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -10,6 +10,7 @@ from pydantic import Field
 from celosia.data.schema import Missing
 from celosia.errors import ParameterError, RequirementError
 from celosia.parts import Method, Model
+from celosia.parts.method import Rows
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -36,7 +37,16 @@ class SuppressRecords(Method):
     require: tuple[Model, ...] = Field(min_length=1, description="requirements that every class must meet")
     drop: bool = Field(default=False, description="remove the rows instead of keeping them with stars")
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    refusal: ClassVar[str] = "records are suppressed for the classes of their own file: run the policy on the new one"
+
+    @property
+    def rows(self) -> Rows:  # type: ignore[override]
+        """Suppressed records keep their rows unless they are dropped."""
+        return "subset" if self.drop else "same"
+
+    def requirements(self) -> tuple[Model, ...]:
+        """What every class of the result meets."""
+        return self.require
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """The quasi-identifiers; with ``blank`` the sensitive columns too."""

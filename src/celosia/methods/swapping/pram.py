@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -59,9 +59,9 @@ class Pram(Method):
     invariant: bool = Field(default=True, description="change a given matrix so that expected counts stay")
     within: Columns = Field(default=(), description="randomise only among categories of records that agree on these")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"diagonal": (0.9, 0.8, 0.7, 0.6, 0.5)}
     suits: ClassVar[tuple[str, ...]] = ("nominal", "ordinal")
+    refusal: ClassVar[str] = "the transition matrix keeps the frequencies of all records"
 
     @model_validator(mode="after")
     def _one_column(self) -> Pram:

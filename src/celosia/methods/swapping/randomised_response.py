@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -50,8 +50,8 @@ class RandomisedResponse(Method):
     q: float | None = Field(default=None, gt=0, lt=1, description="probability of the true category")
     epsilon: float | None = Field(default=None, gt=0, description="privacy loss per column, instead of q")
     categories: dict[str, tuple[str, ...]] = Field(default={}, description="all categories that a column may have")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     formal: ClassVar[bool] = True
+    refusal: ClassVar[str] = "further answers are another release with a cost of its own"
 
     @model_validator(mode="after")
     def _one(self) -> RandomisedResponse:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -61,7 +61,7 @@ class RecordSwap(Method):
     relax: bool = Field(default=True, description="drop columns of similar for households that find no partner")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
     changes: ClassVar[tuple[str, ...]] = ("geography",)
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
+    refusal: ClassVar[str] = "records change places with each other"
 
     @model_validator(mode="after")
     def _apart(self) -> RecordSwap:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -44,9 +44,9 @@ class Shuffle(Method):
 
     columns: Columns = Field(min_length=1, description="numeric columns whose values are dealt out again")
     given: Columns = Field(default=(), description="columns whose relation to the shuffled ones is kept")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"given": ((),)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
+    refusal: ClassVar[str] = "values change places between records"
 
     @model_validator(mode="after")
     def _apart(self) -> Shuffle:

@@ -6,7 +6,7 @@ import itertools
 import math
 import secrets
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -17,6 +17,7 @@ from celosia.methods.bases.domain import Domain, domain
 from celosia.methods.bases.features import need_publishable, new_rows, publishable
 from celosia.methods.private.dp_marginals import agree
 from celosia.parts import Columns, Method
+from celosia.parts.method import Rows
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -73,8 +74,9 @@ class DpSynthesis(Method):
     neighbours: Neighbours = Field(default="add-remove", description="who differs from whom by one person")
     rows_per_person: int = Field(default=1, ge=1, description="most records that one person contributes")
     size: int | None = Field(default=None, ge=1, description="number of new rows; the noisy total when not given")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "new"
+    rows: ClassVar[Rows] = "new"
     formal: ClassVar[bool] = True
+    refusal: ClassVar[str] = "its records are drawn from noisy counts of all records and stand for none of them"
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """The columns, or all that new people can have."""

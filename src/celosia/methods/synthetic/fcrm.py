@@ -69,9 +69,9 @@ class Fcrm(Method):
     within: Columns = Field(default=(), description="synthesise apart for each combination of these columns")
     whole: bool = Field(default=False, description="round whole-number columns and keep declared bounds")
     changes: ClassVar[tuple[str, ...]] = ("dependent",)
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"c": (2, 3, 5, 8, 12)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
+    refusal: ClassVar[str] = "its values come from regressions over all records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Fit the regressions and predict."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
@@ -10,6 +10,7 @@ from celosia.errors import DataError
 from celosia.methods.bases.cells import strata, units
 from celosia.methods.bases.features import Smoothing, decoded, feature, need_publishable, new_rows, publishable
 from celosia.parts import Columns, Method
+from celosia.parts.method import Rows
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class GaussianCopula(Method):
     size: int | None = Field(default=None, ge=1, description="number of new rows; that of the table when not given")
     copies: int = Field(default=1, ge=1, description="number of synthetic tables")
     within: Columns = Field(default=(), description="fit each combination of these columns apart")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "new"
+    rows: ClassVar[Rows] = "new"
+    refusal: ClassVar[str] = "its records are drawn from the distribution of all records and stand for none of them"
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """All columns that new people can have; those of ``within`` are copied."""

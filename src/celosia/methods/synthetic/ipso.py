@@ -59,9 +59,9 @@ class Ipso(Method):
     whole: bool = Field(default=False, description="round whole-number columns and keep declared bounds")
     copies: int = Field(default=1, ge=1, description="number of synthetic tables")
     changes: ClassVar[tuple[str, ...]] = ("dependent",)
-    rows: ClassVar[Literal["same", "subset", "new"]] = "same"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"variant": ("A", "C")}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
+    refusal: ClassVar[str] = "its values come from a regression over all records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Regress and draw new residuals."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -20,6 +20,7 @@ from celosia.methods.bases.features import (
     visit_order,
 )
 from celosia.parts import Columns, Method
+from celosia.parts.method import Rows
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ class SequentialTrees(Method):
     copies: int = Field(default=1, ge=1, description="number of synthetic tables")
     within: Columns = Field(default=(), description="make each combination of these columns from its own records")
     where: Condition = Field(default=None, description="condition as in SQL: only these records get new values")
-    rows: ClassVar[Literal["same", "subset", "new"]] = "new"
+    rows: ClassVar[Rows] = "new"
+    refusal: ClassVar[str] = "its records are drawn from trees over all records and stand for none of them"
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """The columns, or all that new people can have; those of ``within`` are copied."""

@@ -1,0 +1,90 @@
+"""The cells that a generalisation found, given to new records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celosia.hierarchy.text import texts
+from celosia.hierarchy.values import parse
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+Labels = Mapping[str, str | None]
+
+
+def by_level(table: Table, labels: Mapping[str, Labels | None]) -> tuple[Table, NDArray[np.bool_]]:
+    """The table with the label of each value, column by column, and the records that a label is lacking for."""
+    lost = np.zeros(len(table), dtype=np.bool_)
+    changed: dict[str, pl.Series] = {}
+    for name, known in labels.items():
+        if known is None:  # the column stays as it is
+            continue
+        changed[name], strange = _labelled(table.column(name), known)
+        lost |= strange
+    return (table.replace(changed) if changed else table), lost
+
+
+def by_class(table: Table, known: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]]:
+    """Levels per class: a record joins the first class whose cells can stand for its values.
+
+    ``known`` holds the ``columns``, the ``labels`` of each column by level, and the ``classes`` as levels with cells.
+    """
+    import polars as pl
+
+    names = list(known["columns"])
+    cells = pl.DataFrame([pl.Series(name, [None] * len(table), dtype=pl.String) for name in names])
+    row = pl.Series("__row__", np.arange(len(table)))
+    open_rows = row
+    at_level: dict[tuple[str, int], pl.Series] = {}
+    by_node: dict[tuple[int, ...], list[list[str | None]]] = {}
+    for levels, labels in known["classes"]:
+        by_node.setdefault(tuple(levels), []).append(labels)
+    for levels, classes in by_node.items():
+        if not len(open_rows):
+            break
+        columns = []
+        for name, level in zip(names, levels, strict=True):
+            if (name, level) not in at_level:
+                labels = known["labels"][name][level]
+                raw = pl.Series(name, texts(table.column(name)), dtype=pl.String)
+                at_level[name, level] = raw if labels is None else _labelled(table.column(name), labels)[0]
+            columns.append(at_level[name, level].gather(open_rows))
+        here = pl.DataFrame(columns).with_columns(open_rows)
+        wanted = pl.DataFrame(classes, schema=dict.fromkeys(names, pl.String), orient="row")
+        hit = here.join(wanted, on=names, how="semi", nulls_equal=True)
+        if len(hit):
+            cells = cells.with_row_index("__row__").with_columns(pl.col("__row__").cast(pl.Int64))
+            cells = cells.update(hit.with_columns(pl.col("__row__").cast(pl.Int64)), on="__row__").drop("__row__")
+            open_rows = open_rows.filter(~open_rows.is_in(hit["__row__"].implode()))
+    lost = np.zeros(len(table), dtype=np.bool_)
+    lost[open_rows.to_numpy()] = True
+    return table.replace({name: cells[name] for name in names}), lost
+
+
+def _labelled(column: pl.Series, labels: Labels) -> tuple[pl.Series, NDArray[np.bool_]]:
+    """A column through a table of labels; a value that it lacks takes the label whose cell covers it, if one does."""
+    import polars as pl
+
+    raw = pl.Series(column.name, texts(column), dtype=pl.String)
+    distinct = set(labels.values())
+    known = dict(labels)
+    parsed = [(label, parse(label)) for label in sorted(label for label in distinct if label is not None)]
+    for value in raw.drop_nulls().unique().to_list():
+        if value not in known:
+            cover = next((label for label, cell in parsed if cell.covers(value)), None)
+            if cover is not None:
+                known[value] = cover
+    old = pl.Series("old", list(known), dtype=pl.String)
+    new = pl.Series("new", list(known.values()), dtype=pl.String)
+    found = raw.replace_strict(old, new, default=None, return_dtype=pl.String)
+    strange = (raw.is_not_null() & ~raw.is_in(old.implode())).to_numpy()
+    if len(distinct) == 1:  # the top: a missing value joins it
+        found = found.fill_null(next(iter(distinct)))
+    return found.alias(column.name), np.asarray(strange, dtype=np.bool_)

@@ -1,0 +1,50 @@
+"""What a method declares about rows and memory binds it when it is run."""
+
+from __future__ import annotations
+
+import sys
+from typing import ClassVar
+
+import polars as pl
+import pytest
+
+import celosia
+from celosia.errors import DataError
+from celosia.parts import Method
+from celosia.parts.method import Rows
+from celosia.table import Outcome
+
+TABLE = celosia.read(pl.DataFrame({"age": [30, 31, 47]}), celosia.Schema.of(quasi=["age"]))
+
+
+class _Untrue(Method):
+    """Makes new rows and says that they are the same."""
+
+    name: ClassVar[str] = "untrue"
+
+    def apply(self, table, stream):
+        return Outcome(table.fresh(table.polars()))
+
+
+class _Unchanged(Method):
+    """Leaves the rows and says that they are new."""
+
+    name: ClassVar[str] = "unchanged"
+    rows: ClassVar[Rows] = "new"
+
+    def apply(self, table, stream):
+        return Outcome(table)
+
+
+@pytest.mark.parametrize("method", [_Untrue(), _Unchanged()], ids=str)
+def test_a_method_that_makes_other_rows_than_it_declares_is_an_error(method):
+    with pytest.raises(TypeError, match="declares its rows as"):
+        celosia.protect(TABLE, method)
+
+
+def test_a_table_beyond_the_bound_gets_only_methods_that_need_no_memory(monkeypatch):
+    monkeypatch.setattr(sys.modules["celosia.data.engines.engine"], "COLLECT_LIMIT", 2)
+    assert len(celosia.protect(TABLE, "round(columns=age, base=10)").polars()) == 3
+    for method in ("round(columns=age, base=10, way=random)", "noise(columns=age)"):
+        with pytest.raises(DataError, match="3 cells would have to be brought into memory, the bound is 2"):
+            celosia.protect(TABLE, method)
