@@ -105,7 +105,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "record-swap": [{"geography": ["area", "town"], "k": 2, "rate": 0.1}],
     "round": [{"columns": ["x"], "base": 5}, {"columns": ["m"], "base": 10, "way": "random"}],
     "sample": [{"share": 0.5}, {"size": 9}, {"share": 0.5, "by": "h"}],
-    "sequential-trees": [{"leaf": 5}],
+    "sequential-trees": [{"leaf": 5}, {"leaf": 5, "columns": ["s"]}, {"leaf": 5, "where": "m > 10"}],
     "shift-dates": [{"columns": ["day"], "days": 30}, {"columns": ["day"], "by": "h", "key": "correct horse battery"}],
     "shuffle": [{"columns": ["x"], "given": ["y"]}],
     "subset": [{"where": "m > 10"}, {"size": 9}],

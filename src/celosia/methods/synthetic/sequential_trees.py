@@ -68,8 +68,12 @@ class SequentialTrees(Method):
     copies: int = Field(default=1, ge=1, description="number of synthetic tables")
     within: Columns = Field(default=(), description="make each combination of these columns from its own records")
     where: Condition = Field(default=None, description="condition as in SQL: only these records get new values")
-    rows: ClassVar[Rows] = "new"
     refusal: ClassVar[str] = "its records are drawn from trees over all records and stand for none of them"
+
+    @property
+    def rows(self) -> Rows:  # type: ignore[override]
+        """With ``columns`` or ``where`` the records stay and get some new cells."""
+        return "same" if self.columns or self.where is not None else "new"
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """The columns, or all that new people can have; those of ``within`` are copied."""
@@ -79,7 +83,7 @@ class SequentialTrees(Method):
         """Grow the trees and draw."""
         if not len(table):
             raise DataError(f"{self.name}: the table has no records.")
-        full = not self.columns and self.where is None
+        full = self.rows == "new"
         if self.size is not None and (not full or self.within):
             raise ParameterError(f"{self.name}: size is for new rows; leave it out with columns, where or within.")
         every = need_publishable(self.name, table)
