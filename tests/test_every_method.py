@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.reference.models import REFERENCE, k_anonymity
-from tests.reference.people import EXAMPLES, SORTS, people, people_table
+from tests.reference.people import EXAMPLES, ROLES, SORTS, people, people_table
 from tests.reference.rows import Plain
 from tests.reference.tables import Situation, random_table, situations
 from tests.reference.written import judged, written
@@ -115,14 +115,16 @@ class Watched(Polars):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_method_brings_all_rows_into_memory_exactly_when_it_says_so(name):
-    """With persons or without: what it declares is for every table."""
+def test_a_method_brings_all_rows_into_memory_exactly_when_it_says_so(name, tmp_path):
+    """For a table in a file, with persons or without; where a person has a weight classes are found person by person."""
     for given in EXAMPLES[name]:
         method = build("method", {"use": name, **given})
         engine = Watched()
         for sort in ("rows", "persons"):
             if (name, sort) not in REFUSALS:
-                table = people_table(sort, rows=1200)
+                people(sort, rows=1200).write_parquet(tmp_path / "people.parquet")
+                roles = {**ROLES, "weight": None, "person": "i" if sort == "persons" else None}
+                table = celosia.read(tmp_path / "people.parquet", celosia.Schema.of(**roles)).identified()
                 method.apply(replace(table, rows=replace(table.rows, engine=engine), _cache={}), Stream(1))
         most = max(engine.collected, default=0)
         assert most >= 1200 if method.in_memory else most <= 100, f"{method} brought {most} rows into memory"
