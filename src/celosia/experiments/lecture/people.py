@@ -73,6 +73,8 @@ def people(data: Path, place: Path) -> People:
         raise DataError(f"{Path(data).name} cannot be read as the UCI file adult.data.") from None
     text = [name for name, kind in frame.schema.items() if kind == pl.String]
     frame = frame.with_columns(pl.col(text).str.strip_chars()).filter(pl.col("age").is_not_null())
+    if "education_num" in text:  # the file has a space after each comma
+        frame = frame.with_columns(pl.col("education_num").cast(pl.Int64))
     if len(frame) != ROWS or frame.width != len(NAMES):
         raise DataError(f"the lecture's numbers belong to adult.data with {ROWS} rows; this file has {len(frame)}.")
     number = pl.int_range(pl.len())

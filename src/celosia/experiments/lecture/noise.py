@@ -1,0 +1,136 @@
+"""Differential privacy: the Laplace count, the malicious count, repetition, and a histogram of 32 cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from celosia.experiments.statements import Statement, derived, printed
+from celosia.mathematics.budget.cost import Cost, parallel, sequential
+from celosia.mathematics.budget.neighbours import of_count
+from celosia.mathematics.budget.noise import LaplaceNoise
+from celosia.mathematics.budget.scales import laplace
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.experiments.lecture.people import People
+    from celosia.gateway.gateway import Gateway
+
+DRAWS = (14211.230613, 14265.917434, 14265.770017, 14209.093826)
+MALICIOUS = (18.475044, 15.158466, -0.688716, -2.115105, -0.203654, 13.167499)
+OLDER = "SELECT COUNT(*) FROM person WHERE age >= 40"
+
+
+def mechanism() -> list[Statement]:
+    """Scales and costs that need no data."""
+    within = LaplaceNoise(laplace(1, 0.1), discrete=False).within(1)
+    return [
+        printed("Laplace count", "sensitivity of a count", 1, of_count().l1),
+        printed("Laplace count", "scale at epsilon 0.1", 10, laplace(1, 0.1), within=1e-9),
+        printed("Repetition", "scale of each of four answers", 40, laplace(1, 0.1 / 4), within=1e-9),
+        printed("Repetition", "cost of the four", 0.1, sequential([Cost.of("pure", 0.1, shares=4)] * 4).loss),
+        printed("Parallel histogram", "cost of 32 disjoint cells", 1, parallel([Cost.pure(1)] * 32).loss),
+        derived("Parallel histogram", "cost of 32 overlapping counts", 32, sequential([Cost.pure(1)] * 32).loss),
+        derived("Parallel histogram", "cells that a changed person moves", 2, of_count("change-one", cells=32).l1),
+        printed(
+            "Five people",
+            "a noisy count is within ±1",
+            1.0,
+            round(within, 4),
+            why="not a promise: 9.5 % at epsilon 0.1; 95 % needs an epsilon of at least ln 20 = 2.996",
+        ),
+    ]
+
+
+def on_person(tables: Mapping[str, pl.DataFrame], person: People) -> list[Statement]:
+    """Exact answers on ``person``, and how plausible the printed noise is."""
+    whole = person.sql("SELECT SUM(age) FROM person")[0][0]
+    without = person.sql("SELECT SUM(age) FROM person WHERE name <> 'Alan Brito'")[0][0]
+    older = person.sql(OLDER)[0][0]
+    noise = [draw - older for draw in DRAWS]
+    chance = math.exp(-min(map(abs, noise)) / 10) ** 4  # all four at least as large as the smallest
+    alan = "SELECT COUNT(*) FROM person WHERE name = 'Alan Brito' AND target = "
+    small, right = (person.sql(f"{alan}'{value}'")[0][0] for value in ("<=50k", "<=50K"))
+    repetitions = math.ceil(2 * (1.959964 * 10 / 0.5) ** 2)
+    return [
+        *extract(tables, person),
+        printed("Differencing", "sum of all ages", 1256257, int(whole)),
+        printed("Differencing", "sum without Alan Brito", 1256218, int(without)),
+        printed("Differencing", "his age", 39, int(whole - without)),
+        printed("Laplace count", "people of 40 and more", 14237, older),
+        derived(
+            "Laplace count",
+            "mean absolute noise of the four printed answers",
+            10.0,
+            round(sum(map(abs, noise)) / len(noise), 2),
+            within=2.0,
+            why=f"Lap(10) expects 10; four draws all that large have probability {chance:.1e}",
+        ),
+        printed(
+            "Malicious count",
+            "exact answer with target = '<=50k'",
+            1,
+            small,
+            why=f"the data say '<=50K', with which it is {right}; case matters in most databases",
+        ),
+        derived("Malicious count", "mean of the six printed answers", 7.298922, sum(MALICIOUS) / 6, within=1e-6),
+        derived("Repetition", "answers that tell the count with 95 %", 3074, repetitions),
+        *histogram(tables, person),
+    ]
+
+
+def extract(tables: Mapping[str, pl.DataFrame], person: People) -> list[Statement]:
+    """The ten printed rows are the first and the last five of Adult."""
+    shown = [row for row in tables["person_extract"].rows() if row[0] != "..."]
+    rows = person.sql("SELECT age, education_num, target FROM person")
+    real = [(str(a), str(e), t) for a, e, t in (*rows[:5], *rows[-5:])]
+    return [
+        printed("Table person", f"row of {row[0]}", [row[2], row[3], row[5]], list(cells))
+        for row, cells in zip(shown, real, strict=True)
+    ]
+
+
+def histogram(tables: Mapping[str, pl.DataFrame], person: People) -> list[Statement]:
+    """All 32 cells, and the noise of the printed noisy ones."""
+    where = "Parallel histogram"
+    sql = "SELECT education, sex, COUNT(*) FROM person GROUP BY education, sex"
+    counts = {(education, sex): int(n) for education, sex, n in person.sql(sql)}
+    sexes = ("Female", "Male")
+    exact = tables["histogram"].rows(named=True)
+    noisy = tables["histogram_noisy"].rows(named=True)
+    cells = [
+        printed(where, f"{row['Education']}, {sex}", int(row[sex]), counts.get((row["Education"], sex), 0))
+        for row in exact
+        for sex in sexes
+    ]
+    noise = [abs(float(row[sex]) - counts.get((row["Education"], sex), 0)) for row in noisy for sex in sexes]
+    return [
+        *cells,
+        printed(where, "cells", 32, len(counts)),
+        derived(where, "people in them", 32561, sum(counts.values())),
+        derived(
+            where,
+            "mean absolute noise of the printed cells",
+            1.0,
+            round(sum(noise) / len(noise), 4),
+            within=0.35,
+            why="epsilon is not stated; Lap(1) expects 1, so epsilon was 1, not the 0.1 of the count",
+        ),
+    ]
+
+
+def through_the_gateway(gateway: Gateway) -> list[Statement]:
+    """The same questions, as the gateway explains them."""
+    count = gateway.explain(OLDER, epsilon=0.1).numbers[0]
+    cells = gateway.explain("SELECT education, sex, COUNT(*) FROM person GROUP BY education, sex", epsilon=1.0)
+    return [
+        printed("Laplace count", "sensitivity that the gateway derives", 1, count["sensitivity"]),
+        printed("Laplace count", "scale of the gateway at epsilon 0.1", 10, count["scale"], within=1e-9),
+        derived("Laplace count", "error of the gateway with 95 %", 30, count["half width"], within=0.5),
+        derived("Parallel histogram", "cells of the gateway, empty ones included", 32, cells.cells),
+        derived(
+            "Parallel histogram", "scale of the gateway, once for all cells", 1, cells.numbers[0]["scale"], within=1e-9
+        ),
+    ]

@@ -1,0 +1,120 @@
+"""Statements of the source documents: what is printed there, what comes out here, and why where they differ.
+
+A number counts as printed only when the document prints it. What merely follows from what it prints is derived: it is
+checked too, and counted apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement of a document, computed again."""
+
+    where: str
+    what: str
+    stated: Any
+    computed: Any
+    agrees: bool
+    origin: Literal["printed", "derived"]
+    why: str = ""
+    """Why it does not come out; or what to know when it does."""
+
+    def data(self) -> dict[str, Any]:
+        """The statement as plain data."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def printed(
+    where: str, what: str, stated: Any, computed: Any, *, within: float = 0.0, relative: float = 0.0, why: str = ""
+) -> Statement:
+    """A number or a table that the document prints; numbers agree ``within`` a distance, or a ``relative`` one."""
+    return Statement(where, what, stated, computed, _same(stated, computed, within, relative), "printed", why)
+
+
+def derived(where: str, what: str, stated: Any, computed: Any, *, within: float = 0.0, why: str = "") -> Statement:
+    """A value that follows from the document's tables or formulas and is not printed there."""
+    return Statement(where, what, stated, computed, _same(stated, computed, within, 0.0), "derived", why)
+
+
+def counted(statements: Sequence[Statement]) -> dict[str, dict[str, int]]:
+    """How many statements of each origin were checked, come out and differ."""
+    table = {}
+    for origin in ("printed", "derived"):
+        own = [statement for statement in statements if statement.origin == origin]
+        agreeing = sum(statement.agrees for statement in own)
+        table[origin] = {"checked": len(own), "come out": agreeing, "differ": len(own) - agreeing}
+    return table
+
+
+def _same(stated: Any, computed: Any, within: float, relative: float) -> bool:
+    if isinstance(stated, bool) or isinstance(computed, bool):
+        return stated is computed
+    if isinstance(stated, int | float) and isinstance(computed, int | float):
+        return math.isclose(stated, computed, rel_tol=relative, abs_tol=within)
+    if isinstance(stated, list | tuple) and isinstance(computed, list | tuple):
+        return len(stated) == len(computed) and all(
+            _same(a, b, within, relative) for a, b in zip(stated, computed, strict=True)
+        )
+    return bool(stated == computed)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the page: figures, facts of a demonstration, statements."""
+
+    name: str
+    story: str = ""
+    figures: tuple[str, ...] = ()
+    facts: dict[str, Any] | None = None
+    why: str = ""
+    statements: tuple[Statement, ...] = ()
+
+
+def sections_of(statements: Sequence[Statement]) -> list[Section]:
+    """One section per place in the document, in the order in which the places come."""
+    places = dict.fromkeys(statement.where for statement in statements)
+    return [Section(where, statements=tuple(s for s in statements if s.where == where)) for where in places]
+
+
+def page(heading: str, intro: str, statements: Sequence[Statement], sections: Sequence[Section]) -> str:
+    """The page of an experiment; it opens offline and has the look of the report."""
+    from importlib import resources
+
+    from celosia.release.report.page import templates
+
+    environment = templates().overlay()
+    environment.filters["brief"] = brief
+    template = environment.from_string((resources.files(__package__) / "statements.html.j2").read_text("utf-8"))
+    return str(
+        template.render(
+            heading=heading,
+            code="en",
+            intro=intro,
+            counts=counted(statements),
+            statements=statements,
+            sections=sections,
+        )
+    )
+
+
+def brief(value: Any) -> str:
+    """A value as a page shows it: numbers with few digits, tables by their size.
+
+    >>> brief([1.23456789, 2]), brief([("a", "b")] * 12)
+    ('1.23457, 2', 'table of 12 rows')
+    """
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list | tuple):
+        if len(value) > 8 and isinstance(value[0], list | tuple):
+            return f"table of {len(value)} rows"
+        return ", ".join(brief(part) for part in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {brief(part)}" for key, part in value.items())
+    return str(value)
