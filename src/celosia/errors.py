@@ -13,6 +13,7 @@
     │   ├── OutputError            the result cannot be written
     │   └── MissingExtra           an optional dependency is not installed
     ├── RequirementError           a requirement does not hold or cannot be met: exit code 3
+    │   └── GuardError             what would be released holds what must not leave
     └── BudgetError                the privacy budget does not allow it: exit code 3
 
 Every message says what is wrong, the value, what is allowed and what to do. No message holds a cell value
@@ -77,6 +78,10 @@ class MissingExtra(InputError):
 
 class RequirementError(CelosiaError):
     """A requirement does not hold, or cannot be met."""
+
+
+class GuardError(RequirementError):
+    """What would be released holds what must not leave; nothing was written."""
 
 
 class BudgetError(CelosiaError):

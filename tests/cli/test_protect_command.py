@@ -21,7 +21,7 @@ def data(tmp_path: Path) -> Path:
             "pid": [f"P{7000 + i // 2}" for i in range(N)],
             "name": [f"Canary{i}" for i in range(N)],
             "age": [20 + i for i in range(N)],
-            "pay": [1000 + 10 * i for i in range(N)],
+            "pay": [1000 + 3 * i for i in range(N)],
             "note": [f"Note{i}" for i in range(N)],
         }
     ).write_csv(path)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.cli.measure import open_source
 from celosia.cli.show import print_json, print_left_out, print_step, progress
-from celosia.data.schema import Schema
+from celosia.data.schema import NAMING, Role, Schema
 from celosia.errors import OutputError, ParameterError
 from celosia.parts import Method
 
@@ -47,13 +47,25 @@ def protect_file(
         source, {**lists, **singles, "hierarchies": _hierarchies(hierarchy)}, query=query, engine=engine
     )
     table = _declared(table, method)
+    if policy is None:
+        table = _suspected(table, method)
     with progress() as tell:
         protected = protect(table, method, seed=seed, progress=tell)
     keep = [*(policy.output.columns if policy else ()), *_names(keep_columns)]
     order = "kept" if keep_order else (policy.output if policy else Output()).order
-    written = write(protected, out, keep=keep, order=order, seed=seed, overwrite=overwrite, keeping="--keep-columns")
+    written = write(
+        protected,
+        out,
+        keep=keep,
+        order=order,
+        seed=seed,
+        overwrite=overwrite,
+        keeping="--keep-columns",
+        acknowledge=policy.guard.acknowledge if policy else None,
+    )
     leaving = written.leaving
     told = {"files": written.files, "left_out": list(leaving.left_out), "kept": list(leaving.kept)}
+    told["guard"] = [sighting.spec() for sighting in leaving.sightings]
     entry = {**protected.history[-1], **told}
     if json:
         print_json(entry)
@@ -71,7 +83,8 @@ def apply_file(record: Path, source: str, out: Path, *, released: Path | None, o
     from celosia.release.writing import write
 
     made = apply(record, source, released=released)
-    output = Policy.parse(load_record(record)["policy"], record.parent).output
+    policy = Policy.parse(load_record(record)["policy"], record.parent)
+    output = policy.output
     written = write(
         made.table,
         out,
@@ -82,8 +95,11 @@ def apply_file(record: Path, source: str, out: Path, *, released: Path | None, o
         originals=[source],
         overwrite=overwrite,
         keeping="output.columns",
+        acknowledge=policy.guard.acknowledge,
     )
-    found = {**made.spec(), "out": str(out), "left_out": list(written.leaving.left_out)}
+    leaving = written.leaving
+    found = {**made.spec(), "out": str(out), "left_out": list(leaving.left_out)}
+    found["guard"] = [sighting.spec() for sighting in leaving.sightings]
     if json:
         print_json(found)
         return made.holds
@@ -91,6 +107,7 @@ def apply_file(record: Path, source: str, out: Path, *, released: Path | None, o
     shown.print(f"{found['rows']} new records written to {out}; {found['unplaced']} had no place and are suppressed.")
     for requirement in found["requirements"]:
         shown.print(f"{requirement['part']}: {requirement['violating']} new records violate it")
+    print_left_out(leaving)
     return made.holds
 
 
@@ -100,6 +117,21 @@ def _declared(table: Table, method: Method) -> Table:
     for name in method.overwrites(Schema()):
         if name in schema:
             schema = schema.change(name, declared=True)
+    return replace(table, rows=replace(table.rows, schema=schema))
+
+
+def _suspected(table: Table, method: Method) -> Table:
+    """The table with the declared columns as identifiers that look like some and that the method does not overwrite."""
+    from celosia.proposals import suggest
+
+    schema = table.schema
+    settled = {*method.overwrites(schema), *schema.naming}
+    doubted = [name for name in table.names if schema[name].declared and name not in settled]
+    if not doubted or not len(table):
+        return table
+    for suggestion in suggest(table.engine.streamed(table.engine.select(table.rows.frame, doubted))):
+        if suggestion.role in NAMING:
+            schema = schema.change(suggestion.name, roles=schema[suggestion.name].roles | {Role.IDENTIFIER})
     return replace(table, rows=replace(table.rows, schema=schema))
 
 

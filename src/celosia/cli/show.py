@@ -138,6 +138,9 @@ def print_left_out(leaving: Leaving) -> None:
     if leaving.left_out:
         named = ", ".join(f"{name} ({what})" for name, what in leaving.left_out.items())
         out.print(f"Left out: {named}. --keep-columns keeps a column; a role such as --sensitive declares it.")
+    for sighting in leaving.sightings:
+        reason = sighting.acknowledged or f"nobody has said why it leaves: {sighting.advice}"
+        out.print(f"Seen by the guard: {sighting} ({reason}).")
     for entry in leaving.kept:
         held = entry["values of the original"]
         out.print(f"Kept on purpose: {entry['column']} ({entry['what']}); values of the original: {held}.")

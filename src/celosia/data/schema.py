@@ -33,6 +33,8 @@ class Kind(StrEnum):
     ORDINAL = "ordinal"
     NOMINAL = "nominal"
     DATE = "date"
+    TEXT = "text"
+    """Sentences that somebody wrote: left out of a release unless a step overwrites them."""
 
 
 class Missing(StrEnum):
@@ -120,6 +122,12 @@ class Schema:
         for mapping in facts.values():
             for name in mapping or {}:
                 roles.setdefault(name, set())
+        for name in quasi:
+            if (kinds or {}).get(name) == Kind.TEXT:
+                raise SchemaError(
+                    f"column {name!r} is of kind text, which is no quasi-identifier: name it under identifiers or "
+                    "insensitive, or give it another kind."
+                )
         columns = tuple(
             Column(
                 name=name,

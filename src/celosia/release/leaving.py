@@ -2,7 +2,8 @@
 
 A column leaves when it is declared and names nobody, when a step made it, or when it is kept on purpose. A column that
 names somebody (an identifier, the id of a person or a household) leaves only when a step declares to overwrite it and
-none of its cells holds a value of the original column: that is counted, not believed.
+none of its cells holds a value of the original column: that is counted, not believed. A column of free text leaves only
+when a step overwrites it. Then the guard looks at all that is about to leave.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.classes import Rows
 from celosia.data.engines.engine import as_text
-from celosia.data.schema import NAMING, Role
+from celosia.data.schema import NAMING, Kind, Role
 from celosia.errors import OutputError, UnknownName
+from celosia.release.guard import Sighting, acknowledged, inspect, stop
 
 if TYPE_CHECKING:
     from celosia.parts import Method
@@ -33,6 +35,8 @@ class Leaving:
     """Columns that stay behind, and what they are: a role that names somebody, or undeclared."""
     kept: tuple[Mapping[str, Any], ...]
     """Columns that leave only because they were kept on purpose: what they are, and what they hold of the original."""
+    sightings: tuple[Sighting, ...] = ()
+    """What the guard has seen in the columns that leave."""
 
 
 def releasable(
@@ -42,11 +46,13 @@ def releasable(
     keep: Collection[str] = (),
     *,
     keeping: str = "output.columns",
+    acknowledge: Mapping[str, str] | None = None,
 ) -> Leaving:
     """The protected table, and the further tables of its steps, without the columns that must not leave.
 
     ``keep`` names columns that leave in any case, on the word of the owner; ``keeping`` is where the owner says so.
-    Refuses a column that names somebody when a step overwrites it and original values are left in it.
+    ``acknowledge`` gives the owner's reason, by column, why something that the guard sees may leave. Refuses a column
+    that names somebody when a step overwrites it and original values are left in it, and what the guard is sure of.
     """
     for name in keep:
         if name not in protected.schema:
@@ -58,7 +64,30 @@ def releasable(
     secrets = tuple({**secret, **choice.further(secret)} for secret in protected.secrets)
     kept = [choice.told(protected, name) for name in protected.names if name in keep and choice.doubted(name)]
     reasons = {name: choice.nature(name) for name in left_out}
-    return Leaving(original, replace(protected.drop(left_out), secrets=secrets), tuple(methods), reasons, tuple(kept))
+    table = replace(protected.drop(left_out), secrets=secrets)
+    sightings = _guarded(original, table, methods, keep, acknowledge, keeping)
+    return Leaving(original, table, tuple(methods), reasons, tuple(kept), sightings)
+
+
+def _guarded(
+    original: Table,
+    table: Table,
+    methods: Sequence[Method],
+    keep: Collection[str],
+    acknowledge: Mapping[str, str] | None,
+    keeping: str,
+) -> tuple[Sighting, ...]:
+    """What the guard sees in all that leaves; what it is certain about stops the release."""
+    reasons = dict.fromkeys(keep, f"kept on purpose ({keeping})") | acknowledged(
+        [*original.names, *table.names], acknowledge or {}
+    )
+    formal = any(method.formal for method in methods)
+    overwritten = _overwritten(original, methods)
+    leaving = (table, *further_tables(table).values())
+    seen = [s for each in leaving for s in inspect(original, each, overwritten, reasons, formal=formal)]
+    sightings = tuple({(s.column, s.what): s for s in reversed(seen)}.values())[::-1]  # a further copy adds nothing
+    stop(sightings, keeping if acknowledge is None else '[guard] acknowledge = {"the column" = "the reason"}')
+    return sightings
 
 
 def arranged(leaving: Leaving, order: str, stream: Stream) -> Table:
@@ -101,6 +130,8 @@ class _Choice:
     def nature(self, name: str) -> str:
         """The role by which a column names somebody, or that it has none; empty when neither."""
         column = self.original.schema[name]
+        if column.kind == Kind.TEXT:
+            return "free text"
         found = next((str(role) for role in Role if role in column.roles & NAMING), "")
         return found if column.declared else "undeclared"
 
@@ -116,6 +147,8 @@ class _Choice:
         return {"column": name, "what": self.nature(name), "values of the original": amount}
 
     def _stays(self, table: Table, name: str) -> bool:
+        if self.original.schema[name].kind == Kind.TEXT:
+            return name not in self.overwritten
         if name not in self.overwritten or not self.original.schema[name].roles & NAMING:
             return True
         held, filled = _held(self.original, table, name)

@@ -46,6 +46,7 @@ from celosia.release.sections import (
     Columns,
     Described,
     Exploration,
+    Guard,
     Input,
     Measure,
     ModelPart,
@@ -73,6 +74,7 @@ class Policy(Section):
     steps: tuple[StepPart, ...] = Field(default=(), alias="step", description="what is done, one after the other")
     measure: Measure = Field(default_factory=Measure, description="what is measured")
     explore: Exploration = Field(default_factory=Exploration, description="what an exploration tries")
+    guard: Guard = Field(default_factory=Guard, description="what the guard may let leave")
     output: Output = Field(default_factory=Output, description="where the result goes")
     run: Run = Field(default_factory=Run, description="how the policy is run")
     _text: str = PrivateAttr(default="")

@@ -72,7 +72,8 @@ def apply_steps(original: Table, steps: Sequence[Step], stream: Stream, tell: Pr
 
 def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Release:
     """Measure, and put the evidence together."""
-    leaving = releasable(original, protected, [one.method for one in policy.steps], policy.output.columns)
+    methods = [one.method for one in policy.steps]
+    leaving = releasable(original, protected, methods, policy.output.columns, acknowledge=policy.guard.acknowledge)
     before = assess(original, policy.require, policy.risks)
     after = assess(protected, policy.require, policy.risks)
     attacks = tuple(risk for risk in policy.risks if isinstance(risk, Attack))
@@ -131,6 +132,7 @@ def _certificate(
         "counted": "persons" if comparison.protected.schema.person else "records",
         "left_out": list(leaving.left_out),
         **({"kept": list(leaving.kept)} if leaving.kept else {}),
+        "guard": [sighting.spec() for sighting in leaving.sightings],
         "holds": after.holds,
         "requirements": [finding.spec() for finding in after.models],
         "risks": [finding.spec() for finding in after.risks],

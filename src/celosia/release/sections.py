@@ -203,6 +203,14 @@ class Output(OpenSection):
         return self
 
 
+class Guard(Section):
+    """What the guard may let leave."""
+
+    acknowledge: dict[str, str] = Field(
+        default={}, description="why a column may leave although the guard sees something in it; it is published"
+    )
+
+
 class Exploration(Section):
     """What ``celosia explore`` tries and which limits it keeps."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,12 +39,14 @@ def write(
     originals: Iterable[str | Path] = (),
     overwrite: bool = False,
     keeping: str = "keep",
+    acknowledge: Mapping[str, str] | None = None,
 ) -> Written:
     """Write a protected table: the columns that may leave, the records shuffled, further tables beside it.
 
     ``original`` and ``methods`` are the input and the steps that the table remembers, unless given. ``keep`` names
     columns that leave although they are not declared or name somebody. ``order="kept"`` keeps the order of the
-    records. Nobody has measured anything: :func:`celosia.run` does, and writes the evidence beside the data.
+    records. ``acknowledge`` gives the reason, by column, why something that the guard sees may leave. Nobody has
+    measured anything: :func:`celosia.run` does, and writes the evidence beside the data.
 
     >>> import polars as pl, celosia, tempfile
     >>> people = pl.DataFrame({"name": ["Ana", "Blai"], "age": [31, 47]})
@@ -56,7 +58,7 @@ def write(
     """
     path, first = Path(out), original or table.first
     steps = [secret["method"] for secret in table.secrets if "method" in secret] if methods is None else methods
-    leaving = releasable(first, table, steps, keep, keeping=keeping)
+    leaving = releasable(first, table, steps, keep, keeping=keeping, acknowledge=acknowledge)
     released = arranged(leaving, order, Stream.of(seed, first.fingerprint))
     shown = released.engine.select(released.rows.frame, released.names)
     write_frame(shown, path, first.facts, originals=originals, overwrite=overwrite)

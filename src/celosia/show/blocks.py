@@ -153,11 +153,16 @@ def release_blocks(release: Release) -> list[Block]:
         verdict = "Every requirement holds."
     else:
         verdict = "A requirement does NOT hold: do not publish."
+    seen = [
+        (one["column"], one["what"], f"{one['cells']:,} of {one['of']:,}", one.get("acknowledged", "NOT acknowledged"))
+        for one in release.certificate["guard"]
+    ]
     written = [(name, str(path)) for name, path in release.paths.items()]
     return [
         Block(verdict),
         *assessment_blocks(release.assessment),
         *comparison_blocks(release.comparison),
+        *([Block("Seen by the guard", ("column", "what", "cells", "reason to let it leave"), seen)] if seen else []),
         *([Block("Written", ("what", "where"), written)] if written else []),
     ]
 

@@ -1,0 +1,65 @@
+"""Names of persons: small dictionaries of common given and family names, and how a text is compared with them."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+import unicodedata
+from importlib import resources
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: Letters with accents, in lower case, and the letter without: one for one, so that a place in a text stays the same.
+PLAIN = {
+    letter: bare
+    for letter in map(chr, range(0xDF, 0x180))
+    if (bare := unicodedata.normalize("NFKD", letter)[0]) != letter and bare.isalpha() and letter == letter.lower()
+}
+#: What may stand between two words of a name.
+BETWEEN = r"(?:,? (?:de la |de los |de las |del |de |dos |da |do |di |i |y |e |van der |van |von |el )?|-)"
+TITLES = r"(?:sr|sra|srta|dr|dra|don|dona|mr|mrs|ms|miss|senyor|senyora|senor|senora|monsieur|madame|herr|frau)"
+
+
+@functools.cache
+def name_words() -> tuple[frozenset[str], frozenset[str]]:
+    """All given and family names, and those of them that are no everyday words."""
+    lists = tomllib.loads((resources.files("celosia.proposals") / "names.toml").read_text("utf-8"))
+    every = frozenset(word for kind in ("given", "family") for text in lists[kind].values() for word in text.split())
+    return every, every - frozenset(lists["ambiguous"]["words"].split())
+
+
+def folded(texts: pl.Series) -> pl.Series:
+    """Texts in lower case, without accents.
+
+    >>> import polars as pl
+    >>> folded(pl.Series(["María MUÑOZ"])).to_list()
+    ['maria munoz']
+    """
+    return texts.str.to_lowercase().str.replace_many(list(PLAIN), list(PLAIN.values()))
+
+
+@functools.cache
+def full_name() -> str:
+    """A regular expression for two words of a name in a row, or a title and a name; for folded texts.
+
+    One of the words must be a name only: "Victoria Hill" is a place more often than a person.
+
+    >>> bool(re.search(full_name(), "visita de maria garcia")), bool(re.search(full_name(), "victoria hill"))
+    (True, False)
+    """
+    every, strict = ("|".join(sorted(map(re.escape, words), key=len, reverse=True)) for words in name_words())
+    return rf"\b(?:(?:{strict}){BETWEEN}(?:{every})|(?:{every}){BETWEEN}(?:{strict})|{TITLES}\.? (?:{every}))\b"
+
+
+def only_names(texts: pl.Series) -> pl.Series:
+    """Which texts hold nothing but words of names.
+
+    >>> import polars as pl
+    >>> only_names(pl.Series(["García", "Ana María", "red"])).to_list()
+    [True, True, False]
+    """
+    every = "|".join(map(re.escape, name_words()[0]))
+    return folded(texts).str.contains(rf"^\s*(?:{every})(?:[\s,-]+(?:{every}))*\s*$")

@@ -1,0 +1,249 @@
+"""The guard: before anything is written, every released column and every label in it is looked at.
+
+What must not leave is searched for in the cells as they would be written: identifiers, names, values that hardly
+anybody shares. It is told by column and count, never by value. A *certain* sighting stops the release; any other stands
+in the evidence until the owner acknowledges the column with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from celosia.data.engines.engine import PERSONS, ROWS, as_text
+from celosia.data.schema import Kind, Role
+from celosia.errors import GuardError, UnknownName
+from celosia.hierarchy.values import Interval, OneOf, parse
+from celosia.proposals.names import only_names
+from celosia.proposals.patterns import recognised
+from celosia.proposals.traces import NAMES, traces_in
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.table import Table
+
+FEW = 3
+"""A value that fewer persons hold singles them out: the threshold of official statistics."""
+SMALL_FILE = 50
+"""In a file of fewer records most values are rare by nature: rarity alone stops nothing there."""
+NEARLY_ALL = 0.5
+"""From this share of rare values on, a number or a date is as good as a name."""
+MANY = 0.1
+"""From this share of rare values on, a number or a date is told."""
+COARSE = 200
+"""Whole numbers within a range of this width, such as ages, are coarse: that few hold one stops nothing."""
+TOGETHER = 0.2
+"""From this share of records that a column singles out with the quasi-identifiers, it is told."""
+MOSTLY = 0.5
+TRIED = 1000
+OUT = "leave the column out, or mask or redact it"
+COARSER = "generalise, round or group it, or leave it out"
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """Something in a column that should not leave: what, in how many of its cells, and what helps."""
+
+    column: str
+    what: str
+    cells: int
+    of: int
+    certain: bool
+    advice: str
+    acknowledged: str = ""
+    """Why the owner lets it leave; empty while nobody has said so."""
+
+    @property
+    def stops(self) -> bool:
+        """Whether it stops the release."""
+        return self.certain and not self.acknowledged
+
+    def spec(self) -> dict[str, Any]:
+        """As a certificate states it."""
+        told = {"acknowledged": self.acknowledged} if self.acknowledged else {}
+        return {"column": self.column, "what": self.what, "cells": self.cells, "of": self.of, **told}
+
+    def __str__(self) -> str:
+        return f"column {self.column!r}: {self.cells} of {self.of} cells hold {self.what}"
+
+
+def inspect(
+    original: Table,
+    released: Table,
+    overwritten: Collection[str],
+    acknowledge: Mapping[str, str],
+    *,
+    formal: bool = False,
+) -> tuple[Sighting, ...]:
+    """Look at a table that is about to leave.
+
+    ``overwritten`` names the columns whose cells a step may have changed; ``acknowledge`` gives the owner's reason by
+    column. A table with a ``formal`` guarantee is looked at by itself: counts against the original would void it.
+    """
+    look = _Look(original, released, frozenset(overwritten), formal)
+    seen = [sighting for name in released.names for sighting in look.column(name)]
+    return tuple(replace(one, acknowledged=acknowledge.get(one.column, "")) for one in seen)
+
+
+def acknowledged(names: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
+    """The reasons by column, checked: each column is there, each reason says something."""
+    for name, reason in given.items():
+        if name not in names:
+            raise UnknownName.of("column", name, names, "(guard.acknowledge)")
+        if not reason.strip():
+            raise GuardError(f"guard.acknowledge: column {name!r} needs a reason, got an empty text.")
+    return dict(given)
+
+
+def stop(sightings: Sequence[Sighting], allowing: str) -> None:
+    """Refuse to go on when one of the sightings is certain and nobody has acknowledged it."""
+    stopping = [one for one in sightings if one.stops]
+    if stopping:
+        told = " ".join(f"{one}: {one.advice}." for one in stopping)
+        raise GuardError(f"nothing was written. {told} To let a column leave as it is: {allowing}.")
+
+
+@dataclass(frozen=True)
+class _Look:
+    """One look at one table."""
+
+    original: Table
+    released: Table
+    overwritten: frozenset[str]
+    formal: bool
+
+    def column(self, name: str) -> Iterator[Sighting]:
+        """What is seen in one column."""
+        dtype = self.released.engine.types(self.released.rows.frame)[name]
+        values = self._values(name)
+        filled = int(values[ROWS].sum())
+        if not filled:
+            return
+        untouched = name not in self.overwritten
+        if dtype.is_numeric():
+            yield from self._numbers(name, values, filled, untouched=untouched)
+        elif not dtype.is_temporal() and not dtype.is_boolean():
+            yield from self._texts(name, values, filled, untouched=untouched)
+        if self.formal or name not in self.original.schema:
+            return
+        coarse = dtype.is_integer() and values[name].max() - values[name].min() <= COARSE  # type: ignore[operator]
+        rare = self._rare(name, filled, untouched=untouched, coarse=coarse)
+        yield from rare
+        if not rare:
+            yield from self._with_quasi(name, filled)
+
+    def _values(self, name: str) -> pl.DataFrame:
+        """The distinct values of a released column with their number of rows; suppressed and missing ones apart."""
+        import narwhals as nw
+        import polars as pl
+
+        engine, frame = self.released.engine, nw.from_native(self.released.rows.frame)
+        cells = frame.select(nw.col(name)).drop_nulls().to_native()
+        counted = engine.bounded(engine.histogram(cells, [name]))
+        return counted.filter(pl.col(name).cast(pl.String) != "*") if counted[name].dtype == pl.String else counted
+
+    def _texts(self, name: str, values: pl.DataFrame, filled: int, *, untouched: bool) -> Iterator[Sighting]:
+        import polars as pl
+
+        texts, rows = values[name].cast(pl.String), values[ROWS]
+        for what, held in traces_in(texts, codes=untouched):
+            cells = int(rows.filter(held).sum())
+            yield Sighting(name, _several(what), cells, filled, certain=True, advice=OUT)
+        names = only_names(texts)
+        if len(texts) >= 5 and names.mean() > MOSTLY:  # type: ignore[operator]
+            yield Sighting(name, _several(NAMES), int(rows.filter(names).sum()), filled, certain=True, advice=OUT)
+
+    def _numbers(self, name: str, values: pl.DataFrame, filled: int, *, untouched: bool) -> Iterator[Sighting]:
+        import polars as pl
+
+        if untouched and values[name].dtype.is_integer():
+            tried = values[name].head(TRIED).cast(pl.String).to_list()
+            found = recognised(tried, len(values))
+            if found:
+                pattern = found[0]
+                yield Sighting(name, _several(pattern.name), filled, filled, certain=pattern.checked, advice=OUT)
+
+    def _rare(self, name: str, filled: int, *, untouched: bool, coarse: bool) -> list[Sighting]:
+        """Values of the original that hardly anybody holds, as cells or inside labels."""
+        column = self.original.schema[name]
+        cells, rare = self._rare_cells(name, untouched=untouched)
+        share = cells / filled
+        numbers = column.kind in (Kind.NUMERIC, Kind.DATE)
+        large = len(self.original) >= SMALL_FILE and untouched and Role.WEIGHT not in column.roles
+        what = f"values that fewer than {FEW} persons hold"
+        if cells and not numbers:
+            return [Sighting(name, what, cells, filled, certain=large, advice=COARSER)]
+        if share >= MANY:
+            certain = large and not coarse and share >= NEARLY_ALL
+            return [Sighting(name, what, cells, filled, certain=certain, advice=COARSER)]
+        labels = 0 if untouched or numbers else self._labels(name, rare)
+        inside = f"labels made of values that fewer than {FEW} persons hold"
+        return [Sighting(name, inside, labels, filled, certain=False, advice=COARSER)] if labels else []
+
+    def _rare_cells(self, name: str, *, untouched: bool) -> tuple[int, pl.Series]:
+        """How many released cells hold a rare value, and the rare values as texts."""
+        import narwhals as nw
+        import polars as pl
+
+        engine, person = self.original.engine, self.original.schema.person
+        keys = dict.fromkeys([name] if person is None else [name, person])
+        frame = nw.from_native(self.original.rows.frame).select(*keys).filter(~nw.col(name).is_null())
+        counted = nw.from_native(engine.histogram(frame.to_native(), [name], person=person))
+        few = counted.filter(nw.col(PERSONS if person else ROWS) < FEW)
+        text = as_text(name, few.collect_schema()[name]).alias(name)
+        rare = engine.collect(few.select(text, nw.col(ROWS)).to_native())
+        if untouched and len(self.released) == len(self.original):
+            return int(rare[ROWS].sum() or 0), rare[name]
+        mine = nw.from_native(self.released.rows.frame)
+        cells = mine.select(as_text(name, mine.collect_schema()[name]).alias(name)).drop_nulls().to_native()
+        known = rare.select(pl.col(name))
+        held = self.released.engine.attach(cells, known, [name], keep_unmatched=False)
+        return self.released.engine.rows(held), rare[name]
+
+    def _labels(self, name: str, rare: pl.Series) -> int:
+        """How many cells hold a set or a range of texts whose ends or members are rare values."""
+        import polars as pl
+
+        values = self._values(name)
+        if values[name].dtype != pl.String:
+            return 0
+        made = values.filter(pl.col(name).str.contains(r"^[\[({].*(?:,| \.\. )"))
+        known = set(rare.to_list())
+        told = [bool(known.intersection(_parts(label))) for label in made[name].to_list()]
+        return int(made[ROWS].filter(pl.Series(told, dtype=pl.Boolean)).sum())
+
+    def _with_quasi(self, name: str, filled: int) -> Iterator[Sighting]:
+        """A column that is declared harmless, and singles records out together with the quasi-identifiers."""
+        import narwhals as nw
+
+        schema, engine = self.released.schema, self.released.engine
+        quasi = [key for key in schema.quasi if key != name]
+        if not quasi or schema[name].roles != {Role.INSENSITIVE} or len(self.original) < SMALL_FILE:
+            return
+        alone = nw.col(ROWS) == 1
+
+        def single(keys: list[str]) -> int:
+            counted = nw.from_native(engine.histogram(self.released.rows.frame, keys))
+            return engine.rows(counted.filter(alone).to_native())
+
+        more = single([*quasi, name]) - single(quasi)
+        if more >= TOGETHER * filled:
+            what = "values that single a record out together with the quasi-identifiers"
+            yield Sighting(name, what, more, filled, certain=False, advice=f"declare it quasi; {COARSER}")
+
+
+def _parts(label: str) -> tuple[str, ...]:
+    """The raw values that a label names."""
+    cell = parse(label)
+    if isinstance(cell, OneOf):
+        return tuple(cell.members)
+    return (str(cell.low), str(cell.high)) if isinstance(cell, Interval) and cell.textual else ()
+
+
+def _several(what: str) -> str:
+    """What was found, in the plural."""
+    if what == NAMES:
+        return "names of persons"
+    return {"hash of an identifier": "hashes of identifiers"}.get(what, f"what looks like: {what}")
