@@ -55,9 +55,22 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"method": {"use": "rank-swap", **BOTH, "window": 0.4, "step": "normal"}},
         {"method": {"use": "rank-swap", **BOTH, "window": 0.4, "step": "buckets"}},
     ],
+    "composition": [
+        {"earlier": True, "known": ["c", "p"], "columns": ["t"], "k": 3},
+        {"earlier": True, "known": ["c", "p"], "columns": ["x"]},
+        {"earlier": True, "known": ["c"]},
+    ],
+    "differencing": [
+        {"earlier": True, "known": ["c", "p"], "columns": ["t"], "k": 3},
+        {"earlier": True, "known": ["p"], "columns": ["x"], "k": 4},
+    ],
+    "averaging": [
+        {"earlier": True, "known": ["p"], "columns": ["name"], "tolerance": 0.2},
+        {"earlier": True, "known": ["p"], "columns": ["t", "p"]},
+    ],
     "singling-out": [{**BOTH, "size": 2, "attacks": 20}, {**BOTH, "size": 1, "attacks": 20, "control": True}],
 }
-"""Attack → parameters to try; ``control`` and ``external`` stand for tables."""
+"""Attack → parameters to try; ``control``, ``external`` and ``earlier`` stand for tables."""
 COMPLETE = {"linkability"}
 """Attacks that break ties at random: they get continuous numbers without missing values."""
 
@@ -125,7 +138,17 @@ def known(case: Case, parameters: dict[str, Any], *, plain: bool) -> dict[str, A
         people = list({row["name"]: {c: row[c] for c in ("name", "c", "p")} for row in case.original.rows[:9]}.values())
         people += [{"name": "nobody", "c": "a", "p": "u"}]
         given["external"] = people if plain else pl.DataFrame(people)
+    if given.get("earlier") is True:
+        rows = earlier_rows(case.original)
+        given["earlier"] = [replace(case.original, rows=rows) if plain else pl.DataFrame(list(rows), schema=TYPES)]
     return given
+
+
+def earlier_rows(original: Plain) -> tuple[Row, ...]:
+    """An earlier release: without two people, with noise, with a star in some cells."""
+    shown = enumerate(original.rows[2:])
+    noise = lambda value, i: None if value is None else value + (i % 3 - 1) / 4  # noqa: E731
+    return tuple({**row, "y": noise(row["y"], i), "c": "*" if i % 2 else row["c"]} for i, row in shown)
 
 
 def expected_of(name: str, case: Case, parameters: dict[str, Any]):

@@ -363,3 +363,104 @@ def singling_out(
     rate = fmean(bool(singled(original, predicate)) for predicate in asked)
     others = None if control is None else fmean(bool(singled(control, predicate)) for predicate in asked)
     return Found(_risk(rate, others), {"singled_out": hits})
+
+
+# -- several releases ----------------------------------------------------------------------------------------------------
+
+
+def _fits(known: Row, row: Row, columns: list[str]) -> bool:
+    return all(row[name] == "*" or row[name] == known[name] for name in columns)
+
+
+@reference
+def composition(
+    original: Plain,
+    protected: Plain,
+    earlier: list[Plain],
+    known: list[str],
+    columns: list[str] | None = None,
+    k: int = 2,
+) -> Found:
+    """The records of each release that can be somebody's, without those that another release rules out."""
+    releases = [protected, *earlier]
+    if columns is None:  # what nobody changed: in these tables all but the numbers with noise and the cells with stars
+        columns = [n for n in original.rows[0] if n not in {*known, original.person} and _kept(original, earlier[0], n)]
+    risk, candidates, alone = [], [], []
+    for i, person in enumerate(original.rows):
+        sets = [[j for j, row in enumerate(r.rows) if _fits(person, row, known)] for r in releases]
+        marked = [
+            [tuple(r.rows[j][c] for c in columns) for j in found] for r, found in zip(releases, sets, strict=True)
+        ]
+        full = [set(m) for m in marked if m]
+        common = set.intersection(*full) if full else set()
+        left = [
+            r.persons([j for j, m in zip(found, marks, strict=True) if m in common])
+            for r, found, marks in zip(releases, sets, marked, strict=True)
+            if found
+        ]
+        candidates.append(min(left, default=0))
+        alone.append(min((r.persons(found) for r, found in zip(releases, sets, strict=True) if found), default=0))
+        own = tuple(protected.rows[i][c] for c in columns)
+        risk.append(float(0 < candidates[-1] < k and own in common))
+    return Found(over_persons(original, risk), {"risk": risk, "candidates": candidates, "alone": alone})
+
+
+def _kept(original: Plain, earlier: Plain, name: str) -> bool:
+    values = {row[name] for row in original.rows}
+    return fmean(row[name] is None or row[name] in values for row in earlier.rows) >= 0.9
+
+
+@reference
+def differencing(
+    original: Plain, protected: Plain, earlier: list[Plain], known: list[str], columns: list[str], k: int = 2
+) -> Found:
+    """The persons of a cell with certain carried values that the newer release has more than the earlier one."""
+    before = earlier[0]
+    risk, added = [], []
+
+    def counted(table: Plain, cell: tuple[Any, ...], mark: tuple[Any, ...] | None = None) -> int:
+        rows = [i for i, row in enumerate(table.rows) if tuple(row[c] for c in known) == cell]
+        return table.persons([i for i in rows if mark is None or tuple(table.rows[i][c] for c in columns) == mark])
+
+    for row in protected.rows:
+        cell, mark = tuple(row[c] for c in known), tuple(row[c] for c in columns)
+        marks = {tuple(r[c] for c in columns) for r in protected.rows if tuple(r[c] for c in known) == cell}
+        more = {m: max(0, counted(protected, cell, m) - counted(before, cell, m)) for m in marks}
+        exposed = counted(before, cell) > 0 and 0 < sum(more.values()) < k and more[mark] > 0
+        risk.append(more[mark] / counted(protected, cell, mark) if exposed else 0.0)
+        added.append(sum(more.values()) if exposed else 0)
+    return Found(over_persons(original, risk), {"risk": risk, "surplus": added})
+
+
+@reference
+def averaging(
+    original: Plain,
+    protected: Plain,
+    earlier: list[Plain],
+    known: list[str],
+    columns: list[str],
+    tolerance: float = 0.05,
+) -> Found:
+    """The mean of a number over the releases where its record is the only one with its carried values."""
+    before = earlier[0]
+
+    def only(table: Plain, mark: tuple[Any, ...]) -> Row | None:
+        rows = [row for row in table.rows if tuple(row[c] for c in columns) == mark]
+        return rows[0] if len(rows) == 1 else None
+
+    changed = [
+        c
+        for c in ("x", "y")
+        if any(None not in (a[c], b[c]) and a[c] != b[c] for a, b in zip(original.rows, protected.rows, strict=True))
+    ]
+    risk = []
+    for truth, shown in zip(original.rows, protected.rows, strict=True):
+        mark = tuple(shown[c] for c in columns)
+        other = only(before, mark) if only(protected, mark) is not None else None
+        near = []
+        for c in changed:
+            reach = tolerance * pstdev([r[c] for r in original.rows if r[c] is not None])
+            seen = [shown[c]] + ([other[c]] if other is not None and other[c] is not None else [])
+            near.append(None not in (truth[c], shown[c]) and abs(fmean(seen) - truth[c]) <= reach)
+        risk.append(fmean(near))
+    return Found(over_persons(original, risk), {"risk": risk})

@@ -101,8 +101,13 @@ def assess(
     risks: Sequence[Threat | str | Mapping[str, Any]] = ("prosecutor",),
     *,
     guessed: bool = False,
+    against: Sequence[Any] = (),
 ) -> Assessment:
     """Measure requirements and risks on a table.
+
+    ``against`` names earlier releases about the same people (certificates, files, frames, tables): what a protected
+    table and they tell together is measured too, by the attacks on several releases. An intruder knows the input of
+    the table, as far as its quasi-identifiers go.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [30, 30]}), celosia.Schema.of(quasi=["age"]))
@@ -116,9 +121,18 @@ def assess(
     return Assessment(
         table,
         tuple(judge(model, table) for model in built_models),
-        tuple(measured(risk, table) for risk in built_risks if isinstance(risk, Risk)),
+        (
+            *(measured(risk, table) for risk in built_risks if isinstance(risk, Risk)),
+            *_together(table, against, built_models),
+        ),
         guessed,
     )
+
+
+def _together(table: Table, earlier: Sequence[Any], models: Sequence[Model]) -> tuple[Finding, ...]:
+    from celosia.release import history
+
+    return history.against(table.first, table, earlier, history.least(None, models)) if earlier else ()
 
 
 def protect(

@@ -47,6 +47,7 @@ from celosia.release.sections import (
     Described,
     Exploration,
     Guard,
+    History,
     Input,
     Measure,
     ModelPart,
@@ -75,6 +76,7 @@ class Policy(Section):
     measure: Measure = Field(default_factory=Measure, description="what is measured")
     explore: Exploration = Field(default_factory=Exploration, description="what an exploration tries")
     guard: Guard = Field(default_factory=Guard, description="what the guard may let leave")
+    history: History = Field(default_factory=History, description="earlier releases that it is checked against")
     output: Output = Field(default_factory=Output, description="where the result goes")
     run: Run = Field(default_factory=Run, description="how the policy is run")
     _text: str = PrivateAttr(default="")

@@ -13,7 +13,7 @@ import numpy as np
 from celosia.data.io import write
 from celosia.errors import DataError, OutputError, PolicyError
 from celosia.parts import Attack
-from celosia.release import evidence
+from celosia.release import evidence, history
 from celosia.release.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT
 from celosia.release.evidence import Release
 from celosia.release.leaving import Leaving, arranged, further_tables, releasable
@@ -74,6 +74,7 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
     """Measure, and put the evidence together."""
     methods = [one.method for one in policy.steps]
     leaving = releasable(original, protected, methods, policy.output.columns, acknowledge=policy.guard.acknowledge)
+    earlier = history.checked(original, leaving.table, policy)
     before = assess(original, policy.require, policy.risks)
     after = assess(protected, policy.require, policy.risks)
     attacks = tuple(risk for risk in policy.risks if isinstance(risk, Attack))
@@ -82,6 +83,10 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
     order = np.asarray(released.engine.ids(released.rows.frame))
     certificate = _certificate(released, leaving, policy, after, comparison)
     record = _record(original, released, policy, seed, order, before, after, comparison)
+    if policy.history.releases:
+        formal = any(one.method.formal for one in policy.steps)
+        certificate["history"] = evidence.plain(history.public(earlier, policy, formal=formal))
+        record |= {"committed": history.commitments(policy), "history": evidence.plain([f.spec() for f in earlier])}
     return Release(released, original, after, before, comparison, certificate, record)
 
 

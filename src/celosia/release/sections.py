@@ -229,6 +229,22 @@ class Exploration(Section):
     store: FilePath | None = Field(default=None, description="file that keeps results; a later run only adds")
 
 
+class History(Section):
+    """Earlier releases about the same people, which a new one must not break."""
+
+    releases: Annotated[tuple[FilePath, ...], Strict(False)] = Field(
+        default=(), description="their certificates, each with its file beside it, or released files"
+    )
+    k: int | None = Field(
+        default=None,
+        ge=2,
+        description="fewest records that the releases together must leave for a person; the k that is required, or 2",
+    )
+    acknowledge: str = Field(
+        default="", description="the reason why a release that breaks an earlier one may be written all the same"
+    )
+
+
 def _seed(value: Any) -> Any:
     """A whole number, or hexadecimal digits; no message shows it."""
     try:

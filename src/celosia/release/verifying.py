@@ -16,6 +16,7 @@ from celosia.parts import Model, Risk, build, find, grammar
 from celosia.release import evidence
 from celosia.release.certificate import load_certificate, load_record
 from celosia.release.policy import Policy
+from celosia.release.sections import History
 from celosia.release.running import run
 from celosia.table import Table, read
 
@@ -273,6 +274,7 @@ def _repeated(stated: dict[str, Any], private: dict[str, Any], original: Path) -
             update={
                 "input": policy.input.model_copy(update={"path": original, "url": None}),
                 "steps": kept,
+                "history": History(),  # earlier releases decide whether it may be written, not what is written
                 "run": policy.run.model_copy(update={"seed": int(private["seed"], 16), "testing": True}),
                 "output": policy.output.model_copy(
                     update={"path": Path(place) / stated["release"]["file"], "report": False}

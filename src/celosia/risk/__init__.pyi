@@ -1,5 +1,8 @@
 from celosia.risk.attacker_knows import AttackerKnows as AttackerKnows
+from celosia.risk.attacks.averaging import Averaging as Averaging
+from celosia.risk.attacks.composition import Composition as Composition
 from celosia.risk.attacks.copied_uniques import CopiedUniques as CopiedUniques
+from celosia.risk.attacks.differencing import Differencing as Differencing
 from celosia.risk.attacks.disclosure_risk import DisclosureRisk as DisclosureRisk
 from celosia.risk.attacks.distance_linkage import DistanceLinkage as DistanceLinkage
 from celosia.risk.attacks.inference_attack import InferenceAttack as InferenceAttack

@@ -38,6 +38,13 @@ def paired_persons(original: Table, protected: Table) -> tuple[Ints, Ints]:
     return own, own[positions(original, protected)]
 
 
+def released_persons(original: Table, protected: Table) -> Ints:
+    """The persons of the protected records, also where their column was not released; by pairing them then."""
+    if original.schema.person is None or protected.schema.person is not None:
+        return person_codes(protected)
+    return paired_persons(original, protected)[1]
+
+
 @dataclass(frozen=True, eq=False)
 class Linked:
     """The records that an intruder links: whose each is, and which records of the other table are the same person's."""

@@ -60,6 +60,7 @@ class JoinAttack(Attack):
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """Unique, ambiguous and missing joins; how many claims are right and false, with an interval; the guess."""
         from celosia.mathematics.statistics.intervals import wilson
+        from celosia.views.persons import released_persons
 
         found = self.people(original, protected)
         joined, right = found["joined"].to_numpy(), found["right"]
@@ -68,7 +69,7 @@ class JoinAttack(Attack):
         out: dict[str, Any] = {
             "value": value,
             "interval": list(wilson(value * n, n)),
-            "baseline": 1 / max(len(np.unique(self._persons(original, protected))), 1),
+            "baseline": 1 / max(len(np.unique(released_persons(original, protected))), 1),
             "people": n,
             "claimed": int((joined == 1).sum()),
             "ambiguous": int((joined > 1).sum()),
@@ -102,9 +103,11 @@ class JoinAttack(Attack):
         """One row per external person: joined records (persons), whether hers is among them, the chance to find it."""
         import polars as pl
 
+        from celosia.views.persons import released_persons
+
         external, record = self._joined(original, protected).select("person", "record").to_numpy().T
         n = len(self._external())
-        whose = self._persons(original, protected)
+        whose = released_persons(original, protected)
         width = int(whose.max(initial=0)) + 1
         joined = np.bincount(np.unique(external * width + whose[record]) // width, minlength=n)
         chance = np.divide(1.0, joined, out=np.zeros(n), where=joined > 0)
@@ -114,14 +117,6 @@ class JoinAttack(Attack):
         right = np.zeros(n, dtype=bool)
         right[external[hit]] = True
         return pl.DataFrame({"joined": joined, "right": right, "risk": np.where(right, chance, 0.0)})
-
-    def _persons(self, original: Table, protected: Table) -> NDArray[np.int64]:
-        """The persons of the released records."""
-        from celosia.views.persons import paired_persons, person_codes
-
-        if original.schema.person is None or protected.schema.person is not None:
-            return person_codes(protected)
-        return paired_persons(original, protected)[1]
 
     def _external(self) -> Table:
         from celosia.table.source import open_source
@@ -173,40 +168,13 @@ class JoinAttack(Attack):
 
 
 def _compatible_pairs(external: Table, release: Table, names: list[str]) -> pl.DataFrame:
-    """Join column by column through the pairs of raw value and cell that are compatible."""
+    """Every external person with every released record whose cells can stand for her values."""
     import polars as pl
 
-    from celosia.hierarchy.matching import matches
-    from celosia.hierarchy.text import text_expression
+    from celosia.views.comparing.joining import Fitting
 
-    def texts(table: Table) -> pl.DataFrame:
-        frame = pl.DataFrame([table.column(name) for name in names])
-        return frame.select(text_expression(name, dtype) for name, dtype in frame.schema.items())
-
-    cells = texts(release).with_row_index("record").with_columns(pl.col("record").cast(pl.Int64))
-    if release.schema.quasi:
-        cells = cells.filter(pl.Series(~release.suppressed_mask()))
-    kinds = cells.select(names).unique()
-    people = texts(external).with_row_index("person").with_columns(pl.col("person").cast(pl.Int64))
-    known = people.select(names).unique()
-    fits = known.with_columns(pl.col(name).alias(f"raw {name}") for name in names)
-    done: list[str] = []
-    for name in names:
-        labels, raws = kinds[name].unique().to_list(), known[name].unique().to_list()
-        row, column = np.nonzero(
-            matches(labels, raws, release.schema.hierarchy(name) if name in release.schema else None)
-        )
-        pairs = pl.DataFrame(
-            {name: [raws[i] for i in column], "cell": [labels[i] for i in row]},
-            schema={name: pl.String, "cell": pl.String},
-        )
-        fits = fits.join(pairs, on=name, how="inner", nulls_equal=True).drop(name).rename({"cell": name})
-        done.append(name)
-        fits = fits.join(kinds.select(done).unique(), on=done, how="semi", nulls_equal=True)
-    raw = [f"raw {name}" for name in names]
-    renamed = people.rename({name: f"raw {name}" for name in names})
-    return (
-        renamed.join(fits, on=raw, how="inner", nulls_equal=True)
-        .join(cells, on=names, how="inner", nulls_equal=True)
-        .select("person", "record")
-    )
+    fitting = Fitting.of(external, release, names)
+    people = pl.DataFrame({"person": np.arange(len(fitting.raw)), "raw": fitting.raw})
+    records = pl.DataFrame({"record": np.arange(len(fitting.cell)), "cell": fitting.cell})
+    fits = pl.DataFrame(dict(zip(("raw", "cell"), fitting.pairs, strict=True)))
+    return people.join(fits, on="raw").join(records, on="cell").select("person", "record")

@@ -77,7 +77,12 @@ class _ReachingAttack(Attack):
         return pl.DataFrame({"risk": reached.risk, **reached.records}, nan_to_null=True)
 
     def _reached(self, original: Table, protected: Table) -> Reached:
-        return protected.cached((str(self), Same(original)), lambda: self.reach(original, protected))
+        key = (str(self), Same(original), *map(Same, self._second_tables()))
+        return protected.cached(key, lambda: self.reach(original, protected))
+
+    def _second_tables(self) -> tuple[Any, ...]:
+        """The second tables among the parameters, which their text does not tell apart."""
+        return ()
 
     def _by_person(self, original: Table, values: Floats) -> Floats:
         from celosia.views.persons import by_person, person_codes

@@ -1,0 +1,101 @@
+"""Groups of records in several releases that one person can be behind, and who of them is left in all."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.mathematics.kernels.compiled import compiled
+
+Ints = NDArray[np.int64]
+
+
+@compiled()
+def crossing(
+    begin: Ints,
+    cells: Ints,
+    release: NDArray[np.int64],
+    row_begin: Ints,
+    mark: Ints,
+    person: Ints,
+    values: NDArray[np.int64],
+    releases: int,
+    marks: int,
+    persons: int,
+) -> tuple[Ints, Ints, NDArray[np.bool_], NDArray[np.bool_]]:
+    """For each group of cells of several releases: the persons whom all of them leave, and whom each alone leaves.
+
+    Group ``g`` holds the cells ``cells[begin[g]:begin[g + 1]]``; cell ``c`` is one of ``release[c]`` and holds the rows
+    ``row_begin[c]:row_begin[c + 1]``, each with what the releases carry unchanged as one ``mark`` below ``marks``, its
+    ``person`` (numbers of different releases differ) and its sensitive ``values`` (-1: not there). A row is left when
+    its mark occurs in every release of the group. Returns the fewest persons over the releases among the rows that
+    are left, the fewest over the releases without crossing, and for each sensitive column whether one value is left,
+    crossed and in some release alone.
+    """
+    groups = begin.size - 1
+    columns = values.shape[1]
+    left = np.zeros(groups, np.int64)
+    alone = np.zeros(groups, np.int64)
+    told = np.zeros((groups, columns), np.bool_)
+    told_alone = np.zeros((groups, columns), np.bool_)
+    seen = np.full((releases, marks), -1, np.int64)
+    times = np.zeros(marks, np.int64)
+    stamped = np.full(persons, -1, np.int64)
+    counted = np.full(persons, -1, np.int64)
+    for g in range(groups):
+        there = np.zeros(releases, np.bool_)
+        size = np.zeros(releases, np.int64)
+        for at in range(begin[g], begin[g + 1]):
+            cell = cells[at]
+            r = release[cell]
+            there[r] = True
+            for row in range(row_begin[cell], row_begin[cell + 1]):
+                if seen[r, mark[row]] != g:
+                    seen[r, mark[row]] = g
+                    times[mark[row]] += 1
+                if counted[person[row]] != g:
+                    counted[person[row]] = g
+                    size[r] += 1
+        need = there.sum()
+        kept = np.zeros(releases, np.int64)
+        known = np.full((columns, 2), -2, np.int64)  # the one value so far, crossed and in the release at hand
+        last = -1
+        for at in range(begin[g], begin[g + 1]):
+            cell = cells[at]
+            r = release[cell]
+            if r != last:
+                for s in range(columns):
+                    if last >= 0 and known[s, 1] >= 0:
+                        told_alone[g, s] = True
+                    known[s, 1] = -2
+                last = r
+            for row in range(row_begin[cell], row_begin[cell + 1]):
+                stays = times[mark[row]] == need
+                if stays and stamped[person[row]] != g:
+                    stamped[person[row]] = g
+                    kept[r] += 1
+                for s in range(columns):
+                    v = values[row, s]
+                    if v < 0:
+                        continue
+                    if stays:
+                        known[s, 0] = v if known[s, 0] == -2 or known[s, 0] == v else -3
+                    known[s, 1] = v if known[s, 1] == -2 or known[s, 1] == v else -3
+        for s in range(columns):
+            told[g, s] = known[s, 0] >= 0
+            if last >= 0 and known[s, 1] >= 0:
+                told_alone[g, s] = True
+        fewest, most = -1, -1
+        for r in range(releases):
+            if there[r]:
+                if fewest < 0 or kept[r] < fewest:
+                    fewest = kept[r]
+                if most < 0 or size[r] < most:
+                    most = size[r]
+        left[g] = max(fewest, 0)
+        alone[g] = max(most, 0)
+        for at in range(begin[g], begin[g + 1]):
+            cell = cells[at]
+            for row in range(row_begin[cell], row_begin[cell + 1]):
+                times[mark[row]] = 0
+    return left, alone, told, told_alone

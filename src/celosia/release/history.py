@@ -1,0 +1,162 @@
+"""Earlier releases about the same people: what a new one and they tell together, before it is written.
+
+Two releases may each keep their requirements and still give somebody away together. The attacks on several releases
+(composition, differencing, averaging) are run on the table as it would leave; when one of them reaches more with the
+earlier releases than without, the new release breaks them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.errors import DataError, InputError, RequirementError
+from celosia.parts import Attack, Model, build
+from celosia.release import evidence
+from celosia.release.certificate import load_certificate, load_record
+from celosia.release.measuring import Finding, threatened
+from celosia.table import Table, read
+from celosia.table.source import open_source
+
+if TYPE_CHECKING:
+    from celosia.release.policy import Policy
+
+ATTACKS = ("composition", "differencing", "averaging")
+CERTIFICATE = "certificate.json"
+
+
+def open_release(source: Any) -> Table:
+    """An earlier release as a reader has it: its file, under the roles and with the steps of its certificate.
+
+    ``source`` is a certificate, a released file, a frame, a table or a :class:`~celosia.release.evidence.Release`.
+    With its private record beside it the hierarchies of its policy are known too: what a generalised cell stands for.
+    """
+    if isinstance(source, evidence.Release):
+        return source.table
+    if not isinstance(source, str | Path) or not str(source).endswith(CERTIFICATE):
+        return open_source(source)
+    path = Path(source)
+    certificate = load_certificate(path)
+    data = path.with_name(certificate["release"]["file"])
+    if not data.is_file():
+        raise DataError(f"the earlier release {path.name!r} has no file {data.name!r} beside it.")
+    if evidence.file_hash(data) != certificate["release"]["sha256"]:
+        raise DataError(f"{data.name!r} is not the file that {path.name!r} certifies: its hash is another one.")
+    from celosia.release.verifying import described
+
+    table = described(read(data), certificate["schema"])
+    table = _with_hierarchies(table, path)
+    return replace(table, history=tuple(_entry(step) for step in certificate.get("steps", [])))
+
+
+def _entry(step: Mapping[str, Any]) -> dict[str, Any]:
+    """A step of a certificate as an entry of a table's history."""
+    told = {"name", "use", "withheld", "evidence"}
+    parameters = {key: value for key, value in step.items() if key not in told}
+    return {"step": step["use"], "parameters": parameters, **step.get("evidence", {})}
+
+
+def _with_hierarchies(table: Table, certificate: Path) -> Table:
+    """The table with the hierarchies of its policy, where the private record is beside the certificate."""
+    from celosia.release.policy import Policy
+
+    private = certificate.with_name(certificate.name.removesuffix(CERTIFICATE) + "private.json")
+    if not private.is_file():
+        return table
+    policy = Policy.parse(str(load_record(private).get("policy", "")), certificate.parent)
+    schema = table.schema
+    for name in (n for n in policy.schema.names if n in schema):
+        try:
+            declared = policy.schema.hierarchy(name)
+        except InputError:  # its file has moved: the cells are then read by what they say
+            continue
+        if declared is not None and not declared.from_data():
+            schema = schema.change(name, hierarchy=declared)
+    return table.with_schema(schema)
+
+
+def against(original: Table, protected: Table, earlier: Sequence[Any], k: int = 2) -> tuple[Finding, ...]:
+    """What a release and earlier ones tell together; an attack that has no meaning for them says why."""
+    tables = [open_release(source) for source in earlier]
+    found = []
+    for name in ATTACKS:
+        attack: Attack = build("attack", {"use": name, "earlier": tables, **({} if name == "averaging" else {"k": k})})
+        found.append(threatened(attack, original, protected))
+    return tuple(found)
+
+
+def broken(findings: Sequence[Finding]) -> list[str]:
+    """How a release breaks earlier ones, in words; empty when it does not. Counts only."""
+    told = []
+    for finding in findings:
+        found = finding.evidence
+        people = int(found.get("records", 0))
+        if finding.value is None:
+            continue
+        if finding.part.name == "averaging":
+            if found.get("better_than_control"):
+                told.append(
+                    f"the mean over the releases comes near to {finding.value:.1%} of the values, "
+                    f"this release alone to {found['control']:.1%}"
+                )
+        elif finding.value > found["control"]:
+            more = round((finding.value - found["control"]) * people)
+            few = f"fewer than {finding.part.k} records"
+            if finding.part.name == "composition":
+                smallest = f"the smallest set has {found['smallest']}, in one release alone {found['smallest_alone']}"
+                told.append(f"together the releases leave {few} for {more} of {people}: {smallest}")
+            else:
+                told.append(f"{more} of {people} stand out among {few} that the earlier release lacks")
+        if found.get("learnt", 0) > found.get("learnt_alone", 0):
+            told.append(
+                f"a sensitive value is left as the only one for {found['learnt'] - found['learnt_alone']:g} more"
+            )
+        if found.get("removed", 0):
+            told.append(f"{found['removed']} stand out by having left since the earlier release")
+    return told
+
+
+def checked(original: Table, leaving: Table, policy: Policy) -> tuple[Finding, ...]:
+    """The check of a policy's ``[history]``; refuses a release that breaks an earlier one and is not acknowledged."""
+    history = policy.history
+    if not history.releases:
+        return ()
+    findings = against(original, leaving, history.releases, least(history.k, policy.require))
+    ways = broken(findings)
+    if ways and not history.acknowledge:
+        raise RequirementError(
+            f"this release breaks {len(history.releases)} earlier one(s); nothing was written. {_sentence(ways)} "
+            "Recode as before (same hierarchies, same levels), release fewer columns, keep the noise of the earlier "
+            "release, or give the reason why it may be published in [history] acknowledge."
+        )
+    return findings
+
+
+def least(k: int | None, require: Sequence[Model]) -> int:
+    """The fewest records that must be left: as given, or what the policy requires of each release, or 2."""
+    asked = [int(getattr(model, "k", 0)) for model in require if model.name == "k-anonymity"]
+    return max([2, *asked]) if k is None else k
+
+
+def commitments(policy: Policy) -> dict[str, str]:
+    """What a certificate commits to about the earlier releases: the hashes of their certificates or files."""
+    return {
+        f"earlier release {i + 1}": evidence.file_hash(Path(path)) for i, path in enumerate(policy.history.releases)
+    }
+
+
+def public(findings: Sequence[Finding], policy: Policy, *, formal: bool) -> dict[str, Any]:
+    """What a certificate says about the check; under a formal guarantee no number that was measured on the original."""
+    named = {"checked": list(commitments(policy))}
+    if formal:
+        return named
+    ways = broken(findings)
+    reason = {"acknowledged": policy.history.acknowledge} if ways else {}
+    return {**named, "attacks": [finding.spec() for finding in findings], "broken": bool(ways), **reason}
+
+
+def _sentence(ways: Sequence[str]) -> str:
+    text = "; ".join(ways) + "."
+    return text[0].upper() + text[1:]

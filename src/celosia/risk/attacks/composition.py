@@ -1,0 +1,101 @@
+"""Composition: several releases laid over each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from celosia.errors import NotApplicable
+from celosia.risk.bases.releases import _EarlierReleases
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.risk.bases.reaching import Reached
+    from celosia.table import Table
+
+
+class Composition(_EarlierReleases):
+    r"""The share of people for whom several releases together leave fewer than ``k`` records.
+
+    An intruder knows the quasi-identifiers of somebody and that she is in all the releases. In each release the cells
+    that can stand for her values give a set of records :math:`E_r`. A record of one release is ruled out when no record
+    of another one's set shows the same in the ``columns`` that all of them carry unchanged (other columns, sensitive
+    values):
+
+    .. math:: \min_r \bigl| \{ x \in E_r : u(x) \in \textstyle\bigcap_s u(E_s) \} \bigr| < k
+
+    Each release may be k-anonymous by itself, and one person may be left of two of them. ``candidates`` is what is left
+    of each person, ``alone`` the smallest set in one release by itself, ``learnt`` whether one sensitive value is left.
+    The control is the intruder who has only the most telling one of the releases. A claim counts when it is right: the
+    person's record is in the release and what it carries is in each set. With a person column persons are counted.
+
+    References: Ganta, Kasiviswanathan & Smith (2008).
+
+    >>> import polars as pl, celosia
+    >>> people = pl.DataFrame({"age": [30, 34, 38, 42], "ill": ["flu", "no", "cough", "rash"]})
+    >>> schema = celosia.Schema.of(quasi=["age"], sensitive=["ill"])
+    >>> first = people.with_columns(age=pl.Series(["30-34", "30-34", "38-42", "38-42"]))
+    >>> second = people.with_columns(age=pl.Series(["30-38", "30-38", "30-38", "42"]))
+    >>> original, release = celosia.read(people, schema), celosia.read(second, schema)
+    >>> Composition(earlier=[first]).records(original, release)["candidates"].to_list()
+    [2, 2, 1, 1]
+    """
+
+    k: int = Field(default=2, ge=2, description="fewest records that must be left; 2: nobody is singled out")
+
+    def reach(self, original: Table, protected: Table) -> Reached:
+        """What is left of each record."""
+        from celosia.risk.bases.reaching import Reached
+        from celosia.views.comparing.releases import crossed
+        from celosia.views.persons import by_person, person_codes
+
+        earlier = self.opened(original)
+        releases = [protected, *earlier]
+        carried = self.carried(original, protected, earlier)
+        sensitive = [name for name in original.schema.sensitive if name in protected.names]
+        found = crossed(original, releases, self.known_columns(original), carried, sensitive)
+        if not (found.fitting > 1).any():
+            raise NotApplicable(
+                "composition: no cell of an earlier release can stand for a value of the original; give the earlier "
+                "release with the hierarchies of its schema."
+            )
+        fewer = np.flatnonzero((found.left < self.k) & (found.left > 0))
+        right = np.zeros(len(original), dtype=np.bool_)
+        right[fewer] = self._right(original, protected, found, fewer)
+        learnt = found.told.any(axis=1) & (found.left > 0)
+        alone = (found.alone < self.k) & (found.alone > 0)
+        person = person_codes(original)
+        whose = [by_person(mask.astype(np.float64), person) for mask in (learnt, found.told_alone.any(axis=1))]
+        shown = found.left[right | (found.left >= self.k)]
+        return Reached(
+            right.astype(np.float64),
+            1 / max(len(whose[0]), 1),
+            alone.astype(np.float64),
+            {"candidates": found.left, "alone": found.alone, "learnt": learnt},
+            {
+                "smallest": int(shown.min(initial=len(original))),
+                "smallest_alone": int(found.alone[found.alone > 0].min(initial=len(original))),
+                "singled_out": float(by_person((right & (found.left == 1)).astype(np.float64), person).sum()),
+                "learnt": float(whose[0].sum()),
+                "learnt_alone": float(whose[1].sum()),
+                "unmatched": int((found.fitting < len(releases)).sum()),
+                "carried": carried,
+                "releases": len(releases),
+            },
+        )
+
+    def _right(self, original: Table, protected: Table, found: object, fewer: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether the claims about some original records are right; taken so where nobody can pair the records."""
+        from celosia.table.pairing import counterparts
+        from celosia.views.comparing.releases import Crossed
+
+        assert isinstance(found, Crossed)
+        try:
+            own = counterparts(original, protected)[fewer]
+        except NotApplicable:
+            return np.ones(len(fewer), dtype=np.bool_)
+        mark = found.rows["mark"].to_numpy()[own]
+        return np.asarray((own >= 0) & found.inside(fewer, mark), dtype=np.bool_)

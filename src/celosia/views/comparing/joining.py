@@ -1,0 +1,97 @@
+"""Which generalised cells of a release can stand for which known values: what joins with a release rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.hierarchy.part import Hierarchy
+    from celosia.table import Table
+
+    Ints = NDArray[np.int64]
+
+_NUMBER = "__number__"
+
+
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    """The different combinations of known values and of released cells, and which of them fit."""
+
+    raw: Ints
+    """The combination of values of each known record."""
+    cell: Ints
+    """The combination of cells of each released record; -1 when it is suppressed, which joins with nothing."""
+    pairs: tuple[Ints, Ints]
+    """Combinations of values and of cells that can stand for them, pair by pair."""
+
+    @classmethod
+    def of(cls, known: Table, release: Table, names: Sequence[str]) -> Fitting:
+        """Join the columns ``names`` one after the other; a missing value fits a missing one only.
+
+        >>> import polars as pl, celosia
+        >>> people = celosia.read(pl.DataFrame({"zip": ["13053", "14850"]}))
+        >>> release = celosia.read(pl.DataFrame({"zip": ["130**", "1****"]}))
+        >>> [side.tolist() for side in Fitting.of(people, release, ["zip"]).pairs]
+        [[0, 0, 1], [0, 1, 1]]
+        """
+        import polars as pl
+
+        raw, raws = _numbered(_texts(known, names))
+        cell, cells = _numbered(_texts(release, names))
+        if release.schema.quasi:
+            hidden = release.suppressed_mask()
+            cell = np.where(hidden, -1, cell)
+            cells = cells.filter(pl.Series(np.isin(np.arange(len(cells)), cell)))
+        fits = raws.rename({_NUMBER: "raw"})
+        done: list[str] = []
+        for name in names:
+            hierarchy = _hierarchy(release, name) or _hierarchy(known, name)
+            pairs = _column_pairs(cells[name].unique(), raws[name].unique(), hierarchy, name)
+            fits = fits.join(pairs, on=name, how="inner", nulls_equal=True).drop(name).rename({"cell": name})
+            done.append(name)
+            fits = fits.join(cells.select(done).unique(), on=done, how="semi", nulls_equal=True)
+        fits = fits.join(cells, on=list(names), how="inner", nulls_equal=True).sort("raw", _NUMBER)
+        return cls(raw, cell, (fits["raw"].to_numpy(), fits[_NUMBER].to_numpy()))
+
+
+def _texts(table: Table, names: Sequence[str]) -> pl.DataFrame:
+    import polars as pl
+
+    from celosia.hierarchy.text import text_expression
+
+    frame = pl.DataFrame([table.column(name) for name in names])
+    return frame.select(text_expression(name, dtype) for name, dtype in frame.schema.items())
+
+
+def _numbered(frame: pl.DataFrame) -> tuple[Ints, pl.DataFrame]:
+    """The combination of each row as a number, and the combinations with their numbers."""
+    import polars as pl
+
+    names = frame.columns
+    kinds = frame.unique(maintain_order=True).with_row_index(_NUMBER).with_columns(pl.col(_NUMBER).cast(pl.Int64))
+    found = frame.join(kinds, on=names, how="left", maintain_order="left", nulls_equal=True)[_NUMBER]
+    return found.to_numpy(), kinds
+
+
+def _hierarchy(table: Table, name: str) -> Hierarchy | None:
+    return table.schema.hierarchy(name) if name in table.schema else None
+
+
+def _column_pairs(cells: pl.Series, raws: pl.Series, hierarchy: Hierarchy | None, name: str) -> pl.DataFrame:
+    import polars as pl
+
+    from celosia.hierarchy.matching import matches
+
+    labels, values = cells.to_list(), raws.to_list()
+    row, column = np.nonzero(matches(labels, values, hierarchy))
+    return pl.DataFrame(
+        {name: [values[i] for i in column], "cell": [labels[i] for i in row]},
+        schema={name: pl.String, "cell": pl.String},
+    )

@@ -1,0 +1,262 @@
+"""Several releases about the same people, laid over each other: which records can be whose, and what links them.
+
+Nothing that only the publisher knows enters here: known values are matched with released cells, and the records of two
+releases are compared by the columns that both show unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celosia.classes import number
+from celosia.errors import NotApplicable
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+UNCHANGED = 0.9  # share of the values of an earlier release that the original must know: data are updated
+
+
+@dataclass(frozen=True, eq=False)
+class Crossed:
+    """For each original record what is left of the records that it can be, when releases are laid over each other."""
+
+    left: Ints
+    """Persons (records) whom all releases leave; 0 when nobody fits."""
+    alone: Ints
+    """The fewest that one of the releases leaves by itself."""
+    told: Bools
+    """Original records × sensitive columns: whether one value is left."""
+    told_alone: Bools
+    """The same in one of the releases by itself."""
+    fitting: Ints
+    """Releases in which each original record fits some cells."""
+    group: Ints
+    """The list of fitting cells of each original record."""
+    lists: pl.DataFrame
+    """The cells of each list, and the release of each."""
+    rows: pl.DataFrame
+    """The cell and the mark (combination of carried values) of each record of all releases, one after the other."""
+
+    def inside(self, records: Ints, mark: Ints) -> Bools:
+        """Whether a record with this mark is among the fitting ones in every release, for some original records."""
+        import polars as pl
+
+        asked = pl.DataFrame({"asked": np.arange(len(records)), "group": self.group[records], "mark": mark})
+        there = asked.join(self.lists, on="group").join(self.rows.unique(), on=["cell", "mark"], how="semi")
+        found = np.zeros(len(records), dtype=np.int64)
+        counted = there.group_by("asked").agg(pl.col("release").n_unique())
+        found[counted["asked"].to_numpy()] = counted["release"].to_numpy()
+        return np.asarray((found > 0) & (found == self.fitting[records]), dtype=np.bool_)
+
+
+def crossed(
+    original: Table, releases: Sequence[Table], known: Sequence[str], carried: Sequence[str], sensitive: Sequence[str]
+) -> Crossed:
+    """Lay releases over each other: cells that fit ``known`` values, records that show the same ``carried`` ones."""
+    import polars as pl
+
+    from celosia.mathematics.kernels.grouping.crossing import crossing
+    from celosia.views.comparing.joining import Fitting
+
+    cells: list[pl.DataFrame] = []
+    raws, rows_of, release_of = [], [], []
+    offset = 0
+    for at, release in enumerate(releases):
+        names = [name for name in known if name in release.names]
+        if not names:
+            raise NotApplicable("one of the releases has no column that the intruder knows.")
+        fitting = Fitting.of(original, release, names)
+        width = int(fitting.cell.max(initial=-1)) + 1
+        raws.append(fitting.raw)
+        rows_of.append(np.where(fitting.cell < 0, -1, fitting.cell + offset))
+        release_of.append(np.full(width, at, dtype=np.int64))
+        cells.append(pl.DataFrame({"raw": fitting.pairs[0], "cell": fitting.pairs[1] + offset}))
+        offset += width
+    group, begin, members = _groups(raws, cells)
+    where = np.concatenate(rows_of)
+    order = np.flatnonzero(where >= 0)[np.argsort(where[where >= 0], kind="stable")]
+    row_begin = np.zeros(offset + 1, dtype=np.int64)
+    np.cumsum(np.bincount(where[where >= 0], minlength=offset), out=row_begin[1:])
+    mark = marks(releases, carried)
+    person = _persons(original, releases)
+    values = np.column_stack([_values(releases, name) for name in sensitive] or [np.empty((len(where), 0), np.int64)])
+    release = np.concatenate(release_of)
+    left, alone, told, told_alone = crossing(
+        begin, members, release, row_begin, mark[order], person[order], values[order].astype(np.int64),
+        len(releases), int(mark.max(initial=0)) + 1, int(person.max(initial=-1)) + 1,
+    )  # fmt: skip
+    of_list = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
+    several = np.zeros((len(begin) - 1, len(releases)), dtype=np.bool_)
+    several[of_list, release[members]] = True
+    return Crossed(
+        left[group],
+        alone[group],
+        told[group],
+        told_alone[group],
+        several.sum(axis=1)[group],
+        group,
+        pl.DataFrame({"group": of_list, "cell": members, "release": release[members]}),
+        pl.DataFrame({"cell": where, "mark": mark}),
+    )
+
+
+def _groups(raws: list[Ints], cells: list[pl.DataFrame]) -> tuple[Ints, Ints, Ints]:
+    """The different lists of fitting cells: the list of each record, and the lists one after the other."""
+    import polars as pl
+
+    key = number(raws)
+    first = np.unique(key, return_index=True)[1]
+    parts = [
+        pl.DataFrame({"key": np.arange(len(first)), "raw": raw[first]}).join(fits, on="raw").select("key", "cell")
+        for raw, fits in zip(raws, cells, strict=True)
+    ]
+    listed = pl.concat(parts).sort("key", "cell").group_by("key", maintain_order=True).agg("cell")
+    kinds = listed.select("cell").unique(maintain_order=True).with_row_index("group")
+    of_key = np.full(len(first), len(kinds), dtype=np.int64)  # the last group is that of people who fit nothing
+    found = listed.join(kinds, on="cell", how="left", maintain_order="left")["group"].to_numpy()
+    of_key[listed["key"].to_numpy()] = found
+    lengths = np.append(kinds["cell"].list.len().to_numpy(), 0).astype(np.int64)
+    begin = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    members = kinds["cell"].explode(empty_as_null=False).to_numpy().astype(np.int64)
+    return of_key[key], begin, members
+
+
+def marks(releases: Sequence[Table], carried: Sequence[str]) -> Ints:
+    """The combination of the carried values of each record of all releases, one after the other, as a number."""
+    total = sum(len(release) for release in releases)
+    return number([_values(releases, name) + 1 for name in carried]) if carried else np.zeros(total, dtype=np.int64)
+
+
+def _values(releases: Sequence[Table], name: str) -> Ints:
+    """A column of all releases as numbers that mean the same in each; -1 for every record of one that lacks it."""
+    import polars as pl
+
+    having = [release for release in releases if name in release.names]
+    types = {release.column(name).dtype for release in having}
+    whole = pl.concat([_comparable(release.column(name), plain=len(types) == 1) for release in having])
+    # a missing value is a value: the struct has a rank of its own for it
+    codes = iter(
+        np.split(
+            whole.to_frame().select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy().astype(np.int64) - 1,
+            np.cumsum([len(release) for release in having])[:-1],
+        )
+    )
+    parts = [next(codes) if name in release.names else np.full(len(release), -1) for release in releases]
+    return np.concatenate(parts).astype(np.int64)
+
+
+def _comparable(column: pl.Series, *, plain: bool) -> pl.Series:
+    import polars as pl
+
+    if plain:
+        return column
+    if column.dtype.is_numeric():
+        return column.cast(pl.Float64).cast(pl.String)
+    return column.cast(pl.String)
+
+
+def _persons(original: Table, releases: Sequence[Table]) -> Ints:
+    """The persons of all records, with numbers of their own in each release; the first is made from the original."""
+    from celosia.views.persons import person_codes, released_persons
+
+    found, offset = [], 0
+    for at, release in enumerate(releases):
+        own = person_codes(release) if at else released_persons(original, release)
+        found.append(own + offset)
+        offset += int(own.max(initial=-1)) + 1
+    return np.concatenate(found)
+
+
+def carried_columns(original: Table, protected: Table, earlier: Sequence[Table], known: Sequence[str]) -> list[str]:
+    """The columns besides the ``known`` ones that the releases show as the original has them.
+
+    A column that a step overwrote is not among them: certificates name it. Where an earlier release comes without its
+    steps, its values tell: nearly all of them must be values of the original column.
+    """
+    schema = original.schema
+    hidden = {*schema.identifiers, schema.person, schema.household, *known}
+    names = [n for n in original.names if n not in hidden and all(n in t.names for t in (protected, *earlier))]
+    changed = {name for table in (protected, *earlier) for name in _overwritten(table)}
+    return [
+        name
+        for name in names
+        if name not in changed and all(_known_share(original, table, name) >= UNCHANGED for table in earlier)
+    ]
+
+
+def _overwritten(table: Table) -> set[str]:
+    """The columns that the steps of a table's public history overwrote; parameters that are private are not there."""
+    from celosia.parts import Method, find
+
+    found: set[str] = set()
+    for entry in table.history:
+        cls = find("method", entry["step"])
+        assert issubclass(cls, Method)
+        given = {name: value for name, value in entry["parameters"].items() if name in cls.model_fields}
+        found |= set(cls.model_construct(**given).overwrites(table.schema))
+    return found
+
+
+def _known_share(original: Table, release: Table, name: str) -> float:
+    column = release.column(name)
+    both = [_comparable(series, plain=series.dtype == column.dtype) for series in (original.column(name), column)]
+    known = both[1].is_in(both[0].unique().implode()).fill_null(value=True)
+    return float(known.mean() or 0.0) if len(known) else 1.0  # type: ignore[arg-type]
+
+
+def surplus(
+    original: Table, newer: Table, earlier: Table, known: Sequence[str], carried: Sequence[str]
+) -> tuple[NDArray[np.float64], Ints, Ints]:
+    """What a release has more than an earlier one in the cells that both show.
+
+    For each record of the newer one the chance that it is of the surplus, and how many persons (records) the surplus
+    of its cell has; and for each cell how many are gone. A suppressed record is in no cell.
+    """
+    import polars as pl
+
+    both = (newer, earlier)
+    cell = marks(both, known)
+    owner = _persons(original, both)
+    hidden = np.concatenate([t.suppressed_mask() if t.schema.quasi else np.zeros(len(t), np.bool_) for t in both])
+    rows = pl.DataFrame(
+        {"cell": cell, "mark": marks(both, carried), "person": owner, "new": np.arange(len(cell)) < len(newer)}
+    )
+    shown = rows.filter(~pl.Series(hidden))
+    counted = shown.group_by("cell", "mark").agg(
+        n=pl.col("person").filter("new").n_unique(), m=pl.col("person").filter(~pl.col("new")).n_unique()
+    )
+    more = pl.col("n").cast(pl.Int64) - pl.col("m").cast(pl.Int64)
+    counted = counted.with_columns(more=more.clip(lower_bound=0), less=(-more).clip(lower_bound=0)).with_columns(
+        added=pl.col("more").sum().over("cell"), shared=(pl.col("m").sum().over("cell") > 0)
+    )
+    own = rows.head(len(newer)).join(counted, on=["cell", "mark"], how="left", maintain_order="left")
+    told = own["shared"].fill_null(value=False).to_numpy() & ~hidden[: len(newer)]
+    chance = np.where(told, (own["more"] / own["n"]).fill_null(0.0).fill_nan(0.0).to_numpy(), 0.0)
+    gone = counted.group_by("cell").agg(pl.col("less").sum(), pl.col("n").sum()).filter(pl.col("n") > 0)
+    return chance, np.where(told, own["added"].fill_null(0).to_numpy(), 0), gone["less"].to_numpy()
+
+
+def linked_rows(releases: Sequence[Table], carried: Sequence[str]) -> Ints:
+    """For each record of the first release its record in each other one, by unique carried values; -1 for none."""
+    import polars as pl
+
+    places = np.split(marks(releases, carried), np.cumsum([len(release) for release in releases])[:-1])
+    frames = [pl.DataFrame({"mark": mark}).with_row_index("row") for mark in places]
+    once = [frame.filter(pl.col("mark").is_unique()) for frame in frames[1:]]
+    unique = frames[0]["mark"].is_unique().to_numpy()
+    out = np.full((len(frames[0]), len(releases) - 1), -1, dtype=np.int64)
+    for j, other in enumerate(once):
+        rows = frames[0].join(other, on="mark", how="left", maintain_order="left")["row_right"].fill_null(-1)
+        out[:, j] = np.where(unique, rows.cast(pl.Int64).to_numpy(), -1)
+    return out
