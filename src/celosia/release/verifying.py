@@ -16,8 +16,8 @@ from celosia.parts import Model, Risk, build, find, grammar
 from celosia.release import evidence
 from celosia.release.certificate import load_certificate, load_record
 from celosia.release.policy import Policy
-from celosia.release.sections import History
 from celosia.release.running import run
+from celosia.release.sections import History
 from celosia.table import Table, read
 
 TOLERANCE = 1e-9
