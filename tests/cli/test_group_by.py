@@ -56,6 +56,43 @@ def test_a_query_may_stand_for_the_table(tmp_path, capsys):
     assert "k = 2" in capsys.readouterr().out
 
 
+SITUATIONS = {
+    "persons": DATA.with_columns(pid=pl.Series([1, 1, None, 2, 2, None, None])),
+    "stars": pl.DataFrame({"age": ["*", "30", "30", "30"], "sex": ["*", "f", "f", "*"], "ill": list("xyzx")}),
+    "one star": pl.DataFrame({"age": ["*", None, None], "sex": ["*", "f", "f"], "ill": list("xyz")}),
+    "all stars": pl.DataFrame({"age": ["*", "*"], "sex": ["*", "*"], "ill": list("xy")}),
+    "empty": DATA.clear(),
+}
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.parametrize("model", ["k-anonymity(k=2)", "l-diversity(l=1.5)"])
+def test_the_statements_give_the_verdict_of_the_models(situation, model, tmp_path, capsys):
+    data = SITUATIONS[situation]
+    with duckdb.connect(str(tmp_path / "p.duckdb")) as connection:
+        connection.execute("CREATE TABLE people AS SELECT * FROM data")
+    arguments = ["assess", f"duckdb:///{tmp_path / 'p.duckdb'}", "--quasi", "age,sex", "--sensitive", "ill"]
+    arguments += ["--query", "SELECT * FROM people", *(["--person", "pid"] if "pid" in data.columns else [])]
+    here = command([*arguments, "--require", model, "--json"])
+    measured = capsys.readouterr()
+    assert command([*arguments, "--require", model, "--json", "--sql"]) == here
+    shown = capsys.readouterr()
+    if here == 2:
+        assert shown.err == measured.err
+    else:
+        (finding,) = json.loads(measured.out)["requirements"]
+        values = json.loads(shown.out)["values"]
+        assert values["k" if "anonymity" in model else "l of ill"] == float(finding["value"])
+
+
+@pytest.mark.parametrize(
+    "model", ["l-diversity(l=2, others=quasi)", "l-diversity(l=2, column=sex)", "t-closeness(t=1)"]
+)
+def test_a_requirement_that_no_statement_tells_is_refused(model):
+    arguments = ["assess", "sqlite:///none.db", "--quasi", "age", "--sensitive", "ill", "--query", "people", "--sql"]
+    assert command([*arguments, "--require", model]) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

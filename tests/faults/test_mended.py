@@ -108,7 +108,6 @@ def visits(tmp_path):
     return f"sqlite:///{tmp_path / 'visits.db'}"
 
 
-@unmended("the statements count rows, a bound is cut to a whole number, and of two bounds the last counts")
 @pytest.mark.parametrize(
     "asked",
     [

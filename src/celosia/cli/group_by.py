@@ -5,28 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from celosia.classes import STAR
 from celosia.cli.show import console, print_json
 from celosia.data.io.sources import is_url
-from celosia.errors import InputError, ParameterError, SchemaError
-from celosia.parts import build
+from celosia.errors import DataError, InputError, ParameterError, SchemaError
+from celosia.models import KAnonymity, LDiversity
+from celosia.parts import Model, build
 
 
-def tests(table: str, quasi: Sequence[str], sensitive: Sequence[str]) -> dict[str, str]:
+def tests(table: str, quasi: Sequence[str], sensitive: Sequence[str], person: str | None = None) -> dict[str, str]:
     """The statements: the smallest class, and for each sensitive column the fewest distinct values of a class.
 
-    A missing value counts as a value of its own, as it does in ``l-diversity``.
+    A missing value counts as a value (and a missing id as a person) of its own. A class of stars holds suppressed
+    records and is left out where there are others, as in every other verdict.
 
-    >>> print(tests("person", ["age"], [])["k"])
-    SELECT MIN(n) FROM (SELECT COUNT(*) AS n FROM person GROUP BY "age") AS classes
+    >>> print(tests("person", ["age"], [])["k"])  # doctest: +NORMALIZE_WHITESPACE
+    SELECT COALESCE(MIN(CASE WHEN told = 1 THEN n END), MIN(n)) FROM (SELECT COUNT(*) AS n,
+    CASE WHEN CAST("age" AS VARCHAR(9)) = '*' THEN 0 ELSE 1 END AS told FROM person GROUP BY "age") AS classes
     """
     keys = ", ".join(map(_quoted, quasi))
-    found = {"k": f"SELECT MIN(n) FROM (SELECT COUNT(*) AS n FROM {table} GROUP BY {keys}) AS classes"}  # noqa: S608
-    for name in sensitive:
-        column = _quoted(name)
-        missing = f"MAX(CASE WHEN {column} IS NULL THEN 1 ELSE 0 END)"
-        inner = f"SELECT COUNT(DISTINCT {column}) + {missing} AS n FROM {table} GROUP BY {keys}"  # noqa: S608
-        found[f"l of {name}"] = f"SELECT MIN(n) FROM ({inner}) AS classes"  # noqa: S608
-    return found
+    stars = " AND ".join(f"CAST({_quoted(name)} AS VARCHAR(9)) = '{STAR}'" for name in quasi)
+    told = f"CASE WHEN {stars} THEN 0 ELSE 1 END AS told"
+
+    def smallest(counted: str) -> str:
+        inner = f"SELECT {counted} AS n, {told} FROM {table} GROUP BY {keys}"  # noqa: S608
+        return f"SELECT COALESCE(MIN(CASE WHEN told = 1 THEN n END), MIN(n)) FROM ({inner}) AS classes"  # noqa: S608
+
+    found = {"k": smallest("COUNT(*)" if person is None else _distinct(person))}
+    return found | {f"l of {name}": smallest(_distinct(name)) for name in sensitive}
+
+
+def _distinct(name: str) -> str:
+    column = _quoted(name)
+    return f"COUNT(DISTINCT {column}) + MAX(CASE WHEN {column} IS NULL THEN 1 ELSE 0 END)"
 
 
 def assess_by_sql(
@@ -41,42 +52,45 @@ def assess_by_sql(
     if not query:
         raise ParameterError("--sql needs --query: the name of a table, or a SELECT statement.")
     table = f"({query}) AS source" if query.lstrip()[:6].lower() in {"select", "with"} else query
-    statements = tests(table, quasi, sensitive)
+    asked = [(model, _looked_at(model, sensitive)) for model in (build("model", text) for text in require)]
+    statements = tests(table, quasi, sensitive, roles.get("person"))
     values = {name: _run(source, statement) for name, statement in statements.items()}
-    wishes = _wishes(require, sensitive)
-    verdicts = {name: values[name] >= bound for name, bound in wishes.items()}
+    verdicts = {str(model): all(model.met(values[name]) for name in names) for model, names in asked}
     if json:
         print_json({"sql": statements, "values": values, "holds": verdicts})
     else:
         out = console()
         for name, statement in statements.items():
             out.print(f"-- {name}\n{statement};\n{name} = {values[name]}\n")
-        for name, bound in wishes.items():
-            out.print(f"{name} at least {bound}: {'yes' if verdicts[name] else 'NO'}")
+        for wish, holds in verdicts.items():
+            out.print(f"{wish}: {'yes' if holds else 'NO'}")
     return all(verdicts.values())
 
 
-def _wishes(require: Sequence[str], sensitive: Sequence[str]) -> dict[str, int]:
-    wishes: dict[str, int] = {}
-    for text in require:
-        model = build("model", text)
-        if model.name == "k-anonymity":
-            wishes["k"] = int(model.k)
-        elif model.name == "l-diversity" and model.variant == "distinct":
-            for name in [model.column] if model.column else sensitive:
-                wishes[f"l of {name}"] = int(model.l)
-        else:
-            raise ParameterError(f"--sql tests k-anonymity and distinct l-diversity only, got {model.name}.")
-    return wishes
+def _looked_at(model: Model, sensitive: Sequence[str]) -> list[str]:
+    """The names of the statements that tell the value of a requirement."""
+    if isinstance(model, KAnonymity):
+        return ["k"]
+    if isinstance(model, LDiversity) and model.variant == "distinct" and model.others == "ignore":
+        unknown = [model.column] if model.column not in (None, *sensitive) else []
+        if unknown or not sensitive:
+            raise SchemaError(f"{model}: name the columns that it counts with --sensitive.")
+        return [f"l of {name}" for name in ([model.column] if model.column else sensitive)]
+    raise ParameterError(
+        f"--sql tests k-anonymity and distinct l-diversity (others = 'ignore') only, got {model}. "
+        "Leave --sql out to measure it here."
+    )
 
 
 def _run(url: str, statement: str) -> int:
+    """The number that a statement gives."""
     from celosia.data.io import scan
     from celosia.data.io.filetypes import materialised
 
-    found = materialised(scan(url, query=statement).frame)
-    value = found.item()
-    return int(value) if value is not None else 0
+    value = materialised(scan(url, query=statement).frame).item()
+    if value is None:
+        raise DataError("the table has no rows.")
+    return int(value)
 
 
 def _quoted(name: str) -> str:
