@@ -145,15 +145,15 @@ def kullback_leibler(before: Plain, after: Plain) -> float:
             area = math.prod(_leaves(before, c, after.rows[i][c]) for c in before.quasi)
             q = len(classes[after.key(i)]) / n / area
         total += math.log2(frequency[before.key(i)] / n / q)
-    return total / n
+    return max(0.0, total / n)  # missing values lie outside the domain: a star that hides them can look cheap
 
 
 def non_uniform_entropy(before: Plain, after: Plain, normalised: bool = True) -> float:
     """Bits that tell the value from the cell; the records of the original are counted in both."""
-    n = len(before.rows)
+    n = len(before.shown)  # a record that was suppressed before has no value
     shares, bits = [], 0.0
     for column in before.quasi:
-        values = [row[column] for row in before.rows]
+        values = [before.rows[i][column] for i in before.shown]
         count = Counter(values)
         known = sum(math.log2(count[v]) for v in values)
         inside = 0.0

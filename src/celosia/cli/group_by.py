@@ -13,13 +13,15 @@ from celosia.models import KAnonymity, LDiversity
 from celosia.parts import Model, build
 
 
-def tests(table: str, quasi: Sequence[str], sensitive: Sequence[str], person: str | None = None) -> dict[str, str]:
+def smallest_classes(
+    table: str, quasi: Sequence[str], sensitive: Sequence[str], person: str | None = None
+) -> dict[str, str]:
     """The statements: the smallest class, and for each sensitive column the fewest distinct values of a class.
 
     A missing value counts as a value (and a missing id as a person) of its own. A class of stars holds suppressed
     records and is left out where there are others, as in every other verdict.
 
-    >>> print(tests("person", ["age"], [])["k"])  # doctest: +NORMALIZE_WHITESPACE
+    >>> print(smallest_classes("person", ["age"], [])["k"])  # doctest: +NORMALIZE_WHITESPACE
     SELECT COALESCE(MIN(CASE WHEN told = 1 THEN n END), MIN(n)) FROM (SELECT COUNT(*) AS n,
     CASE WHEN CAST("age" AS VARCHAR(9)) = '*' THEN 0 ELSE 1 END AS told FROM person GROUP BY "age") AS classes
     """
@@ -53,7 +55,7 @@ def assess_by_sql(
         raise ParameterError("--sql needs --query: the name of a table, or a SELECT statement.")
     table = f"({query}) AS source" if query.lstrip()[:6].lower() in {"select", "with"} else query
     asked = [(model, _looked_at(model, sensitive)) for model in (build("model", text) for text in require)]
-    statements = tests(table, quasi, sensitive, roles.get("person"))
+    statements = smallest_classes(table, quasi, sensitive, roles.get("person"))
     values = {name: _run(source, statement) for name, statement in statements.items()}
     verdicts = {str(model): all(model.met(values[name]) for name in names) for model, names in asked}
     if json:

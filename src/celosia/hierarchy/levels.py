@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import ParameterError, SchemaError
+from celosia.hierarchy.text import texts
 from celosia.hierarchy.values import Everything, Interval, OneOf, number, parse
 
 if TYPE_CHECKING:
@@ -60,6 +61,20 @@ class Levels:
         built = cls(domain, tuple(table), domain)
         built.check_nesting()
         return built
+
+    @classmethod
+    def flat(cls, values: Iterable[Any]) -> Levels:
+        """The levels of a column without a hierarchy: its values, and a star. A missing one is no part of the domain.
+
+        >>> levels = Levels.flat(["a", "b", None])
+        >>> levels.labels(1), levels.shares(0).tolist(), levels.domain
+        (['*', '*', '*'], [0.5, 0.5, 0.5], ['a', 'b'])
+        """
+        raw = texts(values)
+        domain = [value for value in raw if value is not None]
+        own, top = np.arange(len(raw), dtype=np.int32), np.zeros(len(raw), dtype=np.int32)
+        star = Level([str(Everything())], top, np.array([max(1, len(domain))]))
+        return cls(raw, (Level(raw, own, np.ones(len(raw), dtype=np.int64)), star), domain)
 
     @property
     def height(self) -> int:

@@ -82,8 +82,8 @@ class DomainLoss(Loss):
         for j in range(len(domain)):
             low, scale = _scale(g, domain.size(j))
             shares = [domain.share(j, level) for level in range(domain.height(j) + 1)]
-            means = [float(share @ domain.frequency(j, level)) / max(1, domain.n) for level, share in enumerate(shares)]
-            base.append(np.array([max(0.0, (g * mean - low) / scale) for mean in means]))
+            sums = [g * float(share @ domain.frequency(j, at)) + s * domain.gone for at, share in enumerate(shares)]
+            base.append(np.array([max(0.0, (x / max(1, domain.n) - low) / scale) for x in sums]))
             extra.append(tuple((share + s * (1 - share) - g * share) / scale / max(1, domain.n) for share in shares))
             held.append(tuple(shares))
         return ColumnObjective(

@@ -11,7 +11,8 @@ from celosia.parts import Loss
 from celosia.views.comparing.coverage import coverages
 
 if TYPE_CHECKING:
-    from celosia.search.lattice.objective import ColumnObjective, Domain
+    from celosia.classes.counts import ClassCounts, Verdict
+    from celosia.search.lattice.objective import Domain, Objective
     from celosia.table import Table
 
 
@@ -49,17 +50,21 @@ class Height(Loss):
                 found[cover.name] = float(cover.records @ heights) / kept if kept else 0.0
         return found
 
-    def objective(self, domain: Domain) -> ColumnObjective:
+    def objective(self, domain: Domain) -> Objective:
         """What a search minimises."""
-        from celosia.search.lattice.objective import ColumnObjective
+        from celosia.search.lattice.objective import ClassObjective, ColumnObjective, cell_numbers, per_cell
 
-        base = tuple(np.arange(domain.height(j) + 1, dtype=np.float64) for j in range(len(domain)))
-        extra = tuple(
-            tuple(
-                np.full(domain.width(j, at), (domain.height(j) - at) / max(1, domain.n)) for at in range(len(base[j]))
-            )
-            for j in range(len(domain))
-        )
-        return ColumnObjective(
-            base, lambda x: np.asarray(x.sum(axis=-1), dtype=np.float64), extra if self.suppressed else None
-        )
+        if self.suppressed:
+            return per_cell(domain, domain.heights, np.sum, top=domain.height)
+        heights = [[domain.heights(j, level) for level in range(domain.height(j) + 1)] for j in range(len(domain))]
+        if all((each == each[:1]).all() for by_level in heights for each in by_level):
+            base = tuple(np.array([each[0] for each in by_level]) for by_level in heights)
+            return ColumnObjective(base, lambda x: np.asarray(x.sum(axis=-1), dtype=np.float64))
+        cells = cell_numbers(heights)  # missing values stand lower than the others: who is kept tells the mean
+
+        def score(classes: ClassCounts, kept: Verdict) -> float:
+            codes, start, flat = cells(classes)
+            size = classes.size * kept
+            return float(size @ flat[start[:, None] + codes].sum(axis=0) / max(1, size.sum()))
+
+        return ClassObjective.of(score)

@@ -77,20 +77,22 @@ class NonUniformEntropy(Loss):
             a = domain.counts[j].astype(np.float64)
             present = a > 0
             known = float((a[present] * np.log2(a[present])).sum())
-            largest = domain.n * np.log2(max(1, domain.n)) - known
+            largest = domain.searched * np.log2(max(1, domain.searched)) - known
+            before = 0.0 if self.as_arx else domain.gone * np.log2(max(1, domain.searched))
             scale = 1.0 if not self.normalised else 1 / (largest * len(domain)) if largest > 0 else 0.0
             bits, more = [], []
             for level in range(domain.height(j) + 1):
                 frequency = np.maximum(domain.frequency(j, level), 1)
                 inside = frequency[domain.maps[j][level]]
-                bits.append(float((a[present] * np.log2(inside[present])).sum()) - known)
-                more.append(np.log2(max(1, domain.n) / frequency) * scale)
+                bits.append(float((a[present] * np.log2(inside[present])).sum()) - known + before)
+                more.append(np.log2(max(1, domain.searched) / frequency) * scale)
             base.append(np.array(bits) * scale)
             spread.append(scale)
             extra.append(tuple(more))
 
         def total(x: NDArray[np.float64]) -> NDArray[np.float64]:
-            return np.asarray(x.sum(axis=-1), dtype=np.float64)
+            share = np.minimum(x, 1 / len(domain)) if self.normalised else x
+            return np.asarray(share.sum(axis=-1), dtype=np.float64)
 
         if self.as_arx:
             return ColumnObjective(tuple(base), total, spread=np.array(spread))
@@ -107,7 +109,7 @@ def _arx_bits(cover: Coverage, counts: NDArray[np.int64]) -> float:
             kept[[labels.index(cell) for cell in cover.cells]] = cover.records
             lost = records - kept
             some = lost > 0
-            apart = lost[some] @ np.log2(cover.suppressed / lost[some])
+            apart = lost[some] @ np.log2(lost.sum() / lost[some])
             return float(records @ np.log2(np.maximum(records, 1)) + apart)
     raise NotApplicable("non-uniform-entropy: as_arx needs all cells of a column at one level of its hierarchy.")
 

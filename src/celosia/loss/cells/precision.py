@@ -45,13 +45,6 @@ class Precision(Loss):
 
     def objective(self, domain: Domain) -> ColumnObjective:
         """What a search minimises."""
-        from celosia.search.lattice.objective import ColumnObjective
+        from celosia.search.lattice.objective import per_cell
 
-        base, extra = [], []
-        for j in range(len(domain)):
-            heights = np.arange(domain.height(j) + 1) / max(1, domain.height(j))
-            base.append(heights)
-            extra.append(
-                tuple(np.full(domain.width(j, at), (1 - h) / max(1, domain.n)) for at, h in enumerate(heights))
-            )
-        return ColumnObjective(tuple(base), lambda x: np.asarray(x.mean(axis=-1), dtype=np.float64), tuple(extra))
+        return per_cell(domain, lambda j, level: domain.heights(j, level) / max(1, domain.height(j)), np.mean)

@@ -45,15 +45,11 @@ class Suppression(Loss):
         return {"records": lost_records(original, protected), "cells": sum(by_column.values()), "columns": by_column}
 
     def objective(self, domain: Domain) -> ColumnObjective:
-        """What a search minimises: suppressed records only."""
-        from celosia.search.lattice.objective import ColumnObjective
+        """What a search minimises."""
+        from celosia.search.lattice.objective import per_cell
 
-        base = tuple(np.zeros(domain.height(j) + 1) for j in range(len(domain)))
-        extra = tuple(
-            tuple(np.full(domain.width(j, at), 1 / max(1, domain.n)) for at in range(len(base[j])))
-            for j in range(len(domain))
-        )
-        return ColumnObjective(base, lambda x: np.asarray(x.mean(axis=-1), dtype=np.float64), extra)
+        blank = domain.stars if self.of == "cells" else (lambda j, level: np.zeros(domain.width(j, level)))
+        return per_cell(domain, blank, np.mean)
 
 
 def _cells(original: Table, cover: Coverage) -> int:

@@ -57,15 +57,14 @@ class Ambiguity(Loss):
             [domain.share(j, at) * domain.size(j) for at in range(domain.height(j) + 1)] for j in range(len(domain))
         ]
         largest = float(np.prod([float(domain.size(j)) for j in range(len(domain))]))
-        n = max(1, domain.n)
-
+        n, before = max(1, domain.searched), domain.gone * largest
         cells = cell_numbers(areas)
 
         def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:
             areas_of = cell_products(*cells(classes))
             return Measures(
-                float(classes.size @ np.where(kept, areas_of, largest)),
-                float(classes.size @ areas_of),
+                float(classes.size @ np.where(kept, areas_of, largest)) + before,
+                float(classes.size @ areas_of) + before,
                 float(classes.size[certain] @ (largest - areas_of[certain])),
             )
 
@@ -76,5 +75,5 @@ class Ambiguity(Loss):
             )
             for j in range(len(domain))
         )
-        columns = ColumnObjective(base, lambda x: np.asarray(n * np.exp2(x.sum(axis=-1) / n) * (1 - 1e-9)))
+        columns = ColumnObjective(base, lambda x: np.asarray(n * np.exp2(x.sum(axis=-1) / n) * (1 - 1e-9) + before))
         return ClassObjective(measure, columns)

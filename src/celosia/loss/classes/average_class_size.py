@@ -65,8 +65,8 @@ class AverageClassSize(Loss):
 
         def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:  # noqa: ARG001
             several, rest = split_by_size(classes.size, classes.least)
-            made = int(np.count_nonzero(kept)) + (0 if kept.all() else 1)
-            most = several + rest / max(1, classes.least) + (1 if rest else 0)
+            made = int(np.count_nonzero(kept)) + (0 if kept.all() and not domain.gone else 1)
+            most = several + rest / max(1, classes.least) + (1 if rest or domain.gone else 0)
             return Measures(-made, -most, rest / max(1, classes.least))
 
         def loss(measured: float) -> float:

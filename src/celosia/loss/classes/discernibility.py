@@ -47,21 +47,24 @@ class Discernibility(Loss):
         """What a search minimises."""
         from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Measures
 
-        n = float(max(1, domain.n))
+        n, searched = float(max(1, domain.n)), float(max(1, domain.searched))
+        before = n * domain.gone
 
         def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:
             size = classes.size.astype(np.float64)
             squares = size * size  # sums of whole numbers: exact in any order
             inside, lost = float(squares @ kept), float(size.sum() - size @ kept)
             sure = float(n * (size @ certain) - squares @ certain)
-            return Measures(inside + n * lost, float(squares.sum()), sure)
+            return Measures(inside + n * lost + before, float(squares.sum()) + before, sure)
 
         # sum p^2 >= 2^-H by Jensen, and the entropy of the classes is at most the sum of the columns' entropies
         base = tuple(
-            np.array([-_entropy(domain.frequency(j, level) / n) for level in range(domain.height(j) + 1)])
+            np.array([-_entropy(domain.frequency(j, level) / searched) for level in range(domain.height(j) + 1)])
             for j in range(len(domain))
         )
-        columns = ColumnObjective(base, lambda x: np.asarray(n * n * np.exp2(x.sum(axis=-1)) * (1 - 1e-9)))
+        columns = ColumnObjective(
+            base, lambda x: np.asarray(searched**2 * np.exp2(x.sum(axis=-1)) * (1 - 1e-9) + before)
+        )
         return ClassObjective(measure, columns, codes=False)
 
 

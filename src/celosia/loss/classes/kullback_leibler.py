@@ -53,7 +53,7 @@ class KullbackLeibler(Loss):
         from celosia.data.engines.engine import ROWS
 
         n = max(1, len(original))
-        counts = class_cells(original)[ROWS].to_numpy()
+        counts = _present(class_cells(original)[ROWS].to_numpy(), original.suppressed())
         bits, records, largest = log_areas(original, protected)
         cross = float(records @ (bits - np.log2(records / n)) / n) if len(records) else 0.0
         lost = lost_records(original, protected)
@@ -81,17 +81,22 @@ class KullbackLeibler(Loss):
 
         def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:
             inside, whole, room, lost = spread_bits(*cells(classes), classes.size, kept, certain, logs, n, largest)
-            share = lost / n
-            score = inside / n + (share * (largest - float(np.log2(share))) if lost else 0.0)
+            share = (lost + domain.gone) / n
+            score = inside / n + (share * (largest - float(np.log2(share))) if share else 0.0)
             return Measures(score, whole / n, room / n)
 
         def settle(finest: ClassCounts) -> Callable[[float], float]:
-            p = finest.size / n
+            p = _present(finest.size, domain.gone) / n
             entropy = float(-p @ np.log2(p))
             return lambda spent: max(0.0, round(spent - entropy, 12))
 
         columns = ColumnObjective(base, lambda x: np.asarray(x.sum(axis=-1) - 1e-9, dtype=np.float64))
         return ClassObjective(measure, columns, gap_adds=False, settle=settle)
+
+
+def _present(counts: NDArray[np.int64], gone: int) -> NDArray[np.int64]:
+    """The records of each combination; those that were suppressed before are one combination, if there are any."""
+    return np.append(counts, gone) if gone else counts
 
 
 def _log2(x: NDArray[np.float64]) -> NDArray[np.float64]:

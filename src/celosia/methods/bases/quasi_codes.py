@@ -10,6 +10,7 @@ import numpy as np
 
 from celosia.classes import STAR, encode
 from celosia.errors import DataError, ParameterError, UnknownName
+from celosia.hierarchy import Levels
 from celosia.search.lattice.objective import Domain
 from celosia.search.lattice.tables import Records
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.hierarchy import Hierarchy, Levels
+    from celosia.hierarchy import Hierarchy
     from celosia.parts import Model
     from celosia.table import Table
 
@@ -30,7 +31,7 @@ class QuasiColumn:
     codes: NDArray[np.int32]
     maps: tuple[NDArray[np.int32], ...]
     rows: tuple[NDArray[np.int64], ...]
-    size: int
+    levels: Levels
     values: pl.Series
     """The values that occur, a missing one last."""
     labels: tuple[pl.Series, ...]
@@ -112,7 +113,9 @@ def quasi_codes(
         counts=tuple(np.bincount(matrix[:, j], minlength=len(c.values)) for j, c in enumerate(columns)),
         weights=None if not weights else np.array([float(weights.get(name, 1.0)) for name in quasi]),
         rows=tuple(column.rows for column in columns),
-        sizes=tuple(column.size for column in columns),
+        sizes=tuple(max(1, len(column.levels.domain)) for column in columns),
+        hierarchies=tuple(column.levels for column in columns),
+        gone=int((~active).sum()),
     )
     names = dict.fromkeys([*_counted(table, require), *counted])
     persons = table.persons()
@@ -171,17 +174,10 @@ def quasi_column(
     filled = np.where(own < 0, last, own).astype(np.int32)
     if people is not None:
         people = np.where(people < 0, last, people).astype(np.int32)
-    if hierarchy is None:
-        whole = np.arange(len(values), dtype=np.int32)
-        one = np.ones(len(values), dtype=np.int64)
-        top = np.zeros(len(values), dtype=np.int32)
-        star = pl.Series(name, [STAR] * len(values), dtype=pl.String)
-        both_rows = (one, np.array([len(values)], dtype=np.int64))
-        return QuasiColumn(name, filled, (whole, top), both_rows, len(values), values, (star,), people)
-    levels = hierarchy.levels(values, column=name)
+    levels = Levels.flat(values) if hierarchy is None else hierarchy.levels(values, column=name)
     maps, rows = _compact(levels)
     labels = tuple(pl.Series(name, levels.labels(i), dtype=pl.String) for i in range(1, levels.height + 1))
-    return QuasiColumn(name, filled, maps, rows, len(levels.domain), values, labels, people, hierarchy)
+    return QuasiColumn(name, filled, maps, rows, levels, values, labels, people, hierarchy)
 
 
 def _compact(levels: Levels) -> tuple[tuple[NDArray[np.int32], ...], tuple[NDArray[np.int64], ...]]:

@@ -274,7 +274,7 @@ def _evidence(coded: QuasiCodes, objective: Objective, found: Found) -> dict[str
 
 def _covered(domain: Domain, j: int, level: int) -> float:
     """The mean share of the domain that a cell of the column covers at the level: 1/size as it is, 1 at the top."""
-    return float(domain.share(j, level) @ domain.frequency(j, level) / max(1, domain.n))
+    return float(domain.share(j, level) @ domain.frequency(j, level) / max(1, domain.searched))
 
 
 def _private(coded: QuasiCodes, found: Found) -> dict[str, Any]:

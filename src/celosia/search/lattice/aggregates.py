@@ -38,7 +38,7 @@ def with_aggregates(objective: ColumnObjective, domain: Domain, columns: Mapping
             if j in columns:
                 name = columns[j]
                 held = classes.of(name).distinct / distinct[name]
-                x[j] = float((classes.size * np.where(kept, held, 1.0)).sum()) / n
+                x[j] = float((classes.size * np.where(kept, held, 1.0)).sum() + domain.gone) / n
                 continue
             if objective.extra is not None:
                 x[j] += float((classes.size[lost] * objective.extra[j][level][codes[lost, j]]).sum())

@@ -25,6 +25,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from celosia.classes.counts import ClassCounts, Codes, Counts, Shares, Verdict
+from celosia.hierarchy import Levels as Hierarchy
+from celosia.hierarchy.values import Everything, parse
 
 Score: TypeAlias = float | tuple[float, ...]
 """A loss; tuples are compared from the left (the rank aggregate)."""
@@ -52,10 +54,19 @@ class Domain:
     """``rows[j][level][code]``: hierarchy rows under the generalised value; those of ``maps`` unless given."""
     sizes: tuple[int, ...] | None = None
     """Hierarchy rows of each column; the number of its values unless given."""
+    hierarchies: tuple[Hierarchy, ...] | None = None
+    """The hierarchies themselves, where labels matter."""
+    gone: int = 0
+    """Records that an earlier step suppressed: they are lost whatever the search finds."""
 
     @cached_property
     def n(self) -> int:
-        """The number of records (persons)."""
+        """The number of records, with those that are gone."""
+        return self.searched + self.gone
+
+    @cached_property
+    def searched(self) -> int:
+        """The number of records that take part."""
         return int(self.counts[0].sum()) if self.counts else 0
 
     def __len__(self) -> int:
@@ -87,6 +98,26 @@ class Domain:
         """Give, for each generalised value, the share of the domain (hierarchy rows) that it covers."""
         rows = np.bincount(self.maps[j][level]) if self.rows is None else self.rows[j][level]
         return np.asarray(rows / max(1, self.size(j)), dtype=np.float64)
+
+    def heights(self, j: int, level: int) -> Shares:
+        """Give, for each generalised value, the level at which it stands: the lowest that has its label."""
+        if self.hierarchies is None:
+            return np.full(self.width(j, level), float(level))
+        return self.hierarchies[j].heights_of(self._labels(j, level)).astype(np.float64)
+
+    def stars(self, j: int, level: int) -> Shares:
+        """Give 1 for each generalised value that tells nothing, 0 for the others."""
+        if self.hierarchies is None:
+            return np.full(self.width(j, level), float(level > 0 and self.width(j, level) == 1))
+        labels = self._labels(j, level)
+        return np.array([label is not None and isinstance(parse(label), Everything) for label in labels], np.float64)
+
+    def _labels(self, j: int, level: int) -> list[str | None]:
+        assert self.hierarchies is not None
+        one = self.hierarchies[j]
+        labels = np.empty(self.width(j, level), dtype=object)
+        labels[self.maps[j][level]] = one.labels(level)
+        return list(labels)
 
     def frequency(self, j: int, level: int) -> Counts:
         """Give, for each generalised value, the number of records that have it."""
@@ -202,6 +233,26 @@ class ClassObjective:
 
 
 Objective: TypeAlias = ColumnObjective | ClassObjective
+
+
+def per_cell(
+    domain: Domain,
+    cell: Callable[[int, int], Shares],
+    combine: Callable[..., Shares],
+    top: Callable[[int], float] = lambda _: 1.0,
+) -> ColumnObjective:
+    """The mean over the records of a number per cell (by column and level, one per generalised value), combined.
+
+    A suppressed record has the number ``top`` of the column, which no cell exceeds.
+    """
+    base, extra = [], []
+    for j in range(len(domain)):
+        cells = [cell(j, level) for level in range(domain.height(j) + 1)]
+        sums = [domain.frequency(j, level) @ each + domain.gone * top(j) for level, each in enumerate(cells)]
+        base.append(np.array(sums) / max(1, domain.n))
+        extra.append(tuple((top(j) - each) / max(1, domain.n) for each in cells))
+    rising = all(bool((np.diff(sums) >= 0).all()) for sums in base)
+    return ColumnObjective(tuple(base), lambda x: np.asarray(combine(x, axis=-1)), tuple(extra), monotone=rising)
 
 
 def cell_numbers(numbers: Sequence[Sequence[Shares]]) -> Callable[[ClassCounts], tuple[Codes, Counts, Shares]]:

@@ -141,7 +141,7 @@ def _original_levels(original: Table, name: str) -> Levels:
     declared = original.schema.hierarchy(name)
     if declared is not None:
         return declared.levels(values, counts.tolist(), name)
-    return Levels.of(values, [[STAR] * len(values)])  # a missing value is a value of its own
+    return Levels.flat(values)
 
 
 def _class_cells(table: Table) -> pl.DataFrame:
