@@ -12,7 +12,7 @@ from contextlib import closing
 
 import polars as pl
 import pytest
-from tests.reference.small import levels, released, table, unmended
+from tests.reference.small import levels, released, table
 
 import celosia
 from celosia import Schema, methods, models, protect, read

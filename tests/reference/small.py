@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import polars as pl
-import pytest
 
 from celosia import Schema, read
 from celosia.release.policy import Output, Policy, Step
@@ -17,10 +16,6 @@ def levels(*rows):
 
 def table(columns, **roles):
     return read(pl.DataFrame(columns), Schema.of(**roles))
-
-
-def unmended(reason):
-    return pytest.mark.xfail(strict=True, reason=reason)
 
 
 def released(columns, place, *, steps=(), require=(), **roles):

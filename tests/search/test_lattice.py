@@ -12,7 +12,7 @@ from tests.search.random_lattices import every_node, instance
 
 from celosia.classes.counts import ClassCounts, ValueCounts
 from celosia.parts import build
-from celosia.search import lattice
+from celosia.search.lattice import lattice
 from celosia.search.lattice.anytime import descend
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.lattice import _Enumerated, search
