@@ -49,6 +49,19 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "membership": [{**BOTH, "control": True}],
     "nearest-original": [{**BOTH, "control": True}],
     "copied-uniques": [{"columns": ["c", "p"]}, {"columns": ["x", "c"], "control": True}],
+    "group-intersection": [
+        {"method": {"use": "microaggregate", **BOTH, "k": 3}},
+        {"method": {"use": "individual-ranking", **BOTH, "k": 3}},
+        {"method": {"use": "individual-ranking", **BOTH, "k": 3, "within": ["p"]}},
+    ],
+    "noise-linkage": [
+        {"method": {"use": "noise", **BOTH, "p": 0.1}},
+        {"method": {"use": "correlated-noise", **BOTH, "p": 0.2, "keep_variance": True}},
+    ],
+    "noise-reconstruction": [
+        {"method": {"use": "noise", **BOTH, "p": 0.1}, "within": 0.3},
+        {"method": {"use": "correlated-noise", **BOTH, "p": 0.2, "keep_variance": True}, "within": 0.3},
+    ],
     "rank-intersection": [
         {"method": {"use": "rank-swap", **BOTH, "window": 0.3}},
         {"method": {"use": "rank-swap", **BOTH, "window": 0.4, "within": ["p"]}, "columns": ["y"]},

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from statistics import fmean, pstdev
 from typing import Any
 
-from tests.reference.attacks import over_persons
+import numpy as np
+from tests.reference.attacks import numbers, over_persons
 from tests.reference.risks import Found, reference
 from tests.reference.rows import Plain
 
@@ -62,4 +64,102 @@ def rank_intersection(original: Plain, protected: Plain, method: dict[str, Any],
                     ranks = (_positions(value, ordered) for value in (known[name], row[name]))
                     costs[i][j] += _step_cost(*ranks, len(ordered), method)
     risk = links(original, costs)
+    return Found(over_persons(original, risk), {"risk": risk})
+
+
+# -- groups ----------------------------------------------------------------------------------------------------------------
+
+
+def _variance(values: list[float | None]) -> float:
+    known = [v for v in values if v is not None]
+    return pstdev(known) ** 2
+
+
+def _may_be(value: float, mean: float, means: list[float]) -> bool:
+    """Whether a run with this mean can hold the value: no other run lies between them."""
+    return not any(min(value, mean) < other < max(value, mean) for other in means)
+
+
+@reference
+def group_intersection(original: Plain, protected: Plain, method: dict[str, Any]) -> Found:
+    """The records of groups that may hold every value, those at the least weighted distance."""
+    names, within = method["columns"], method.get("within", [])
+    runs = method["use"] == "individual-ranking"
+    before, after = ({name: numbers(table, name) for name in names} for table in (original, protected))
+    lost = {name: 1 - _variance(after[name]) / _variance(before[name]) for name in names}
+    share = {name: max(lost[name] if runs else fmean(lost.values()), 1e-6) for name in names}
+    rows = range(len(original.rows))
+    costs = [[0.0] * len(rows) for _ in rows]
+    for i in rows:
+        near = [j for j in rows if all(original.rows[i][w] == protected.rows[j][w] for w in within)]
+        for j in rows:
+            for name in names:
+                a, b = before[name][i], after[name][j]
+                means = [after[name][r] for r in near if after[name][r] is not None]
+                if a is None or b is None:
+                    costs[i][j] += 0.0 if a is None and b is None else math.inf
+                elif j not in near or (runs and not _may_be(a, b, means)):
+                    costs[i][j] = math.inf
+                else:
+                    costs[i][j] += (a - b) ** 2 / (2 * share[name] * _variance(before[name]))
+    risk = links(original, costs)
+    return Found(over_persons(original, risk), {"risk": risk})
+
+
+# -- noise -----------------------------------------------------------------------------------------------------------------
+
+
+def _noise(protected: Plain, method: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The released values as original + noise, their mean, the covariance of the noise and that of all of it."""
+    y = np.array([numbers(protected, name) for name in method["columns"]], dtype=float).T
+    whole = np.array([row for row in y if not np.isnan(row).any()])
+    p, mean = method["p"], whole.mean(axis=0)
+    spread = sum(np.outer(row - mean, row - mean) for row in whole) / len(whole)
+    if method["use"] == "correlated-noise":
+        noise = spread * p
+        middle = np.nanmean(y, axis=0)
+        y, spread = middle + (y - middle) * math.sqrt(1 + p), spread * (1 + p)
+        mean = middle + (mean - middle) * math.sqrt(1 + p)
+    else:
+        noise = np.diag([_variance(numbers(protected, name)) * p / (1 + p) for name in method["columns"]])
+    values, vectors = np.linalg.eigh(spread - noise)
+    signal = sum(max(v, 0.0) * np.outer(u, u) for v, u in zip(values, vectors.T, strict=True))
+    return y, mean, noise, signal + noise
+
+
+@reference
+def noise_linkage(original: Plain, protected: Plain, method: dict[str, Any]) -> Found:
+    """The record of the greatest odds, pair by pair."""
+    x = np.array([numbers(original, name) for name in method["columns"]], dtype=float).T
+    y, mean, noise, total = _noise(protected, method)
+    x, y = (np.where(np.isnan(part), mean, part) for part in (x, y))
+    a, b = np.linalg.inv(noise), np.linalg.inv(total)
+    costs = [[(t - s) @ a @ (t - s) - (t - mean) @ b @ (t - mean) for t in y] for s in x]
+    weights, turn = np.linalg.eigh(a - b)
+    if weights[0] < 1e-9 * weights[-1]:  # a direction without signal is left out
+        seen = turn[:, weights >= 1e-9 * weights[-1]]
+        centre = [np.linalg.lstsq(seen.T @ (a - b) @ seen, seen.T @ a @ (s - mean), rcond=None)[0] for s in x]
+        costs = [[(e := seen.T @ (t - mean) - c) @ (seen.T @ (a - b) @ seen) @ e for t in y] for c in centre]
+    scale = max(abs(cost) for row in costs for cost in row)
+    risk = links(original, [[cost / scale for cost in row] for row in costs])
+    return Found(over_persons(original, risk), {"risk": risk})
+
+
+@reference
+def noise_reconstruction(original: Plain, protected: Plain, method: dict[str, Any], within: float = 0.1) -> Found:
+    """Values whose estimate from the known values of the record is near."""
+    names = method["columns"]
+    y, mean, noise, total = _noise(protected, method)
+    limits = [within * math.sqrt(_variance(numbers(original, name))) for name in names]
+    risk = []
+    for i, row in enumerate(original.rows):
+        here = [c for c in range(len(names)) if not math.isnan(y[i][c])]
+        hits = 0
+        if here:
+            some = np.ix_(here, here)
+            step = np.linalg.solve(total[some], (y[i] - mean)[here])
+            guess = mean[here] + (total[some] - noise[some]) @ step
+            for g, c in zip(guess, here, strict=True):
+                hits += row[names[c]] is not None and abs(g - row[names[c]]) <= limits[c]
+        risk.append(hits / len(names))
     return Found(over_persons(original, risk), {"risk": risk})

@@ -72,6 +72,8 @@ class Attack(Threat):
     covers: ClassVar[tuple[str, ...]] = ()
     reads: ClassVar[tuple[str, ...]] = ()
     """Methods whose published parameters it uses; empty for a general attack, which knows nothing about the method."""
+    discloses: ClassVar[Literal["identity", "value"]] = "identity"
+    """What it finds out: whose record is whose, or a value of somebody whose record is known."""
 
     def value(self, original: Table, protected: Table) -> float:
         """One number for the file."""

@@ -13,6 +13,9 @@ from celosia.risk.attacks.membership import Membership as Membership
 from celosia.risk.attacks.nearest_original import NearestOriginal as NearestOriginal
 from celosia.risk.attacks.probabilistic_linkage import ProbabilisticLinkage as ProbabilisticLinkage
 from celosia.risk.attacks.singling_out import SinglingOut as SinglingOut
+from celosia.risk.attacks.transparency.group_intersection import GroupIntersection as GroupIntersection
+from celosia.risk.attacks.transparency.noise_linkage import NoiseLinkage as NoiseLinkage
+from celosia.risk.attacks.transparency.noise_reconstruction import NoiseReconstruction as NoiseReconstruction
 from celosia.risk.attacks.transparency.rank_intersection import RankIntersection as RankIntersection
 from celosia.risk.homogeneity import Homogeneity as Homogeneity
 from celosia.risk.household_risk import HouseholdRisk as HouseholdRisk

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +45,20 @@ class Candidates:
         return self.own / np.maximum(self.tied, 1)
 
 
+def by_group(values: Floats, group: Ints, reference: Floats, reference_group: Ints) -> Iterator[tuple[Ints, Floats]]:
+    """For each group that has known values on both sides: their rows, and the reference values in order."""
+    known = ~np.isnan(reference)
+    order = np.lexsort((reference[known], reference_group[known]))
+    ordered, groups = reference[known][order], reference_group[known][order]
+    mine = np.flatnonzero(~np.isnan(values))
+    mine = mine[np.argsort(group[mine], kind="stable")]
+    names, begin = np.unique(group[mine], return_index=True)
+    for name, rows in zip(names, np.split(mine, begin[1:]), strict=True):
+        first, last = np.searchsorted(groups, [name, name + 1])
+        if first < last:
+            yield rows, ordered[first:last]
+
+
 def places(values: Floats, group: Ints, reference: Floats, reference_group: Ints) -> tuple[Ints, Ints, Ints]:
     """First and last rank of each value among the reference values of its group, and how many those are.
 
@@ -54,22 +69,12 @@ def places(values: Floats, group: Ints, reference: Floats, reference_group: Ints
     ([1, 0], [2, 1], [4, 4])
     """
     low, high, size = (np.full(len(values), fill, dtype=np.int64) for fill in (-1, -1, 0))
-    known = ~np.isnan(reference)
-    order = np.lexsort((reference[known], reference_group[known]))
-    ordered, groups = reference[known][order], reference_group[known][order]
-    mine = np.argsort(group, kind="stable")
-    names, begin = np.unique(group[mine], return_index=True)
-    for name, rows in zip(names, np.split(mine, begin[1:]), strict=True):
-        first, last = np.searchsorted(groups, [name, name + 1])
-        here = rows[~np.isnan(values[rows])]
-        if first == last or len(here) == 0:
-            continue
-        left = np.searchsorted(ordered[first:last], values[here], side="left")
-        right = np.searchsorted(ordered[first:last], values[here], side="right") - 1
-        most = last - first - 1
-        low[here] = np.clip(np.minimum(left, right), 0, most)
-        high[here] = np.clip(np.maximum(left, right), 0, most)
-        size[rows] = last - first
+    for rows, ordered in by_group(values, group, reference, reference_group):
+        left = np.searchsorted(ordered, values[rows], side="left")
+        right = np.searchsorted(ordered, values[rows], side="right") - 1
+        low[rows] = np.clip(np.minimum(left, right), 0, len(ordered) - 1)
+        high[rows] = np.clip(np.maximum(left, right), 0, len(ordered) - 1)
+        size[rows] = len(ordered)
     return low, high, size
 
 

@@ -46,24 +46,18 @@ class ProjectionMicroaggregate(Method):
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Project, group and take the means."""
         from celosia.mathematics.kernels.neighbours.runs import groups_along
+        from celosia.mathematics.statistics.components import first_component
 
         shares: list[tuple[int, float]] = []
 
         def groups(x: NDArray[np.float64], _: int) -> NDArray[np.int64]:
-            z, share = first_component(scaled(x, standardise=True))
+            points = scaled(x, standardise=True)
+            axis, share = first_component(points)
             shares.append((len(x), share))
-            return groups_along(z, self.k, optimal=self.optimal)
+            return groups_along(points @ axis, self.k, optimal=self.optimal)
 
         found = grouped(self.name, table, self.columns, self.k, self.within, groups)
         made = aggregated(table, found, "mean")
         total = sum(n for n, _ in shares)
         explained = sum(n * share for n, share in shares) / total if total else 0.0
         return Outcome(made.table, {**made.evidence, "explained": explained})
-
-
-def first_component(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """Scores on the first principal component of centred columns, and the share of variance that it explains."""
-    values, vectors = np.linalg.eigh(x.T @ x)
-    axis = vectors[:, -1] * (1.0 if vectors[np.abs(vectors[:, -1]).argmax(), -1] > 0 else -1.0)
-    total = float(np.maximum(values, 0.0).sum())
-    return x @ axis, float(values[-1]) / total if total > 0 else 1.0

@@ -23,16 +23,12 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-class _LinkingAttack(_InformedAttack):
-    """An informed attack on the records of some persons: of all, or of as many as are chosen at random."""
+class _ColumnAttack(_InformedAttack):
+    """An informed attack on the columns that a method changed."""
 
     columns: Columns | None = Field(
         default=None, description="columns that the intruder knows; all that the method changed when not given"
     )
-    attacks: int = Field(
-        default=10_000, ge=1, description="persons who are attacked, chosen at random when there are more"
-    )
-    seed: int = Field(default=0, ge=0, description="seed of that choice")
 
     def changed(self, original: Table, protected: Table) -> dict[str, tuple[PublicStep, ...]]:
         """The known columns that were changed, each with the steps that changed it; refused when there are none."""
@@ -45,6 +41,15 @@ class _LinkingAttack(_InformedAttack):
         if not found:
             raise NotApplicable(f"{self.name}: none of the columns that the intruder knows was changed by the method.")
         return found
+
+
+class _LinkingAttack(_ColumnAttack):
+    """An informed attack on the records of some persons: of all, or of as many as are chosen at random."""
+
+    attacks: int = Field(
+        default=10_000, ge=1, description="persons who are attacked, chosen at random when there are more"
+    )
+    seed: int = Field(default=0, ge=0, description="seed of that choice")
 
     def attacked(self, original: Table) -> Ints:
         """The records of the persons who are attacked, in order: all of them unless there are too many."""
@@ -85,3 +90,18 @@ class _LinkingAttack(_InformedAttack):
         x, y = scaled(original.numeric(numeric), protected.numeric(numeric), "sd")
         near = nearest(x[self.attacked(original)], y, self.own(original, protected)).correct
         return self.spread(original, near)
+
+
+def strata(original: Table, protected: Table, within: Sequence[str]) -> tuple[Ints, Ints]:
+    """The stratum of each record of both tables, in the same numbers."""
+    from celosia.views.comparing.encoding import encode
+
+    if not within:
+        return np.zeros(len(original), np.int64), np.zeros(len(protected), np.int64)
+    coded = encode([original, protected], within)
+    keys = np.concatenate([np.column_stack([np.nan_to_num(t.numbers, nan=np.inf), t.codes]) for t in coded.tables])
+    joined = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return joined[: len(original)], joined[len(original) :]
+
+
+__all__ = ["strata"]

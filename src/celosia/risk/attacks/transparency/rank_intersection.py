@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from celosia.risk.bases.linking import _LinkingAttack
+from celosia.risk.bases.linking import _LinkingAttack, strata
 from celosia.risk.bases.transparency import PublicStep, Reached
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class RankIntersection(_LinkingAttack):
 
         rows = self.attacked(original)
         x, y = _ordered(original, protected, name)
-        group, other_group = _strata(original, protected, step.parameters["within"])
+        group, other_group = strata(original, protected, step.parameters["within"])
         units = _units(protected, name)
         window = step.evidence.get("window", {}).get(name, step.parameters["window"])
         low, high, size = places(x[rows], group[rows], y[units], other_group[units])
@@ -110,18 +110,6 @@ def _ordered(original: Table, protected: Table, name: str) -> tuple[Floats, Floa
     x = mine.join(place, on=name, how="left", maintain_order="left")["place"].cast(pl.Float64).to_numpy()
     y = np.asarray(codes, dtype=np.float64)
     return x, np.where(y < 0, np.nan, y)
-
-
-def _strata(original: Table, protected: Table, within: tuple[str, ...]) -> tuple[Ints, Ints]:
-    """The stratum of each record of both tables, in the same numbers."""
-    from celosia.views.comparing.encoding import encode
-
-    if not within:
-        return np.zeros(len(original), np.int64), np.zeros(len(protected), np.int64)
-    coded = encode([original, protected], within)
-    keys = np.concatenate([np.column_stack([np.nan_to_num(t.numbers, nan=np.inf), t.codes]) for t in coded.tables])
-    joined = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return joined[: len(original)], joined[len(original) :]
 
 
 def _units(protected: Table, name: str) -> Ints:

@@ -1,0 +1,111 @@
+"""Linkage by somebody who knows that values are means of groups: which groups a value may belong to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.mathematics.disclosure.exchange import Candidates, by_group
+from celosia.mathematics.disclosure.own_records import Own
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LEAST = 1e-6  # share of the variance that groups are taken to lose at least
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """One number that the intruder compares between the records she knows and the released ones."""
+
+    known: Floats
+    released: Floats
+    weight: float
+    """What a squared difference weighs."""
+    bounds: tuple[Floats, Floats] | None = None
+    """The least and the greatest released number that is possible for each known record."""
+
+
+def neighbouring_means(values: Floats, group: Ints, means: Floats, means_group: Ints) -> tuple[Floats, Floats]:
+    """The released mean below and the one above each value, in its stratum: one of them is that of its run.
+
+    Groups that are runs of the sorted values do not overlap, so a value above the mean of the next run cannot belong
+    to this one. A value below or above all means takes the first or the last; without means it has no bounds.
+
+    >>> low, high = neighbouring_means(np.array([4.0]), np.zeros(1, int), np.array([2.0, 3, 6, 9]), np.zeros(4, int))
+    >>> low.tolist(), high.tolist()
+    ([3.0], [6.0])
+    """
+    low, high = np.full(len(values), -np.inf), np.full(len(values), np.inf)
+    for rows, ordered in by_group(values, group, means, means_group):
+        distinct = np.unique(ordered)
+        low[rows] = distinct[np.maximum(np.searchsorted(distinct, values[rows], side="left") - 1, 0)]
+        high[rows] = distinct[np.minimum(np.searchsorted(distinct, values[rows], side="right"), len(distinct) - 1)]
+    return low, high
+
+
+def weights_within(values: Floats, means: Floats) -> Floats:
+    r"""What a squared difference weighs in each column of a block that was grouped together.
+
+    .. math:: w_c = \frac{1}{2 L \operatorname{Var}(x_c)}, \qquad
+              L = 1 - \frac1{|C|} \sum_{c \in C} \frac{\operatorname{Var}(\bar x_{G,c})}{\operatorname{Var}(x_c)}
+
+    with L the share of the variance that the groups lost.
+
+    >>> weights_within(np.array([[0.0], [2], [10], [12]]), np.array([[1.0], [1], [11], [11]])).round(9).tolist()
+    [0.5]
+    """
+    whole, kept = np.nanvar(values, axis=0), np.nanvar(means, axis=0)
+    varies = whole > 0
+    if not varies.any():
+        return np.zeros_like(whole)
+    lost = max(1.0 - float((kept[varies] / whole[varies]).mean()), LEAST)
+    return np.divide(0.5 / lost, whole, out=np.zeros_like(whole), where=varies)
+
+
+def along_component(x: Floats, y: Floats, rows: Ints) -> list[Axis]:
+    """The axis of the first principal component of ``x``, along which groups are runs; none where values are missing.
+
+    ``y`` holds the means and ``rows`` the records of ``x`` that are looked for.
+    """
+    from celosia.mathematics.statistics.components import first_component
+
+    if np.isnan(x).any() or np.isnan(y).any():
+        return []
+    middle, spread = x.mean(axis=0), x.std(axis=0)
+    scale = np.where(spread > 0, spread, 1.0)
+    axis = first_component((x - middle) / scale)[0]
+    known, means = ((part - middle) / scale @ axis for part in (x, y))
+    none = np.zeros(len(rows), dtype=np.int64)
+    bounds = neighbouring_means(known[rows], none, _settled(means), np.zeros(len(y), dtype=np.int64))
+    weight = float(weights_within(known[:, None], means[:, None])[0])
+    return [Axis(known[rows], _settled(means), weight, bounds)]
+
+
+def _settled(means: Floats) -> Floats:
+    """Means of one group are one number whatever the sums were rounded to."""
+    return np.asarray(np.round(means, 9), dtype=np.float64)
+
+
+def likeliest_groups(axes: list[Axis], own: Own) -> Candidates:
+    """The released records inside all bounds that are nearest by the weights; ``own``: those of the same person."""
+    from celosia.mathematics.kernels.neighbours.nearest_within import TIE, costs_within, nearest_within
+
+    chosen = sorted(axes, key=lambda axis: axis.bounds is None)  # bounds first: they leave few pairs
+    free = np.full(len(axes[0].known), np.inf)
+    about = (
+        np.column_stack([axis.known for axis in chosen]),
+        np.column_stack([-free if axis.bounds is None else axis.bounds[0] for axis in chosen]),
+        np.column_stack([free if axis.bounds is None else axis.bounds[1] for axis in chosen]),
+        np.column_stack([axis.released for axis in chosen]),
+        np.array([axis.weight for axis in chosen]),
+    )
+    least, tied = nearest_within(*about)
+
+    def fits(i: Ints, j: Ints) -> NDArray[np.bool_]:
+        limit = np.where(np.isfinite(least), least + TIE * (1 + least), -1.0)
+        return np.asarray(costs_within(i, j, *about) <= limit[i], dtype=np.bool_)
+
+    return Candidates(tied, np.minimum(own.count(fits), tied))
