@@ -93,7 +93,9 @@ def test_templates_name_words_that_there_are_and_no_word_is_idle():
     assert len(named) > 50
     assert openings == {"default_", "open_", "admin_"}
     code = "".join(
-        one.read_text("utf-8") for one in PLACE.iterdir() if one.name in ("web.py", "pages.py", "overview.py")
+        one.read_text("utf-8")
+        for one in (PLACE / "site").iterdir()
+        if one.name in ("web.py", "pages.py", "overview.py")
     )
     refusals = set(re.findall(r'"(refused_\w+)"', code))
     assert refusals | {"refused_title"} == {key for key in words("en") if key.startswith("refused_")}

@@ -39,7 +39,7 @@ from celosia.mathematics.fuzzy.partitions import break_points, scale
 def census():
     from pathlib import Path
 
-    path = Path(__file__).resolve().parents[4] / "shared/data/census.csv"
+    path = Path(__file__).resolve().parents[3] / "shared/data/census.csv"
     if not path.exists():
         pytest.skip("needs the reference file data/census.csv, which is not part of the project")
     return read_census(path)
@@ -234,7 +234,7 @@ def test_the_report_is_written_whole_with_its_plots(census, tmp_path):
 
     told = []
     result = reproduce(
-        Path(__file__).resolve().parents[4] / "shared/data/census.csv",
+        Path(__file__).resolve().parents[3] / "shared/data/census.csv",
         tmp_path / "new",
         lambda what, share: told.append((what, share)),
         starts=4,

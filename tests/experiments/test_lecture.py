@@ -12,7 +12,7 @@ from celosia.errors import DataError
 from celosia.experiments import experiment
 from celosia.experiments.lecture import anonymity, noise, separation
 from celosia.experiments.lecture.people import people
-from celosia.experiments.lecture.tables import printed_tables
+from celosia.experiments.statements import printed_tables
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,7 @@ def computed(statements):
 @pytest.mark.parametrize("name", SMALL)
 def test_no_number_stands_by_itself(name):
     """Another cell in a printed table: something else comes out, or what comes out no longer agrees."""
-    tables = printed_tables()
+    tables = printed_tables("lecture")
     column, value = SMALL[name]
     at = next(i for i, cell in enumerate(tables[name][column]) if cell != value)
     if name == "people_illness":
@@ -122,7 +122,7 @@ def test_no_number_stands_by_itself(name):
 
 @pytest.mark.parametrize("name", ["k_raw", "k_decades", "k_capped", "k_more_data", "histogram", "histogram_noisy", "person_extract"])  # fmt: skip
 def test_a_misprint_is_noticed(name, person):
-    tables = printed_tables()
+    tables = printed_tables("lecture")
     column = tables[name].columns[-1]
     digit = [f"9{cell}" if i == 0 else cell for i, cell in enumerate(tables[name][column])]
     changed = {**tables, name: tables[name].with_columns(pl.Series(column, digit))}
@@ -135,4 +135,4 @@ def test_a_misprint_is_noticed(name, person):
 
 def test_the_small_tables_cover_all():
     others = {"k_raw", "k_decades", "k_capped", "k_more_data", "histogram", "histogram_noisy", "person_extract"}
-    assert set(SMALL) | others == set(printed_tables())
+    assert set(SMALL) | others == set(printed_tables("lecture"))

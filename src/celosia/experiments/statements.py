@@ -9,7 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -82,10 +86,20 @@ def sections_of(statements: Sequence[Statement]) -> list[Section]:
     return [Section(where, statements=tuple(s for s in statements if s.where == where)) for where in places]
 
 
+def printed_tables(experiment: str) -> dict[str, pl.DataFrame]:
+    """The tables that the document of an experiment prints, by name; cells are texts, as they are printed."""
+    import polars as pl
+
+    folder = resources.files(f"{__package__}.{experiment}") / "tables"
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".tsv")), key=lambda file: file.name)
+    return {
+        file.name.removesuffix(".tsv"): pl.read_csv(file.read_bytes(), separator="\t", infer_schema_length=0)
+        for file in files
+    }
+
+
 def page(heading: str, intro: str, statements: Sequence[Statement], sections: Sequence[Section]) -> str:
     """The page of an experiment; it opens offline and has the look of the report."""
-    from importlib import resources
-
     from celosia.release.report.page import templates
 
     environment = templates().overlay()

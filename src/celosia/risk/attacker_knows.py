@@ -27,9 +27,10 @@ class AttackerKnows(Risk):
     matched against generalised cells, through the column's hierarchy where there is one. ``excluded`` gives values
     that a column does not have (negative facts); where such a column stays in doubt, the candidates with an
     excluded value drop out. One candidate is identity disclosure; one remaining value of a column is attribute
-    disclosure. With a person column S(K) are the persons with a compatible record. A missing value is compatible with
-    nothing that is known, unless the schema reads it as a wildcard. A suppressed record is compatible with everything
-    and is left out. The probability trusts that the person is in the table.
+    disclosure, and so is an interval of a numeric column that is narrower than its range (``narrowed``: the share
+    that is left). With a person column S(K) are the persons with a compatible record. A missing value is compatible
+    with nothing that is known, unless the schema reads it as a wildcard. A suppressed record is compatible with
+    everything and is left out. The probability trusts that the person is in the table.
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"zip": ["130**"] * 4, "age": ["<30", "<30", "30-40", "30-40"],
@@ -70,6 +71,7 @@ class AttackerKnows(Risk):
             "identity": count == 1,
             "remaining": {name: len(values) for name, values in learned.items()},
             "disclosed": [name for name, values in learned.items() if len(values) == 1],
+            "narrowed": self._narrowed(table),
             "facts": {name: max(0, len(values) - 1) for name, values in learned.items()},
         }
 
@@ -101,6 +103,33 @@ class AttackerKnows(Risk):
             counted = counted.sort("person", descending=True, maintain_order=True)
             out[name] = {str(v): int(c) for v, c in zip(texts(counted["value"]), counted["person"], strict=True)}
         return out
+
+    def intervals(self, table: Table) -> dict[str, tuple[float, float]]:
+        """The interval in which each numeric column must lie that was not known.
+
+        Shows values of the data: for the person who holds them.
+        """
+        mask = self.candidates(table)
+        found = {}
+        for name in self._numeric(table):
+            values = table.numeric([name])[mask, 0]
+            values = values[~np.isnan(values)]
+            if len(values):
+                found[name] = (float(values.min()), float(values.max()))
+        return found
+
+    def _numeric(self, table: Table) -> list[str]:
+        skipped = {*self.known, *table.schema.identifiers, table.schema.person}
+        return [n for n in table.names if n not in skipped and table.column(n).dtype.is_numeric()]
+
+    def _narrowed(self, table: Table) -> dict[str, float]:
+        """For each numeric column that was not known, the share of its range in which the person must lie."""
+        left = {}
+        for name, (low, high) in self.intervals(table).items():
+            every = table.numeric([name])[:, 0]
+            whole = float(np.nanmax(every) - np.nanmin(every))
+            left[name] = (high - low) / whole if whole else 1.0
+        return left
 
     def _people(self, table: Table) -> int:
         """How many candidates there are: records, or persons where they are declared."""

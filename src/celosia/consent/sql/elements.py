@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from celosia.data.io.quiet import silence
+from celosia.data.quiet import silence
 from celosia.errors import DataError, ParameterError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from celosia.data.io.quiet import silence
+from celosia.data.quiet import silence
 from celosia.errors import DataError, MissingExtra
 
 #: DuckDB's functions that may stand for a table. Others write logs, change settings or take addresses in memory.

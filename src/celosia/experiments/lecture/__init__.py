@@ -34,11 +34,10 @@ def reproduce(
     """
     from celosia.experiments.lecture import anonymity, attacks, noise, separation
     from celosia.experiments.lecture.people import gateway, people
-    from celosia.experiments.lecture.tables import printed_tables
-    from celosia.experiments.statements import Section, counted, page, sections_of
+    from celosia.experiments.statements import Section, counted, page, printed_tables, sections_of
 
     tell = progress or (lambda *_: None)
-    tables = tables or printed_tables()
+    tables = tables or printed_tables(NAME)
     tell("small tables", 0.0)
     checked = [*anonymity.statements(tables), *separation.statements(tables), *noise.mechanism()]
     with tempfile.TemporaryDirectory() as place:

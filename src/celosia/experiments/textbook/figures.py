@@ -1,0 +1,182 @@
+"""The figures that can be redrawn: densities of noise, a swap, the steps of MDAV, a map of risk and utility."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import celosia
+from celosia.experiments.statements import Section
+from celosia.experiments.textbook.disclosure import numbers_of
+from celosia.loss import ScaledError
+from celosia.methods import Microaggregate, Noise, RankSwap
+from celosia.parts import Method
+from celosia.risk import DistanceLinkage
+
+if TYPE_CHECKING:
+    import polars as pl
+
+WIDTH, HEIGHT, EDGE = 480, 280, 44
+
+
+@dataclass(frozen=True)
+class _Axes:
+    """Where a number lies in a picture."""
+
+    low: float
+    high: float
+    most: float
+    least: float = 0.0
+
+    def x(self, value: float) -> float:
+        return EDGE + (value - self.low) / (self.high - self.low) * (WIDTH - 2 * EDGE)
+
+    def y(self, value: float) -> float:
+        return HEIGHT - EDGE - (value - self.least) / (self.most - self.least) * (HEIGHT - 2 * EDGE)
+
+    def framed(self, marks: str, title: str, across: str, up: str) -> str:
+        """The picture with its frame, names and ends of the axes."""
+        texts = [
+            (WIDTH / 2, HEIGHT - 6, across, "middle"),
+            (EDGE, HEIGHT - EDGE + 16, f"{self.low:g}", "middle"),
+            (WIDTH - EDGE, HEIGHT - EDGE + 16, f"{self.high:g}", "middle"),
+            (EDGE - 6, EDGE + 4, f"{self.most:.3g}", "end"),
+            (EDGE - 6, HEIGHT - EDGE + 4, f"{self.least:g}", "end"),
+            (EDGE, EDGE - 12, up, "start"),
+        ]
+        words = "".join(f'<text x="{x}" y="{y}" text-anchor="{at}">{escape(t)}</text>' for x, y, t, at in texts)
+        frame = f'<rect x="{EDGE}" y="{EDGE}" width="{WIDTH - 2 * EDGE}" height="{HEIGHT - 2 * EDGE}" fill="none" stroke="var(--line)"/>'  # noqa: E501
+        label = escape(title, quote=True)
+        svg = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">{frame}{marks}{words}</svg>'
+        return f"<figure>{svg}<figcaption>{escape(title)}</figcaption></figure>"
+
+
+def sections(tables: Mapping[str, pl.DataFrame]) -> list[Section]:
+    """All figures, each a section of the page."""
+    return [densities(tables), swap(tables), steps(tables), risk_and_utility()]
+
+
+def _curves(axes: _Axes, curves: Sequence[tuple[str, Callable[[float], float]]]) -> str:
+    marks = []
+    for i, (name, density) in enumerate(curves):
+        places = np.linspace(axes.low, axes.high, 201)
+        path = "M" + "L".join(f"{axes.x(x):.1f} {axes.y(min(density(x), axes.most)):.1f}" for x in places)
+        marks.append(f'<path d="{path}" fill="none" stroke="var(--s{i + 1})" stroke-width="1.8"/>')
+        y = EDGE + 16 + 16 * i
+        marks.append(
+            f'<text x="{WIDTH - EDGE - 8}" y="{y}" text-anchor="end" style="fill:var(--s{i + 1})">{escape(name)}</text>'
+        )
+    return "".join(marks)
+
+
+def densities(tables: Mapping[str, pl.DataFrame]) -> Section:
+    """Figures 11 and 13: normal noise for the ages of Table 17, Laplace noise for a count."""
+    variance = 0.5 * float(tables["table17"]["age"].cast(float).to_numpy().var())
+    deviation = math.sqrt(variance)
+
+    def normal(x: float) -> float:
+        return math.exp(-(x**2) / (2 * variance)) / (deviation * math.sqrt(2 * math.pi))
+
+    def laplace(epsilon: float) -> Callable[[float], float]:
+        return lambda x: epsilon / 2 * math.exp(-abs(x) * epsilon)
+
+    first, second = _Axes(-40, 40, normal(0)), _Axes(-10, 10, 1.5)
+    epsilons = (0.1, 0.5, 1.0, 3.0)
+    return Section(
+        "Figures 11 and 13: the noise",
+        figures=(
+            first.framed(
+                _curves(first, [(f"N(0, {variance:.3f})", normal)]),
+                f"Noise for age: half its variance, {variance:.3f} (the source draws 142.105)",
+                "added to an age",
+                "density",
+            ),
+            second.framed(
+                _curves(second, [(f"epsilon {e:g}", laplace(e)) for e in epsilons]),
+                "Laplace noise for a count, by epsilon",
+                "added to a count",
+                "density",
+            ),
+        ),
+    )
+
+
+def swap(tables: Mapping[str, pl.DataFrame]) -> Section:
+    """Table 21 as a picture: which ranks were exchanged."""
+    values = [int(v) for v in tables["table21"]["value"]]
+    swapped = [int(v) for v in tables["table21"]["swapped"]]
+    axes, base = _Axes(0, len(values) - 1, 1.0), HEIGHT - EDGE - 30
+    marks = []
+    for i, value in enumerate(values):
+        x, to = axes.x(i), axes.x(values.index(swapped[i]))
+        marks.append(f'<text x="{x:.0f}" y="{base + 20}" text-anchor="middle">{value}</text>')
+        if to > x:
+            lift = 26 * (values.index(swapped[i]) - i)
+            path = f"M{x:.1f} {base}Q{(x + to) / 2:.1f} {base - 2 * lift} {to:.1f} {base}"
+            marks.append(f'<path d="{path}" fill="none" stroke="var(--s1)" stroke-width="1.8"/>')
+    picture = axes.framed("".join(marks), "Table 21: values in order, and which were exchanged", "rank", "")
+    return Section("Table 21: a rank swap", figures=(picture,))
+
+
+def steps(tables: Mapping[str, pl.DataFrame]) -> Section:
+    """Table 25a under MDAV with k = 3: each group with a line to its mean, in the order in which groups are made."""
+    table = numbers_of(tables["table25"], "x")["x"]
+    x = table.polars().to_numpy()
+    pictures = []
+    for k in (2, 3):
+        means = celosia.protect(table, Microaggregate(columns=("V1", "V2"), k=k, standardise=False)).polars().to_numpy()
+        axes = _Axes(0, 11, 100)
+        lines = [
+            f'<path d="M{axes.x(a):.1f} {axes.y(b):.1f}L{axes.x(c):.1f} {axes.y(d):.1f}" stroke="var(--s0)"/>'
+            for (a, b), (c, d) in zip(x, means, strict=True)
+        ]
+        dots = [f'<circle class="s1" cx="{axes.x(a):.1f}" cy="{axes.y(b):.1f}" r="4"/>' for a, b in x]
+        centres = [
+            f'<rect class="s2" x="{axes.x(a) - 5:.1f}" y="{axes.y(b) - 5:.1f}" width="10" height="10"/>'
+            for a, b in dict.fromkeys(map(tuple, means))
+        ]
+        error = float(((x - means) ** 2).sum())
+        title = f"Table 25a in groups of at least {k}: squared error {error:.4g}"
+        pictures.append(axes.framed("".join([*lines, *dots, *centres]), title, "V1", "V2"))
+    return Section("Table 25: groups by MDAV", figures=tuple(pictures))
+
+
+def risk_and_utility() -> Section:
+    """Figure 5 with measured points: methods and parameters on Iris."""
+    import polars as pl
+    from sklearn.datasets import load_iris
+
+    names = ("a", "b", "c", "d")
+    table = celosia.read(pl.DataFrame(dict(zip(names, load_iris().data.T, strict=True))))
+    families: list[tuple[str, list[Method]]] = [
+        ("noise", [Noise(columns=names, p=p) for p in (0.01, 0.05, 0.2, 0.5, 1.0)]),
+        ("rank swapping", [RankSwap(columns=names, window=w) for w in (0.02, 0.05, 0.1, 0.2)]),
+        ("microaggregation", [Microaggregate(columns=names, k=k) for k in (2, 3, 5, 10, 20)]),
+    ]
+    attack, loss = DistanceLinkage(columns=names), ScaledError()
+    points = [
+        (family, attack.value(table, made), loss.value(table, made))
+        for family, methods in families
+        for made in (celosia.protect(table, method, seed=5) for method in methods)
+    ]
+    worst = max(lost for _, _, lost in points)
+    axes = _Axes(0, 1, 1.0)
+    marks = [
+        f'<circle class="s{1 + [f for f, _ in families].index(family)}" cx="{axes.x(1 - lost / worst):.1f}" '
+        f'cy="{axes.y(risk):.1f}" r="5"><title>{escape(f"{family}: risk {risk:.0%}")}</title></circle>'
+        for family, risk, lost in points
+    ]
+    marks.append(f'<rect class="s0" x="{axes.x(1) - 6:.1f}" y="{axes.y(1) - 6:.1f}" width="12" height="12"/>')
+    marks += [
+        f'<text x="{EDGE + 8}" y="{EDGE + 16 + 16 * i}" style="fill:var(--s{i + 1})">{escape(family)}</text>'
+        for i, (family, _) in enumerate(families)
+    ]
+    title = (
+        "Risk (right links) and utility (1 − loss / largest loss) of masked copies of Iris; the square is the original"
+    )
+    return Section("Figure 5: risk and utility", figures=(axes.framed("".join(marks), title, "utility", "risk"),))
