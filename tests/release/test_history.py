@@ -148,6 +148,8 @@ use = "k-anonymity"
 k = 3
 [[step]]
 use = "generalise"
+[guard]
+acknowledge = {{ill = "rare values link the records of two releases: what this is about"}}
 [output]
 path = "{out}.csv"
 {history}
