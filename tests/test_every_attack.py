@@ -18,6 +18,7 @@ from tests.reference.rows import Plain, Row
 
 import celosia
 from celosia.parts import build, parts
+from celosia.risk.attacks.scoreboard import Scoreboard
 from celosia.risk.attacks.singling_out import People, SinglingOut
 from celosia.views.comparing.encoding import encode
 from celosia.views.persons import person_codes
@@ -80,6 +81,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "averaging": [
         {"earlier": True, "known": ["p"], "columns": ["name"], "tolerance": 0.2},
         {"earlier": True, "known": ["p"], "columns": ["t", "p"]},
+    ],
+    "scoreboard": [
+        {"items": ["x", "y"], "known": 2, "eccentricity": 0.5},
+        {"items": ["x", "c", "p", "t"], "known": 3, "wrong": 1, "rating_error": 1.0, "eccentricity": 0.2, "attacks": 5},
     ],
     "singling-out": [{**BOTH, "size": 2, "attacks": 20}, {**BOTH, "size": 1, "attacks": 20, "control": True}],
 }
@@ -175,6 +180,8 @@ def expected_of(name: str, case: Case, parameters: dict[str, Any]):
             return [[("xy"[c.column], c.above, c.bound) for c in asked] for asked in part._predicates(people)]
 
         given = {k: v for k, v in given.items() if k not in ("size", "attacks")} | {"predicates": predicates}
+    if name == "scoreboard":
+        given["drawn"] = Scoreboard(**parameters).draw(read(case.original), read(case.protected))
     return REFERENCE[name](case.original, release_of(case, name), **given)
 
 

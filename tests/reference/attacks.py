@@ -464,3 +464,51 @@ def averaging(
             near.append(None not in (truth[c], shown[c]) and abs(fmean(seen) - truth[c]) <= reach)
         risk.append(fmean(near))
     return Found(over_persons(original, risk), {"risk": risk})
+
+
+# -- sparse data ---------------------------------------------------------------------------------------------------------
+
+
+@reference
+def scoreboard(original: Plain, protected: Plain, items: list[str], eccentricity: float, drawn: Any, **_: Any) -> Found:
+    """Everybody scored by the items that they share with what is known; the best one claimed if she stands out.
+
+    What is known was drawn by the package: numbers of persons and items follow the order of their names.
+    """
+
+    def listed(table: Plain) -> list[tuple[Any, str, float | None]]:
+        return [
+            (original.who(i), *((f"{c}={row[c]}", None) if isinstance(row[c], str) else (c, row[c])))
+            for i, row in enumerate(table.rows)
+            for c in items
+            if row[c] is not None
+        ]
+
+    held = listed(protected)
+    names = sorted({item for table in (original, protected) for _, item, _ in listed(table)})
+    everybody = sorted({who for who, _, _ in held})
+    numbered = sorted({original.who(i) for i in range(len(original.rows))})
+    risk: dict[Any, float] = {}
+    stands: dict[Any, float] = {}
+    for t, target in enumerate(drawn.target):
+        scores = dict.fromkeys(everybody, 0.0)
+        for at in range(drawn.begin[t], drawn.begin[t + 1]):
+            item, value = names[drawn.item[at]], float(drawn.values[at, 0])
+            holders = {who for who, name, _ in held if name == item}
+            for who in holders:
+                alike = [
+                    1.0 if v is None or math.isnan(value) else math.exp(-abs(v - value) / 1.5)
+                    for person, name, v in held
+                    if (person, name) == (who, item)
+                ]
+                scores[who] += max(alike) / math.log(max(len(holders), 2))
+        first, second = sorted(scores.values(), reverse=True)[:2]
+        spread = pstdev(scores.values())
+        own = numbered[target]
+        stands[own] = (first - second) / spread if spread > 1e-9 else 0.0
+        best = max(scores, key=lambda who: scores[who])
+        risk[own] = float(stands[own] >= eccentricity and best == own)
+    who = [original.who(i) for i in range(len(original.rows))]
+    return Found(
+        fmean(risk.values()), {"risk": [risk.get(w) for w in who], "eccentricity": [stands.get(w) for w in who]}
+    )

@@ -1,0 +1,235 @@
+"""Scoreboard: people in sparse data by a few of their items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from celosia.errors import NotApplicable, ParameterError
+from celosia.parts import Attack, Column, Columns
+from celosia.table.source import Same
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What the intruder knows of the people who are tried: items with their values, one person after the other."""
+
+    target: Ints
+    begin: Ints
+    item: Ints
+    values: Floats
+
+
+class Scoreboard(Attack):
+    r"""The share of people whom an intruder recognises in sparse data by a few of their items.
+
+    Films that somebody rated, pages visited, diagnoses, purchases: nobody has the same list. The intruder knows some
+    (``known``) items of a person, ``wrong`` ones among them, with ratings that are off by up to ``rating_error`` and
+    days by up to ``day_error``. She scores everybody in the release by the items that they share, rare ones more, near
+    values more:
+
+    .. math:: S(r) = \sum_{i \in aux} \frac{1}{\log \max(n_i, 2)} \Bigl( e^{-|\rho_i - \rho'_i|/\rho_0}
+              + e^{-|d_i - d'_i|/d_0} \Bigr), \qquad \frac{S_1 - S_2}{\sigma(S)} \ge \varphi
+
+    with :math:`n_i` the number of people who have the item; without ratings and days a shared item counts 1. She claims
+    the best one only when it stands out by ``eccentricity`` :math:`\varphi` from the second. The value is the share of
+    people who are claimed rightly. The control is how often she claims somebody when the person is not in the
+    release; the baseline is a guess among all.
+
+    Data are long (a person column, a column ``item``, perhaps ``rating`` and ``day``) or wide: each of the columns
+    ``items`` is an item, a number is its rating, a text one of several items, a missing value none.
+
+    References: Narayanan & Shmatikov (2008), *Robust de-anonymization of large sparse datasets*.
+
+    >>> import polars as pl, celosia
+    >>> films = [["a", "b", "c"], ["b", "c", "d"], ["c", "d", "e"], ["d", "e", "f"], ["e", "f", "a"], ["f", "a", "b"]]
+    >>> rows = [{"who": who, "film": film} for who, seen in enumerate(films) for film in seen]
+    >>> table = celosia.read(pl.DataFrame(rows), celosia.Schema.of(person="who"))
+    >>> Scoreboard(item="film", known=3, eccentricity=0.5).value(table, table)
+    1.0
+    """
+
+    item: Column | None = Field(default=None, description="column that names the item, in long data")
+    rating: Column | None = Field(default=None, description="column with the rating of the item, in long data")
+    day: Column | None = Field(default=None, description="column with the date of the rating, in long data")
+    items: Columns | None = Field(default=None, description="columns that are the items, in wide data")
+    known: int = Field(default=8, ge=1, description="items of a person that the intruder knows")
+    wrong: int = Field(default=0, ge=0, description="how many of them are wrong")
+    rating_error: float = Field(default=0.0, ge=0, description="largest error of a known rating")
+    day_error: float = Field(default=0.0, ge=0, description="largest error of a known date in days")
+    rating_scale: float = Field(default=1.5, gt=0, description="how far ratings may lie apart and still count")
+    day_scale: float = Field(default=30.0, gt=0, description="how far dates may lie apart and still count, in days")
+    eccentricity: float = Field(default=1.5, ge=0, description="how far the best one must stand out")
+    attacks: int = Field(default=500, ge=1, description="people that are tried; all when there are fewer")
+    seed: int = Field(default=0, ge=0, description="seed of the choice of people and items")
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Scoreboard:
+        if (self.item is None) == (self.items is None):
+            raise ParameterError("scoreboard: name either item (long data) or items (wide data).")
+        if self.items is not None and (self.rating is not None or self.day is not None):
+            raise ParameterError("scoreboard: rating and day belong to long data; wide data hold ratings in the cells.")
+        return self
+
+    def value(self, original: Table, protected: Table) -> float:
+        """The share of people who are claimed rightly."""
+        return float(self.evidence(original, protected)["value"])
+
+    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+        """The share with its interval, right and wrong claims, the guess, and claims about people who are not there."""
+        from celosia.mathematics.statistics.intervals import wilson
+
+        known, best, stands, persons = self._tried(original, protected)
+        claimed = stands[:, 0] >= self.eccentricity
+        right = claimed & (best == known.target)
+        tried, absent = len(best), stands[:, 1] >= self.eccentricity
+        return {
+            "value": float(right.mean()),
+            "interval": list(wilson(float(right.sum()), tried)),
+            "baseline": 1 / max(persons, 1),
+            "control": float(absent.mean()),
+            "control_interval": list(wilson(float(absent.sum()), tried)),
+            "attacks": tried,
+            "right": int(right.sum()),
+            "wrong": int((claimed & ~right).sum()),
+            "best": float((best == known.target).mean()),
+        }
+
+    def records(self, original: Table, protected: Table) -> pl.DataFrame:
+        """Whether the person of each record is recognised, how far the best one stands out; missing if not tried."""
+        import polars as pl
+
+        from celosia.views.persons import person_codes
+
+        known, best, stands, _ = self._tried(original, protected)
+        person = person_codes(original)
+        risk, out = np.full(int(person.max(initial=0)) + 1, np.nan), np.full(int(person.max(initial=0)) + 1, np.nan)
+        risk[known.target] = (stands[:, 0] >= self.eccentricity) & (best == known.target)
+        out[known.target] = stands[:, 0]
+        return pl.DataFrame({"risk": risk[person], "eccentricity": out[person]}).fill_nan(None)
+
+    def draw(self, original: Table, protected: Table) -> Known:
+        """What the intruder knows of the people who are tried."""
+        held = self._held(original, protected)[0]
+        rng = np.random.default_rng(self.seed)
+        order = np.argsort(held[0], kind="stable")
+        person, item, values = (part[order] for part in held)
+        people, start = np.unique(person, return_index=True)
+        stop = np.append(start[1:], len(person))
+        chosen = np.sort(rng.choice(len(people), min(len(people), self.attacks), replace=False))
+        every = int(item.max(initial=-1)) + 1
+        picked, fake, ends = [], [], [0]
+        for who in chosen:
+            own = np.arange(start[who], stop[who])
+            once = own[np.unique(item[own], return_index=True)[1]]
+            rows = rng.permutation(once)[: self.known]
+            wrong = min(self.wrong, len(rows))
+            others = np.setdiff1d(rng.integers(0, every, 4 * wrong), item[own])
+            replaced = np.full(len(rows), -1, dtype=np.int64)
+            replaced[:wrong][: len(others)] = rng.permutation(others)[:wrong]
+            picked.append(rows)
+            fake.append(replaced)
+            ends.append(ends[-1] + len(rows))
+        rows, replaced = np.concatenate(picked), np.concatenate(fake)
+        noisy = values[rows] + rng.uniform(-1, 1, (len(rows), values.shape[1])) * self._errors()
+        found = np.where(replaced >= 0, replaced, item[rows])
+        return Known(people[chosen], np.array(ends, dtype=np.int64), found.astype(np.int64), noisy)
+
+    def _tried(self, original: Table, protected: Table) -> tuple[Known, Ints, Floats, int]:
+        return protected.cached((str(self), Same(original)), lambda: self._run(original, protected))
+
+    def _run(self, original: Table, protected: Table) -> tuple[Known, Ints, Floats, int]:
+        from celosia.mathematics.kernels.neighbours.scoreboard import scoreboard
+
+        known = self.draw(original, protected)
+        person, item, values = self._held(original, protected)[1]
+        everybody, number = np.unique(person, return_inverse=True)
+        order = np.lexsort((number, item))
+        width = max(int(item.max(initial=-1)), int(known.item.max(initial=-1))) + 1
+        begin = np.zeros(width + 1, dtype=np.int64)
+        np.cumsum(np.bincount(item, minlength=width), out=begin[1:])
+        pairs = np.unique(item * (len(everybody) + 1) + number) // (len(everybody) + 1)
+        support = np.bincount(pairs, minlength=width)
+        target = np.searchsorted(everybody, known.target)
+        there = (target < len(everybody)) & (everybody[np.minimum(target, len(everybody) - 1)] == known.target)
+        best, stands = scoreboard(
+            begin, number[order].astype(np.int64), values[order], 1 / np.log(np.maximum(support, 2)), self._scales(),
+            known.begin, known.item, known.values, np.where(there, target, -1), len(everybody),
+        )  # fmt: skip
+        return known, everybody[best], stands, len(everybody)
+
+    def _errors(self) -> Floats:
+        return self._of_values(self.rating_error, self.day_error)
+
+    def _scales(self) -> Floats:
+        return self._of_values(self.rating_scale, self.day_scale)
+
+    def _of_values(self, rating: float, day: float) -> Floats:
+        """What belongs to the values of an item that there are."""
+        if self.items is not None:
+            return np.array([rating])
+        return np.array([number for name, number in ((self.rating, rating), (self.day, day)) if name], dtype=np.float64)
+
+    def _held(self, original: Table, protected: Table) -> list[tuple[Ints, Ints, Floats]]:
+        """Who has which item with which values, in the original and in the release."""
+        from celosia.views.persons import paired_persons
+
+        if self.items is None and original.schema.person is None:
+            raise NotApplicable("scoreboard: long data need a person column: declare one under `person`.")
+        return protected.cached(
+            ("held items", self.item, self.rating, self.day, self.items, Same(original)),
+            lambda: _coded([self._listed(original), self._listed(protected)], paired_persons(original, protected)),
+        )
+
+    def _listed(self, table: Table) -> pl.DataFrame:
+        """A row per record and item: the record, the item as text, its values."""
+        import polars as pl
+
+        row = pl.Series("row", np.arange(len(table), dtype=np.int64))
+        if self.items is None:
+            columns = [row, table.column(str(self.item)).cast(pl.String).alias("item")]
+            columns += [_number(table.column(name)).alias(f"v{name}") for name in (self.rating, self.day) if name]
+            return pl.DataFrame(columns).drop_nulls("item")
+        parts = []
+        for name in self.items:
+            column = table.column(name)
+            text = not column.dtype.is_numeric()
+            item = pl.Series([f"{name}="] * len(column)) + column.cast(pl.String) if text else [name] * len(column)
+            value = pl.Series(np.full(len(column), np.nan)) if text else column.cast(pl.Float64)
+            parts.append(pl.DataFrame([row, pl.Series("item", item), value.alias("v")]).filter(column.is_not_null()))
+        return pl.concat(parts)
+
+
+def _coded(listed: list[pl.DataFrame], persons: tuple[Ints, Ints]) -> list[tuple[Ints, Ints, Floats]]:
+    """The items of several tables as numbers that mean the same in each."""
+    import polars as pl
+
+    names = pl.concat([frame.select("item") for frame in listed]).unique().sort("item").with_row_index("code")
+    found = []
+    for frame, person in zip(listed, persons, strict=True):
+        code = frame.select("item").join(names, on="item", how="left", maintain_order="left")["code"]
+        values = [frame[name].to_numpy() for name in frame.columns if name not in {"row", "item"}]
+        stacked = np.column_stack([*values, np.empty((len(frame), 0))])
+        found.append((person[frame["row"].to_numpy()], code.to_numpy().astype(np.int64), stacked))
+    return found
+
+
+def _number(column: pl.Series) -> pl.Series:
+    """A rating as a number, a date as days."""
+    import polars as pl
+
+    if column.dtype.is_temporal():
+        return column.cast(pl.Datetime("us")).cast(pl.Int64).cast(pl.Float64) / 86_400e6
+    return column.cast(pl.Float64)
