@@ -32,7 +32,7 @@ TITLES = {
 
 def pages() -> dict[str, str]:
     """Every generated page by its path below docs/reference."""
-    found = {"command-line.md": command_line(), "glossary.md": glossary()}
+    found = {"command-line.md": command_line(), "glossary.md": glossary(), **schemas()}
     for kind, title in TITLES.items():
         members = parts(kind)
         rows = "\n".join(f"| [{name}]({name}.md) | {markdown(cls.summary())} |" for name, cls in members.items())
@@ -55,6 +55,88 @@ def glossary() -> str:
         "| " + " | ".join(f"**{word}**: {text}" for word, text in same) + " |" for same in zip(*columns, strict=True)
     )
     return f"# Glossary\n\n| {head} |\n|{'---|' * len(LANGUAGES)}\n{rows}\n"
+
+
+SCHEMA_INTRO = """\
+# Forms and schemas
+
+What Celosia reads and writes has a form with a version. Each form is also a JSON Schema, for editors and for other
+programs: {links}.
+
+An editor that knows TOML (with Taplo, or *Even Better TOML* in VS Code) completes and checks a policy when its first
+line names the schema:
+
+```toml
+#:schema ./policy-1.json
+```
+
+A field that a form does not know is refused. In Python the schemas are those of `celosia.release.schemas`:
+`policy_schema()`, `certificate_schema()` and `record_schema()`. That of a policy holds every method, model, risk,
+attack, loss and hierarchy that is installed.
+"""
+
+
+def schemas() -> dict[str, str]:
+    """The JSON schemas, and the page that explains their fields."""
+    import json
+
+    from celosia.release.schemas import SCHEMAS
+
+    made = {name: make() for name, make in SCHEMAS.items()}
+    files = {name: f"{name}-{schema['title'].rsplit(' ', 1)[1]}.json" for name, schema in made.items()}
+    links = ", ".join(f"[{file}]({file})" for file in files.values())
+    blocks = [SCHEMA_INTRO.format(links=links)]
+    for name, schema in made.items():
+        blocks.append(f"## {schema['title'].removeprefix('celosia ').capitalize()}\n\n{schema['description']}")
+        blocks.append(form_table(schema, schema))
+        for key, inner in forms_of(schema).items():
+            heading = key if name != "policy" else f"[{key}]"
+            blocks.append(f"### {heading}\n\n{markdown(inner['description'])}\n\n{form_table(inner, schema)}")
+    written = {f"schemas/{files[name]}": json.dumps(schema, indent=1) + "\n" for name, schema in made.items()}
+    return {**written, "schemas/index.md": "\n\n".join(blocks) + "\n"}
+
+
+def forms_of(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The forms inside a form, by the field that holds them."""
+    found = {}
+    for key, info in schema["properties"].items():
+        name = (info.get("$ref") or info.get("items", {}).get("$ref", "")).rpartition("/")[2]
+        inner = schema.get("$defs", {}).get(name, {})
+        if "properties" in inner:
+            found[key] = inner
+    return found
+
+
+def form_table(form: dict[str, Any], schema: dict[str, Any]) -> str:
+    """The fields of a form: what they hold, whether they must be there, what they mean."""
+    needed = form.get("required", [])
+    rows = [
+        [f"`{key}`", json_type(info, schema), "yes" if key in needed else "", cell(info.get("description", ""))]
+        for key, info in form["properties"].items()
+    ]
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return f"| field | holds | needed | meaning |\n|---|---|---|---|\n{lines}"
+
+
+def json_type(info: dict[str, Any], schema: dict[str, Any]) -> str:
+    """What a field holds, in a few words."""
+    if "$ref" in info:
+        name = info["$ref"].rpartition("/")[2]
+        inner = schema["$defs"][name]
+        return cell(_choices(inner)) if "enum" in inner else "a table" if "properties" in inner else f"a {name}"
+    if "anyOf" in info:
+        kinds = dict.fromkeys(json_type(each, schema) for each in info["anyOf"] if each.get("type") != "null")
+        return " or ".join(kinds)
+    if "const" in info or "enum" in info:
+        return cell(_choices(info))
+    if info.get("type") == "array":
+        return f"a list: {json_type(info['items'], schema)}" if info.get("items") else "a list"
+    words = {"string": "a text", "integer": "a whole number", "number": "a number", "boolean": "true or false"}
+    return words.get(info.get("type", ""), "a table" if info.get("type") == "object" else "anything")
+
+
+def _choices(info: dict[str, Any]) -> str:
+    return ", ".join(f"`{value}`" for value in info.get("enum", [info.get("const")]))
 
 
 def intro(kind: str) -> str:

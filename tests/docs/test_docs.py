@@ -98,3 +98,19 @@ def test_no_page_loads_anything_from_elsewhere():
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         assert not re.search(r"<(script|img|link|iframe)[^>]+https?://", text), page
+
+
+def test_the_schemas_are_in_the_reference_and_each_field_is_explained():
+    import json
+
+    sys.path.insert(0, str(ROOT / "docs"))
+    from build import schemas
+
+    written = schemas()
+    page = written.pop("schemas/index.md")
+    assert sorted(written) == ["schemas/certificate-1.json", "schemas/policy-1.json", "schemas/record-1.json"]
+    for path, text in written.items():
+        assert f"({path.removeprefix('schemas/')})" in page
+        for field, info in json.loads(text)["properties"].items():
+            assert f"| `{field}` |" in page, f"{path}: {field}"
+            assert info["description"], f"{path}: {field}"

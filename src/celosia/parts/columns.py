@@ -26,7 +26,9 @@ def _split(value: Any) -> Any:
 
 Column = Annotated[str, ColumnMark()]
 """The name of one column; checked against the schema before anything runs."""
-Columns = Annotated[tuple[str, ...], BeforeValidator(_split), ColumnMark()]
+Columns = Annotated[
+    tuple[str, ...], BeforeValidator(_split, json_schema_input_type=str | tuple[str, ...]), ColumnMark()
+]
 """The names of several columns."""
 
 

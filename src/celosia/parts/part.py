@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, ClassVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import core_schema
 
@@ -31,6 +31,10 @@ class Credential(Private):
 def marked(info: FieldInfo, mark: type) -> bool:
     """Whether a field carries a mark, on itself or inside ``Optional``."""
     return any(isinstance(given, mark) for given in info.metadata) or _inside(info.annotation, mark)
+
+
+KIND = "x-kind"
+"""The mark of a nested part in a JSON schema."""
 
 
 class Part(BaseModel):
@@ -68,6 +72,14 @@ class Part(BaseModel):
             serialization=core_schema.plain_serializer_function_ser_schema(lambda part: part.spec()),
             json_schema_input_schema=core_schema.str_schema(),
         )
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        # The mark tells which kind belongs here, for whoever knows all parts (celosia.release.schemas).
+        nested = "kind" in cls.__dict__ and cls.kind
+        return {"type": ["string", "object"], KIND: cls.kind} if nested else handler(core)
 
     @classmethod
     def summary(cls) -> str:

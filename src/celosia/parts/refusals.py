@@ -61,7 +61,7 @@ def sentence(name: str, fields: Mapping[str, FieldInfo], finding: Mapping[str, A
     where = ".".join(str(step) for step in finding["loc"] if not str(step).startswith(("function-", "tagged-")))
     field = str(finding["loc"][0]) if finding["loc"] else ""
     if finding["type"] == "missing":
-        info = fields.get(field)
+        info = fields.get(field) if where == field else None
         meaning = f" ({info.description})" if info and info.description else ""
         return f"{name}: {where} is required{meaning}."
     if finding["type"] == "extra_forbidden":

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.errors import DataError
+from celosia.errors import CelosiaError, DataError
 from celosia.hierarchy.text import texts
 from celosia.parts import Method, Model, build
 from celosia.release.certificate import load_record
@@ -90,12 +90,25 @@ def apply(record: Mapping[str, Any] | str | Path, source: Any, *, released: Any 
         methods.append(method)
         wishes |= method.wishes(table)
         require += [model for model in method.requirements() if model not in require]
-        placed, lost = method.replay(table, recorded, Stream(fresh_seed()).child(entry["name"]))
+        placed, lost = _replayed(table, method, recorded, entry["name"])
         unplaced |= lost
         table = placed.computed().stepped({"step": method.name, "parameters": method.public_spec()}, {}, start)
     if unplaced.any():
         table = table.suppress(unplaced)
     return Reused(table, original, tuple(methods), unplaced, _violating(table, require, wishes, released))
+
+
+def _replayed(
+    table: Table, method: Method, recorded: Mapping[str, Any], name: str
+) -> tuple[Table, NDArray[np.bool_]]:
+    """The table under what a step did, and the records without a place."""
+    try:
+        return method.replay(table, recorded, Stream(fresh_seed()).child(name))
+    except CelosiaError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        # each method has its own form for what it did, and the file may have been changed
+        raise DataError(f"step {name!r}: what the record says about it cannot be followed. Is it damaged?") from error
 
 
 def _violating(

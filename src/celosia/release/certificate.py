@@ -31,105 +31,193 @@ Hex = Annotated[str, StringConstraints(pattern="^([0-9a-f]{2})+$")]
 
 
 class _Stated(BaseModel):
-    """Entries that are not named here may be there; those that are have these types."""
+    """What is not named here is refused: nobody verifies what nobody knows."""
 
-    model_config = ConfigDict(strict=True, extra="allow", protected_namespaces=())
+    model_config = ConfigDict(strict=True, extra="forbid", protected_namespaces=())
 
 
 class Claim(_Stated):
     """A measured number."""
 
-    part: str
-    value: Number | None
-    counted: Counted | None = None
-    withheld: list[str] = []
+    part: str = Field(description="what was measured, in the text grammar; parameters that are withheld are left out")
+    value: Number | None = Field(description="the number; none where the measure does not apply")
+    counted: Counted | None = Field(default=None, description="what sizes of classes count, where it is not the usual")
+    withheld: list[str] = Field(default=[], description="parameters that are not published")
+    reason: str = Field(default="", description="why the measure does not apply")
+    evidence: dict[str, Any] = Field(default={}, description="further numbers of the same measure")
 
 
 class Required(Claim):
     """A requirement with its measured number."""
 
-    holds: bool
+    holds: bool = Field(description="whether the release meets it")
+    wish: str = Field(default="", description="the requirement in words")
 
 
 class Condition(_Stated):
     """A requirement on some of the records, which the file does not tell apart."""
 
-    claim: str
-    value: Any
+    claim: str = Field(description="what holds for them")
+    value: Any = Field(description="the smallest size of their classes")
+    inference: str = Field(default="", description="the inference that they block")
 
 
 class Beside(_Stated):
     """A further table of the release."""
 
-    file: FileName
-    sha256: str
+    file: FileName = Field(description="name of the file")
+    sha256: str = Field(description="SHA-256 of the file")
+    rows: int = Field(default=0, description="number of records")
+    columns: list[str] = Field(default=[], description="names of the columns, in order")
+    name: str = Field(default="", description="what the table is")
 
 
-class Released(Beside):
+class Released(_Stated):
     """The file."""
 
-    rows: int
-    columns: list[str]
-    suppressed: int
+    file: FileName = Field(description="name of the file")
+    sha256: str = Field(description="SHA-256 of the file")
+    rows: int = Field(description="number of records")
+    columns: list[str] = Field(description="names of the columns, in order")
+    suppressed: int = Field(description="number of suppressed records")
 
 
 class Roles(_Stated):
     """The declared columns that were released."""
 
-    identifiers: list[str] = []
-    quasi: list[str] = []
-    sensitive: list[str] = []
-    insensitive: list[str] = []
-    weight: str | None = None
-    household: str | None = None
-    stratum: str | None = None
-    person: str | None = None
-    missing: dict[str, str] = {}
+    identifiers: list[str] = Field(default=[], description="columns that name a person by themselves")
+    quasi: list[str] = Field(default=[], description="quasi-identifiers: they form the classes")
+    sensitive: list[str] = Field(default=[], description="columns that nobody must be able to infer")
+    insensitive: list[str] = Field(default=[], description="columns that were released as they are")
+    weight: str | None = Field(default=None, description="column of sampling weights")
+    household: str | None = Field(default=None, description="column that names the household")
+    stratum: str | None = Field(default=None, description="column that names the stratum")
+    person: str | None = Field(default=None, description="column that names the person")
+    kinds: dict[str, str] = Field(default={}, description="what the values of each column are")
+    missing: dict[str, str] = Field(default={}, description="how missing values of a column count")
+
+
+class Kept(_Stated):
+    """A column that left on the word of the owner."""
+
+    column: str = Field(description="name of the column")
+    what: str = Field(description="what the column is: a role that names somebody, or undeclared")
+    values: Literal["none", "some", "all"] = Field(
+        alias="values of the original", description="how many of its cells hold a value of the original"
+    )
+
+
+class Sighting(_Stated):
+    """Something in a released column that could name somebody."""
+
+    column: str = Field(description="name of the column")
+    what: str = Field(description="what it looks like")
+    cells: int | None = Field(description="in how many cells")
+    of: int | None = Field(description="of how many")
+    acknowledged: str = Field(default="", description="why the owner lets it leave")
+
+
+class Earlier(_Stated):
+    """What the release and earlier ones tell together."""
+
+    checked: list[str] = Field(description="the earlier releases, as the commitments name them")
+    attacks: list[Claim] = Field(default=[], description="attacks on several releases")
+    broken: bool = Field(default=False, description="whether they reach more together than alone")
+    acknowledged: str = Field(default="", description="why the release may be published all the same")
+
+
+class PublicStep(_Stated):
+    """A step with the parameters that may be published."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str = Field(description="name of the step in the policy")
+    use: str = Field(description="the method; its parameters stand beside it")
+    withheld: list[str] = Field(default=[], description="parameters that are not published")
+    evidence: dict[str, Any] = Field(default={}, description="what the method reports about its work")
 
 
 class Certificate(_Stated):
-    """The public part of the evidence."""
+    """The public part of the evidence; a policy made the release, or a consent request."""
 
-    format: Literal["celosia certificate 1"]
-    release: Released
-    roles: Roles = Field(alias="schema")
-    counted: Counted
-    holds: bool
-    requirements: list[Required]
-    risks: list[Claim]
-    conditions: list[Condition] = []
-    tables: list[Beside] = []
-    losses: list[Claim] = []
-    attacks: list[Claim] = []
-    commitments: dict[str, str]
+    format: Literal["celosia certificate 1"] = Field(description="the version of this form")
+    celosia: str = Field(default="", description="version of Celosia that made the release")
+    created: str = Field(default="", description="when, in UTC")
+    made_by: str = Field(default="", alias="made by", description="the command that made it, where no policy did")
+    test: str = Field(default="", description="there when the release was made for a test, not for publication")
+    release: Released = Field(description="the file")
+    tables: list[Beside] = Field(default=[], description="further tables of the release")
+    roles: Roles = Field(alias="schema", description="the declared columns")
+    counted: Counted = Field(description="what sizes of classes count")
+    left_out: list[str] = Field(default=[], description="columns of the input that were not released")
+    kept: list[Kept] = Field(default=[], description="columns that left on the word of the owner")
+    guard: list[Sighting] = Field(default=[], description="what the guard saw in the released columns")
+    history: Earlier | None = Field(default=None, description="the check against earlier releases")
+    holds: bool = Field(description="whether every requirement holds")
+    requirements: list[Required] = Field(description="the requirements with their measured numbers")
+    conditions: list[Condition] = Field(default=[], description="requirements on some of the records")
+    risks: list[Claim] = Field(description="risks measured on the release")
+    losses: list[Claim] = Field(default=[], description="what was lost, against the original")
+    attacks: list[Claim] = Field(default=[], description="attacks, against the original")
+    formal: str = Field(default="", description="why measures against the original are withheld")
+    steps: list[PublicStep] = Field(default=[], description="what was done, one after the other")
+    baseline: str = Field(default="", description="what distributions are compared with")
+    order: Literal["shuffled", "kept"] = Field(default="shuffled", description="the order of the records")
+    commitments: dict[str, str] = Field(
+        description="keyed hashes of the input, the policy and the private record; the record holds the key"
+    )
+    parameters: dict[str, Any] = Field(default={}, description="of a consent request: how it protects")
+    inferences: list[dict[str, Any]] = Field(default=[], description="of a consent request: the blocked inferences")
+    owners: Any = Field(default=None, description="of a consent request: number of owners")
+    owners_who_block: Any = Field(default=None, alias="owners who block", description="how many of them block")
+    rows_marked: Any = Field(default=None, alias="rows marked", description="rows of owners who block")
+    facts: dict[str, Any] = Field(default={}, description="of a consent request: facts about the protection")
+    before: Any = Field(default=None, description="of a consent request: the result before it was protected")
+    measured: Any = Field(default=None, description="of a consent request: attacks on the release")
+    withheld: Any = Field(default=None, description="of a consent request: numbers that are not published")
 
 
 class Input(_Stated):
     """What the release was made of."""
 
-    sha256: str | None
+    sha256: str | None = Field(description="SHA-256 of the file, or of the result of the query")
+    file: str = Field(default="", description="name of the file")
+    content: str = Field(default="", description="fingerprint of the records")
+    rows: int | None = Field(default=None, description="number of records")
 
 
 class RecordedStep(_Stated):
     """A step with all its parameters."""
 
-    name: str
-    parameters: dict[str, Any]
+    name: str = Field(description="name of the step in the policy")
+    parameters: dict[str, Any] = Field(description="the method with all parameters, private ones too")
 
 
 class Record(_Stated):
     """The private part of the evidence; a policy made it, or a consent request."""
 
-    format: Literal["celosia private record 1"]
-    key: Hex
-    seed: Annotated[str, StringConstraints(pattern="^[0-9a-f]+$")]
-    input: Input
-    certificate: str
-    committed: dict[str, str] = {}
-    policy: str = ""
-    steps: list[RecordedStep] = []
-    transformation: list[dict[str, Any]] = []
-    request: dict[str, Any] = {}
+    format: Literal["celosia private record 1"] = Field(description="the version of this form")
+    celosia: str = Field(default="", description="version of Celosia that made the release")
+    created: str = Field(default="", description="when, in UTC")
+    key: Hex = Field(description="the key of the commitments")
+    seed: Annotated[str, StringConstraints(pattern="^[0-9a-f]+$")] = Field(description="the seed of the run")
+    input: Input = Field(description="what the release was made of")
+    certificate: str = Field(description="SHA-256 of the certificate")
+    committed: dict[str, str] = Field(default={}, description="what else is committed to, by name")
+    policy: str = Field(default="", description="the text of the policy")
+    steps: list[RecordedStep] = Field(default=[], description="the steps that were run")
+    transformation: list[dict[str, Any]] = Field(default=[], description="what each step did, for new records")
+    rows: str = Field(default="", description="which record of the input each released one is; compressed")
+    before: dict[str, Any] = Field(default={}, description="the assessment of the input")
+    after: dict[str, Any] = Field(default={}, description="the assessment of the release")
+    comparison: dict[str, Any] = Field(default={}, description="losses and attacks")
+    history: list[dict[str, Any]] = Field(default=[], description="the attacks on this and earlier releases")
+    types: dict[str, str] = Field(default={}, description="the type of each column of the input")
+    request: dict[str, Any] = Field(default={}, description="the consent request")
+    design: dict[str, Any] = Field(default={}, description="how a consent request protects")
+    moment: Any = Field(default=None, description="the state of the choices that a consent request honoured")
+    default: str = Field(default="", description="what an unanswered question meant to a consent request")
+    report: dict[str, Any] = Field(default={}, description="the whole report of a consent request")
 
     @model_validator(mode="after")
     def _whole(self) -> Record:

@@ -25,7 +25,7 @@ import numpy as np
 
 import celosia
 from celosia.data.io.atomic import replaced, settle, together
-from celosia.release.certificate import journal_of
+from celosia.release.certificate import Certificate, Record, journal_of
 from celosia.show.blocks import Block, Shown, release_blocks
 from celosia.table import Table
 
@@ -96,7 +96,11 @@ def sealed(
     if beside:
         certificate["tables"] = list(beside)
     certificate["commitments"] = {"how": "HMAC-SHA-256 with a key that the private record holds", **opened(record)}
-    return certificate, {**record, "certificate": hashlib.sha256(canonical(certificate)).hexdigest()}
+    record = {**record, "certificate": hashlib.sha256(canonical(certificate)).hexdigest()}
+    # nothing is written that could not be read: a field that the forms do not know is a mistake of ours
+    Certificate.model_validate(plain(certificate))
+    Record.model_validate(plain(record))
+    return certificate, record
 
 
 @contextlib.contextmanager

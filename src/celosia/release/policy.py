@@ -70,7 +70,7 @@ class Policy(Section):
     format: Literal[1] = Field(default=1, description="the version of this form")
     about: About = Field(default_factory=About, description="what the release is, for its readers")
     input: Input = Field(description="what is read")
-    columns: Described = Field(default=Schema(), alias="schema", description="the columns")
+    columns: Described = Field(default_factory=Schema, alias="schema", description="the columns")
     require: Annotated[tuple[ModelPart, ...], Strict(False)] = Field(default=(), description="what must hold")
     steps: tuple[StepPart, ...] = Field(default=(), alias="step", description="what is done, one after the other")
     measure: Measure = Field(default_factory=Measure, description="what is measured")
@@ -120,7 +120,7 @@ class Policy(Section):
         policy._text = text  # noqa: SLF001  (of its own class)
         return policy
 
-    @field_validator("steps", mode="plain")
+    @field_validator("steps", mode="plain", json_schema_input_type=tuple[StepPart, ...])
     @classmethod
     def _steps(cls, entries: Any, info: ValidationInfo) -> tuple[Step, ...]:
         """The steps; one that needs requirements and names none gets those of the policy."""

@@ -31,7 +31,7 @@ from celosia.data.io.filetypes import FileType, type_of
 from celosia.data.io.sources import is_url
 from celosia.data.schema import Kind, Missing, Schema
 from celosia.errors import suggestion
-from celosia.parts import Loss, Method, Model, Threat, build, from_directory, located
+from celosia.parts import KIND, Loss, Method, Model, Threat, build, from_directory, located
 
 Language = Literal["en", "es", "ca"]
 
@@ -46,12 +46,12 @@ def _part(kind: str) -> Any:
     return PlainValidator(lambda value, info: build(kind, located(kind, value, directory_of(info))))
 
 
-def _written(*kinds: str) -> WithJsonSchema:
-    return WithJsonSchema({"anyOf": [{"$ref": f"#/$defs/{kind}"} for kind in kinds]})
+def _written(kind: str) -> WithJsonSchema:
+    return WithJsonSchema({KIND: kind})
 
 
 ModelPart = Annotated[Model, _part("model"), _written("model")]
-ThreatPart = Annotated[Threat, _part("risk or attack"), _written("risk", "attack")]
+ThreatPart = Annotated[Threat, _part("risk or attack"), _written("risk or attack")]
 LossPart = Annotated[Loss, _part("loss"), _written("loss")]
 Candidate = Annotated[
     Any, AfterValidator(lambda value, info: located("method", value, directory_of(info))), _written("candidate")
@@ -256,7 +256,7 @@ def _seed(value: Any) -> Any:
 class Run(Section):
     """How the policy is run."""
 
-    seed: Annotated[int | None, BeforeValidator(_seed)] = Field(
+    seed: Annotated[int | None, BeforeValidator(_seed, json_schema_input_type=int | str)] = Field(
         default=None, description="seed of at least 65 bits; drawn from the operating system unless given"
     )
     testing: bool = Field(default=False, description="allows a small seed, for tests and demonstrations")

@@ -42,7 +42,7 @@ class Same:
         return isinstance(other, Same) and self.thing is other.thing
 
 
-Source = Annotated[Any, PlainSerializer(_plain), WithJsonSchema({"type": "string"}), Place()]
+Source = Annotated[Any, PlainSerializer(_plain), WithJsonSchema({"type": ["string", "object", "array"]}), Place()]
 """A path, ``{url = …, query = …}``, or a frame of Polars, pandas, PyArrow or DuckDB, or a :class:`Table`."""
 
 
