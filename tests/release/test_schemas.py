@@ -20,7 +20,7 @@ from celosia.release.schemas import SCHEMAS
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
     """The policy, the certificate and the record of a small demonstration, as plain data."""
-    place = prepare(tmp_path_factory.mktemp("demo"), persons=300)
+    place = prepare(tmp_path_factory.mktemp("demo"), persons=2000)
     paths = run(place).paths
     return {
         "policy": tomllib.loads(place.read_text("utf-8")),

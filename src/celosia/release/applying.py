@@ -98,9 +98,7 @@ def apply(record: Mapping[str, Any] | str | Path, source: Any, *, released: Any 
     return Reused(table, original, tuple(methods), unplaced, _violating(table, require, wishes, released))
 
 
-def _replayed(
-    table: Table, method: Method, recorded: Mapping[str, Any], name: str
-) -> tuple[Table, NDArray[np.bool_]]:
+def _replayed(table: Table, method: Method, recorded: Mapping[str, Any], name: str) -> tuple[Table, NDArray[np.bool_]]:
     """The table under what a step did, and the records without a place."""
     try:
         return method.replay(table, recorded, Stream(fresh_seed()).child(name))

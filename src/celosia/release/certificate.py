@@ -112,8 +112,8 @@ class Sighting(_Stated):
 
     column: str = Field(description="name of the column")
     what: str = Field(description="what it looks like")
-    cells: int | None = Field(description="in how many cells")
-    of: int | None = Field(description="of how many")
+    cells: int = Field(description="in how many cells")
+    of: int = Field(description="of how many")
     acknowledged: str = Field(default="", description="why the owner lets it leave")
 
 
