@@ -1,55 +1,28 @@
-"""What the cells of a column tell: how many values, how well they tell records apart, which kind they are."""
+"""What the cells of a column tell: how many values, how well they tell records apart, which kind they are.
+
+All counts are over filled cells: a column that is empty in most records is judged by the others.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.schema import Kind
 from celosia.errors import DataError
+from celosia.proposals.notation import date_notation, means_missing, number_notation, scale_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-#: Records looked at for patterns and notations; counts are taken over all records.
-SAMPLE = 20_000
+#: Cells that are looked at: of a larger table every n-th record, so that time and memory stay bounded.
+CELLS = 10_000_000
+#: Records that are looked at, however wide or narrow the table is.
+FEWEST_ROWS, MOST_ROWS = 2_000, 200_000
 #: Distinct values that a pattern is tried on.
 TRIED = 1_000
-DATE_FORMATS = (
-    "%d/%m/%Y",
-    "%m/%d/%Y",
-    "%Y/%m/%d",
-    "%d-%m-%Y",
-    "%d.%m.%Y",
-    "%Y%m%d",
-    "%d/%m/%y",
-    "%d %b %Y",
-    "%b %d, %Y",
-)
-SCALES = (
-    ("very low", "low", "medium", "high", "very high"),
-    ("low", "medium", "high"),
-    ("low", "moderate", "high"),
-    ("mild", "moderate", "severe"),
-    ("small", "medium", "large"),
-    ("poor", "fair", "good", "very good", "excellent"),
-    ("very bad", "bad", "fair", "good", "very good"),
-    ("never", "rarely", "sometimes", "often", "always"),
-    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
-    ("none", "primary", "secondary", "tertiary"),
-    ("muy bajo", "bajo", "medio", "alto", "muy alto"),
-    ("baja", "media", "alta"),
-    ("leve", "moderado", "grave"),
-    ("leve", "moderada", "grave"),
-    ("muy malo", "malo", "regular", "bueno", "muy bueno"),
-    ("nunca", "raramente", "a veces", "a menudo", "siempre"),
-    ("sin estudios", "primaria", "secundaria", "universitaria"),
-    ("molt baix", "baix", "mitjà", "alt", "molt alt"),
-    ("baixa", "mitjana", "alta"),
-    ("lleu", "moderat", "greu"),
-    ("mai", "poques vegades", "a vegades", "sovint", "sempre"),
-    ("sense estudis", "primària", "secundària", "universitària"),
-)  # fmt: skip
+#: A value on fewer records than this is rare: it does not leave as it is.
+RARE = 10
 
 
 @dataclass(frozen=True)
@@ -60,29 +33,56 @@ class Content:
     rows: int
     missing: int
     distinct: int
-    #: Share of distinct values among the records.
+    #: Share of distinct values among the filled cells.
     distinction: float
-    #: Share of pairs of records that the column tells apart.
+    #: Share of pairs of filled records that the column tells apart.
     separation: float
     kind: Kind
-    #: Distinct values of the sample, as text.
+    #: Distinct values of the sample as text, the most frequent ones first.
     values: tuple[str, ...]
+    #: How often each of these values stands in the sample.
+    counts: tuple[int, ...] = field(default=(), repr=False)
+    #: How many of the values stand on at least ``RARE`` records of the sample.
+    frequent: int = 0
     whole: bool = False
+    #: Words per value, on average.
+    words: float = 0.0
+    #: Cells of the sample with blanks before or after the value.
+    blanks: int = 0
+    #: Whether the cells are text.
     text: bool = False
     date_format: str | None = None
+    #: Notation of numbers that are written as text: sign of thousands, decimal mark.
+    number_format: tuple[str, str] | None = None
     scale: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
     skewed: bool = False
 
     @property
+    def filled(self) -> int:
+        """Cells that hold a value."""
+        return self.rows - self.missing
+
+    @property
     def repeats(self) -> float:
         """Records per distinct value, missing ones left out."""
-        return (self.rows - self.missing) / max(self.distinct, 1)
+        return self.filled / max(self.distinct, 1)
+
+
+def sample_size(rows: int, columns: int) -> int:
+    """Return how many records of a table are looked at.
+
+    >>> sample_size(1000, 20), sample_size(1_000_000, 20), sample_size(1_000_000, 5000)
+    (1000, 200000, 2000)
+    """
+    return min(rows, MOST_ROWS, max(FEWEST_ROWS, CELLS // max(columns, 1)))
 
 
 def contents_of(frame: pl.DataFrame | pl.LazyFrame) -> dict[str, Content]:
-    """Profile every column in one pass for the counts and one over a sample for the rest.
+    """Profile every column: a table of up to 200 000 records whole, of a larger one every n-th record.
+
+    The number of distinct values and of missing cells is counted (of a larger table, estimated) over all records.
 
     >>> import polars as pl
     >>> found = contents_of(pl.DataFrame({"a": [1, 1, 2, 3], "b": ["x", "x", "x", "x"]}))
@@ -97,19 +97,19 @@ def contents_of(frame: pl.DataFrame | pl.LazyFrame) -> dict[str, Content]:
     rows = int(lazy.select(pl.len()).collect(engine="streaming").item())
     if rows == 0:
         raise DataError("the table has no records, so nothing can be suggested from its content.")
-    inner = lazy.collect_schema().names()
-    counted = [lazy.group_by(name).len(name="__n__").select(*_tallies(name)) for name in inner]
-    tallies = [part.row(0, named=True) for part in pl.collect_all(counted, engine="streaming")]
-    sample = lazy.gather_every(max(1, rows // SAMPLE)).collect(engine="streaming")
-    columns = zip(names, sample.get_columns(), tallies, strict=True)
-    return {name: _content(name, column, rows, tally) for name, column, tally in columns}
+    size = sample_size(rows, len(names))
+    sample = lazy.gather_every(-(-rows // size)).collect(engine="streaming")
+    over_all = _over_all(lazy) if sample.height < rows else [None] * len(names)
+    columns = zip(names, sample.get_columns(), over_all, strict=True)
+    return {name: _content(name, column, rows, counted) for name, column, counted in columns}
 
 
 def numbered(frame: pl.DataFrame | pl.LazyFrame, names: list[str]) -> pl.LazyFrame:
     """Return these columns of a frame, in this order, under the names ``c0``, ``c1``, …."""
     lazy = frame.lazy()
+    order = {name: i for i, name in enumerate(names)}
     every = lazy.collect_schema().names()
-    place = {name: f"c{names.index(name)}" if name in names else f"rest{i}" for i, name in enumerate(every)}
+    place = {name: f"c{order[name]}" if name in order else f"rest{i}" for i, name in enumerate(every)}
     renamed = lazy.rename(place, strict=True)
     return renamed.select(f"c{i}" for i in range(len(names)))
 
@@ -142,42 +142,49 @@ def _shares(classes: int, rows: int, pairs: float) -> tuple[float, float]:
     return classes / rows, 1.0 - pairs / (rows * (rows - 1))
 
 
-def _tallies(name: str) -> list[pl.Expr]:
-    """Return the sums over the counts of one column's values."""
+def _over_all(lazy: pl.LazyFrame) -> list[tuple[int, int] | None]:
+    """Return the number of distinct values (estimated) and of missing cells of every column, over all records."""
     import polars as pl
 
-    n = pl.col("__n__").cast(pl.Float64)
-    return [
-        pl.len().alias("classes"),
-        (n * (n - 1)).sum().alias("pairs"),
-        pl.col("__n__").filter(pl.col(name).is_null()).sum().alias("missing"),
-    ]
+    every = pl.all()
+    distinct = lazy.select(every.drop_nulls().approx_n_unique()).collect(engine="streaming").row(0)
+    missing = lazy.select(every.null_count()).collect(engine="streaming").row(0)
+    return [(int(a), int(b)) for a, b in zip(distinct, missing, strict=True)]
 
 
-def _content(name: str, column: pl.Series, rows: int, tally: dict[str, Any]) -> Content:
-    """Describe one column by its sample and its counts."""
+def _content(name: str, column: pl.Series, rows: int, counted: tuple[int, int] | None) -> Content:
+    """Describe one column by its sample, and by the counts over all records where the sample is a part of them."""
     import polars as pl
 
-    missing = int(tally["missing"] or 0)
-    distinct = int(tally["classes"]) - (missing > 0)
-    distinction, separated = _shares(int(tally["classes"]), rows, float(tally["pairs"]))
     cells = column.drop_nulls()
-    values = cells.unique(maintain_order=True).head(TRIED)
+    if column.dtype.is_float():
+        cells = cells.drop_nans()
+    tally = cells.rename("value").value_counts(sort=True, name="n")
+    n = tally["n"].cast(pl.Float64)
+    distinction, separated = _shares(len(tally), len(cells), float((n * (n - 1)).sum()))
+    distinct, missing = counted or (len(tally), rows - len(cells))
+    if counted:
+        distinct = max(distinct, len(tally)) if len(tally) > TRIED else len(tally)
+        distinction = min(1.0, distinct / max(rows - missing, 1))
+    first = tally.head(TRIED)
+    texts = first["value"].cast(pl.String)
     facts: dict[str, Any] = {"kind": Kind.NOMINAL}
     if column.dtype.is_numeric():
         facts = _numeric(cells, distinct)
     elif column.dtype.is_temporal():
         facts = {"kind": Kind.DATE}
     elif column.dtype in (pl.String, pl.Categorical) or isinstance(column.dtype, pl.Enum):
-        facts = _textual(values.cast(pl.String))
+        facts = _textual(texts, tally)
     return Content(
         name=name,
         rows=rows,
         missing=missing,
         distinct=distinct,
-        distinction=distinction,
-        separation=separated,
-        values=tuple(values.cast(pl.String).to_list()),
+        distinction=distinction if len(cells) else 0.0,
+        separation=separated if len(cells) else 0.0,
+        values=tuple(texts.to_list()),
+        counts=tuple(first["n"].to_list()),
+        frequent=int((tally["n"] >= RARE).sum()),
         **facts,
     )
 
@@ -191,35 +198,30 @@ def _numeric(cells: pl.Series, distinct: int) -> dict[str, Any]:
         return {"kind": Kind.NUMERIC}
     whole = bool((numbers == numbers.round()).all())
     low, middle, high = (float(numbers.quantile(q, "linear") or 0.0) for q in (0.01, 0.5, 0.99))
+    if whole and low > 18_500_000 and high < 21_500_000:
+        notation = date_notation(cells.unique().head(TRIED).cast(pl.Int64).cast(pl.String))
+        if notation == "%Y%m%d":
+            return {"kind": Kind.DATE, "whole": True, "date_format": notation}
     # A dozen small whole numbers are codes of categories more often than amounts.
     few = whole and distinct <= 12 and high - low <= 20
     skewed = low >= 0 and high > 0 and middle - low < 0.1 * (high - low)
     return {"kind": Kind.NOMINAL if few else Kind.NUMERIC, "whole": whole, "low": low, "high": high, "skewed": skewed}
 
 
-def _textual(values: pl.Series) -> dict[str, Any]:
-    """Tell dates, ordered scales and free text from plain categories."""
-    notation = _notation(values)
+def _textual(values: pl.Series, tally: pl.DataFrame) -> dict[str, Any]:
+    """Tell dates, numbers, ordered scales and free text from plain categories."""
+    import polars as pl
+
+    stripped = values.str.strip_chars()
+    cells = tally["value"].cast(pl.String)
+    blanks = int(tally["n"].filter(cells != cells.str.strip_chars()).sum())
+    telling = pl.Series([text for text in stripped.to_list() if not means_missing(text)], dtype=pl.String)
+    facts: dict[str, Any] = {"kind": Kind.NOMINAL, "blanks": blanks, "text": True}
+    notation = date_notation(telling)
     if notation:
-        return {"kind": Kind.DATE, "date_format": notation}
-    lowered = {value.strip().lower() for value in values.to_list()}
-    for scale in SCALES:
-        if len(lowered) > 1 and lowered <= set(scale):
-            return {"kind": Kind.ORDINAL, "scale": tuple(word for word in scale if word in lowered)}
-    long = values.str.count_matches(r"\S+").mean() if len(values) else 0
-    return {"kind": Kind.NOMINAL, "text": isinstance(long, float) and long >= 5}
-
-
-def _notation(values: pl.Series) -> str | None:
-    """Return the notation that reads (nearly) all values as dates of the last two centuries."""
-    import datetime as dt
-
-    if len(values) < 2 or not bool((values.str.len_chars() >= 6).all()):
-        return None
-    for notation in ("%Y-%m-%d", "%Y-%m", *DATE_FORMATS):
-        text = values + "-01" if notation == "%Y-%m" else values
-        days = text.str.to_date("%Y-%m-%d" if notation == "%Y-%m" else notation, strict=False)
-        plausible = days.is_between(dt.date(1850, 1, 1), dt.date(2150, 1, 1)).sum()
-        if plausible >= 0.98 * len(values):
-            return notation
-    return None
+        return facts | {"kind": Kind.DATE, "date_format": notation}
+    scale = scale_of({text.lower() for text in telling.to_list()})
+    if scale:
+        return facts | {"kind": Kind.ORDINAL, "scale": scale}
+    words = telling.str.count_matches(r"\S+").mean() if len(telling) else 0
+    return facts | {"words": words if isinstance(words, float) else 0.0, "number_format": number_notation(telling)}

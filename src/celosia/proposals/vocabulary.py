@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
-from celosia.proposals.meanings import MEANINGS, Meaning
+from celosia.proposals.meanings import Meaning, meanings
+
+#: Letters that have no accent to be taken off.
+LETTERS = str.maketrans({"ß": "ss", "ẞ": "SS", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "AE", "œ": "oe"})
+#: Words whose digits belong to them.
+NUMBERED = frozenset(["icd9", "icd10", "cie9", "cie10", "cim10", "ipv4", "ipv6", "phq9", "gad7", "hba1c", "zip4"])
+#: "city_name" is a city: a bare word for name gives way to what it is the name of.
+BARE_NAMES = frozenset([("name",), ("nombre",), ("nom",), ("nome",), ("naam",)])
+JOINING = frozenset(["de", "del", "la", "el", "of", "the", "d", "l", "di", "da", "do", "des", "du", "der", "den"])
 
 
 def words_of(name: str) -> tuple[str, ...]:
@@ -14,42 +23,45 @@ def words_of(name: str) -> tuple[str, ...]:
     >>> words_of("DataNaixement"), words_of("fecha_de_nacimiento"), words_of("HIVStatus2")
     (('data', 'naixement'), ('fecha', 'de', 'nacimiento'), ('hiv', 'status'))
     """
-    text = unicodedata.normalize("NFKD", name.replace("ñ", "n").replace("Ñ", "N"))
+    text = unicodedata.normalize("NFKD", name.translate(LETTERS))
     text = "".join(c for c in text if not unicodedata.combining(c))
     text = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
-    words = re.findall(r"[a-z]+\d*", text.lower())
-    trimmed = [
-        re.sub(r"\d+$", "", w) if w not in ("icd9", "icd10", "cie9", "cie10", "cim10", "ipv4", "ipv6") else w
-        for w in words
-    ]
-    return tuple(trimmed)
+    words = re.findall(r"[a-z]+(?:\d+[a-z]*)?", text.lower())
+    return tuple(w if w in NUMBERED else re.sub(r"\d+[a-z]*$", "", w) for w in words)
 
 
-def _phrases() -> list[tuple[tuple[str, ...], Meaning]]:
-    """Return every phrase as words with its meaning, longest first, in the order of the meanings."""
-    pairs = [(tuple(p.split()), m) for m in MEANINGS for p in m.words.split(",") if p.strip()]
-    return sorted(pairs, key=lambda pair: -len(pair[0]))
+@cache
+def _phrases() -> tuple[tuple[tuple[str, ...], Meaning], ...]:
+    """Every phrase as words with its meaning, longest first, in the order of the meanings."""
+    pairs = [(tuple(phrase.split()), meaning) for meaning in meanings() for phrase in meaning.phrases]
+    return tuple(sorted(pairs, key=lambda pair: -len(pair[0])))
 
 
-PHRASES = _phrases()
+def meanings_of(name: str) -> list[Meaning]:
+    """Return what a column name can mean, most likely first.
+
+    The whole name before a part of it, longer phrases before shorter ones, bare words for names and codes last.
+
+    >>> [m.what for m in meanings_of("fecha_ingreso")], [m.what for m in meanings_of("wagen")]
+    (['date of an event'], [])
+    """
+    words = words_of(name)
+    bare = tuple(word for word in words if word not in JOINING)
+    joined = {"".join(words), "".join(bare)}
+    whole = [m for phrase, m in _phrases() if "".join(phrase) in joined]
+    inside = [(p, m) for p, m in _phrases() if _inside(p, words) or _inside(p, bare)]
+    strong = [m for p, m in inside if not m.weak and p not in BARE_NAMES]
+    ranked = [*whole, *strong, *(m for _, m in inside if not m.weak), *(m for _, m in inside)]
+    return list({meaning.what: meaning for meaning in ranked}.values())
 
 
 def meaning_of(name: str) -> Meaning | None:
-    """Return what a column name means, or None.
+    """Return the likeliest meaning of a column name, or None.
 
     >>> meaning_of("codi_postal").what, meaning_of("PrimerApellido").what, meaning_of("wagen")
     ('postcode', 'name of a person', None)
     """
-    words = words_of(name)
-    joined = "".join(words)
-    for phrase, meaning in PHRASES:
-        if "".join(phrase) == joined:
-            return meaning
-    found = [(phrase, meaning) for phrase, meaning in PHRASES if _inside(phrase, words)]
-    # "city_name" is a city: a bare word for name gives way to what it is the name of, a bare id to anything.
-    strong = [m for p, m in found if not m.weak and p not in (("name",), ("nombre",), ("nom",))]
-    ranked = [*strong, *(m for _, m in found if not m.weak), *(m for _, m in found)]
-    return ranked[0] if ranked else None
+    return next(iter(meanings_of(name)), None)
 
 
 def _inside(phrase: tuple[str, ...], words: tuple[str, ...]) -> bool:

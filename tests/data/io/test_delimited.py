@@ -55,8 +55,46 @@ def test_decimal_comma(put):
     assert read(path, decimal=".")["x"].to_list() == ["1,5", "-2"]
 
 
-def test_points_and_commas_together_are_not_decimal_commas(put):
-    assert read(put("x;y\n1,5;2.5\n"))["x"].dtype == pl.String
+def test_a_column_may_have_a_decimal_mark_of_its_own(put):
+    path = put("x;y\n1,5;2.5\n")
+    assert read(path).rows() == [(1.5, 2.5)]
+    facts = cio.scan(path).facts
+    assert (facts.decimal, facts.grouping) == (".", {"x": (".", ",")})
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (["1.234,56", "78,9", "-3"], [1234.56, 78.9, -3.0]),
+        (["1.234.567", "12.000"], [1234567, 12000]),
+        (["1 234,5", "12"], [1234.5, 12.0]),
+        (["1'234.50", "0"], [1234.5, 0.0]),
+        (["1.234,56", "NS/NC", "no consta", "5"], [1234.56, None, None, 5.0]),
+        (["12", "3", *["4"] * 10_500, "1.234,5"], [12.0, 3.0, *[4.0] * 10_500, 1234.5]),
+    ],
+)
+def test_numbers_with_signs_of_thousands(put, cells, numbers):
+    path = put("\n".join(["x;y", *(f"{cell};a" for cell in cells), ""]))
+    assert read(path)["x"].to_list() == numbers
+    assert "x" in cio.scan(path).facts.grouping
+
+
+@pytest.mark.parametrize(
+    "cells", [["1,234", "7.5,1"], ["1.23.4,5"], ["01.234,50"], ["1.234,56", "12.5"], ["1,5", "2.5"]]
+)
+def test_what_could_be_read_in_two_ways_stays_text(put, cells):
+    assert read(put("\n".join(["x|y", *(f"{cell}|a" for cell in cells), ""])))["x"].to_list() == cells
+
+
+def test_points_are_thousands_where_the_file_has_decimal_commas(put):
+    path = put("amount;ratio\n1.234;0,5\n12.000;1,25\n")
+    assert read(path).rows() == [(1234, 0.5), (12000, 1.25)]
+    assert cio.scan(path).facts.decimal == ","
+
+
+def test_marks_in_a_column_of_dates_are_missing(put):
+    path = put("day;x\n03/02/2024;1\nNS/NC;2\n")
+    assert read(path, dates={"day": "%d/%m/%Y"})["day"].to_list() == [dt.date(2024, 2, 3), None]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])

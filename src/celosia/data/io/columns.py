@@ -7,6 +7,7 @@ postcode, not 8001.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,42 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars as pl
 
+#: Answers that say nothing. In a column of texts they may be values (``NS`` is Nova Scotia), among numbers they cannot.
+NO_ANSWER = frozenset(
+    (
+        "ns/nc|ns|nc|no sabe|no contesta|no sabe/no contesta|no consta|desconocido|desconocida|sin datos|"
+        "sin dato|sin especificar|no especificado|no informado|no disponible|desconegut|desconeguda|"
+        "sense dades|sense especificar|no informat|no ho sap|unknown|not known|not stated|not available|"
+        "not reported|not specified|unspecified|missing|refused|don't know|no answer|inconnu|non renseigné|"
+        "ne sait pas|unbekannt|keine angabe|k.a.|weiß nicht|sconosciuto|non disponibile|desconhecido|"
+        "sem informação|não informado|ignorado|nieznany|brak danych|onbekend|n/a|n/d|n.d.|s/d|nd|sd"
+    ).split("|")
+)
 #: Marks that mean *missing* in a column of numbers or dates. In text they may be values (``NA`` is Namibia).
-MARKS = ("NA", "N/A", "NaN", "nan", "NULL", "null", "None", ".", "?", "-")
+MARKS = (
+    *(
+        "NA",
+        "N/A",
+        "NaN",
+        "nan",
+        "NULL",
+        "null",
+        "None",
+        ".",
+        "..",
+        "?",
+        "-",
+        "--",
+        "#N/A",
+        "#N/D",
+        "#NULL!",
+        "#VALUE!",
+    ),
+    *sorted({form for word in NO_ANSWER - {"n/a"} for form in (word, word.upper(), word.capitalize())}),
+)
+#: Signs of thousands with the decimal mark that goes with them: 1.234,56 · 1,234.56 · 1 234,56 · 1'234.56
+Groupings = tuple[tuple[str, str], ...]
+GROUPINGS: Groupings = ((".", ","), (",", "."), (" ", ","), ("\xa0", ","), ("\u202f", ","), ("'", "."), ("’", "."))
 # A number of more than 15 digits would lose some as a double; up to 18 digits fit an integer.
 PATTERNS = {
     "integer": r"^(?:0|-?[1-9]\d{0,17})$",
@@ -29,12 +64,16 @@ WIDER = {"integer": "number", "number": "text", "truth": "text", "date": "text",
 
 @dataclass(frozen=True)
 class Reading:
-    """How the cells of one column are read: as what, which marks are missing, with blanks stripped or not."""
+    """How the cells of one column are read: as what, which marks are missing, with blanks stripped or not.
+
+    ``grouping`` is the sign of thousands and the decimal mark of numbers that are written with both.
+    """
 
     kind: str
     marks: tuple[str, ...] = ()
     strip: bool = False
     notation: str | None = None
+    grouping: tuple[str, str] | None = None
 
     def dtype(self) -> pl.DataType:
         """Return the polars type of the column."""
@@ -53,25 +92,71 @@ class Reading:
     @property
     def native(self) -> bool:
         """Say whether the scanner itself can read the column, without an expression after it."""
-        return not self.strip and len(self.marks) < 2 and "" not in self.marks and self.kind != "moment"
+        plain = not self.strip and self.grouping is None and self.kind != "moment"
+        return plain and len(self.marks) < 2 and "" not in self.marks
 
 
-def pattern(kind: str, decimal: str) -> str:
+def is_mark(text: str) -> bool:
+    """Say whether a cell is a mark or an answer that says nothing, whatever its case.
+
+    >>> is_mark("ns/NC"), is_mark("0")
+    (True, False)
+    """
+    return text in MARKS or text.lower() in NO_ANSWER
+
+
+def grouped_notation(cells: pl.Series, decimal: str = ".", groupings: Groupings = GROUPINGS) -> tuple[str, str] | None:
+    """Return the sign of thousands and the decimal mark by which all cells are numbers, or None.
+
+    Some cell must leave no doubt (1.234 alone could be either), or the file write its other numbers with this mark.
+
+    >>> import polars as pl
+    >>> grouped_notation(pl.Series(["1.234,56", "7,5"])), grouped_notation(pl.Series(["1.234", "7.500"]))
+    (('.', ','), None)
+    """
+    for grouping in groupings:
+        thousands, mark = map(re.escape, grouping)
+        if not cells.str.contains(_grouped("number", grouping)).all():
+            continue
+        sure = rf"\d{thousands}\d{{3}}{mark}|\d{thousands}\d{{3}}{thousands}|{mark}(?:\d{{1,2}}|\d{{4,}})$"
+        if (grouping[1] == decimal and decimal != ".") or cells.str.contains(sure).any():
+            return grouping
+    return None
+
+
+def _grouped(kind: str, grouping: tuple[str, str]) -> str:
+    """Return the regular expression of numbers with a sign of thousands."""
+    thousands, mark = map(re.escape, grouping)
+    places = rf"(?:{mark}\d+)?" if kind == "number" else ""
+    return rf"^[+-]?(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}}){{1,4}}|0|[1-9]\d{{0,14}}){places}$"
+
+
+def pattern(kind: str, decimal: str, grouping: tuple[str, str] | None = None) -> str:
     """Return the regular expression of one kind of cell.
 
     >>> import re
     >>> re.match(pattern("number", ","), "-3,5") is not None
     True
     """
+    if grouping is not None:
+        return _grouped(kind, grouping)
     if kind != "number" or decimal == ".":
         return PATTERNS[kind]
     return PATTERNS[kind].replace(r"\.", decimal)
 
 
 def readings_of(
-    cells: pl.LazyFrame, head: pl.DataFrame, decimal: str, marks: tuple[str, ...] = MARKS, *, quoted: bool = True
+    cells: pl.LazyFrame,
+    head: pl.DataFrame,
+    decimal: str,
+    marks: tuple[str, ...] = MARKS,
+    *,
+    quoted: bool = True,
+    settled: bool = False,
 ) -> dict[str, Reading]:
     """Decide how each column is read; ``cells`` and ``head`` hold the cells as text, perhaps in quotes.
+
+    A column may have signs of thousands, and a decimal mark of its own unless the file's is ``settled``.
 
     >>> import polars as pl
     >>> head = pl.DataFrame({"a": ["1", "2"], "zip": ["08001", "17001"]})
@@ -79,7 +164,8 @@ def readings_of(
     >>> [(name, r.kind) for name, r in readings_of(cells.lazy(), head, ".").items()]
     [('a', 'number'), ('zip', 'text')]
     """
-    found = {name: _guess(head[name], decimal, marks) for name in head.columns}
+    groupings = tuple(g for g in GROUPINGS if g[1] == decimal) if settled else GROUPINGS
+    found = {name: _guess(head[name], decimal, marks, groupings) for name in head.columns}
     unchecked = {name for name, reading in found.items() if reading.kind != "text"}
     # integer -> number -> text: three rounds end it; a fourth is for columns that are empty in the head.
     for _ in range(4):
@@ -87,10 +173,10 @@ def readings_of(
             break
         misfits, marked = _misfits(cells, {name: found[name] for name in unchecked}, decimal, marks)
         for name in [n for n in unchecked if marked[n] and not misfits[n]]:
-            found[name] = replace(found[name], marks=_marks_in(cells, name, found[name].strip, marks))
+            found[name] = replace(found[name], marks=marks_in(cells, name, found[name].strip, marks))
         unchecked = {name for name in unchecked if misfits[name]}
         for name in unchecked:
-            found[name] = _widened(cells, name, found[name], decimal, marks)
+            found[name] = _widened(cells, name, found[name], decimal, marks, groupings)
         unchecked = {name for name in unchecked if found[name].kind != "text"}
     for name in unchecked:
         found[name] = Reading("text")
@@ -107,6 +193,9 @@ def expression(name: str, reading: Reading, decimal: str, *, strict: bool = True
     cell = _cell(name, reading.strip)
     if reading.marks:
         cell = pl.when(cell.is_in(list(reading.marks)).not_()).then(cell)
+    if reading.grouping is not None:
+        thousands, decimal = reading.grouping
+        cell = cell.str.replace_all(thousands, "", literal=True)
     if reading.kind == "number" and decimal != ".":
         cell = cell.str.replace(decimal, ".", literal=True)
     if reading.kind == "moment":
@@ -129,7 +218,7 @@ def _cell(name: str, strip: bool) -> pl.Expr:
     return pl.when(stripped != "").then(stripped).alias(name)
 
 
-def _guess(head: pl.Series, decimal: str, marks: tuple[str, ...]) -> Reading:
+def _guess(head: pl.Series, decimal: str, marks: tuple[str, ...], groupings: Groupings) -> Reading:
     """Guess how a column is read from its first cells."""
     cells = head.drop_nulls()
     if cells.is_empty():
@@ -140,6 +229,10 @@ def _guess(head: pl.Series, decimal: str, marks: tuple[str, ...]) -> Reading:
     for kind in PATTERNS:
         if not bare.is_empty() and bare.str.contains(pattern(kind, decimal)).all():
             return Reading(kind, strip=spaced)
+    grouping = None if bare.is_empty() else grouped_notation(bare, decimal, groupings)
+    if grouping is not None:
+        whole = bool(bare.str.contains(_grouped("integer", grouping)).all())
+        return Reading("integer" if whole else "number", strip=spaced, grouping=grouping)
     # ", " between cells: every cell starts with a blank that belongs to the separator.
     return Reading("text", strip=bool(cells.str.starts_with(" ").all()))
 
@@ -169,25 +262,32 @@ def _misfit(cell: pl.Expr, reading: Reading, decimal: str) -> pl.Expr:
     """Say for each cell whether it cannot be read as the reading says."""
     if reading.kind == "empty":
         return cell.is_not_null()
-    misfit = ~cell.str.contains(pattern(reading.kind, decimal))
+    misfit = ~cell.str.contains(pattern(reading.kind, decimal, reading.grouping))
     if reading.kind in ("date", "moment"):
         # 30 February fits the pattern and is no date, and a calendar has no year 0.
         misfit |= cell.str.head(10).str.to_date("%Y-%m-%d", strict=False).is_null() | cell.str.starts_with("0000")
     return misfit & cell.is_not_null()
 
 
-def _widened(cells: pl.LazyFrame, name: str, reading: Reading, decimal: str, marks: tuple[str, ...]) -> Reading:
+def _widened(
+    cells: pl.LazyFrame, name: str, reading: Reading, decimal: str, marks: tuple[str, ...], groupings: Groupings
+) -> Reading:
     """Return the next reading to try after some cell did not fit."""
     import polars as pl
 
     misfits = cells.filter(_misfit(_cell(name, reading.strip), reading, decimal)).select(pl.col(name)).head(1000)
-    seen = _guess(misfits.collect(engine="streaming")[name], decimal, marks)
+    seen = _guess(misfits.collect(engine="streaming")[name], decimal, marks, groupings)
     if reading.kind == "empty":
         return seen
     # Blanks around a late number are no reason to call a column of numbers text.
     if seen.kind == reading.kind and seen.strip and not reading.strip:
         return seen
-    wider = WIDER[reading.kind]
+    numeric = reading.kind in ("integer", "number")
+    if numeric and seen.grouping is not None and reading.grouping in (None, seen.grouping):
+        return replace(seen, kind="number", strip=reading.strip or seen.strip)
+    if reading.grouping is not None and reading.kind == "integer":
+        return replace(reading, kind="number", strip=reading.strip or seen.strip)
+    wider = "text" if reading.grouping is not None else WIDER[reading.kind]
     return Reading("text") if wider == "text" else Reading(wider, strip=reading.strip or seen.strip)
 
 
@@ -201,7 +301,7 @@ def _with_empty(cells: pl.LazyFrame, names: list[str]) -> list[str]:
     return [name for name, empty in zip(names, row, strict=True) if empty]
 
 
-def _marks_in(cells: pl.LazyFrame, name: str, strip: bool, marks: tuple[str, ...]) -> tuple[str, ...]:
+def marks_in(cells: pl.LazyFrame, name: str, strip: bool, marks: tuple[str, ...]) -> tuple[str, ...]:
     """Return the marks that occur in a column."""
     cell = _cell(name, strip)
     found = cells.select(cell.filter(cell.is_in(list(marks))).unique()).collect(engine="streaming")
@@ -213,4 +313,20 @@ def mark_map(readings: Mapping[str, Reading]) -> dict[str, tuple[str, ...]]:
     return {name: reading.marks for name, reading in readings.items() if any(reading.marks)}
 
 
-__all__ = ["MARKS", "Reading", "expression", "mark_map", "pattern", "readings_of"]
+def grouping_map(readings: Mapping[str, Reading]) -> dict[str, tuple[str, str]]:
+    """Return the sign of thousands and the decimal mark per column that was read by them."""
+    return {name: reading.grouping for name, reading in readings.items() if reading.grouping is not None}
+
+
+__all__ = [
+    "MARKS",
+    "Reading",
+    "expression",
+    "grouped_notation",
+    "grouping_map",
+    "is_mark",
+    "mark_map",
+    "marks_in",
+    "pattern",
+    "readings_of",
+]

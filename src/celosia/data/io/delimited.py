@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.data.io.columns import MARKS, Reading, expression, mark_map, readings_of
+from celosia.data.io.columns import MARKS, Reading, expression, grouping_map, mark_map, marks_in, readings_of
 from celosia.data.io.facts import FileFacts, Scan
 from celosia.data.io.filetypes import FileType, existing, register
 from celosia.data.io.sniff import Dialect, dialect_of, encoding_of, opened
@@ -55,7 +55,7 @@ def scan(
     cells = _lazy(source, dialect, names, header, rows, {name: Reading("text") for name in names})
     marks = MARKS if missing is None else tuple(missing)
     try:
-        readings = _readings(cells, dialect, names, marks, text, dates or {}, quoted=structure.quoted)
+        readings = _readings(cells, dialect, names, marks, text, dates or {}, structure, settled=decimal is not None)
         _check_dates(file, cells, readings)
     except pl.exceptions.PolarsError as error:  # its message may quote a record
         raise DataError(f"{file.name} cannot be read as delimited text ({type(error).__name__}).") from error
@@ -68,6 +68,7 @@ def scan(
         encoding=dialect.encoding,
         decimal=dialect.decimal,
         marks=mark_map(readings),
+        grouping=grouping_map(readings),
         plain=_is_plain(source, dialect, names, header, rows, readings),
     )
     return Scan(_lazy(source, dialect, names, header, rows, readings), facts, str(file))
@@ -171,8 +172,9 @@ def _readings(
     marks: tuple[str, ...],
     text: Sequence[str] | bool,
     dates: Mapping[str, str],
+    structure: Structure,
     *,
-    quoted: bool,
+    settled: bool,
 ) -> dict[str, Reading]:
     """Decide the readings, leaving as text what is asked to be text."""
     asked = set(names) if text is True else set(text or ())
@@ -183,8 +185,12 @@ def _readings(
     found: dict[str, Reading] = {}
     if rest:
         wanted = cells.select(rest)
-        found = readings_of(wanted, wanted.head(10_000).collect(), dialect.decimal, marks, quoted=quoted)
-    found |= {name: Reading("date", strip=True, notation=notation) for name, notation in dates.items()}
+        head = wanted.head(10_000).collect()
+        found = readings_of(wanted, head, dialect.decimal, marks, quoted=structure.quoted, settled=settled)
+    found |= {
+        name: Reading("date", marks_in(cells, name, strip=True, marks=marks), strip=True, notation=notation)
+        for name, notation in dates.items()
+    }
     return {name: found.get(name, Reading("text")) for name in names}
 
 
@@ -194,12 +200,10 @@ def _check_dates(file: Path, cells: pl.LazyFrame, readings: dict[str, Reading]) 
     given = {name: reading for name, reading in readings.items() if reading.notation}
     if not given:
         return
-    wrong = [
-        (expression(n, Reading("text", strip=True), ".").is_not_null() & expression(n, r, ".", strict=False).is_null())
-        .sum()
-        .alias(n)
-        for n, r in given.items()
-    ]
+    wrong = []
+    for name, reading in given.items():
+        filled = expression(name, Reading("text", reading.marks, strip=True), ".").is_not_null()
+        wrong.append((filled & expression(name, reading, ".", strict=False).is_null()).sum().alias(name))
     counts = cells.select(wrong).collect(engine="streaming").row(0, named=True)
     bad = [f"{name}: {count}" for name, count in counts.items() if count]
     if bad:

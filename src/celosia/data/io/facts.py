@@ -53,6 +53,8 @@ class FileFacts:
     plain: bool = False
     #: Per column, the marks in a text file that were read as missing (``NA``, ``?``, …).
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: Per column, the sign of thousands and the decimal mark of numbers in a text file that were read by them.
+    grouping: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     #: Per column, the text that stands for each code.
     labels: Mapping[str, Mapping[float | str, str]] = field(default_factory=dict)
     #: Per column, the sentence that explains the column.

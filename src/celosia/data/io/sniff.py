@@ -20,6 +20,7 @@ SEPARATORS = (",", ";", "\t", "|")
 WESTERN = frozenset("áéíóúàèìòùâêîôûäëïöüãõñçßæœøåÁÉÍÓÚÀÈÌÒÙÂÊÎÔÛÄËÏÖÜÃÕÑÇÆŒØÅ¡¿ªº·€£§°«»–—‘’“”…´\xa0")
 COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
 POINT_NUMBER = re.compile(r"[+-]?\d+\.\d+")
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")
 
 
 @dataclass(frozen=True)
@@ -89,14 +90,17 @@ def separator_of(head: str) -> str:
 def decimal_of(head: str, separator: str) -> str:
     """Return the decimal mark: a comma when numbers are written with commas and none with a point.
 
-    >>> decimal_of("a;b\\n1,5;2\\n", ";"), decimal_of("a;b\\n1,5;2.5\\n", ";")
-    (',', '.')
+    A point before each three digits is no decimal mark where there are commas: 1.234,56.
+
+    >>> decimal_of("a;b\\n1,5;2\\n", ";"), decimal_of("a;b\\n1,5;2.5\\n", ";"), decimal_of("a;b\\n1,5;1.250\\n", ";")
+    (',', '.', ',')
     """
     if separator == ",":
         return "."
     cells = [cell.strip() for row in _rows(head, separator)[1:] for cell in row]
-    commas = any(COMMA_NUMBER.fullmatch(cell) for cell in cells)
-    points = any(POINT_NUMBER.fullmatch(cell) for cell in cells)
+    grouped = {cell for cell in cells if THOUSANDS.fullmatch(cell)}
+    commas = any(COMMA_NUMBER.fullmatch(cell) for cell in cells) or any("," in cell for cell in grouped)
+    points = any(POINT_NUMBER.fullmatch(cell) for cell in cells if cell not in grouped)
     return "," if commas and not points else "."
 
 
