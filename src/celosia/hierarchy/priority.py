@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from celosia.hierarchy.levels import Levels
 from celosia.hierarchy.part import Hierarchy
@@ -18,15 +18,28 @@ class Priority(Hierarchy):
     """On each level a further share of the least important values becomes ``*``; the others stay as they are.
 
     Important are the frequent values, or those first in ``order`` (values that it does not name come last). With
-    ``count`` levels below the top, level ``j`` hides the last ``j / (count + 1)`` of the values.
+    ``count`` levels below the top, level ``j`` hides the last ``j / (count + 1)`` of the values; ``keep`` says instead how
+    many values stay on each level.
 
     >>> levels = Priority(count=2).levels(["a", "b", "c"], counts=[9, 1, 5])
     >>> levels.labels(1), levels.labels(2), levels.labels(3)
     (['a', '*', 'c'], ['a', '*', '*'], ['*', '*', '*'])
+    >>> Priority(keep=[1]).levels(["a", "b", "c"], counts=[9, 1, 5]).labels(1)
+    ['a', '*', '*']
     """
 
     order: tuple[str, ...] = Field(default=(), description="the most important values, first to last")
     count: int = Field(default=4, ge=1, description="number of levels below the top")
+    keep: tuple[int, ...] | None = Field(
+        default=None, description="how many values stay on each level below the top, ever fewer; none: the value or *"
+    )
+
+    @field_validator("keep")
+    @classmethod
+    def _fewer(cls, keep: tuple[int, ...] | None) -> tuple[int, ...] | None:
+        if keep is not None and (list(keep) != sorted(set(keep), reverse=True) or any(number < 1 for number in keep)):
+            raise ValueError("priority: keep must be decreasing numbers of at least 1.")
+        return keep
 
     def from_data(self) -> bool:
         """The groups follow the frequencies."""
@@ -39,8 +52,7 @@ class Priority(Hierarchy):
         rank = np.empty(len(texts), dtype=np.int64)
         rank[np.lexsort((np.array(texts, dtype=str), -counts.to_numpy(), named))] = np.arange(len(texts))
         raw = np.array(texts, dtype=object)
-        columns = []
-        for level in range(1, self.count + 1):
-            kept = len(texts) - np.ceil(len(texts) * level / (self.count + 1))
-            columns.append(list(np.where(rank < kept, raw, "*")))
+        shares = np.arange(1, self.count + 1) / (self.count + 1)
+        kept = [len(texts) - np.ceil(len(texts) * share) for share in shares] if self.keep is None else self.keep
+        columns = [list(np.where(rank < number, raw, "*")) for number in kept]
         return Levels.of(texts, [*columns, ["*"] * len(texts)])

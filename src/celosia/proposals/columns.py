@@ -1,32 +1,46 @@
-"""From names and content to a proposal for every column, each with its reason."""
+"""From names and content to a proposal for every column, each with its reason and what happens if it is wrong."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.schema import Kind, Role, Schema
-from celosia.proposals.content import Content, contents_of, numbered
-from celosia.proposals.hierarchies import hierarchy_for
+from celosia.proposals.content import RARE, Content, contents_of, numbered
+from celosia.proposals.hierarchies import hierarchy_for, nice_width, nodes_of, thinner
 from celosia.proposals.meanings import Meaning
-from celosia.proposals.patterns import recognised
-from celosia.proposals.vocabulary import meaning_of
+from celosia.proposals.roles import REPEATED, judged, meaning_for, percent
 
 if TYPE_CHECKING:
     import polars as pl
 
-#: From this share of distinct values on, a code is taken as a record's own number.
-OWN_NUMBER = 0.9
-#: Below this share of separated pairs a column hardly helps to single anyone out.
-LITTLE_POWER = 0.01
-#: Records per person from which a person column is proposed, and the share of persons whose fixed traits must agree.
-REPEATED = 1.1
+#: Share of persons with several rows whose fixed traits must agree.
 AGREEING = 0.95
+#: Quasi-identifiers that a name or a form speaks for; and how many there may be before unknown columns join them.
+MOST, FEW = 10, 6
+#: Combinations of levels that the search has to look at.
+NODES = 100_000
+#: In a file of fewer records most values are rare by nature.
+SMALL_FILE = 50
+
+IF_WRONG = {
+    Role.IDENTIFIER: "If it names nobody, you lose a column that could have stayed: give it another role.",
+    Role.QUASI: "If nobody outside can know it, it is made coarser for nothing: move it to sensitive or insensitive.",
+    Role.SENSITIVE: "If others know it of a person, it singles that person out: move it to quasi.",
+    Role.INSENSITIVE: "It leaves as it is: if others know it of a person, move it to quasi.",
+    Role.PERSON: "If a value does not stand for one person, persons are counted wrongly: move it to identifiers.",
+    Role.HOUSEHOLD: "If a value does not stand for one household, the risk of households is wrong: move it to identifiers.",
+    Role.WEIGHT: "If it is no sampling weight, population risks are wrong: give it another role.",
+    Role.STRATUM: "If it is no stratum of the sample, estimates by stratum are wrong: give it another role.",
+}
+LEFT_OUT = "It is left out of the release. To keep it, give it a role; as a quasi-identifier it makes the others coarser."
+FREE = "It is left out of the release: one name in one cell is enough. To keep it, redact it first."
 
 
 @dataclass(frozen=True)
 class ColumnSuggestion:
-    """A proposal for one column: role, kind, hierarchy and bounds, and why.
+    """A proposal for one column: role, kind, hierarchy and bounds, why, and what happens if it is wrong.
 
     ``hipaa`` is the number (1 to 18) of the HIPAA Safe Harbor identifier that the column is. The reason names
     counts and shares, never a value.
@@ -36,6 +50,7 @@ class ColumnSuggestion:
     role: Role
     kind: Kind
     reason: str
+    if_wrong: str = ""
     hierarchy: dict[str, Any] | None = None
     hierarchy_reason: str = ""
     bounds: tuple[float, float] | None = None
@@ -43,16 +58,26 @@ class ColumnSuggestion:
     meaning: str | None = None
     distinction: float = 0.0
     separation: float = 0.0
-    #: Steps that a preset wants for the column, in the grammar of a policy.
+    #: Whether the column stays without a role, and so out of the release, until somebody decides.
+    left_out: bool = False
+    #: Whether it holds what people wrote in their own words.
+    free_text: bool = False
+    #: Notation of dates that are written as text.
+    date_format: str | None = None
+    #: Steps for the column, in the grammar of a policy, and why.
     steps: tuple[dict[str, Any], ...] = ()
+    steps_reason: str = ""
+    #: The rule that wants these steps in place of a search.
+    preset: str = ""
 
 
 def suggest(frame: pl.DataFrame | pl.LazyFrame) -> list[ColumnSuggestion]:
     """Propose a role, a kind and a hierarchy for every column of a table.
 
-    Direct identifiers are found by name (English, Spanish, Catalan) and by the form of the values, with check digits
-    where there are some; sensitive columns by name; quasi-identifiers by name and by how well they tell
-    records apart; the person column by repetition. A proposal is a beginning, not a decision.
+    Direct identifiers are found by the form of the values, with check digits where there are some, and by name (in
+    nine languages); sensitive columns by name; quasi-identifiers by name and by how well they tell records
+    apart; the person column by repetition. Quasi-identifiers are few, and so are their levels: what nothing speaks for is
+    left out. A proposal is a beginning, not a decision.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"nom": ["Ana", "Pau", "Ona", "Jan"], "edat": [34, 51, 34, 60],
@@ -61,20 +86,47 @@ def suggest(frame: pl.DataFrame | pl.LazyFrame) -> list[ColumnSuggestion]:
     [('nom', 'identifier'), ('edat', 'quasi'), ('diagnòstic', 'sensitive')]
     """
     contents = contents_of(frame)
-    meanings = {name: _meaning(name, contents) for name in contents}
-    proposed = [_propose(content, meanings[name]) for name, content in contents.items()]
-    return _with_person(frame, _once(proposed), contents, meanings)
+    meanings = {name: meaning_for(content) for name, content in contents.items()}
+    unknown = []
+    proposed = []
+    for name, content in contents.items():
+        judgement = judged(content, meanings[name])
+        kind = _kind(content, meanings[name])
+        named = meanings[name]
+        s = ColumnSuggestion(
+            name,
+            judgement.role,
+            kind,
+            judgement.reason,
+            bounds=named.bounds if named and kind == Kind.NUMERIC else None,
+            hipaa=judgement.hipaa,
+            meaning=judgement.meaning,
+            distinction=content.distinction,
+            separation=content.separation,
+            free_text=judgement.free,
+            date_format=content.date_format,
+        )
+        unknown += [name] if judgement.unknown else []
+        proposed.append(s)
+    proposed = _with_person(frame, _once(proposed), contents, meanings)
+    proposed = _few_quasi([_with_hierarchy(s, contents[s.name], meanings[s.name]) for s in proposed], unknown)
+    return [replace(s, if_wrong=_if_wrong(s)) for s in proposed]
+
+
+def lattice_nodes(suggestions: list[ColumnSuggestion]) -> int:
+    """Return how many combinations of levels the suggested quasi-identifiers have."""
+    return math.prod(nodes_of(s.hierarchy) for s in suggestions if s.role == Role.QUASI and s.hierarchy and not s.left_out)
 
 
 def schema_of(suggestions: list[ColumnSuggestion]) -> Schema:
-    """Return the schema that the suggestions describe.
+    """Return the schema that the suggestions describe; a column that is left out has no role in it.
 
     >>> import polars as pl
     >>> schema_of(suggest(pl.DataFrame({"age": [30, 41, 52], "city": ["a", "b", "b"]}))).quasi
     ('age', 'city')
     """
-    with_role = {role: [s.name for s in suggestions if s.role == role] for role in Role}
-    person = next(iter(with_role[Role.PERSON]), None)
+    named = [s for s in suggestions if not s.left_out]
+    with_role = {role: [s.name for s in named if s.role == role] for role in Role}
     return Schema.of(
         identifiers=with_role[Role.IDENTIFIER],
         quasi=with_role[Role.QUASI],
@@ -83,50 +135,11 @@ def schema_of(suggestions: list[ColumnSuggestion]) -> Schema:
         weight=next(iter(with_role[Role.WEIGHT]), None),
         household=next(iter(with_role[Role.HOUSEHOLD]), None),
         stratum=next(iter(with_role[Role.STRATUM]), None),
-        person=person,
-        kinds={s.name: str(s.kind) for s in suggestions},
-        bounds={s.name: s.bounds for s in suggestions if s.bounds},
-        hierarchies={s.name: s.hierarchy for s in suggestions if s.hierarchy},
+        person=next(iter(with_role[Role.PERSON]), None),
+        kinds={s.name: str(s.kind) for s in named},
+        bounds={s.name: s.bounds for s in named if s.bounds},
+        hierarchies={s.name: s.hierarchy for s in named if s.hierarchy},
     )
-
-
-def _meaning(name: str, contents: dict[str, Content]) -> Meaning | None:
-    """Return what the name means, after the content had its say."""
-    meaning = meaning_of(name)
-    content = contents[name]
-    if meaning is None:
-        return None
-    if meaning.what == "body" and name.lower() in ("weight", "weights", "peso", "pes"):
-        # A file has body weights between 0.3 and 300 kg; what lies elsewhere expands a sample.
-        low, high = content.low or 0.0, content.high or 0.0
-        if content.kind == Kind.NUMERIC and (high > 300 or low > 110):
-            return meaning_of("sampling weight")
-    if meaning.role == Role.WEIGHT and (content.kind == Kind.DATE or not content.values or content.low is None):
-        return None
-    if meaning.role == Role.HOUSEHOLD and content.repeats < REPEATED:
-        return None
-    return meaning
-
-
-def _propose(content: Content, meaning: Meaning | None) -> ColumnSuggestion:
-    """Propose for one column, looking at nothing but itself."""
-    kind = _kind(content, meaning)
-    role, reason, hipaa, what = _role(content, meaning)
-    suggestion = ColumnSuggestion(
-        content.name,
-        role,
-        kind,
-        reason,
-        bounds=meaning.bounds if meaning and kind == Kind.NUMERIC else None,
-        hipaa=hipaa,
-        meaning=what,
-        distinction=content.distinction,
-        separation=content.separation,
-    )
-    if role != Role.QUASI:
-        return suggestion
-    hierarchy, why = hierarchy_for(content, kind, meaning)
-    return replace(suggestion, hierarchy=hierarchy, hierarchy_reason=why)
 
 
 def _kind(content: Content, meaning: Meaning | None) -> Kind:
@@ -135,43 +148,58 @@ def _kind(content: Content, meaning: Meaning | None) -> Kind:
         return content.kind
     if meaning.kind == Kind.NUMERIC and content.low is None:
         return content.kind  # "age" that holds texts such as "30-39"
-    if meaning.kind == Kind.DATE:
-        return content.kind
-    return meaning.kind
+    return content.kind if meaning.kind == Kind.DATE else meaning.kind
 
 
-def _role(content: Content, meaning: Meaning | None) -> tuple[Role, str, int | None, str | None]:
-    """Return the role, the reason, the HIPAA type and the meaning."""
-    if content.distinct <= 1:
-        return Role.INSENSITIVE, "one value only: it tells nobody apart", None, None
-    found = recognised(content.values, content.distinct)
-    if found and not (meaning and meaning.role not in (Role.IDENTIFIER, Role.PERSON) and not found[0].checked):
-        pattern, share = found
-        return (
-            Role.IDENTIFIER,
-            f"{_percent(share)} of the values look like: {pattern.name}",
-            pattern.hipaa,
-            pattern.name,
+def _with_hierarchy(s: ColumnSuggestion, content: Content, meaning: Meaning | None) -> ColumnSuggestion:
+    """Add the hierarchy of a quasi-identifier, or the steps without which a column could not leave."""
+    if s.role == Role.QUASI:
+        hierarchy, why = hierarchy_for(content, s.kind, meaning)
+        return replace(s, hierarchy=hierarchy, hierarchy_reason=why)
+    if s.role not in (Role.SENSITIVE, Role.INSENSITIVE) or content.rows < SMALL_FILE or not content.values:
+        return s
+    rare = content.distinct - content.frequent
+    if s.kind == Kind.NUMERIC and content.low is not None and content.frequent < 0.5 * content.distinct:
+        base = nice_width((content.high or 0.0) - content.low, cells=40)
+        steps: tuple[dict[str, Any], ...] = (
+            {"use": "top-code", "columns": [s.name], "quantile": 0.99},
+            {"use": "round", "columns": [s.name], "base": max(base, 1) if content.whole else base},
         )
-    if meaning is not None and not meaning.weak and not (meaning.role == Role.PERSON and content.distinct < 3):
-        if meaning.role == Role.PERSON:
-            return Role.IDENTIFIER, f"the name says: {meaning.what}", meaning.hipaa, meaning.what
-        reason = f"the name says: {meaning.what}"
-        if meaning.role == Role.QUASI:
-            reason += f"; alone it {_power(content)}"
-        return meaning.role, reason, meaning.hipaa, meaning.what
-    if content.text and content.distinction > 0.5:
-        return Role.IDENTIFIER, "free text, which can hold names and anything else", 18, "free text"
-    code = _is_code(content, meaning)
-    if code and content.distinction >= OWN_NUMBER and content.distinct > 20:
-        named = " and the name says so" if meaning else ""
-        reason = f"{_percent(content.distinction)} of the values occur once: a number or code of its own{named}"
-        return Role.IDENTIFIER, reason, 18, "number or code of its own"
-    if meaning is not None and meaning.weak and code and content.distinction > 0.2:
-        return Role.IDENTIFIER, f"the name says: {meaning.what}; {content.distinct} values", 18, meaning.what
-    if content.separation < LITTLE_POWER:
-        return Role.INSENSITIVE, f"it {_power(content)}, hardly any", None, None
-    return Role.QUASI, f"it {_power(content)}, so who knows it can single records out", None, None
+        return replace(s, steps=steps, steps_reason="nearly every number occurs once: who knows it finds the record")
+    if s.kind == Kind.NUMERIC or not rare or not content.frequent:
+        return s
+    return replace(
+        s,
+        hierarchy={"use": "priority", "keep": [content.frequent]},
+        hierarchy_reason=f"values on fewer than {RARE} records are hidden",
+        steps=({"use": "recode", "column": s.name, "level": 1},),
+        steps_reason=f"{rare} values stand on fewer than {RARE} records",
+    )
+
+
+def _few_quasi(proposed: list[ColumnSuggestion], unknown: list[str]) -> list[ColumnSuggestion]:
+    """Keep few quasi-identifiers with few levels; those that are one too many are left out until somebody decides."""
+    quasi = [s for s in proposed if s.role == Role.QUASI]
+    named = [s.name for s in quasi if s.name not in unknown][:MOST]
+    spare = sorted((s for s in quasi if s.name in unknown), key=lambda s: s.separation)
+    kept = {*named, *(s.name for s in spare[: max(0, FEW - len(named))])}
+    hierarchies = {s.name: s.hierarchy for s in quasi if s.name in kept and s.hierarchy}
+    while math.prod(map(nodes_of, hierarchies.values())) > NODES:
+        widest = max(hierarchies, key=lambda name: nodes_of(hierarchies[name]))
+        hierarchies[widest] = thinner(hierarchies[widest])
+    return [
+        s
+        if s.role != Role.QUASI
+        else replace(s, hierarchy=hierarchies[s.name])
+        if s.name in kept
+        else replace(s, left_out=True)
+        for s in proposed
+    ]
+
+
+def _if_wrong(s: ColumnSuggestion) -> str:
+    """Say what happens if the proposal is wrong."""
+    return FREE if s.free_text else LEFT_OUT if s.left_out else IF_WRONG[s.role]
 
 
 def _once(proposed: list[ColumnSuggestion]) -> list[ColumnSuggestion]:
@@ -188,18 +216,6 @@ def _once(proposed: list[ColumnSuggestion]) -> list[ColumnSuggestion]:
     return result
 
 
-def _is_code(content: Content, meaning: Meaning | None) -> bool:
-    """Say whether the values are codes and not amounts: text, a running number, or whole numbers of one length."""
-    if content.low is None or content.high is None:
-        return content.kind == Kind.NOMINAL
-    if not content.whole:
-        return False
-    named = meaning is not None and meaning.weak
-    running = content.high - content.low <= 2 * content.rows
-    lengths = {len(value) for value in content.values}
-    return named or running or (len(lengths) == 1 and min(lengths) >= 6)
-
-
 def _with_person(
     frame: pl.DataFrame | pl.LazyFrame,
     proposed: list[ColumnSuggestion],
@@ -211,6 +227,7 @@ def _with_person(
         s
         for s in proposed
         if s.role == Role.IDENTIFIER
+        and not s.free_text
         and s.hipaa in (7, 8, 9, 18)
         and contents[s.name].repeats >= REPEATED
         and contents[s.name].distinct > 2
@@ -227,7 +244,7 @@ def _with_person(
         repeats = contents[candidate.name].repeats
         why = f"{candidate.reason}; {repeats:.1f} rows per value"
         if agree is not None:
-            why += f", and {', '.join(traits[:3])} stay the same in {_percent(agree)} of the repeated ones"
+            why += f", and {', '.join(traits[:3])} stay the same in {percent(agree)} of the repeated ones"
         rank = (int(named) + (agree is not None), -repeats)
         if best is None or rank > best[:2]:
             best = (*rank, candidate, why + ": a person may own several rows")
@@ -252,21 +269,3 @@ def _agreement(frame: pl.DataFrame | pl.LazyFrame, person: str, traits: list[str
     )
     share = grouped.collect(engine="streaming").item()
     return None if share is None else float(share)
-
-
-def _power(content: Content) -> str:
-    """Say how well a column tells records apart."""
-    return f"tells {_percent(content.separation)} of the pairs of records apart"
-
-
-def _percent(share: float) -> str:
-    """Write a share so that 99.97 % does not read as all.
-
-    >>> _percent(0.99996), _percent(1.0), _percent(0.0004)
-    ('> 99.9 %', '100 %', '< 0.1 %')
-    """
-    if 0.999 < share < 1:
-        return "> 99.9 %"
-    if 0 < share < 0.001:
-        return "< 0.1 %"
-    return f"{100 * share:.1f} %".replace(".0 %", " %")

@@ -1,4 +1,4 @@
-"""Which hierarchy suits a column: by what it means and by what its cells are."""
+"""Which hierarchy suits a column: by what it means and by what its cells are. Three or four levels, no more."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ from typing import Any
 from celosia.data.schema import Kind
 from celosia.proposals.content import Content
 from celosia.proposals.meanings import Meaning
+from celosia.proposals.notation import ambiguous_days
+
+#: What may stand in a column besides its numbers or dates becomes a star on every level.
+FALLBACK = {"fallback": "*"}
+#: Which field of a hierarchy lists its levels, finest first.
+LEVELS = {"dates": "units", "prefixes": "masked", "priority": "keep"}
 
 
 def hierarchy_for(content: Content, kind: Kind, meaning: Meaning | None) -> tuple[dict[str, Any], str]:
@@ -21,20 +27,44 @@ def hierarchy_for(content: Content, kind: Kind, meaning: Meaning | None) -> tupl
     """
     what = meaning.what if meaning else ""
     if kind == Kind.DATE:
-        return _dates(content)
+        return _dates(content, what)
     if kind == Kind.NUMERIC:
         return _intervals(content, what)
     if kind == Kind.ORDINAL and content.scale:
         order = _as_written(content)
-        return {"use": "order", "order": order}, "neighbours on the scale are merged"
+        return {"use": "order", "order": order, "count": min(2, len(order) - 1)}, "neighbours on the scale are merged"
     if what == "postcode" or _codes(content):
-        return {"use": "prefixes"}, "codes of one length: the last characters are hidden one by one"
+        return {"use": "prefixes", "masked": _masked(content)}, "the end of the code is hidden, then all but its beginning"
     if content.distinct <= 3:
-        return {"use": "balanced", "count": 1} if content.distinct == 3 else {"use": "balanced"}, "few values"
-    return (
-        {"use": "balanced"},
-        "merged by frequency, for want of an order; a tree by meaning is better if you have one",
-    )
+        return {"use": "priority", "keep": []}, "few values: each stays, or all are hidden"
+    keep = [content.distinct // 2] if content.distinct <= 12 else [10, 3] if content.distinct <= 30 else [25, 8]
+    kept = " or ".join(map(str, keep))
+    return {"use": "priority", "keep": keep}, f"the {kept} commonest values stay; a tree by meaning is better if you have one"
+
+
+def nodes_of(hierarchy: dict[str, Any]) -> int:
+    """Return how many levels a column has with a hierarchy: the value itself, those between, and the star.
+
+    >>> nodes_of({"use": "intervals", "width": 5, "count": 3}), nodes_of({"use": "priority", "keep": []})
+    (5, 2)
+    """
+    listed = LEVELS.get(hierarchy["use"])
+    return 2 + (len(hierarchy[listed]) if listed else int(hierarchy["count"]))
+
+
+def thinner(hierarchy: dict[str, Any]) -> dict[str, Any]:
+    """Return the hierarchy without its finest level.
+
+    >>> thinner({"use": "intervals", "width": 5, "count": 3})
+    {'use': 'intervals', 'width': 10, 'count': 2}
+    """
+    listed = LEVELS.get(hierarchy["use"])
+    if listed:
+        return hierarchy | {listed: hierarchy[listed][1:]}
+    fewer = hierarchy | {"count": hierarchy["count"] - 1}
+    if "width" in hierarchy:
+        return fewer | {"width": 2 * hierarchy["width"]}
+    return fewer | ({"quantiles": hierarchy["quantiles"] // 2} if "quantiles" in hierarchy else {})
 
 
 def nice_width(spread: float, cells: int = 20) -> float:
@@ -53,45 +83,50 @@ def nice_width(spread: float, cells: int = 20) -> float:
 
 def _intervals(content: Content, what: str) -> tuple[dict[str, Any], str]:
     """Return ranges of numbers."""
-    if what == "age":
-        return {"use": "intervals", "width": 5, "count": 3, "fallback": "*"}, "ages in 5, 10 and 20 years"
-    if what == "birth year":
-        return {"use": "intervals", "width": 5, "count": 3, "fallback": "*"}, "birth years in 5, 10 and 20 years"
+    if what in ("age", "birth year"):
+        return {"use": "intervals", "width": 5, "count": 3, **FALLBACK}, f"{what}s in 5, 10 and 20 years"
     if content.skewed:
-        return {"use": "intervals", "quantiles": 16, "count": 4, "fallback": "*"}, "skewed: ranges of equal frequency"
-    width = nice_width((content.high or 0.0) - (content.low or 0.0))
+        return {"use": "intervals", "quantiles": 8, "count": 2, **FALLBACK}, "skewed: eight, then four ranges of equal frequency"
+    width = nice_width((content.high or 0.0) - (content.low or 0.0), cells=12)
     if content.whole:
         width = max(width, 2)  # ranges of one whole number would be the numbers themselves
-    return {
-        "use": "intervals",
-        "width": width,
-        "count": 4,
-        "fallback": "*",
-    }, "ranges of equal width, doubled four times"
+    return {"use": "intervals", "width": width, "count": 2, **FALLBACK}, "ranges of equal width, then of twice the width"
 
 
-def _dates(content: Content) -> tuple[dict[str, Any], str]:
+def _dates(content: Content, what: str) -> tuple[dict[str, Any], str]:
     """Return calendar units, with the notation when it is not ISO."""
-    reason = "month, quarter, year, decade"
-    if content.date_format in (None, "%Y-%m-%d"):
-        return {"use": "dates"}, reason
+    units = ["year", "decade"] if what == "birth date" else ["month", "year"]
     if content.date_format == "%Y-%m":
         return {"use": "prefixes", "masked": [3]}, "months are hidden first"
-    ambiguous = content.date_format == "%d/%m/%Y" and all(
-        int(m.group(1)) <= 12 for v in content.values if (m := re.match(r"(\d{1,2})/", v))
-    )
-    doubt = "; day and month could be the other way round: check the notation" if ambiguous else ""
-    return {"use": "dates", "formats": [content.date_format]}, reason + doubt
+    hierarchy: dict[str, Any] = {"use": "dates", "units": units}
+    reason = f"{units[0]}, then {units[1]}"
+    if content.date_format not in (None, "%Y-%m-%d"):
+        hierarchy["formats"] = [content.date_format]
+        doubtful = str(content.date_format)[:5] in ("%d/%m", "%m/%d", "%d-%m", "%m-%d", "%d.%m")
+        if doubtful and ambiguous_days(content.values):
+            reason += "; day and month could be the other way round: check the notation"
+    return hierarchy | (FALLBACK if content.text else {}), reason
 
 
 def _codes(content: Content) -> bool:
     """Say whether the values are codes of one length with digits in them."""
     lengths = {len(value) for value in content.values}
     digits = sum(any(c.isdigit() for c in value) for value in content.values)
-    return len(lengths) == 1 and lengths.pop() >= 3 and digits == len(content.values) and content.distinct > 3
+    return len(lengths) == 1 and lengths.pop() >= 4 and digits == len(content.values) and content.distinct > 12
+
+
+def _masked(content: Content) -> list[int]:
+    """Return how many characters each level hides: to the mark inside the code where there is one."""
+    value = content.values[0]
+    inner = re.search(r"[ -]", value)
+    length = max(len(value), 2)
+    if inner:
+        tail = length - inner.start()
+        return [tail, tail + max(1, (length - tail) // 2)]
+    return sorted({max(1, round(length * 0.4)), max(1, round(length * 0.6))})
 
 
 def _as_written(content: Content) -> list[str]:
     """Return the scale with the capitals that the column uses."""
-    written = {value.strip().lower(): value for value in content.values}
+    written = {value.strip().lower(): value for value in reversed(content.values)}
     return [written[word] for word in content.scale]

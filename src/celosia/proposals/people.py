@@ -67,8 +67,6 @@ def holds_given_name(text: str) -> bool:
     return any(word in GIVEN for word in WORD.findall(plain.lower()))
 
 
-def share_of_names(values: Sequence[str]) -> float:
-    """Return the share of values that hold a given name, or 0 when there are too few to tell."""
-    if len(values) < FEWEST:
-        return 0.0
-    return sum(map(holds_given_name, values)) / len(values)
+def mostly_names(values: Sequence[str]) -> bool:
+    """Say whether most of the values hold a given name; a few values could be names of places or products."""
+    return len(values) >= FEWEST and sum(map(holds_given_name, values)) >= ENOUGH * len(values)

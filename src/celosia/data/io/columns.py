@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 
 #: Answers that say nothing. In a column of texts they may be values (``NS`` is Nova Scotia), among numbers they cannot.
 NO_ANSWER = frozenset(
-    (
-        "ns/nc|ns|nc|no sabe|no contesta|no sabe/no contesta|no consta|desconocido|desconocida|sin datos|"
-        "sin dato|sin especificar|no especificado|no informado|no disponible|desconegut|desconeguda|"
-        "sense dades|sense especificar|no informat|no ho sap|unknown|not known|not stated|not available|"
-        "not reported|not specified|unspecified|missing|refused|don't know|no answer|inconnu|non renseigné|"
-        "ne sait pas|unbekannt|keine angabe|k.a.|weiß nicht|sconosciuto|non disponibile|desconhecido|"
-        "sem informação|não informado|ignorado|nieznany|brak danych|onbekend|n/a|n/d|n.d.|s/d|nd|sd"
-    ).split("|")
-)
+    [
+        "ns/nc", "ns", "nc", "no sabe", "no contesta", "no sabe/no contesta", "no consta", "desconocido",
+        "desconocida", "sin datos", "sin dato", "sin especificar", "no especificado", "no informado", "no disponible",
+        "desconegut", "desconeguda", "sense dades", "sense especificar", "no informat", "no ho sap", "unknown",
+        "not known", "not stated", "not available", "not reported", "not specified", "unspecified", "missing",
+        "refused", "don't know", "no answer", "inconnu", "non renseigné", "ne sait pas", "unbekannt", "keine angabe",
+        "k.a.", "weiß nicht", "sconosciuto", "non disponibile", "desconhecido", "sem informação", "não informado",
+        "ignorado", "nieznany", "brak danych", "onbekend", "n/a", "n/d", "n.d.", "s/d", "nd", "sd",
+    ]
+)  # fmt: skip
 #: Marks that mean *missing* in a column of numbers or dates. In text they may be values (``NA`` is Namibia).
 MARKS = (
     *(

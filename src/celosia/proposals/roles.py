@@ -1,0 +1,203 @@
+"""Which role a column has: by the form of its values, by what its name means, by how well it tells records apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from celosia.data.schema import Kind, Role
+from celosia.proposals.content import Content
+from celosia.proposals.meanings import Meaning, meaning_named
+from celosia.proposals.people import mostly_names
+from celosia.proposals.patterns import recognised
+from celosia.proposals.vocabulary import meanings_of
+
+#: From this share of distinct values on, a code is taken as a record's own number.
+OWN_NUMBER = 0.9
+#: Below this share of separated pairs a column hardly helps to single anyone out.
+LITTLE_POWER = 0.01
+#: Records per household or person from which the number can stand for one.
+REPEATED = 1.1
+#: Sentences have this many words, and this share of them (or this many) occur once.
+SENTENCE, OWN_WORDS, MANY_TEXTS = 4.0, 0.2, 1000
+#: Values of a column of codes per value that could be written with the same signs: so thin a use is a number of its own.
+THIN = 100
+SEX = (
+    {"h", "m"}, {"m", "f"}, {"v", "m"}, {"h", "d"}, {"male", "female"}, {"hombre", "mujer"}, {"varon", "mujer"},
+    {"home", "dona"}, {"man", "woman"}, {"homme", "femme"}, {"masculino", "femenino"}, {"m", "w"}, {"mannlich", "weiblich"},
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a column is taken for: its role, the reason, the HIPAA type and the meaning in a word."""
+
+    role: Role
+    reason: str
+    hipaa: int | None = None
+    meaning: str | None = None
+    #: Whether only its power to tell records apart speaks for the role.
+    unknown: bool = False
+    #: Whether the column holds what people wrote in their own words.
+    free: bool = False
+
+
+def meaning_for(content: Content) -> Meaning | None:
+    """Return what the name of a column means, given its content: the likeliest meaning that the cells do not rule out."""
+    found = [meaning for meaning in meanings_of(content.name) if _fits(content, meaning)]
+    if content.kind == Kind.DATE:
+        dated = [m for m in found if m.what in ("birth date", "date of an event")]
+        return dated[0] if dated else meaning_named("date of an event")
+    if found and found[0].what == "body" and _expands(content):
+        return meaning_named("sampling weight")
+    if found and not found[0].weak:
+        return found[0]
+    return meaning_named("sex") if _two_sexes(content) else next(iter(found), None)
+
+
+def judged(content: Content, meaning: Meaning | None) -> Judgement:
+    """Judge one column, looking at nothing but itself."""
+    if content.distinct <= 1:
+        return Judgement(Role.INSENSITIVE, "one value only: it tells nobody apart")
+    form = recognised(content.values, content.distinct)
+    if form and (form[0].checked or meaning is None or meaning.weak or meaning.role in (Role.IDENTIFIER, Role.PERSON)):
+        pattern, share = form
+        reason = f"{percent(share)} of the values look like: {pattern.name}"
+        return Judgement(Role.IDENTIFIER, reason, pattern.hipaa, pattern.name)
+    if content.kind != Kind.DATE:
+        written = _written(content, meaning)
+        if written:
+            return written
+    if meaning is not None and not meaning.weak:
+        return _named(content, meaning)
+    return _by_power(content, meaning)
+
+
+def _fits(content: Content, meaning: Meaning) -> bool:
+    """Say whether the cells can be what the name says."""
+    numeric = content.low is not None
+    what = meaning.what
+    if content.kind == Kind.DATE:
+        return what in ("birth date", "date of an event")
+    if meaning.date or what == "birth date":
+        return False
+    if meaning.role == Role.WEIGHT:
+        return numeric and content.distinct > 2
+    if meaning.role == Role.HOUSEHOLD:
+        return content.repeats >= REPEATED and content.distinct > 2
+    if meaning.free:
+        return not numeric and (content.words >= 2 or content.distinction > 0.5)
+    if what == "grade or evaluation":
+        return numeric or content.distinct <= 30
+    if what == "money":
+        return numeric or content.number_format is not None or content.distinct <= 30
+    if what == "sex":
+        return content.distinct <= 12
+    if what == "age":
+        return not numeric or (content.high or 0) <= 130
+    if what == "birth year":
+        return numeric and (content.low or 0) >= 1800
+    if what == "postcode":
+        return any(c.isdigit() for value in content.values[:20] for c in value) and (content.whole or not numeric)
+    if meaning.role in (Role.IDENTIFIER, Role.PERSON) and not meaning.weak:
+        # A flag (yes, no) or an amount is nobody's number or name, whatever the column is called.
+        amount = numeric and not content.whole and what != "address"
+        return not amount and (content.distinct > 2 or content.filled <= 6)
+    return True
+
+
+def _expands(content: Content) -> bool:
+    """Say whether weights cannot be those of bodies, which lie between 0.3 and 300 kg: they expand a sample."""
+    low, high = content.low or 0.0, content.high or 0.0
+    plain = content.name.lower() in ("weight", "weights", "peso", "pes", "poids", "gewicht")
+    return plain and content.kind == Kind.NUMERIC and (high > 300 or low > 110)
+
+
+def _two_sexes(content: Content) -> bool:
+    """Say whether the values are the two sexes."""
+    values = {value.strip().lower().replace("ó", "o").replace("ä", "a") for value in content.values[:10]}
+    return content.distinct <= 10 and values in SEX
+
+
+def _written(content: Content, meaning: Meaning | None) -> Judgement | None:
+    """Judge what people wrote: sentences, or names of people."""
+    named = meaning is not None and meaning.role in (Role.IDENTIFIER, Role.PERSON) and not meaning.free
+    own = content.distinction > OWN_WORDS or content.distinct > MANY_TEXTS
+    if meaning is not None and meaning.free:
+        return Judgement(Role.IDENTIFIER, "free text: the name says so", 18, "free text", free=True)
+    if not named and content.words >= SENTENCE and own and content.distinct > 5:
+        reason = f"free text: {content.words:.0f} words a cell, {percent(content.distinction)} of them occur once"
+        return Judgement(Role.IDENTIFIER, reason, 18, "free text", free=True)
+    if content.text and (meaning is None or meaning.weak) and mostly_names(content.values):
+        return Judgement(Role.IDENTIFIER, "most of the values are names of people", 1, "name of a person")
+    return None
+
+
+def _named(content: Content, meaning: Meaning) -> Judgement:
+    """Judge by a name that leaves no doubt."""
+    reason = f"the name says: {meaning.what}"
+    if content.kind == Kind.DATE and meaning.what == "date of an event":
+        reason = "the cells are dates"
+    if meaning.role == Role.QUASI:
+        reason += f"; alone it {_power(content)}"
+    role = Role.IDENTIFIER if meaning.role == Role.PERSON else meaning.role
+    return Judgement(role, reason, meaning.hipaa, meaning.what)
+
+
+def _by_power(content: Content, meaning: Meaning | None) -> Judgement:
+    """Judge by how well the column tells records apart."""
+    own = "number or code of its own"
+    if _is_code(content, meaning) and content.distinct > 20:
+        named = " and the name says so" if meaning else ""
+        if content.distinction >= OWN_NUMBER:
+            reason = f"{percent(content.distinction)} of the values occur once: a number or code of its own{named}"
+            return Judgement(Role.IDENTIFIER, reason, 18, own)
+        if content.distinction > 0.05 and _thin(content):
+            reason = f"codes of one form, few of the possible ones in use: a number or code of its own{named}"
+            return Judgement(Role.IDENTIFIER, reason, 18, own)
+        if meaning is not None and content.distinction > 0.2:
+            return Judgement(Role.IDENTIFIER, f"the name says: {meaning.what}; {content.distinct} values", 18, own)
+    if content.separation < LITTLE_POWER:
+        return Judgement(Role.INSENSITIVE, f"it {_power(content)}, hardly any")
+    reason = f"nothing says what it is; it {_power(content)}, so who knows it can single records out"
+    return Judgement(Role.QUASI, reason, unknown=True)
+
+
+def _is_code(content: Content, meaning: Meaning | None) -> bool:
+    """Say whether the values are codes and not amounts: text, a running number, or whole numbers of one length."""
+    if content.low is None or content.high is None:
+        return content.kind == Kind.NOMINAL and content.number_format is None and content.words < 2
+    if not content.whole:
+        return False
+    running = content.high - content.low <= 2 * content.rows
+    lengths = {len(value) for value in content.values}
+    return meaning is not None or running or (len(lengths) == 1 and min(lengths) >= 6)
+
+
+def _thin(content: Content) -> bool:
+    """Say whether codes of one form use few of the values that the form allows: areas are numbered on, people are not."""
+    lengths = {len(value) for value in content.values}
+    if len(lengths) != 1 or not any(c.isdigit() for c in content.values[0]):
+        return False
+    free = [len(set(signs)) for signs in zip(*content.values, strict=True)]
+    possible = 1.0
+    for signs in free:
+        possible *= 10 if signs >= 5 else 1
+    return possible >= THIN * content.distinct
+
+
+def _power(content: Content) -> str:
+    """Say how well a column tells records apart."""
+    return f"tells {percent(content.separation)} of the pairs of records apart"
+
+
+def percent(share: float) -> str:
+    """Write a share so that 99.97 % does not read as all.
+
+    >>> percent(0.99996), percent(1.0), percent(0.0004)
+    ('> 99.9 %', '100 %', '< 0.1 %')
+    """
+    if 0.999 < share < 1:
+        return "> 99.9 %"
+    if 0 < share < 0.001:
+        return "< 0.1 %"
+    return f"{100 * share:.1f} %".replace(".0 %", " %")
