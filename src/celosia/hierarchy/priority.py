@@ -18,8 +18,8 @@ class Priority(Hierarchy):
     """On each level a further share of the least important values becomes ``*``; the others stay as they are.
 
     Important are the frequent values, or those first in ``order`` (values that it does not name come last). With
-    ``count`` levels below the top, level ``j`` hides the last ``j / (count + 1)`` of the values; ``keep`` says instead how
-    many values stay on each level.
+    ``count`` levels below the top, level ``j`` hides the last ``j / (count + 1)`` of the values; ``keep`` says instead
+    how many values stay on each level.
 
     >>> levels = Priority(count=2).levels(["a", "b", "c"], counts=[9, 1, 5])
     >>> levels.labels(1), levels.labels(2), levels.labels(3)

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from celosia.proposals.columns import ColumnSuggestion, lattice_nodes, schema_of, suggest
-from celosia.proposals.content import separation
+from celosia.proposals.content import sample_size, separation
 from celosia.proposals.policy_file import policy_text
 from celosia.proposals.safe_harbor import safe_harbor
 
-__all__ = ["ColumnSuggestion", "lattice_nodes", "policy_text", "safe_harbor", "schema_of", "separation", "suggest"]
+__all__ = [
+    "ColumnSuggestion",
+    "lattice_nodes",
+    "policy_text",
+    "safe_harbor",
+    "sample_size",
+    "schema_of",
+    "separation",
+    "suggest",
+]

@@ -1,8 +1,8 @@
 """Check digits of official numbers: what tells an identity number from any other number.
 
-The rules are those of ``python-stdnum``. It has no Spanish social security number, no vehicle number and no Catalan health
-card: the first two stand here, the third has no check digit. Every function takes the text of one cell and ignores blanks,
-points and dashes. The modules of the library are imported when the first cell is tried.
+The rules are those of ``python-stdnum``. It has no Spanish social security number, no vehicle number and no Catalan
+health card: the first two stand here, the third has no check digit. Every function takes the text of one cell and
+ignores blanks, points and dashes. The modules of the library are imported when the first cell is tried.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.schema import Kind, Role, Schema
+from celosia.proposals.cleaning import Untidiness, untidy
 from celosia.proposals.content import RARE, Content, contents_of, numbered
 from celosia.proposals.hierarchies import hierarchy_for, nice_width, nodes_of, thinner
 from celosia.proposals.meanings import Meaning
@@ -30,11 +31,13 @@ IF_WRONG = {
     Role.SENSITIVE: "If others know it of a person, it singles that person out: move it to quasi.",
     Role.INSENSITIVE: "It leaves as it is: if others know it of a person, move it to quasi.",
     Role.PERSON: "If a value does not stand for one person, persons are counted wrongly: move it to identifiers.",
-    Role.HOUSEHOLD: "If a value does not stand for one household, the risk of households is wrong: move it to identifiers.",
+    Role.HOUSEHOLD: "If a value does not stand for one household, their risks are wrong: move it to identifiers.",
     Role.WEIGHT: "If it is no sampling weight, population risks are wrong: give it another role.",
     Role.STRATUM: "If it is no stratum of the sample, estimates by stratum are wrong: give it another role.",
 }
-LEFT_OUT = "It is left out of the release. To keep it, give it a role; as a quasi-identifier it makes the others coarser."
+LEFT_OUT = (
+    "It is left out of the release. To keep it, give it a role; as a quasi-identifier it makes the others coarser."
+)
 FREE = "It is left out of the release: one name in one cell is enough. To keep it, redact it first."
 
 
@@ -62,13 +65,18 @@ class ColumnSuggestion:
     left_out: bool = False
     #: Whether it holds what people wrote in their own words.
     free_text: bool = False
-    #: Notation of dates that are written as text.
+    #: Length of the values where all have the same, and whether they are digits (and a dash).
+    code_length: int = 0
+    code_digits: bool = False
+    #: Notation of dates that are not written as ISO says.
     date_format: str | None = None
     #: Steps for the column, in the grammar of a policy, and why.
     steps: tuple[dict[str, Any], ...] = ()
     steps_reason: str = ""
     #: The rule that wants these steps in place of a search.
     preset: str = ""
+    #: What should be cleaned in it before anything is counted.
+    untidy: tuple[Untidiness, ...] = ()
 
 
 def suggest(frame: pl.DataFrame | pl.LazyFrame) -> list[ColumnSuggestion]:
@@ -76,8 +84,8 @@ def suggest(frame: pl.DataFrame | pl.LazyFrame) -> list[ColumnSuggestion]:
 
     Direct identifiers are found by the form of the values, with check digits where there are some, and by name (in
     nine languages); sensitive columns by name; quasi-identifiers by name and by how well they tell records
-    apart; the person column by repetition. Quasi-identifiers are few, and so are their levels: what nothing speaks for is
-    left out. A proposal is a beginning, not a decision.
+    apart; the person column by repetition. Quasi-identifiers are few, and so are their levels: what nothing speaks for
+    is left out. A proposal is a beginning, not a decision.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"nom": ["Ana", "Pau", "Ona", "Jan"], "edat": [34, 51, 34, 60],
@@ -105,6 +113,9 @@ def suggest(frame: pl.DataFrame | pl.LazyFrame) -> list[ColumnSuggestion]:
             separation=content.separation,
             free_text=judgement.free,
             date_format=content.date_format,
+            code_length=content.code_length,
+            code_digits=all(value.strip().replace("-", "").isdigit() for value in content.values),
+            untidy=untidy(content, kind) if judgement.role not in (Role.IDENTIFIER, Role.PERSON) else (),
         )
         unknown += [name] if judgement.unknown else []
         proposed.append(s)
@@ -115,7 +126,9 @@ def suggest(frame: pl.DataFrame | pl.LazyFrame) -> list[ColumnSuggestion]:
 
 def lattice_nodes(suggestions: list[ColumnSuggestion]) -> int:
     """Return how many combinations of levels the suggested quasi-identifiers have."""
-    return math.prod(nodes_of(s.hierarchy) for s in suggestions if s.role == Role.QUASI and s.hierarchy and not s.left_out)
+    return math.prod(
+        nodes_of(s.hierarchy) for s in suggestions if s.role == Role.QUASI and s.hierarchy and not s.left_out
+    )
 
 
 def schema_of(suggestions: list[ColumnSuggestion]) -> Schema:
@@ -160,7 +173,7 @@ def _with_hierarchy(s: ColumnSuggestion, content: Content, meaning: Meaning | No
         return s
     rare = content.distinct - content.frequent
     if s.kind == Kind.NUMERIC and content.low is not None and content.frequent < 0.5 * content.distinct:
-        base = nice_width((content.high or 0.0) - content.low, cells=40)
+        base = nice_width((content.high or 0.0) - content.low, cells=100 if content.skewed else 40)
         steps: tuple[dict[str, Any], ...] = (
             {"use": "top-code", "columns": [s.name], "quantile": 0.99},
             {"use": "round", "columns": [s.name], "base": max(base, 1) if content.whole else base},

@@ -65,6 +65,12 @@ class Content:
         return self.rows - self.missing
 
     @property
+    def code_length(self) -> int:
+        """Length of the values, or 0 where they differ."""
+        lengths = {len(value.strip()) for value in self.values}
+        return lengths.pop() if len(lengths) == 1 else 0
+
+    @property
     def repeats(self) -> float:
         """Records per distinct value, missing ones left out."""
         return self.filled / max(self.distinct, 1)

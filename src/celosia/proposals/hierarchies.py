@@ -34,12 +34,18 @@ def hierarchy_for(content: Content, kind: Kind, meaning: Meaning | None) -> tupl
         order = _as_written(content)
         return {"use": "order", "order": order, "count": min(2, len(order) - 1)}, "neighbours on the scale are merged"
     if what == "postcode" or _codes(content):
-        return {"use": "prefixes", "masked": _masked(content)}, "the end of the code is hidden, then all but its beginning"
+        return {
+            "use": "prefixes",
+            "masked": _masked(content),
+        }, "the end of the code is hidden, then all but its beginning"
     if content.distinct <= 3:
         return {"use": "priority", "keep": []}, "few values: each stays, or all are hidden"
     keep = [content.distinct // 2] if content.distinct <= 12 else [10, 3] if content.distinct <= 30 else [25, 8]
     kept = " or ".join(map(str, keep))
-    return {"use": "priority", "keep": keep}, f"the {kept} commonest values stay; a tree by meaning is better if you have one"
+    return {
+        "use": "priority",
+        "keep": keep,
+    }, f"the {kept} commonest values stay; a tree by meaning is better if you have one"
 
 
 def nodes_of(hierarchy: dict[str, Any]) -> int:
@@ -86,11 +92,21 @@ def _intervals(content: Content, what: str) -> tuple[dict[str, Any], str]:
     if what in ("age", "birth year"):
         return {"use": "intervals", "width": 5, "count": 3, **FALLBACK}, f"{what}s in 5, 10 and 20 years"
     if content.skewed:
-        return {"use": "intervals", "quantiles": 8, "count": 2, **FALLBACK}, "skewed: eight, then four ranges of equal frequency"
+        return {
+            "use": "intervals",
+            "quantiles": 8,
+            "count": 2,
+            **FALLBACK,
+        }, "skewed: eight, then four ranges of equal frequency"
     width = nice_width((content.high or 0.0) - (content.low or 0.0), cells=12)
     if content.whole:
         width = max(width, 2)  # ranges of one whole number would be the numbers themselves
-    return {"use": "intervals", "width": width, "count": 2, **FALLBACK}, "ranges of equal width, then of twice the width"
+    return {
+        "use": "intervals",
+        "width": width,
+        "count": 2,
+        **FALLBACK,
+    }, "ranges of equal width, then of twice the width"
 
 
 def _dates(content: Content, what: str) -> tuple[dict[str, Any], str]:
@@ -110,9 +126,8 @@ def _dates(content: Content, what: str) -> tuple[dict[str, Any], str]:
 
 def _codes(content: Content) -> bool:
     """Say whether the values are codes of one length with digits in them."""
-    lengths = {len(value) for value in content.values}
-    digits = sum(any(c.isdigit() for c in value) for value in content.values)
-    return len(lengths) == 1 and lengths.pop() >= 4 and digits == len(content.values) and content.distinct > 12
+    digits = all(any(c.isdigit() for c in value) for value in content.values)
+    return content.code_length >= 4 and digits and content.distinct > 12
 
 
 def _masked(content: Content) -> list[int]:

@@ -83,7 +83,9 @@ PATTERNS = (
     Pattern("German tax number", 18, shaped(r"[1-9][\d ]{10,13}", "de.idnr"), checked=True),
     Pattern("Polish PESEL", 18, shaped(r"\d{11}", "pl.pesel"), checked=True),
     Pattern("Romanian CNP", 18, shaped(r"\d{13}", "ro.cnp"), checked=True),
-    Pattern("Belgian national number", 18, shaped(r"\d{2}[. ]?\d{2}[. ]?\d{2}[-. ]?\d{3}[. ]?\d{2}", "be.nn"), checked=True),
+    Pattern(
+        "Belgian national number", 18, shaped(r"\d{2}[. ]?\d{2}[. ]?\d{2}[-. ]?\d{3}[. ]?\d{2}", "be.nn"), checked=True
+    ),
     Pattern("Swedish personal number", 18, shaped(r"(?:\d{2})?\d{6}[-+]?\d{4}", "se.personnummer"), checked=True),
     Pattern("Finnish personal number", 18, shaped(r"\d{6}[-+a]\d{3}[a-z0-9]", "fi.hetu"), checked=True),
     Pattern("Spanish social security number", 7, checksums.nss, checked=True),

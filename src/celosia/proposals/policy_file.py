@@ -10,13 +10,16 @@ from typing import Any
 
 from celosia.data.io.sources import is_url
 from celosia.data.schema import Kind, Role
-from celosia.proposals.columns import ColumnSuggestion
+from celosia.proposals.columns import ColumnSuggestion, lattice_nodes
 
 HEADINGS = {
-    Role.IDENTIFIER: ("identifiers", "name a person by themselves; they are left out of the release"),
-    Role.QUASI: ("quasi", "others may know them; together they may single a person out"),
-    Role.SENSITIVE: ("sensitive", "nobody must be able to infer them"),
-    Role.INSENSITIVE: ("insensitive", "released as they are"),
+    Role.IDENTIFIER: ("identifiers", "Identifiers name a person by themselves. They are left out of the release."),
+    Role.QUASI: ("quasi", "Quasi-identifiers: others may know them; together they may single a person out."),
+    Role.SENSITIVE: (
+        "sensitive",
+        "Sensitive: nobody must be able to infer them. They leave, as exact as the steps let them.",
+    ),
+    Role.INSENSITIVE: ("insensitive", "Insensitive: released as they are."),
 }
 SINGLES = {
     Role.WEIGHT: "weight",
@@ -32,12 +35,13 @@ def policy_text(
     *,
     output: str | Path | None = None,
     options: Mapping[str, Any] | None = None,
+    notes: Iterable[str] = (),
     k: int = 5,
 ) -> str:
     """Write the suggestions as a commented policy in TOML.
 
-    ``path`` is the input, a file or a database URL; ``options`` are those of its reader; ``output`` where the release
-    shall go (beside the input unless given).
+    ``path`` is the input, a file or a database URL; ``options`` are those of its reader, ``notes`` what the reader did;
+    ``output`` where the release shall go (beside the input unless given).
 
     >>> import polars as pl, tomllib
     >>> from celosia.proposals import suggest
@@ -47,13 +51,13 @@ def policy_text(
     """
     lines = [
         "# A policy suggested from the names and the content of the columns.",
-        "# A suggestion is not a decision: read the reason of each column and change what is wrong.",
+        "# A suggestion is not a decision: read why each column has its role and what happens if that is wrong.",
         "",
-        *_input(path, options or {}),
+        *_input(path, options or {}, notes),
         "",
+        *_clean(suggestions),
         *_schema(suggestions),
         *_facts(suggestions),
-        "",
         *_requirements(suggestions, k),
         *_steps(suggestions),
         "[measure]",
@@ -95,27 +99,63 @@ def _comment(text: str) -> str:
     return "# " + re.sub(r"[\x00-\x1f\x7f]+", " ", text)
 
 
-def _input(path: str | Path, options: Mapping[str, Any]) -> list[str]:
+def _input(path: str | Path, options: Mapping[str, Any], notes: Iterable[str]) -> list[str]:
     """Return the table of the input."""
     kind = "url" if is_url(str(path)) else "path"
-    return ["[input]", f"{kind} = {toml(str(path))}", *(f"{_key(key)} = {toml(v)}" for key, v in options.items())]
+    given = [f"{_key(key)} = {toml(v)}" for key, v in options.items()]
+    return ["[input]", f"{kind} = {toml(str(path))}", *given, *map(_comment, notes)]
+
+
+def _clean(suggestions: list[ColumnSuggestion]) -> list[str]:
+    """Return what is cleaned: what is certain, and what is proposed, commented out."""
+    found = [untidy for s in suggestions if not s.left_out for untidy in s.untidy]
+    if not found:
+        return []
+    lines = [
+        "# Cleaning, before anything is counted. What is in doubt is commented out: take the sign away if it is right."
+    ]
+    blanks = [untidy for untidy in found if untidy.key == "strip"]
+    lines += ["[input.clean]", *(_comment(f"{u.column}: {u.told}") for u in blanks)] if blanks else []
+    lines += [f"strip = {toml([u.column for u in blanks])}"] if blanks else []
+    for key in ("missing", "same"):
+        proposed = [untidy for untidy in found if untidy.key == key]
+        lines += [f"[input.clean.{key}]"] if proposed else []
+        for untidy in proposed:
+            value = untidy.spellings or list(untidy.codes)
+            lines += [_comment(f"{untidy.column}: {untidy.told}"), f"# {_key(untidy.column)} = {toml(value)}"]
+    return [*lines, ""]
 
 
 def _schema(suggestions: list[ColumnSuggestion]) -> list[str]:
     """Return the roles, one column per line with its reason."""
     lines = ["[schema]"]
     for role, (key, meaning) in HEADINGS.items():
-        members = [s for s in suggestions if s.role == role]
+        members = [s for s in suggestions if s.role == role and not s.left_out]
         if not members:
             continue
-        lines += ["", f"# {meaning}", f"{key} = ["]
-        lines += [f"  {toml(s.name)},  {_comment(_numbered(s))}" for s in members]
+        usual = next((s.if_wrong for s in members if not s.free_text), "")
+        lines += ["", f"# {meaning}", *([_comment(usual)] if usual else []), f"{key} = ["]
+        for s in members:
+            own = f" {s.if_wrong}" if s.if_wrong != usual else ""
+            lines.append(f"  {toml(s.name)},  {_comment(_numbered(s) + ('.' + own if own else ''))}")
         lines.append("]")
     for role, key in SINGLES.items():
         for s in [s for s in suggestions if s.role == role][:1]:
-            lines += ["", _comment(s.reason), f"{key} = {toml(s.name)}"]
+            lines += ["", _comment(s.reason), _comment(s.if_wrong), f"{key} = {toml(s.name)}"]
+    lines += _undecided([s for s in suggestions if s.left_out])
     lines += ["", '# a column without a role: "insensitive" leaves it out of the release, "error" refuses it']
     return [*lines, 'rest = "insensitive"', ""]
+
+
+def _undecided(left_out: list[ColumnSuggestion]) -> list[str]:
+    """Return the columns that have no role yet, as comments."""
+    if not left_out:
+        return []
+    heading = ["", "# Without a role yet, and so left out of the release. To keep one, name it in a list above:"]
+    heading.append(
+        "# under quasi if others may know it (then it gets a hierarchy below), under sensitive or insensitive if not."
+    )
+    return [*heading, *(_comment(f"  {toml(s.name)}  {s.reason}") for s in left_out)]
 
 
 def _numbered(s: ColumnSuggestion) -> str:
@@ -125,7 +165,7 @@ def _numbered(s: ColumnSuggestion) -> str:
 
 def _facts(suggestions: list[ColumnSuggestion]) -> list[str]:
     """Return kinds, bounds and hierarchies."""
-    used = [s for s in suggestions if s.role in (Role.QUASI, Role.SENSITIVE)]
+    used = [s for s in suggestions if s.role in (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE) and not s.left_out]
     lines = _table("schema.kinds", [(s.name, str(s.kind), "") for s in used])
     lines += _table("schema.bounds", [(s.name, list(s.bounds), "") for s in used if s.bounds])
     return lines + _table(
@@ -141,18 +181,16 @@ def _table(name: str, rows: Iterable[tuple[str, Any, str]]) -> list[str]:
 
 def _requirements(suggestions: list[ColumnSuggestion], k: int) -> list[str]:
     """Return what the release must hold; what is only offered is commented out."""
-    if not any(s.role == Role.QUASI for s in suggestions):
+    if not any(s.role == Role.QUASI and not s.left_out for s in suggestions):
         return []
-    preset = any(s.steps for s in suggestions)
-    lines = ["# every record shares its quasi-identifiers with at least k - 1 others"]
+    preset = _preset(suggestions)
+    lines = [f"# every record shares its quasi-identifiers with at least {k - 1} others"]
     if preset:
-        lines[0] += "; Safe Harbor does not ask for it: take the signs away to require it"
-    lines += _offered(["[[require]]", 'use = "k-anonymity"', f"k = {k}"], offered=preset)
+        lines[0] += f"; {preset} does not ask for it: take the signs away to require it"
+    lines += _offered(["[[require]]", 'use = "k-anonymity"', f"k = {k}"], offered=bool(preset))
     for s in suggestions:
         if s.role == Role.SENSITIVE and s.kind != Kind.NUMERIC:
-            lines.append(
-                "# every class has at least two values of the sensitive column; take the signs away to require it"
-            )
+            lines.append("# every class has at least two values of the column; take the signs away to require it")
             column = f"column = {toml(s.name)}"
             lines += _offered(["[[require]]", 'use = "l-diversity"', "l = 2", column], offered=True)
     return lines
@@ -164,19 +202,32 @@ def _offered(lines: list[str], *, offered: bool) -> list[str]:
 
 
 def _steps(suggestions: list[ColumnSuggestion]) -> list[str]:
-    """Return the steps: what a preset wants, or generalise until the requirements hold.
+    """Return the steps: those that columns need, then generalise until the requirements hold unless a rule forgoes it.
 
     Identifiers and the person column stay until the end: classes count persons; a release leaves them out by itself.
     """
     lines: list[str] = []
     for s in suggestions:
-        for step in s.steps:
-            lines += [_comment(s.reason), "[[step]]", *(f"{_key(key)} = {toml(v)}" for key, v in step.items()), ""]
-    preset = any(s.steps for s in suggestions)
-    if not preset and any(s.role == Role.QUASI for s in suggestions):
-        lines += ["# coarser values until the requirement holds; at most 5 % of the records are suppressed", "[[step]]"]
-        lines += ['use = "generalise"', "suppress = 0.05", ""]
+        if s.steps and not s.left_out:
+            lines.append(_comment(f"{s.name}: {s.steps_reason or s.reason}"))
+        for step in s.steps if not s.left_out else ():
+            lines += ["[[step]]", *(f"{_key(key)} = {toml(v)}" for key, v in step.items()), ""]
+    if not _preset(suggestions) and any(s.role == Role.QUASI and not s.left_out for s in suggestions):
+        nodes = f"{lattice_nodes(suggestions):,}".replace(",", " ")
+        lines.append(f"# coarser values until the requirements hold ({nodes} combinations of levels to choose from);")
+        lines += [
+            "# at most 5 % of the records are suppressed",
+            "[[step]]",
+            'use = "generalise"',
+            "suppress = 0.05",
+            "",
+        ]
     return lines
+
+
+def _preset(suggestions: list[ColumnSuggestion]) -> str:
+    """Return the rule that wants its own steps in place of a search."""
+    return next((s.preset for s in suggestions if s.preset), "")
 
 
 def _beside(path: str | Path) -> str:

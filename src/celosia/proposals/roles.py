@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from celosia.data.schema import Kind, Role
 from celosia.proposals.content import Content
 from celosia.proposals.meanings import Meaning, meaning_named
-from celosia.proposals.people import mostly_names
 from celosia.proposals.patterns import recognised
+from celosia.proposals.people import mostly_names
 from celosia.proposals.vocabulary import meanings_of
 
 #: From this share of distinct values on, a code is taken as a record's own number.
@@ -19,11 +19,12 @@ LITTLE_POWER = 0.01
 REPEATED = 1.1
 #: Sentences have this many words, and this share of them (or this many) occur once.
 SENTENCE, OWN_WORDS, MANY_TEXTS = 4.0, 0.2, 1000
-#: Values of a column of codes per value that could be written with the same signs: so thin a use is a number of its own.
+#: Codes that could be written with the same signs, per code in use: so thin a use is a number of its own.
 THIN = 100
 SEX = (
     {"h", "m"}, {"m", "f"}, {"v", "m"}, {"h", "d"}, {"male", "female"}, {"hombre", "mujer"}, {"varon", "mujer"},
-    {"home", "dona"}, {"man", "woman"}, {"homme", "femme"}, {"masculino", "femenino"}, {"m", "w"}, {"mannlich", "weiblich"},
+    {"home", "dona"}, {"man", "woman"}, {"homme", "femme"}, {"masculino", "femenino"}, {"m", "w"},
+    {"mannlich", "weiblich"},
 )  # fmt: skip
 
 
@@ -42,7 +43,7 @@ class Judgement:
 
 
 def meaning_for(content: Content) -> Meaning | None:
-    """Return what the name of a column means, given its content: the likeliest meaning that the cells do not rule out."""
+    """Return what the name of a column means: the likeliest meaning that the cells do not rule out."""
     found = [meaning for meaning in meanings_of(content.name) if _fits(content, meaning)]
     if content.kind == Kind.DATE:
         dated = [m for m in found if m.what in ("birth date", "date of an event")]
@@ -169,20 +170,16 @@ def _is_code(content: Content, meaning: Meaning | None) -> bool:
     if not content.whole:
         return False
     running = content.high - content.low <= 2 * content.rows
-    lengths = {len(value) for value in content.values}
-    return meaning is not None or running or (len(lengths) == 1 and min(lengths) >= 6)
+    return meaning is not None or running or content.code_length >= 6
 
 
 def _thin(content: Content) -> bool:
-    """Say whether codes of one form use few of the values that the form allows: areas are numbered on, people are not."""
-    lengths = {len(value) for value in content.values}
-    if len(lengths) != 1 or not any(c.isdigit() for c in content.values[0]):
+    """Say whether codes of one form use few of the values that it allows: areas are numbered on, people are not."""
+    if not content.code_length or not any(c.isdigit() for c in content.values[0]):
         return False
-    free = [len(set(signs)) for signs in zip(*content.values, strict=True)]
-    possible = 1.0
-    for signs in free:
-        possible *= 10 if signs >= 5 else 1
-    return possible >= THIN * content.distinct
+    values = [value.strip() for value in content.values]
+    free = sum(len(set(signs)) >= 5 for signs in zip(*values, strict=True))
+    return 10**free >= THIN * content.distinct
 
 
 def _power(content: Content) -> str:

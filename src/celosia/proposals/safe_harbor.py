@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from celosia.data.schema import Kind, Role
-from celosia.proposals.columns import ColumnSuggestion
+from celosia.proposals.columns import IF_WRONG, ColumnSuggestion
 
 #: Three-digit ZIP areas of 20 000 people or fewer in the 2000 Census; HIPAA wants them as 000.
 SMALL_AREAS = (
@@ -15,6 +15,7 @@ SMALL_AREAS = (
     "879", "884", "890", "893",
 )  # fmt: skip
 OLDEST = 90
+NAME = "Safe Harbor"
 
 
 def safe_harbor(suggestions: list[ColumnSuggestion], today: dt.date | None = None) -> list[ColumnSuggestion]:
@@ -31,53 +32,80 @@ def safe_harbor(suggestions: list[ColumnSuggestion], today: dt.date | None = Non
     >>> [(s.name, str(s.role), len(s.steps)) for s in safe_harbor(suggest(table))]
     [('age', 'quasi', 1), ('city', 'identifier', 0), ('zip', 'quasi', 2)]
     """
-    return [_harboured(s, today or dt.date.today()) for s in suggestions]
+    return [replace(_harboured(s, today or dt.date.today()), preset=NAME) for s in suggestions]
 
 
 def _harboured(s: ColumnSuggestion, today: dt.date) -> ColumnSuggestion:
     """Apply the rule to one column."""
-    if s.role in (Role.IDENTIFIER, Role.PERSON):
+    if s.role in (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD):
         return s
-    if s.meaning == "age" and s.kind == Kind.NUMERIC:
-        step = {"use": "top-code", "columns": [s.name], "value": OLDEST}
-        return replace(s, steps=(step,), reason=f"Safe Harbor 3: ages over 89 become one category; {s.reason}")
+    if s.meaning == "age":
+        return _ages(s)
     if s.meaning == "birth year":
         step = {"use": "bottom-code", "columns": [s.name], "value": today.year - OLDEST}
-        return replace(
-            s, steps=(step,), reason=f"Safe Harbor 3: birth years that tell ages over 89 are one; {s.reason}"
-        )
+        return _changed(s, "birth years that tell ages over 89 become one", 3, step)
     if s.kind == Kind.DATE:
         return _years(s, today)
     if s.meaning == "postcode":
-        return replace(
-            s,
-            role=Role.QUASI,
-            hierarchy={"use": "prefixes", "masked": [2]},
-            hierarchy_reason="three digits stay",
-            steps=(
-                {"use": "recode", "column": s.name, "level": 1},
-                {"use": "recode", "column": s.name, "mapping": {f"{area}**": "000**" for area in SMALL_AREAS}},
-            ),
-            reason="Safe Harbor 2: three digits of the ZIP code stay, 000 for areas of 20 000 people or fewer",
-        )
+        return _areas(s)
     if s.hipaa == 2:
-        return replace(s, role=Role.IDENTIFIER, hierarchy=None, reason="Safe Harbor 2: places smaller than a state")
+        return _removed(s, "places smaller than a state are removed", 2)
     return s
+
+
+def _changed(s: ColumnSuggestion, why: str, number: int, *steps: dict[str, Any], **facts: Any) -> ColumnSuggestion:
+    """Return the suggestion with the steps that the rule asks for."""
+    reason = f"{NAME} {number}: {why}"
+    return replace(s, role=Role.QUASI, left_out=False, steps=steps, steps_reason=reason, reason=reason, **facts)
+
+
+def _removed(s: ColumnSuggestion, why: str, number: int) -> ColumnSuggestion:
+    """Return the suggestion as an identifier."""
+    reason, wrong = f"{NAME} {number}: {why}", IF_WRONG[Role.IDENTIFIER]
+    return replace(s, role=Role.IDENTIFIER, left_out=False, hierarchy=None, steps=(), reason=reason, if_wrong=wrong)
+
+
+def _ages(s: ColumnSuggestion) -> ColumnSuggestion:
+    """Make one category of the ages over 89."""
+    if s.kind != Kind.NUMERIC:
+        return _changed(s, "ages over 89 must be one category: they are written as text here, so look at them", 3)
+    step = {"use": "top-code", "columns": [s.name], "value": OLDEST}
+    return _changed(s, "ages over 89 become one category, written 90", 3, step)
+
+
+def _areas(s: ColumnSuggestion) -> ColumnSuggestion:
+    """Keep three digits of a ZIP code."""
+    if s.code_length not in (5, 9, 10) or not s.code_digits:
+        return _removed(s, "a postcode that is no ZIP code is a place smaller than a state", 2)
+    hidden = s.code_length - 3
+    stars = "*" * hidden
+    return _changed(
+        s,
+        "three digits of the ZIP code stay, 000 for areas of 20 000 people or fewer (the list is that of the United "
+        "States, Census 2000: for other areas write your own)",
+        2,
+        {"use": "recode", "column": s.name, "level": 1},
+        {"use": "recode", "column": s.name, "mapping": {f"{area}{stars}": f"000{stars}" for area in SMALL_AREAS}},
+        hierarchy={"use": "prefixes", "masked": [hidden]},
+        hierarchy_reason="three digits stay",
+    )
 
 
 def _years(s: ColumnSuggestion, today: dt.date) -> ColumnSuggestion:
     """Keep the year of a date."""
-    hierarchy: dict[str, Any] = {**(s.hierarchy or {"use": "dates"}), "use": "dates", "units": ["year"]}
-    hierarchy.pop("masked", None)
-    steps: tuple[dict[str, Any], ...] = ({"use": "recode", "column": s.name, "level": 1},)
-    reason = "Safe Harbor 3: of dates the year stays"
-    if s.meaning == "birth date":
-        if "formats" in hierarchy:
-            reason += (
-                "; birth years that tell an age over 89 must become one: read the column as a date and bottom-code it"
-            )
-        else:
-            first = dt.date(today.year - OLDEST, 1, 1).isoformat()
-            steps = ({"use": "bottom-code", "columns": [s.name], "value": first}, *steps)
-            reason += f", {today.year - OLDEST} standing for it and before"
-    return replace(s, hierarchy=hierarchy, hierarchy_reason="the year stays", steps=steps, reason=reason)
+    facts: dict[str, Any] = {"hierarchy_reason": "the year stays"}
+    if s.date_format == "%Y-%m":
+        facts["hierarchy"] = {"use": "prefixes", "masked": [3]}
+    else:
+        facts["hierarchy"] = {**(s.hierarchy or {}), "use": "dates", "units": ["year"]}
+    year = {"use": "recode", "column": s.name, "level": 1}
+    if s.meaning != "birth date":
+        return _changed(s, "of dates the year stays", 3, year, **facts)
+    limit = today.year - OLDEST
+    why = f"of birth dates the year stays, {limit} standing for it and before: it would tell an age over 89"
+    if s.date_format is None:
+        first = {"use": "bottom-code", "columns": [s.name], "value": dt.date(limit, 1, 1).isoformat()}
+        return _changed(s, why, 3, first, year, **facts)
+    after = "***" if s.date_format == "%Y-%m" else ""
+    older = {f"{born}{after}": f"{limit}{after}" for born in range(1850, limit)}
+    return _changed(s, why, 3, year, {"use": "recode", "column": s.name, "mapping": older}, **facts)

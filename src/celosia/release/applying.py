@@ -75,7 +75,7 @@ def apply(record: Mapping[str, Any] | str | Path, source: Any, *, released: Any 
             "a consent request made this record: its classes depend on choices. Make a new request instead."
         )
     policy = Policy.parse(str(record["policy"]), directory, "the policy in the record")
-    table = source if isinstance(source, Table) else read(source, policy.schema)
+    table = source if isinstance(source, Table) else policy.like(source)
     missing = [name for name in policy.schema.quasi if name not in table.names]
     if missing:
         raise DataError(f"the new records have no column {missing[0]!r}: they must have the schema of the release.")

@@ -37,6 +37,8 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, Field, PrivateAttr, Strict, ValidationError, ValidationInfo, field_validator
 
+from celosia.data.io.filetypes import type_of
+from celosia.data.io.sources import is_url
 from celosia.data.schema import Schema
 from celosia.errors import InputError, ParameterError, PolicyError, UnknownName, suggestion
 from celosia.parts import Loss, Model, Threat, build, find, located
@@ -165,8 +167,20 @@ class Policy(Section):
         """The input, read under the schema of the policy or another one."""
         given = self.input
         return read(
-            given.source, schema or self.schema, engine=engine or given.engine, query=given.query, **given.options
+            given.source,
+            schema or self.schema,
+            engine=engine or given.engine,
+            query=given.query,
+            clean=given.cleaning,
+            **given.options,
         )
+
+    def like(self, source: Any) -> Table:
+        """Other records, cleaned as the input is, and read with its options where the type of file is the same."""
+        path = self.input.path
+        alike = isinstance(source, str | Path) and path is not None and not is_url(str(source))
+        alike = alike and type_of(source) is type_of(path)
+        return read(source, self.schema, clean=self.input.cleaning, **(self.input.options if alike else {}))
 
     def select(self, *, until: str | None = None, without: Iterable[str] = ()) -> Policy:
         """The policy with the steps up to one only, or without some: steps are never lost, only left out of a run."""

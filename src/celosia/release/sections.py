@@ -85,6 +85,14 @@ class OpenSection(Section):
                 raise ValueError(f"has no key {name!r}.{suggestion(name, [*type(self).model_fields, *known])}")
 
 
+class Cleaning(Section):
+    """What is cleaned while reading, before anything is counted: blanks, then spellings, then codes."""
+
+    strip: list[str] = Field(default=[], description="columns of texts whose cells lose the blanks around them")
+    same: dict[str, dict[str, str]] = Field(default={}, description="per column, spellings and the one that stays")
+    missing: dict[str, list[str | int | float]] = Field(default={}, description="per column, codes that mean missing")
+
+
 class Input(OpenSection):
     """What is read: a file or the result of a query. Further keys are options of the reader, such as the separator."""
 
@@ -92,11 +100,17 @@ class Input(OpenSection):
     url: Address | None = Field(default=None, description="address of a database; env:NAME and file:PATH stand for it")
     query: str | None = Field(default=None, description="SQL query, for a database")
     engine: str | None = Field(default=None, description="what holds the rows: polars (default) or duckdb")
+    clean: Cleaning = Field(default_factory=Cleaning, description="what is cleaned while reading")
 
     @property
     def source(self) -> str:
         """The path or the address."""
         return str(self.path if self.path is not None else self.url)
+
+    @property
+    def cleaning(self) -> dict[str, Any]:
+        """What is cleaned, as the reader takes it."""
+        return self.clean.model_dump(exclude_defaults=True)
 
     @model_validator(mode="after")
     def _one_source(self) -> Input:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.classes import Rows
+from celosia.data.cleaning import cleaned
 from celosia.data.engines import engine_for, engine_named
 from celosia.data.engines.engine import Engine, unsigned
 from celosia.data.schema import Schema
@@ -20,12 +21,14 @@ def read(
     *,
     engine: str | None = None,
     query: str | None = None,
+    clean: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Table:
     """Read a table: a path, a database URL with a query, or a data frame.
 
     Files are scanned lazily. A frame may be of Polars, pandas, PyArrow or DuckDB; ``table.frame`` gives the same kind
-    back. ``engine`` is "polars" (default) or "duckdb".
+    back. ``engine`` is "polars" (default) or "duckdb". ``clean`` says what is cleaned before anything is counted, as
+    :func:`celosia.data.cleaning.cleaned` takes it: ``{"strip": [...], "same": {...}, "missing": {...}}``.
 
     >>> import polars as pl
     >>> table = read(pl.DataFrame({"age": [30, 31], "city": ["A", "A"]}), Schema.of(quasi=["age", "city"]))
@@ -48,6 +51,8 @@ def read(
         chosen = engine_named("polars")
         frame = chosen.accept(frame)
     _check_names(names)
+    if clean:
+        frame = cleaned(frame, **clean)
     rows = Rows.described(chosen, unsigned(frame), schema or Schema())
     return Table(rows, origin=origin, facts=facts, ordered=facts is None)
 

@@ -11,27 +11,33 @@ from dataclasses import dataclass
 Cells = Callable[["Draw"], list[str]]
 
 FIRST = {
-    "es": "Ana María José Antonio Lucía Manuel Carmen Javier Laura Pablo Elena Sergio Marta Raúl Rocío Iván".split(),
-    "ca": "Núria Pau Montserrat Jordi Laia Martí Mercè Oriol Aina Biel Roser Quim Mireia Pol Neus Arnau".split(),
-    "en": "James Mary Robert Patricia John Jennifer Michael Linda David Susan William Emma Oliver Grace".split(),
-    "fr": "Camille Léa Hugo Chloé Louis Manon Jules Inès Gabriel Élise".split(),
-    "de": "Anna Lukas Mia Jonas Lena Felix Hannah Paul Jürgen Käthe".split(),
+    "es": ["Ana", "María", "José", "Antonio", "Lucía", "Manuel", "Carmen", "Javier", "Laura", "Pablo", "Elena", "Sergio", "Marta", "Raúl", "Rocío", "Iván"],
+    "ca": ["Núria", "Pau", "Montserrat", "Jordi", "Laia", "Martí", "Mercè", "Oriol", "Aina", "Biel", "Roser", "Quim", "Mireia", "Pol", "Neus", "Arnau"],
+    "en": ["James", "Mary", "Robert", "Patricia", "John", "Jennifer", "Michael", "Linda", "David", "Susan", "William", "Emma", "Oliver", "Grace"],
+    "fr": ["Camille", "Léa", "Hugo", "Chloé", "Louis", "Manon", "Jules", "Inès", "Gabriel", "Élise"],
+    "de": ["Anna", "Lukas", "Mia", "Jonas", "Lena", "Felix", "Hannah", "Paul", "Jürgen", "Käthe"],
 }
 LAST = {
-    "es": "García Martínez López Sánchez Pérez Gómez Fernández Ruiz Díaz Muñoz Álvarez Romero Núñez Peña".split(),
-    "ca": "Puig Serra Vila Ferrer Soler Bosch Roca Pujol Casals Molins Oller Tarrés Riera Balaguer".split(),
-    "en": "Smith Johnson Williams Brown Jones Miller Davis Wilson Taylor Clark Lewis Walker Hall Young".split(),
-    "fr": "Martin Bernard Dubois Thomas Robert Petit Durand Leroy Moreau Lefèvre".split(),
-    "de": "Müller Schmidt Schneider Fischer Weber Meyer Wagner Becker Schäfer Koch".split(),
+    "es": ["García", "Martínez", "López", "Sánchez", "Pérez", "Gómez", "Fernández", "Ruiz", "Díaz", "Muñoz", "Álvarez", "Romero", "Núñez", "Peña"],
+    "ca": ["Puig", "Serra", "Vila", "Ferrer", "Soler", "Bosch", "Roca", "Pujol", "Casals", "Molins", "Oller", "Tarrés", "Riera", "Balaguer"],
+    "en": ["Smith", "Johnson", "Williams", "Brown", "Jones", "Miller", "Davis", "Wilson", "Taylor", "Clark", "Lewis", "Walker", "Hall", "Young"],
+    "fr": ["Martin", "Bernard", "Dubois", "Thomas", "Robert", "Petit", "Durand", "Leroy", "Moreau", "Lefèvre"],
+    "de": ["Müller", "Schmidt", "Schneider", "Fischer", "Weber", "Meyer", "Wagner", "Becker", "Schäfer", "Koch"],
 }
 PLACES = {
-    "es": "Madrid Sevilla Zaragoza Málaga Murcia Getafe Alcorcón Utrera Lorca Huesca Ávila Cáceres Ronda Baza".split(),
-    "ca": "Barcelona Sabadell Reus Vic Olot Manresa Lleida Girona Mataró Berga Tremp Falset Valls Igualada".split(),
-    "en": "Springfield Dayton Austin Boston Salem Fargo Tulsa Reno Leeds Luton Derby Bath York Hull".split(),
-    "fr": "Paris Lyon Nantes Rennes Lille Brest Dijon Nancy Tours Nîmes".split(),
-    "de": "Berlin Köln Bremen Kiel Mainz Ulm Jena Trier Hof Celle".split(),
+    "es": ["Madrid", "Sevilla", "Zaragoza", "Málaga", "Murcia", "Getafe", "Alcorcón", "Utrera", "Lorca", "Huesca", "Ávila", "Cáceres", "Ronda", "Baza"],
+    "ca": ["Barcelona", "Sabadell", "Reus", "Vic", "Olot", "Manresa", "Lleida", "Girona", "Mataró", "Berga", "Tremp", "Falset", "Valls", "Igualada"],
+    "en": ["Springfield", "Dayton", "Austin", "Boston", "Salem", "Fargo", "Tulsa", "Reno", "Leeds", "Luton", "Derby", "Bath", "York", "Hull"],
+    "fr": ["Paris", "Lyon", "Nantes", "Rennes", "Lille", "Brest", "Dijon", "Nancy", "Tours", "Nîmes"],
+    "de": ["Berlin", "Köln", "Bremen", "Kiel", "Mainz", "Ulm", "Jena", "Trier", "Hof", "Celle"],
 }
-STREETS = {"es": "C/ {} {}, {}º B", "ca": "Carrer {} {}, {}r", "en": "{1} {0} St Apt {2}", "fr": "{1} rue {0}", "de": "{0}str. {1}"}
+STREETS = {
+    "es": "C/ {} {}, {}º B",
+    "ca": "Carrer {} {}, {}r",
+    "en": "{1} {0} St Apt {2}",
+    "fr": "{1} rue {0}",
+    "de": "{0}str. {1}",
+}
 NOTES = {
     "es": [
         "paciente refiere dolor en el pecho desde ayer",
@@ -55,8 +61,16 @@ NOTES = {
         "did not attend, left a message with his wife",
         "neighbour brought him in after a fall",
     ],
-    "fr": ["vit seule, appeler la fille avant la sortie", "se plaint de douleurs depuis lundi", "absent au rendez-vous, message laissé"],
-    "de": ["wohnt allein, Tochter vor Entlassung anrufen", "klagt seit Montag über Schmerzen im Rücken", "nicht erschienen, Nachricht hinterlassen"],
+    "fr": [
+        "vit seule, appeler la fille avant la sortie",
+        "se plaint de douleurs depuis lundi",
+        "absent au rendez-vous, message laissé",
+    ],
+    "de": [
+        "wohnt allein, Tochter vor Entlassung anrufen",
+        "klagt seit Montag über Schmerzen im Rücken",
+        "nicht erschienen, Nachricht hinterlassen",
+    ],
 }
 
 
@@ -174,12 +188,18 @@ def people(language: str, shape: str) -> Cells:
 
 
 def mail(draw: Draw) -> list[str]:
-    return draw.owned(lambda: f"{draw.rng.choice('abcdefgh')}.{draw.digits(4)}@{draw.rng.choice(['gmail.com', 'correo.es', 'uab.cat'])}")
+    return draw.owned(
+        lambda: (
+            f"{draw.rng.choice('abcdefgh')}.{draw.digits(4)}@{draw.rng.choice(['gmail.com', 'correo.es', 'uab.cat'])}"
+        )
+    )
 
 
 def street(language: str) -> Cells:
     def make(draw: Draw) -> str:
-        return STREETS[language].format(draw.rng.choice(LAST[language]), draw.rng.randrange(1, 180), draw.rng.randrange(1, 9))
+        return STREETS[language].format(
+            draw.rng.choice(LAST[language]), draw.rng.randrange(1, 180), draw.rng.randrange(1, 9)
+        )
 
     return lambda draw: draw.owned(lambda: make(draw))
 
@@ -190,7 +210,9 @@ def place(language: str) -> Cells:
 
 def notes(language: str) -> Cells:
     """Sentences that are put together, so that few are equal."""
-    return lambda draw: draw.each(lambda: f"{draw.rng.choice(NOTES[language])}; {draw.rng.choice(NOTES[language])}"[: draw.rng.randrange(30, 90)])
+    return lambda draw: draw.each(
+        lambda: f"{draw.rng.choice(NOTES[language])}; {draw.rng.choice(NOTES[language])}"[: draw.rng.randrange(30, 90)]
+    )
 
 
 def dirty(values: dict[str, Sequence[str]]) -> Cells:
@@ -288,7 +310,9 @@ CELLS: dict[str, Cells] = {
     "county": choice("Osona", "Bages", "Maresme", "Segrià", "Garrotxa", "Priorat", "Berguedà"),
     "state": choice("CA", "TX", "NY", "FL", "OH", "MA", "NV", "VT"),
     "fips": choice("06", "48", "36", "12", "39", "25"),
-    "country.es": choice("España", "Marruecos", "Rumanía", "Colombia", "Ecuador", "China", "Italia", weights=[30, 5, 4, 3, 2, 1, 1]),
+    "country.es": choice(
+        "España", "Marruecos", "Rumanía", "Colombia", "Ecuador", "China", "Italia", weights=[30, 5, 4, 3, 2, 1, 1]
+    ),
     "country.ca": choice("Espanya", "Marroc", "Romania", "Itàlia", "Xina", weights=[30, 5, 4, 3, 2]),
     "country.en": choice("United States", "Mexico", "India", "Cuba", "Haiti", weights=[30, 5, 3, 2, 1]),
     "country.iso": choice("ESP", "MAR", "ROU", "FRA", "USA", weights=[30, 5, 4, 3, 2]),

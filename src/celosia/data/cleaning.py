@@ -1,0 +1,65 @@
+"""Cleaning while reading: blanks taken off, spellings of one value made equal, codes for missing made missing."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from celosia.errors import DataError, UnknownName
+
+
+def cleaned(
+    frame: Any,
+    *,
+    strip: Sequence[str] = (),
+    same: Mapping[str, Mapping[str, str]] | None = None,
+    missing: Mapping[str, Sequence[str | float]] | None = None,
+) -> Any:
+    """Return a frame of any engine with clean columns, in this order: blanks, spellings, codes.
+
+    ``strip`` names columns of texts whose cells lose the blanks around them (nothing left is missing), ``same`` maps
+    the spellings of a column to the one that stays, ``missing`` lists the codes of a column that mean missing.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"sex": ["H", "Hombre ", "NS/NC"], "age": [30, -99, 41]})
+    >>> cleaned(frame, strip=["sex"], same={"sex": {"H": "Hombre"}}, missing={"sex": ["NS/NC"], "age": [-99]}).rows()
+    [('Hombre', 30), ('Hombre', None), (None, 41)]
+    """
+    import narwhals as nw
+
+    same, missing = same or {}, missing or {}
+    lazy = nw.from_native(frame)
+    types = lazy.collect_schema()
+    changes: dict[str, Any] = {}
+    for name in dict.fromkeys([*strip, *same, *missing]):
+        if name not in types:
+            raise UnknownName.of("column", name, list(types), "(clean)")
+        cell = nw.col(name)
+        textual = types[name] == nw.String
+        if name in strip and textual:
+            bare = cell.str.strip_chars()
+            cell = nw.when(bare != "").then(bare)
+        for old, new in same.get(name, {}).items():
+            if not textual:
+                raise DataError(f"clean.same: column {name!r} does not hold texts.")
+            cell = nw.when(cell == old).then(nw.lit(new)).otherwise(cell)
+        codes = _codes(name, missing.get(name, ()), types[name])
+        if codes:
+            cell = nw.when(~cell.is_in(codes)).then(cell)
+        changes[name] = cell
+    return lazy.with_columns(**changes).to_native() if changes else frame
+
+
+def _codes(name: str, codes: Iterable[str | float], dtype: Any) -> list[Any]:
+    """Return codes as values of the column's type."""
+    try:
+        if dtype.is_numeric():
+            numbers = [float(code) for code in codes]
+            return [int(number) for number in numbers] if dtype.is_integer() else numbers
+        if dtype.is_temporal():
+            moments = [dt.datetime.fromisoformat(str(code)) for code in codes]
+            return [moment.date() for moment in moments] if str(dtype) == "Date" else moments
+    except ValueError:
+        raise DataError(f"clean.missing: a code of column {name!r} is no value of its type ({dtype}).") from None
+    return [str(code) for code in codes]
