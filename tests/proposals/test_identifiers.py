@@ -11,12 +11,13 @@ import pytest
 
 from celosia.data.schema import Role
 from celosia.proposals import suggest
-from celosia.proposals.checksums import DNI_LETTERS, card, cpf, dni, iban, luhn, nhs, nss, rut, vin
-from celosia.proposals.meanings import MEANINGS
+from celosia.proposals.checksums import card, cpf, dni, iban, luhn, nhs, nss, rut, vin
+from celosia.proposals.meanings import meanings
 from celosia.proposals.patterns import recognised
 from celosia.proposals.vocabulary import meaning_of, words_of
 
 RNG = random.Random(7)
+DNI_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
 
 
 def with_check(make, alphabet, test):
@@ -86,7 +87,7 @@ FORMS = {
     "IP address": ["10.0.0.1", "192.168.7.9", "2001:db8::7"],
     "Spanish DNI or NIE": dnis(20),
     "IBAN": ["ES91 2100 0418 4502 0005 1332", "GB82WEST12345698765432", "DE89370400440532013000"],
-    "United States social security number": ["123-45-6789", "078-05-1120", "219-09-9999"],
+    "United States social security number": ["123-45-6789", "512-05-1120", "219-09-9998"],
     "payment card": cards(20),
     "licence plate": ["1234 BCD", "0001-FGH", "B-1234-XY"],
     "telephone number": ["+34 612 345 678", "612 34 56 78", "(212) 555-0187", "931234567"],
@@ -184,4 +185,4 @@ def test_words():
 
 
 def test_all_eighteen_types_are_covered():
-    assert {m.hipaa for m in MEANINGS if m.hipaa} == set(range(1, 19))
+    assert {m.hipaa for m in meanings() if m.hipaa} == set(range(1, 19))

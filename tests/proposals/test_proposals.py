@@ -54,20 +54,19 @@ def test_a_file_of_visits():
         "sex": "quasi",
         "visit_date": "quasi",
         "zip": "quasi",
-        "severity": "quasi",
+        "severity": "sensitive",
         "diagnosis": "sensitive",
-        "cost": "quasi",
+        "cost": "sensitive",
         "country": "insensitive",
     }
     assert "5.0 rows per value" in found["patient_id"].reason
     assert "100 %" in found["patient_id"].reason
-    assert found["zip"].hierarchy == {"use": "prefixes"}
-    assert found["birth_date"].hierarchy == {"use": "dates"}
-    assert found["severity"].hierarchy == {"use": "order", "order": ["mild", "moderate", "severe"]}
+    assert found["zip"].hierarchy == {"use": "prefixes", "masked": [2, 3]}
+    assert found["birth_date"].hierarchy == {"use": "dates", "units": ["year", "decade"]}
+    assert found["visit_date"].hierarchy == {"use": "dates", "units": ["month", "year"]}
     assert str(found["severity"].kind) == "ordinal"
-    assert found["cost"].hierarchy["use"] == "intervals"
-    assert "quantiles" in found["cost"].hierarchy
-    assert all(s.reason for s in found.values())
+    assert [step["use"] for step in found["cost"].steps] == ["top-code", "round"]
+    assert all(s.reason and s.if_wrong for s in found.values())
 
 
 def test_person_needs_traits_that_stay():
@@ -99,7 +98,7 @@ def test_running_numbers_are_identifiers_and_amounts_are_not():
     roles = {name: str(s.role) for name, s in by_name(frame).items()}
     assert roles == {
         "row": "identifier",
-        "amount": "quasi",
+        "amount": "sensitive",
         "long": "identifier",
         "code": "identifier",
         "comment": "identifier",
@@ -127,7 +126,7 @@ def test_dates_as_text():
         }
     )
     found = by_name(frame)
-    assert found["visit"].hierarchy == {"use": "dates", "formats": ["%d/%m/%Y"]}
+    assert found["visit"].hierarchy["formats"] == ["%d/%m/%Y"]
     assert "other way round" in found["doubt"].hierarchy_reason
 
 
@@ -203,7 +202,7 @@ def test_policy_text_is_a_policy():
     assert parsed["input"] == {"path": "visits.csv", "separator": ";"}
     assert parsed["schema"]["person"] == "patient_id"
     assert "identifiers" not in parsed["schema"]
-    assert [step["use"] for step in parsed["step"]] == ["generalise"]
+    assert [step["use"] for step in parsed["step"]] == ["top-code", "round", "generalise"]
     assert parsed["require"] == [{"use": "k-anonymity", "k": 7}]
     assert parsed["output"]["path"] == "visits.safe.csv"
     assert all(line.count("#") >= 1 for line in text.splitlines() if line.startswith('  "'))

@@ -63,8 +63,6 @@ class ColumnSuggestion:
     separation: float = 0.0
     #: Whether the column stays without a role, and so out of the release, until somebody decides.
     left_out: bool = False
-    #: Whether it holds what people wrote in their own words.
-    free_text: bool = False
     #: Length of the values where all have the same, and whether they are digits (and a dash).
     code_length: int = 0
     code_digits: bool = False
@@ -99,7 +97,7 @@ def suggest(frame: pl.DataFrame | pl.LazyFrame) -> list[ColumnSuggestion]:
     proposed = []
     for name, content in contents.items():
         judgement = judged(content, meanings[name])
-        kind = _kind(content, meanings[name])
+        kind = Kind.TEXT if judgement.free else _kind(content, meanings[name])
         named = meanings[name]
         s = ColumnSuggestion(
             name,
@@ -111,7 +109,6 @@ def suggest(frame: pl.DataFrame | pl.LazyFrame) -> list[ColumnSuggestion]:
             meaning=judgement.meaning,
             distinction=content.distinction,
             separation=content.separation,
-            free_text=judgement.free,
             date_format=content.date_format,
             code_length=content.code_length,
             code_digits=all(value.strip().replace("-", "").isdigit() for value in content.values),
@@ -212,7 +209,7 @@ def _few_quasi(proposed: list[ColumnSuggestion], unknown: list[str]) -> list[Col
 
 def _if_wrong(s: ColumnSuggestion) -> str:
     """Say what happens if the proposal is wrong."""
-    return FREE if s.free_text else LEFT_OUT if s.left_out else IF_WRONG[s.role]
+    return FREE if s.kind == Kind.TEXT else LEFT_OUT if s.left_out else IF_WRONG[s.role]
 
 
 def _once(proposed: list[ColumnSuggestion]) -> list[ColumnSuggestion]:
@@ -240,7 +237,7 @@ def _with_person(
         s
         for s in proposed
         if s.role == Role.IDENTIFIER
-        and not s.free_text
+        and s.kind != Kind.TEXT
         and s.hipaa in (7, 8, 9, 18)
         and contents[s.name].repeats >= REPEATED
         and contents[s.name].distinct > 2

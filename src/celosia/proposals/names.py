@@ -6,6 +6,7 @@ import functools
 import re
 import tomllib
 import unicodedata
+from collections.abc import Sequence
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ PLAIN = {
 }
 #: What may stand between two words of a name.
 BETWEEN = r"(?:,? (?:de la |de los |de las |del |de |dos |da |do |di |i |y |e |van der |van |von |el )?|-)"
+#: A column of names has at least so many values, and this share of them are names.
+FEWEST, MOSTLY = 8, 0.5
 TITLES = r"(?:sr|sra|srta|dr|dra|don|dona|mr|mrs|ms|miss|senyor|senyora|senor|senora|monsieur|madame|herr|frau)"
 
 
@@ -63,3 +66,16 @@ def only_names(texts: pl.Series) -> pl.Series:
     """
     every = "|".join(map(re.escape, name_words()[0]))
     return folded(texts).str.contains(rf"^\s*(?:{every})(?:[\s,-]+(?:{every}))*\s*$")
+
+
+def mostly_names(values: Sequence[str]) -> bool:
+    """Say whether most values of a column are names of persons; a few values could be names of places or products.
+
+    >>> mostly_names(["García Peña, Lucía", "Ana Ruiz", "Pau Vila", "Marta Gil"] * 2), mostly_names(["red", "blue"] * 4)
+    (True, False)
+    """
+    import polars as pl
+
+    texts = pl.Series(values, dtype=pl.String)
+    named = only_names(texts) | folded(texts).str.contains(full_name())
+    return len(texts) >= FEWEST and int(named.sum()) > MOSTLY * len(texts)

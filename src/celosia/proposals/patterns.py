@@ -13,8 +13,8 @@ from celosia.proposals import checksums
 ENOUGH = 0.8
 #: With fewer values than this a check digit can fit all of them by chance.
 FEWEST = 3
-#: A bare row of digits fits a check digit once in ten: so many values rule a coincidence out.
-FEWEST_DIGITS = 6
+#: A short row of digits fits one of many check digits easily: so many values rule a coincidence out.
+FEWEST_DIGITS, SHORT = 6, 12
 #: Values that are tried first; a form that hardly any of them has is not tried on the others.
 FIRST = 40
 
@@ -130,7 +130,7 @@ def recognised(values: Sequence[str], distinct: int) -> tuple[Pattern, float] | 
     if not values or distinct < FEWEST:
         return None
     first = values[:FIRST]
-    digits = distinct < FEWEST_DIGITS and all(value.strip().isdigit() for value in first)
+    digits = distinct < FEWEST_DIGITS and all(v.strip().isdigit() and len(v.strip()) <= SHORT for v in first)
     for pattern in PATTERNS:
         if (digits and pattern.checked) or sum(map(pattern.test, first)) < (ENOUGH - 0.2) * len(first):
             continue

@@ -133,7 +133,7 @@ def _schema(suggestions: list[ColumnSuggestion]) -> list[str]:
         members = [s for s in suggestions if s.role == role and not s.left_out]
         if not members:
             continue
-        usual = next((s.if_wrong for s in members if not s.free_text), "")
+        usual = next((s.if_wrong for s in members if s.kind != Kind.TEXT), "")
         lines += ["", f"# {meaning}", *([_comment(usual)] if usual else []), f"{key} = ["]
         for s in members:
             own = f" {s.if_wrong}" if s.if_wrong != usual else ""
@@ -165,7 +165,8 @@ def _numbered(s: ColumnSuggestion) -> str:
 
 def _facts(suggestions: list[ColumnSuggestion]) -> list[str]:
     """Return kinds, bounds and hierarchies."""
-    used = [s for s in suggestions if s.role in (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE) and not s.left_out]
+    declared = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
+    used = [s for s in suggestions if (s.role in declared and not s.left_out) or s.kind == Kind.TEXT]
     lines = _table("schema.kinds", [(s.name, str(s.kind), "") for s in used])
     lines += _table("schema.bounds", [(s.name, list(s.bounds), "") for s in used if s.bounds])
     return lines + _table(

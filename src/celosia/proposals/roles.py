@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from celosia.data.schema import Kind, Role
 from celosia.proposals.content import Content
 from celosia.proposals.meanings import Meaning, meaning_named
+from celosia.proposals.names import mostly_names
 from celosia.proposals.patterns import recognised
-from celosia.proposals.people import mostly_names
 from celosia.proposals.vocabulary import meanings_of
 
 #: From this share of distinct values on, a code is taken as a record's own number.
@@ -84,7 +84,7 @@ def _fits(content: Content, meaning: Meaning) -> bool:
     if meaning.role == Role.WEIGHT:
         return numeric and content.distinct > 2
     if meaning.role == Role.HOUSEHOLD:
-        return content.repeats >= REPEATED and content.distinct > 2
+        return content.repeats >= REPEATED
     if meaning.free:
         return not numeric and (content.words >= 2 or content.distinction > 0.5)
     if what == "grade or evaluation":

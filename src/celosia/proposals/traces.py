@@ -39,7 +39,7 @@ def _mixed(text: str) -> bool:
 def _account(text: str) -> bool:
     """Say whether a text begins with an IBAN: words in capitals may follow it."""
     number = checksums.bare(text)
-    return checksums.iban(number[: checksums.IBAN_LENGTHS.get(number[:2], len(number))])
+    return any(checksums.iban(number[:length]) for length in range(15, min(34, len(number)) + 1))
 
 
 TRACES = (
