@@ -21,7 +21,7 @@ from celosia.risk import DistanceLinkage
 if TYPE_CHECKING:
     import polars as pl
 
-WIDTH, HEIGHT, EDGE = 480, 280, 44
+WIDTH, HEIGHT, EDGE = 480, 280, 54
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,13 @@ class _Axes:
             (WIDTH / 2, HEIGHT - 6, across, "middle"),
             (EDGE, HEIGHT - EDGE + 16, f"{self.low:g}", "middle"),
             (WIDTH - EDGE, HEIGHT - EDGE + 16, f"{self.high:g}", "middle"),
-            (EDGE - 6, EDGE + 4, f"{self.most:.3g}", "end"),
-            (EDGE - 6, HEIGHT - EDGE + 4, f"{self.least:g}", "end"),
-            (EDGE, EDGE - 12, up, "start"),
         ]
+        if up:
+            texts += [
+                (EDGE - 6, EDGE + 4, f"{self.most:.3g}", "end"),
+                (EDGE - 6, HEIGHT - EDGE + 4, f"{self.least:g}", "end"),
+                (EDGE, EDGE - 12, up, "start"),
+            ]
         words = "".join(f'<text x="{x}" y="{y}" text-anchor="{at}">{escape(t)}</text>' for x, y, t, at in texts)
         frame = f'<rect x="{EDGE}" y="{EDGE}" width="{WIDTH - 2 * EDGE}" height="{HEIGHT - 2 * EDGE}" fill="none" stroke="var(--line)"/>'  # noqa: E501
         label = escape(title, quote=True)
@@ -110,10 +113,10 @@ def swap(tables: Mapping[str, pl.DataFrame]) -> Section:
     """Table 21 as a picture: which ranks were exchanged."""
     values = [int(v) for v in tables["table21"]["value"]]
     swapped = [int(v) for v in tables["table21"]["swapped"]]
-    axes, base = _Axes(0, len(values) - 1, 1.0), HEIGHT - EDGE - 30
+    axes, base = _Axes(1, len(values), 1.0), HEIGHT - EDGE - 30
     marks = []
     for i, value in enumerate(values):
-        x, to = axes.x(i), axes.x(values.index(swapped[i]))
+        x, to = axes.x(i + 1), axes.x(values.index(swapped[i]) + 1)
         marks.append(f'<text x="{x:.0f}" y="{base + 20}" text-anchor="middle">{value}</text>')
         if to > x:
             lift = 26 * (values.index(swapped[i]) - i)
