@@ -1,4 +1,4 @@
-"""The experiments of the source documents, each a module with a function ``reproduce(data, out, …)``."""
+"""The experiments of the source documents, each a package with a function ``reproduce(data, out, …)``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ from celosia.errors import UnknownName
 
 
 def experiments() -> list[str]:
-    """The names of the experiments: the modules that are here."""
-    return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
+    """The names of the experiments: the packages that are here.
+
+    >>> experiments()
+    ['consent', 'fuzzy-privacy', 'lecture', 'synthetic', 'textbook']
+    """
+    return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__) if module.ispkg)
 
 
 def experiment(name: str) -> Callable[..., dict[str, Any]]:
@@ -26,8 +30,8 @@ def experiment(name: str) -> Callable[..., dict[str, Any]]:
     if name not in experiments():
         raise UnknownName.of("experiment", name, experiments())
     module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
-    made: Callable[..., dict[str, Any]] = module.reproduce
-    return made
+    function: Callable[..., dict[str, Any]] = module.reproduce
+    return function
 
 
 def write_report(name: str, out: Path, html: str, report: Mapping[str, Any]) -> dict[str, str]:
