@@ -246,6 +246,16 @@ def test_tree_generalise_does_not_leave_missing_values_alone():
         protect(data, methods.TreeGeneralise(columns=["q"], k=3, rest="refuse"))
 
 
+def test_a_set_of_labels_does_not_name_a_missing_value():
+    hierarchy = levels(["a", "g", "*"], ["b", "g", "*"])
+    data = table({"q": ["a", "b", "b", None, None]}, quasi=["q"], hierarchies={"q": hierarchy})
+    done = protect(data, methods.TreeGeneralise(columns=["q"], k=2, labels="set")).polars()["q"].to_list()
+    assert not any("None" in (cell or "") for cell in done)
+    joined = protect(data.take(data.ids()[:4]), methods.TreeGeneralise(columns=["q"], k=2, labels="set"))
+    assert not any("None" in (cell or "") for cell in joined.polars()["q"].to_list())
+    assert models.KAnonymity(k=2).holds(joined)
+
+
 ONE_EACH = {"age": [30, 30, 50, 50], "d": ["flu", "HIV"] * 2, "i": [1, 1, 2, 2]}
 
 

@@ -92,6 +92,14 @@ def test_the_score_after_a_suppression_is_the_loss_of_the_table():
     assert done.history[-1]["score"] == pytest.approx(loss.DomainLoss().value(left, done))
 
 
+def test_the_score_of_local_recoding_after_a_suppression_is_the_loss_of_the_table():
+    data = table({"q": list("aabc")}, quasi=["q"], hierarchies={"q": HALVES})
+    left = protect(data, methods.SuppressRecords(require=["k-anonymity(k=2)"]))
+    done = protect(left, methods.LocalGeneralise(require=["k-anonymity(k=2)"]))
+    arithmetic = loss.DomainLoss(aggregate="arithmetic")
+    assert done.history[-1]["score"] == pytest.approx(arithmetic.value(left, done)) == 0.5
+
+
 def test_the_top_level_is_one_label_whatever_method_goes_there():
     data = table({"q": ["a", "b", None]}, quasi=["q"], hierarchies={"q": HALVES})
     top = protect(data, methods.Generalise(require=["k-anonymity(k=3)"]))

@@ -328,6 +328,16 @@ def test_audit_finds_the_pair_that_differs_by_one_person(adult_csv):
     assert [place for place, _ in found.skipped] == [5]
 
 
+def test_audit_leaves_texts_of_a_question_alone(tmp_path):
+    (tmp_path / "visit.csv").write_text('who,ward\n1,A\n2,"""c0"""\n3,B\n4,"O\'""c0"""\n')
+    table = {"source": str(tmp_path / "visit.csv"), "person": "who", "rows": 5}
+    table["columns"] = {"who": {"type": "integer"}, "ward": {"type": "text"}}
+    facts = DatasetFacts.of({"name": "v", "epsilon": 1, "tables": {"visit": table}})
+    log = [f"SELECT COUNT(*) FROM visit WHERE ward = '{text}'" for text in ('"c0"', "O''\"c0\"", "X")]
+    with closing(open_database(facts)) as database:
+        assert audit(log, facts, database).small == ((0, 1), (1, 1))
+
+
 def test_audit_counts_persons_not_rows(tmp_path):
     (tmp_path / "visit.csv").write_text("who,ward\n" + "1,A\n" * 50 + "2,A\n3,B\n4,B\n")
     table = {"source": str(tmp_path / "visit.csv"), "person": "who", "rows": 5}

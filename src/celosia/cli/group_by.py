@@ -8,6 +8,7 @@ from typing import Any
 from celosia.classes import STAR
 from celosia.cli.show import console, print_json
 from celosia.data.io.sources import is_url
+from celosia.data.io.statement import quoted
 from celosia.errors import DataError, InputError, ParameterError, SchemaError
 from celosia.models import KAnonymity, LDiversity
 from celosia.parts import Model, build
@@ -25,8 +26,8 @@ def smallest_classes(
     SELECT COALESCE(MIN(CASE WHEN told = 1 THEN n END), MIN(n)) FROM (SELECT COUNT(*) AS n,
     CASE WHEN CAST("age" AS VARCHAR(9)) = '*' THEN 0 ELSE 1 END AS told FROM person GROUP BY "age") AS classes
     """
-    keys = ", ".join(map(_quoted, quasi))
-    stars = " AND ".join(f"CAST({_quoted(name)} AS VARCHAR(9)) = '{STAR}'" for name in quasi)
+    keys = ", ".join(map(quoted, quasi))
+    stars = " AND ".join(f"CAST({quoted(name)} AS VARCHAR(9)) = '{STAR}'" for name in quasi)
     told = f"CASE WHEN {stars} THEN 0 ELSE 1 END AS told"
 
     def smallest(counted: str) -> str:
@@ -38,7 +39,7 @@ def smallest_classes(
 
 
 def _distinct(name: str) -> str:
-    column = _quoted(name)
+    column = quoted(name)
     return f"COUNT(DISTINCT {column}) + MAX(CASE WHEN {column} IS NULL THEN 1 ELSE 0 END)"
 
 
@@ -93,7 +94,3 @@ def _run(url: str, statement: str) -> int:
     if value is None:
         raise DataError("the table has no rows.")
     return int(value)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

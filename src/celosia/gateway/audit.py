@@ -5,6 +5,7 @@ For the owner of the data: it reads the data exactly and spends nothing, so its 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -122,7 +123,7 @@ def _patterns(same: list[_Asked]) -> str:
 
 
 def _inlined(question: _Asked) -> str:
-    condition = question.condition
-    for sql, inner in sorted(question.scope.reads, key=lambda read: -len(read[1])):
-        condition = condition.replace(inner, f"({sql})")
+    """The condition with the columns read in place; a text of the question may look like an inner name and stays."""
+    reads = {inner: f"({sql})" for sql, inner in question.scope.reads}
+    condition = re.sub(r"'(?:[^']|'')*'|\"[^\"]*\"", lambda found: reads.get(found[0], found[0]), question.condition)
     return f"CASE WHEN {condition} THEN 1 ELSE 0 END"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.data.credentials import resolved
+from celosia.data.io.statement import quoted
 from celosia.errors import DataError, InputError, MissingExtra
 from celosia.gateway.metadata import ColumnFacts, DatasetFacts, JoinFacts, TableFacts
 
@@ -325,15 +326,6 @@ def _check_type(table: str, column: str, facts: ColumnFacts, physical: str) -> N
 
 def _fits(facts: ColumnFacts, physical: str) -> bool:
     return re.fullmatch(_PHYSICAL[facts.type], physical.upper(), re.DOTALL) is not None
-
-
-def quoted(name: str) -> str:
-    """A name as SQL writes it.
-
-    >>> quoted('a"b')
-    '"a""b"'
-    """
-    return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:

@@ -12,6 +12,7 @@ import narwhals as nw
 import polars as pl
 
 from celosia.data.engines.engine import COLLECT_LIMIT, RECORD, Engine
+from celosia.data.io.statement import quoted
 
 _views = itertools.count()
 _SQL_TYPES = {
@@ -21,11 +22,6 @@ _SQL_TYPES = {
     pl.Boolean: "BOOLEAN",
     pl.Date: "DATE",
 }
-
-
-def quoted(name: str) -> str:
-    """A column name as an SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 class DuckDB(Engine):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.data.credentials import resolved
 from celosia.data.io.calendar import check_dates
 from celosia.data.io.facts import FileFacts, Scan
-from celosia.data.io.statement import check_reads
+from celosia.data.io.statement import check_reads, quoted
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError, suggestion
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ def _write_duckdb(frame: pl.LazyFrame, url: str, table: str) -> None:
     """Write a new table of a DuckDB file."""
     duckdb = _duckdb()
     rows = frame.collect(engine="streaming").to_arrow()
-    name = '"' + table.replace('"', '""') + '"'
+    name = quoted(table)
     try:
         with duckdb.connect(str(_existing(url.removeprefix("duckdb:///")))) as connection:
             connection.register("celosia_rows", rows)

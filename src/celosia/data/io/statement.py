@@ -22,6 +22,15 @@ SERVER = ("pg_", "lo_", "dblink")
 DIALECTS = {"postgresql": "postgres", "mariadb": "mysql", "mssql": "tsql"}
 
 
+def quoted(name: str) -> str:
+    """A name as SQL writes it.
+
+    >>> quoted('a"b')
+    '"a""b"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
 def check_reads(query: str, dialect: str) -> None:
     """Raise unless a query is a single SELECT, WITH … SELECT or VALUES; the message does not repeat it.
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from celosia.gateway.databases import literal, quoted
+from celosia.data.io.statement import quoted
+from celosia.gateway.databases import literal
 from celosia.gateway.metadata import ColumnFacts
 from celosia.gateway.sql.values import DOUBLE, TINY, WHOLE, Dialect, Value, number
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from celosia.data.io.statement import quoted
 from celosia.errors import UnknownName, suggestion
-from celosia.gateway.databases import quoted
 from celosia.gateway.metadata import DatasetFacts, TableFacts
 from celosia.gateway.sql.expressions import only
 from celosia.gateway.sql.parse import Refused

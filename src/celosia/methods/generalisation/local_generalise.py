@@ -187,9 +187,11 @@ def _evidence(coded: QuasiCodes, checker: Checker, found: LocalResult) -> dict[s
     mean = {
         column.name: float(np.average(found.levels[:, j], weights=records)) for j, column in enumerate(coded.columns)
     }
+    domain = coded.domain
+    score = (found.loss * domain.searched + domain.gone) / max(1, domain.n)
     return {
-        "score": found.loss,
-        "granularity": 1 - found.loss,
+        "score": score,
+        "granularity": 1 - score,
         "suppressed": found.suppressed,
         "optimal": False,
         "classes": len(found.levels),

@@ -198,8 +198,11 @@ class TreeGeneralise(Method):
             if level[i] <= at:
                 return names[at][i]
             if self.labels == "set" and i in together:
-                members = list(dict.fromkeys(str(names[at][m]) for m in together[i]))
-                return members[0] if len(members) == 1 else "{" + ", ".join(members) + "}"
+                members = list(dict.fromkeys(names[at][m] for m in together[i]))
+                if len(members) == 1:
+                    return members[0]
+                # no set holds a missing value: where it meets others the cell says nothing
+                return STAR if None in members else "{" + ", ".join(map(str, members)) + "}"
             return STAR
 
         if len(self.columns) == 1:
