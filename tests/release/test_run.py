@@ -280,6 +280,12 @@ def test_repeated_identifiers_raise_a_warning():
         celosia.assess(table)
 
 
+def test_a_shared_name_is_no_repeated_person(recwarn):
+    frame = pl.DataFrame({"name": ["Ana", "Ana", "Pau"], "number": ["1", "2", "3"], "age": [1, 1, 2]})
+    celosia.assess(celosia.read(frame, celosia.Schema.of(identifiers=["name", "number"], quasi=["age"])))
+    assert not recwarn.list
+
+
 @pytest.mark.parametrize("given", [True, False])
 def test_the_seed_stays_with_its_owner(place, given):
     """In no file that may be published, in none of the ways to write a number."""

@@ -55,10 +55,12 @@ def say(text: str, *, end: str = "\n", error: bool = False, lines: bool = True) 
 
 
 def show_warnings() -> None:
-    """Print warnings as one line on standard error."""
+    """Print each warning once, as one line on standard error."""
+    told = set()
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        if issubclass(category, UserWarning):
+        if issubclass(category, UserWarning) and str(message) not in told:
+            told.add(str(message))
             say(f"celosia: warning: {message}", error=True, lines=False)
 
     warnings.showwarning = show

@@ -248,17 +248,21 @@ def check_columns(table: Table, parts: Sequence[Any]) -> None:
 
 
 def warn_repeated(table: Table) -> None:
-    """Warn when an identifier repeats and no person column is declared: counts would be of rows, not persons."""
+    """Warn when identifiers repeat and no person column is declared: counts would be of rows, not persons.
+
+    The identifier with most values decides: many people share a name, nobody a number.
+    """
     if table.schema.person or not table.schema.identifiers:
         return
-    for name in table.schema.identifiers:
-        repeated = len(table) - table.engine.persons(table.rows.frame, name)
-        if repeated > 0:
-            warnings.warn(
-                f"identifier {name!r} repeats on {repeated} rows and no person column is declared: "
-                "class sizes count rows, not persons. Declare `person` if a person owns several rows.",
-                stacklevel=3,
-            )
+    counts = {name: table.engine.persons(table.rows.frame, name) for name in table.schema.identifiers}
+    name = max(counts, key=lambda identifier: counts[identifier])
+    repeated = len(table) - counts[name]
+    if repeated > 0:
+        warnings.warn(
+            f"identifier {name!r} repeats on {repeated} rows and no person column is declared: "
+            "class sizes count rows, not persons. Declare `person` if a person owns several rows.",
+            stacklevel=3,
+        )
 
 
 __all__ = [
