@@ -82,6 +82,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"earlier": True, "known": ["p"], "columns": ["name"], "tolerance": 0.2},
         {"earlier": True, "known": ["p"], "columns": ["t", "p"]},
     ],
+    "definetti": [
+        {"method": {"use": "anatomise"}, "target": "t", "group": "c", "columns": ["p"]},
+        {"method": {"use": "anatomise"}, "target": "c", "group": "p", "columns": ["t", "name"]},
+    ],
     "scoreboard": [
         {"items": ["x", "y"], "known": 2, "eccentricity": 0.5},
         {"items": ["x", "c", "p", "t"], "known": 3, "wrong": 1, "rating_error": 1.0, "eccentricity": 0.2, "attacks": 5},

@@ -512,3 +512,46 @@ def scoreboard(original: Plain, protected: Plain, items: list[str], eccentricity
     return Found(
         fmean(risk.values()), {"risk": [risk.get(w) for w in who], "eccentricity": [stands.get(w) for w in who]}
     )
+
+
+# -- anatomy -------------------------------------------------------------------------------------------------------------
+
+
+@reference
+def definetti(original: Plain, protected: Plain, target: str, group: str, columns: list[str], **_: Any) -> Found:
+    """Weights of records and values: learnt by counting, fitted to the counts of the groups, learnt again."""
+    n = len(original.rows)
+    truth = [row[target] for row in original.rows]
+    groups = [row[group] for row in protected.rows]
+    members = {g: [i for i in range(n) if groups[i] == g] for g in groups}
+    counts = {g: {s: sum(truth[i] == s for i in m) for s in {truth[i] for i in m}} for g, m in members.items()}
+    shares = [{s: c / len(members[g]) for s, c in counts[g].items()} for g in groups]
+    weights = [dict(found) for found in shares]
+    features = [[row[c] for row in protected.rows] for c in columns]
+    for _ in range(30):
+        total = {s: sum(w.get(s, 0.0) for w in weights) for s in set(truth)}
+        fresh = []
+        for i in range(n):
+            likely = {}
+            for s in weights[i]:
+                likely[s] = total[s]
+                for column in features:
+                    seen = sum(weights[j].get(s, 0.0) for j in range(n) if column[j] == column[i])
+                    likely[s] *= (1 + seen) / (len(set(column)) + total[s])
+            fresh.append({s: v / max(likely.values()) for s, v in likely.items()})
+        weights = fresh
+        for _ in range(20):
+            for g, m in members.items():
+                for s, c in counts[g].items():
+                    whole = sum(weights[i][s] for i in m)
+                    for i in m:
+                        weights[i][s] *= c / whole
+            for w in weights:
+                whole = sum(w.values())
+                for s in w:
+                    w[s] /= whole
+    risk = []
+    for i in range(n):
+        tied = [s for s, v in weights[i].items() if v >= max(weights[i].values()) - 1e-9]
+        risk.append((truth[i] in tied) / len(tied))
+    return Found(over_persons(original, risk), {"risk": risk})

@@ -1,0 +1,88 @@
+"""Which value of its group each record has: learnt from all groups at once (deFinetti attack)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+LEARN = 30  # rounds of learning and assigning: what changes later is below a thousandth
+BALANCE = 20  # rounds of proportional fitting of a group to its counts
+
+
+@dataclass(frozen=True, eq=False)
+class Assigned:
+    """The chance of each possible pair of a record and a value of its group."""
+
+    record: Ints
+    value: Ints
+    chance: Floats
+    share: Floats
+    """The share of the value in the group: what somebody says who learns nothing."""
+
+
+def assigned(features: Sequence[Ints], group: Ints, truth: Ints, rounds: int = LEARN) -> Assigned:
+    r"""Learn how values follow from the features when only the counts of values in groups are known.
+
+    Every record starts with the shares of its group. A naive Bayes learner takes these as weights,
+
+    .. math:: P(s) \propto \sum_i w_{is}, \qquad
+              P(q_j = v \mid s) = \frac{1 + \sum_i w_{is} [q_{ij} = v]}{V_j + \sum_i w_{is}}
+
+    and gives each record new ones, which are fitted to the rows (one value per record) and columns (the counts of the
+    group) by proportional fitting; then again. ``truth`` is looked at by group only: it gives the counts.
+
+    References: Kifer (2009), *Attacks on privacy and deFinetti's theorem*.
+
+    >>> sex = np.tile([0, 1, 0, 0], 10)  # groups of two: a man and a woman, or two men; all women are ill
+    >>> found = assigned([sex], np.arange(40) // 2, sex)
+    >>> bool((found.chance[(found.record == 0) & (found.value == 0)] > 0.8).all())
+    True
+    """
+    width = int(truth.max(initial=0)) + 1
+    cell, place = np.unique(group * width + truth, return_inverse=True)
+    count = np.bincount(place).astype(np.float64)
+    size = np.bincount(group).astype(np.float64)
+    start = np.searchsorted(cell // width, np.arange(len(size)))
+    many = np.searchsorted(cell // width, np.arange(len(size)), side="right") - start
+    record = np.repeat(np.arange(len(group)), many[group])
+    offset = np.arange(len(record)) - np.repeat(np.cumsum(many[group]) - many[group], many[group])
+    pair_cell = start[group[record]] + offset
+    value = cell[pair_cell] % width
+    share = count[pair_cell] / size[group[record]]
+    chance = share.copy()
+    for _ in range(rounds):
+        likely = np.log(np.bincount(value, chance, width))[value]
+        for feature in features:
+            kinds = int(feature.max(initial=0)) + 1
+            seen = np.bincount(feature[record] * width + value, chance, kinds * width)
+            total = np.bincount(value, chance, width)
+            likely += np.log((1 + seen[feature[record] * width + value]) / (kinds + total[value]))
+        peak = np.full(len(group), -np.inf)
+        np.maximum.at(peak, record, likely)
+        chance = np.exp(likely - peak[record])
+        for _ in range(BALANCE):
+            chance *= count[pair_cell] / np.maximum(np.bincount(pair_cell, chance, len(cell)), 1e-300)[pair_cell]
+            chance /= np.maximum(np.bincount(record, chance, len(group)), 1e-300)[record]
+    return Assigned(record, value, chance, share)
+
+
+def credit(found: Assigned, chance: Floats, truth: Ints) -> Floats:
+    """For each record whether its likeliest value is the true one; equally likely values share the credit.
+
+    >>> pairs = Assigned(np.array([0, 0]), np.array([3, 4]), np.array([0.5, 0.5]), np.array([0.9, 0.1]))
+    >>> credit(pairs, pairs.chance, np.array([3])).tolist(), credit(pairs, pairs.share, np.array([3])).tolist()
+    ([0.5], [1.0])
+    """
+    n = len(truth)
+    best = np.zeros(n)
+    np.maximum.at(best, found.record, chance)
+    top = chance >= best[found.record] - 1e-9
+    ties = np.bincount(found.record[top], minlength=n)
+    hit = np.bincount(found.record[top & (found.value == truth[found.record])], minlength=n)
+    return np.asarray(hit / np.maximum(ties, 1), dtype=np.float64)
