@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.cli.exploring import steps_text
 from celosia.cli.main import run
+from celosia.data.toml_text import steps_text
 from celosia.release.policy import Policy
 
 POLICY = """
@@ -108,7 +108,7 @@ def test_the_best_can_be_pasted_into_a_policy(place):
         seeds=1,
         seed=1,
     )
-    text = steps_text(found.best())
+    text = steps_text(found.best().candidate.spec())
     assert [step["use"] for step in tomllib.loads(text)["step"]] == ["microaggregate", "rank-swap"]
     policy = Policy.parse('[input]\npath = "data.csv"\n[schema]\nquasi = ["a", "b"]\n' + text, place)
     assert tuple(step.method for step in policy.steps) == found.best().candidate.methods

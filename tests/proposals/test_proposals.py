@@ -248,3 +248,13 @@ def test_widths_are_nice(spread):
     width = nice_width(spread)
     assert 8 <= spread / width <= 45
     assert float(f"{width:.0e}".split("e")[0]) in (1.0, 2.0, 5.0)
+
+
+def test_the_reasons_stand_in_the_policy():
+    frame = visits()
+    text = policy_text(suggest(frame), "visits.csv")
+    for s in suggest(frame):
+        assert s.reason in text, s.name
+        if s.hierarchy and s.role in ("quasi", "sensitive"):
+            assert s.hierarchy_reason in text, s.name
+    assert '# [[require]]\n# use = "l-diversity"' in text

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.cli.measure import guessed_schema, open_source
 from celosia.cli.show import console, print_json, progress
 from celosia.data.credentials import refuse_literal
+from celosia.data.toml_text import steps_text
 from celosia.errors import RequirementError
 from celosia.parts import Credential
 from celosia.release.policy import Exploration
@@ -55,7 +56,7 @@ def explore_source(
         out.print(found)
         if best is not None:
             out.print("\nThe best as steps of a policy:\n")
-            out.print(steps_text(best))
+            out.print(steps_text(best.candidate.spec()), end="")
     return best is not None
 
 
@@ -65,23 +66,3 @@ def best_of(found: Frontier) -> Point | None:
         return found.best()
     except RequirementError:
         return None
-
-
-def steps_text(point: Point) -> str:
-    """A candidate as the steps of a policy."""
-    blocks = []
-    for spec in point.candidate.spec():
-        lines = ["[[step]]", *(f"{name} = {_toml(value)}" for name, value in spec.items())]
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
-
-
-def _toml(value: Any) -> str:
-    """A plain value as TOML writes it."""
-    import json
-
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(str(k))} = {_toml(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)

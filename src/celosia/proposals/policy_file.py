@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celosia.data.io.sources import is_url
 from celosia.data.schema import Kind, Role
+from celosia.data.toml_text import add_comments, column, inline, table, tables
 from celosia.proposals.columns import ColumnSuggestion, lattice_nodes
 
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+    from tomlkit.items import Table
+
+    from celosia.proposals.cleaning import Untidiness
+
+ABOUT = (
+    "A policy suggested from the names and the content of the columns.",
+    "A suggestion is not a decision: read why each column has its role and what happens if that is wrong.",
+)
+CLEANING = "Cleaning, before anything is counted. What is in doubt is commented out: take the sign away if it is right."
+UNDECIDED = (
+    "Without a role yet, and so left out of the release. To keep one, name it in a list above:",
+    "under quasi if others may know it (then it gets a hierarchy below), under sensitive or insensitive if not.",
+)
 HEADINGS = {
     Role.IDENTIFIER: ("identifiers", "Identifiers name a person by themselves. They are left out of the release."),
     Role.QUASI: ("quasi", "Quasi-identifiers: others may know them; together they may single a person out."),
@@ -49,113 +63,79 @@ def policy_text(
     >>> tomllib.loads(policy_text(suggest(table), "people.csv"))["schema"]["quasi"]
     ['age']
     """
-    lines = [
-        "# A policy suggested from the names and the content of the columns.",
-        "# A suggestion is not a decision: read why each column has its role and what happens if that is wrong.",
-        "",
-        *_input(path, options or {}, notes),
-        "",
-        *_clean(suggestions),
-        *_schema(suggestions),
-        *_facts(suggestions),
-        *_requirements(suggestions, k),
-        *_steps(suggestions),
-        "[measure]",
-        'risks = ["prosecutor"]',
-        'losses = ["discernibility", "altered-records"]',
-        "",
-        "[output]",
-        f"path = {toml(str(output or _beside(path)))}",
-        "",
-    ]
-    return "\n".join(lines)
+    import tomlkit
+
+    made = tomlkit.document()
+    for line in ABOUT:
+        made.add(tomlkit.comment(line))
+    made.add(tomlkit.nl())
+    made.add("input", _input(suggestions, path, options or {}, notes))
+    made.add("schema", _schema(suggestions))
+    _add_requirements(made, suggestions, k)
+    steps = _steps(suggestions)
+    if steps:
+        made.add("step", tables(steps))
+    made.add("measure", table({"risks": ["prosecutor"], "losses": ["discernibility", "altered-records"]}))
+    made.add("output", table({"path": str(output or _beside(path))}))
+    return tomlkit.dumps(made)
 
 
-def toml(value: Any) -> str:
-    """Write a plain value in TOML, tables inline.
-
-    >>> toml({"use": "intervals", "width": 5, "breaks": [1, 2.5], "marital-status": True})
-    '{ use = "intervals", width = 5, breaks = [1, 2.5], marital-status = true }'
-    """
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(k)} = {toml(v)}" for k, v in value.items()) + " }"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(toml(v) for v in value) + "]"
-    # JSON's escapes are TOML's, apart from DEL, which TOML does not allow bare.
-    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _key(name: str) -> str:
-    """Write a key, quoted when it needs to be."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml(name)
-
-
-def _comment(text: str) -> str:
-    """Write a reason as a comment: one line, no control characters."""
-    return "# " + re.sub(r"[\x00-\x1f\x7f]+", " ", text)
-
-
-def _input(path: str | Path, options: Mapping[str, Any], notes: Iterable[str]) -> list[str]:
-    """Return the table of the input."""
-    kind = "url" if is_url(str(path)) else "path"
-    given = [f"{_key(key)} = {toml(v)}" for key, v in options.items()]
-    return ["[input]", f"{kind} = {toml(str(path))}", *given, *map(_comment, notes)]
-
-
-def _clean(suggestions: list[ColumnSuggestion]) -> list[str]:
-    """Return what is cleaned: what is certain, and what is proposed, commented out."""
+def _input(
+    suggestions: list[ColumnSuggestion], path: str | Path, options: Mapping[str, Any], notes: Iterable[str]
+) -> Table:
+    """Return what is read, what the reader did, and what is cleaned: what is in doubt is commented out."""
+    made = table({"url" if is_url(str(path)) else "path": str(path), **options})
+    add_comments(made, notes)
     found = [untidy for s in suggestions if not s.left_out for untidy in s.untidy]
     if not found:
-        return []
-    lines = [
-        "# Cleaning, before anything is counted. What is in doubt is commented out: take the sign away if it is right."
-    ]
+        return made
+    add_comments(made, ["", CLEANING])
     blanks = [untidy for untidy in found if untidy.key == "strip"]
-    lines += ["[input.clean]", *(_comment(f"{u.column}: {u.told}") for u in blanks)] if blanks else []
-    lines += [f"strip = {toml([u.column for u in blanks])}"] if blanks else []
+    clean = table({"strip": [untidy.column for untidy in blanks]} if blanks else {}, about=list(map(_untidy, blanks)))
     for key in ("missing", "same"):
         proposed = [untidy for untidy in found if untidy.key == key]
-        lines += [f"[input.clean.{key}]"] if proposed else []
-        for untidy in proposed:
-            value = untidy.spellings or list(untidy.codes)
-            lines += [_comment(f"{untidy.column}: {untidy.told}"), f"# {_key(untidy.column)} = {toml(value)}"]
-    return [*lines, ""]
+        if proposed:
+            inner = table({})
+            for untidy in proposed:
+                value = untidy.spellings or list(untidy.codes)
+                add_comments(inner, [_untidy(untidy), *table({untidy.column: value}).as_string().splitlines()])
+            clean.add(key, inner)
+    made.add("clean", clean)
+    return made
 
 
-def _schema(suggestions: list[ColumnSuggestion]) -> list[str]:
-    """Return the roles, one column per line with its reason."""
-    lines = ["[schema]"]
+def _untidy(untidy: Untidiness) -> str:
+    return f"{untidy.column}: {untidy.told}"
+
+
+def _schema(suggestions: list[ColumnSuggestion]) -> Table:
+    """Return the roles, one column per line with its reason, then kinds, bounds and hierarchies."""
+    made = table({})
     for role, (key, meaning) in HEADINGS.items():
         members = [s for s in suggestions if s.role == role and not s.left_out]
         if not members:
             continue
         usual = next((s.if_wrong for s in members if s.kind != Kind.TEXT), "")
-        lines += ["", f"# {meaning}", *([_comment(usual)] if usual else []), f"{key} = ["]
-        for s in members:
-            own = f" {s.if_wrong}" if s.if_wrong != usual else ""
-            lines.append(f"  {toml(s.name)},  {_comment(_numbered(s) + ('.' + own if own else ''))}")
-        lines.append("]")
+        add_comments(made, ["", meaning, *([usual] if usual else [])])
+        made.add(key, column({s.name: _reason(s, usual) for s in members}))
     for role, key in SINGLES.items():
         for s in [s for s in suggestions if s.role == role][:1]:
-            lines += ["", _comment(s.reason), _comment(s.if_wrong), f"{key} = {toml(s.name)}"]
-    lines += _undecided([s for s in suggestions if s.left_out])
-    lines += ["", '# a column without a role: "insensitive" leaves it out of the release, "error" refuses it']
-    return [*lines, 'rest = "insensitive"', ""]
+            add_comments(made, ["", s.reason, s.if_wrong])
+            made.add(key, inline(s.name))
+    left_out = [s for s in suggestions if s.left_out]
+    if left_out:
+        add_comments(made, ["", *UNDECIDED, *(f"  {inline(s.name).as_string()}  {s.reason}" for s in left_out)])
+    add_comments(made, ["", 'a column without a role: "insensitive" leaves it out of the release, "error" refuses it'])
+    made.add("rest", inline("insensitive"))
+    for key, facts in _facts(suggestions).items():
+        if facts:
+            made.add(key, facts)
+    return made
 
 
-def _undecided(left_out: list[ColumnSuggestion]) -> list[str]:
-    """Return the columns that have no role yet, as comments."""
-    if not left_out:
-        return []
-    heading = ["", "# Without a role yet, and so left out of the release. To keep one, name it in a list above:"]
-    heading.append(
-        "# under quasi if others may know it (then it gets a hierarchy below), under sensitive or insensitive if not."
-    )
-    return [*heading, *(_comment(f"  {toml(s.name)}  {s.reason}") for s in left_out)]
+def _reason(s: ColumnSuggestion, usual: str) -> str:
+    """Return the reason, and what happens if it is wrong where that differs from the column's neighbours."""
+    return f"{_numbered(s)}. {s.if_wrong}" if s.if_wrong != usual else _numbered(s)
 
 
 def _numbered(s: ColumnSuggestion) -> str:
@@ -163,67 +143,59 @@ def _numbered(s: ColumnSuggestion) -> str:
     return f"{s.reason} (Safe Harbor type {s.hipaa})" if s.hipaa and "Safe Harbor" not in s.reason else s.reason
 
 
-def _facts(suggestions: list[ColumnSuggestion]) -> list[str]:
+def _facts(suggestions: list[ColumnSuggestion]) -> dict[str, Table]:
     """Return kinds, bounds and hierarchies."""
     declared = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
     used = [s for s in suggestions if (s.role in declared and not s.left_out) or s.kind == Kind.TEXT]
-    lines = _table("schema.kinds", [(s.name, str(s.kind), "") for s in used])
-    lines += _table("schema.bounds", [(s.name, list(s.bounds), "") for s in used if s.bounds])
-    return lines + _table(
-        "schema.hierarchies", [(s.name, s.hierarchy, s.hierarchy_reason) for s in used if s.hierarchy]
-    )
+    why = {s.name: s.hierarchy_reason for s in used}
+    return {
+        "kinds": table({s.name: str(s.kind) for s in used}),
+        "bounds": table({s.name: list(s.bounds) for s in used if s.bounds}),
+        "hierarchies": table({s.name: s.hierarchy for s in used if s.hierarchy}, why),
+    }
 
 
-def _table(name: str, rows: Iterable[tuple[str, Any, str]]) -> list[str]:
-    """Return a TOML table with the reasons as comments, or nothing when it is empty."""
-    entries = [f"{_key(key)} = {toml(value)}{'  ' + _comment(why) if why else ''}" for key, value, why in rows]
-    return [f"[{name}]", *entries, ""] if entries else []
-
-
-def _requirements(suggestions: list[ColumnSuggestion], k: int) -> list[str]:
-    """Return what the release must hold; what is only offered is commented out."""
+def _add_requirements(made: TOMLDocument, suggestions: list[ColumnSuggestion], k: int) -> None:
+    """Add what the release must hold; what is only offered is commented out."""
     if not any(s.role == Role.QUASI and not s.left_out for s in suggestions):
-        return []
+        return
+    meaning = f"every record shares its quasi-identifiers with at least {k - 1} others"
+    wanted = {"use": "k-anonymity", "k": k}
     preset = _preset(suggestions)
-    lines = [f"# every record shares its quasi-identifiers with at least {k - 1} others"]
     if preset:
-        lines[0] += f"; {preset} does not ask for it: take the signs away to require it"
-    lines += _offered(["[[require]]", 'use = "k-anonymity"', f"k = {k}"], offered=bool(preset))
+        offer = f"{meaning}; {preset} does not ask for it: take the signs away to require it"
+        add_comments(made, ["", offer, *_offered(wanted)])
+    else:
+        made.add("require", tables([table(wanted, about=[meaning])]))
     for s in suggestions:
         if s.role == Role.SENSITIVE and s.kind != Kind.NUMERIC:
-            lines.append("# every class has at least two values of the column; take the signs away to require it")
-            column = f"column = {toml(s.name)}"
-            lines += _offered(["[[require]]", 'use = "l-diversity"', "l = 2", column], offered=True)
-    return lines
+            offer = "every class has at least two values of the column; take the signs away to require it"
+            add_comments(made, ["", offer, *_offered({"use": "l-diversity", "l": 2, "column": s.name})])
 
 
-def _offered(lines: list[str], *, offered: bool) -> list[str]:
-    """Return lines, commented out when they are only offered, with a blank one after them."""
-    return [*(f"# {line}" if offered else line for line in lines), ""]
+def _offered(entries: dict[str, Any]) -> list[str]:
+    """Return a requirement as the lines that it would have."""
+    return ["[[require]]", *table(entries).as_string().splitlines()]
 
 
-def _steps(suggestions: list[ColumnSuggestion]) -> list[str]:
+def _steps(suggestions: list[ColumnSuggestion]) -> list[Table]:
     """Return the steps: those that columns need, then generalise until the requirements hold unless a rule forgoes it.
 
     Identifiers and the person column stay until the end: classes count persons; a release leaves them out by itself.
     """
-    lines: list[str] = []
-    for s in suggestions:
-        if s.steps and not s.left_out:
-            lines.append(_comment(f"{s.name}: {s.steps_reason or s.reason}"))
-        for step in s.steps if not s.left_out else ():
-            lines += ["[[step]]", *(f"{_key(key)} = {toml(v)}" for key, v in step.items()), ""]
+    steps = [
+        table(step, about=[f"{s.name}: {s.steps_reason or s.reason}"])
+        for s in suggestions
+        for step in (s.steps if not s.left_out else ())
+    ]
     if not _preset(suggestions) and any(s.role == Role.QUASI and not s.left_out for s in suggestions):
         nodes = f"{lattice_nodes(suggestions):,}".replace(",", " ")
-        lines.append(f"# coarser values until the requirements hold ({nodes} combinations of levels to choose from);")
-        lines += [
-            "# at most 5 % of the records are suppressed",
-            "[[step]]",
-            'use = "generalise"',
-            "suppress = 0.05",
-            "",
+        meaning = [
+            f"coarser values until the requirements hold ({nodes} combinations of levels to choose from);",
+            "at most 5 % of the records are suppressed",
         ]
-    return lines
+        steps.append(table({"use": "generalise", "suppress": 0.05}, about=meaning))
+    return steps
 
 
 def _preset(suggestions: list[ColumnSuggestion]) -> str:

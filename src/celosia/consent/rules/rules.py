@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from celosia.consent.sql.elements import ANY, Columns, Elements, elements, plain_literal
+from celosia.data import toml_text
 from celosia.errors import DataError, InputError, UnknownName
+
+if TYPE_CHECKING:
+    from tomlkit.items import Table
 
 LANGUAGES = ("en", "es", "ca")
 STUDENT_CLASSES = {
@@ -276,35 +278,26 @@ def made(data: Mapping[str, Any]) -> Catalogue:
 
 def write_toml(catalogue: Catalogue) -> str:
     """The catalogue as TOML; reading it back gives the same catalogue."""
-    lines = ["[taxonomy]", *(f"{_key(k)} = {_text(v)}" for k, v in catalogue.taxonomy.items())]
-    for one in catalogue.inferences:
-        lines += ["", "[[inference]]", f"id = {_text(one.id)}", f"description = {_table(one.description)}"]
-        if one.example:
-            lines.append(f"example = {_table(one.example)}")
-        if one.category is not None:
-            lines.append(f"category = {_text(one.category)}")
-        lines.append(f"extra = {one.extra}")
-        for query in one.realisations:
-            lines += ["", "[[inference.realisation]]"]
-            lines += [f"{key} = {_text(value)}" for key, value in query.model_dump().items() if value]
-        for rule in one.rules:
-            lines += ["", "[[inference.rule]]", f"active = {str(rule.active).lower()}"]
-            lines += [f"threshold = {rule.threshold}"] if rule.threshold is not None else []
-            lines += [f"minimum = {rule.minimum}"] + ([f"note = {_text(rule.note)}"] if rule.note else [])
-            tables = ", ".join(f"{_key(n)} = [{', '.join(map(_text, f))}]" for n, f in rule.tables.items())
-            lines.append(f"tables = {{{tables}}}")
-            values = [_table({k: v for k, v in value.model_dump().items() if v is not None}) for value in rule.values]
-            lines += [f"values = [{', '.join(values)}]"] if values else []
-    return "\n".join(lines) + "\n"
+    import tomlkit
+
+    written = tomlkit.document()
+    written.add("taxonomy", toml_text.table(catalogue.taxonomy))
+    written.add("inference", toml_text.tables(_inference(one) for one in catalogue.inferences))
+    return tomlkit.dumps(written)
 
 
-def _text(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _inference(one: Inference) -> Table:
+    """An inference with its realisations and rules as tables of their own."""
+    head = {"id": one.id, "description": one.description, "example": one.example or None, "category": one.category}
+    written = toml_text.table({**head, "extra": one.extra})
+    queries = [{key: value for key, value in query.model_dump().items() if value} for query in one.realisations]
+    rules = [_rule(rule) for rule in one.rules]
+    for key, entries in (("realisation", queries), ("rule", rules)):
+        if entries:
+            written.add(key, toml_text.tables(entries))
+    return written
 
 
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
-
-
-def _table(values: Mapping[str, str]) -> str:
-    return "{" + ", ".join(f"{_key(k)} = {_text(v)}" for k, v in values.items()) + "}"
+def _rule(rule: Rule) -> dict[str, Any]:
+    facts = {"active": rule.active, "threshold": rule.threshold, "minimum": rule.minimum, "note": rule.note or None}
+    return {**facts, "tables": rule.tables, "values": [value.model_dump() for value in rule.values] or None}
