@@ -17,12 +17,14 @@ from celosia.errors import DataError, ParameterError, SchemaError, UnknownName
 from celosia.hierarchy import hierarchy, parse
 from celosia.hierarchy.balanced import Balanced
 from celosia.hierarchy.dates import Dates
+from celosia.hierarchy.ends import rounded_cuts
 from celosia.hierarchy.intervals import Intervals, weighted_quantiles
 from celosia.hierarchy.level_table import LevelTable
 from celosia.hierarchy.order import Order
 from celosia.hierarchy.prefixes import Prefixes
 from celosia.hierarchy.priority import Priority
 from celosia.hierarchy.tree import Tree
+from celosia.hierarchy.values import Exact, Interval
 
 # -- tables ------------------------------------------------------------------------------------------------------------
 
@@ -268,7 +270,7 @@ def test_order():
 
 @given(st.lists(st.tuples(st.integers(0, 99), st.integers(1, 50)), min_size=1, unique_by=lambda t: t[0]), st.booleans())
 def test_balanced_groups_cover_and_split_near_the_middle(pairs, numeric):
-    raw = [str(v) if numeric else f"v{v}" for v, _ in pairs]
+    raw = [str(v) if numeric else f"{chr(97 + v // 10)}{chr(97 + v % 10)} of a word" for v, _ in pairs]
     counts = [c for _, c in pairs]
     levels = Balanced().levels(raw, counts)
     for level in range(levels.height + 1):
@@ -279,6 +281,51 @@ def test_balanced_groups_cover_and_split_near_the_middle(pairs, numeric):
         assert len(weights) == 2
         assert abs(weights[0] - weights[1]) <= max(counts)
     assert Balanced(count=1).levels(raw, counts).height <= 2
+
+
+@given(
+    st.lists(
+        st.tuples(st.text("abcü -", min_size=1, max_size=7), st.integers(1, 9)), min_size=1, unique_by=lambda t: t[0]
+    )
+)
+def test_words_that_few_records_hold_name_no_group(pairs):
+    pairs = [(word.strip() or "a", count) for word, count in pairs]
+    pairs = list(dict(pairs).items())
+    levels = Balanced().levels([word for word, _ in pairs], [count for _, count in pairs])
+    common = {word for word, count in pairs if count >= 5}
+    for level in range(1, levels.height + 1):
+        for (word, _), label in zip(pairs, levels.labels(level), strict=True):
+            cell = parse(label)
+            assert cell.covers(word)
+            named = (
+                {label} if isinstance(cell, Exact) else {cell.low, cell.high} if isinstance(cell, Interval) else set()
+            )
+            told = named & {word for word, _ in pairs}
+            assert told <= common, "the name of a rare value"
+
+
+@given(st.lists(st.integers(1, 10**7), min_size=2, max_size=60, unique=True), st.booleans())
+def test_amounts_to_the_cent_name_no_group(cents, right):
+    raw = [f"{cent // 10}.{cent % 10}7" for cent in cents]
+    for part in (Balanced(), Intervals(quantiles=4, right=right), Intervals(bins=3, right=right)):
+        levels = part.levels(raw, [1] * len(raw))
+        for level in range(1, levels.height + 1):
+            for value, label in zip(raw, levels.labels(level), strict=True):
+                assert parse(label).covers(value)
+                assert value not in label.strip("[]()<>≥≤").split("-"), "an end that is somebody's amount"
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=2, max_size=40, unique=True),
+    st.integers(2, 6),
+    st.booleans(),
+)
+def test_rounded_ends_part_the_same_values(numbers, quantiles, right):
+    x = np.array(numbers)
+    exact = weighted_quantiles(x, np.ones(len(x), dtype=np.int64), np.arange(1, quantiles) / quantiles)
+    rounded = rounded_cuts(exact, x, np.ones(len(x), dtype=np.int64), right=right)
+    side = "left" if right else "right"
+    assert np.array_equal(np.searchsorted(np.sort(exact), x, side), np.searchsorted(np.sort(rounded), x, side))
 
 
 def test_priority():

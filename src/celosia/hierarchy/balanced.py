@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from celosia.hierarchy.ends import SHARED, last_end, outer_ends, round_cuts, word_cuts
 from celosia.hierarchy.levels import Levels
 from celosia.hierarchy.part import Hierarchy
 from celosia.hierarchy.values import Interval
@@ -21,12 +22,16 @@ class Balanced(Hierarchy):
 
     Values stand in numeric order when all are numbers, else in the order of their characters. The top is ``*``, the
     level below has two groups, then four, and so on; ``count`` keeps that many levels next to the top.
-    Labels are ranges of what was seen: ``[17, 35]``, ``[Armed-Forces .. Sales]``. Fails to balance when one
-    value holds most records. Built from the data, so another file gives other groups.
+    A group is named by where it begins and where the next one does: by the roundest numbers, or the fewest letters,
+    that part them, ``[17-35)``, ``[Ar .. S)``. A value itself is named only when at least five records hold it, and
+    words are parted only where three letters can. Fails to balance when one value holds most records. Built from the
+    data, so another file gives other groups.
 
     >>> levels = Balanced().levels([1, 2, 3, 40], counts=[5, 1, 1, 3])
     >>> levels.labels(2), levels.labels(1)
-    (['1', '[2, 40]', '[2, 40]', '[2, 40]'], ['1', '[2, 3]', '[2, 3]', '40'])
+    (['1', '[2-42)', '[2-42)', '[2-42)'], ['1', '[2-20)', '[2-20)', '[20-42)'])
+    >>> Balanced().levels(["Aldea", "Burgos", "Cuenca", "Zas"], counts=[1, 9, 1, 1]).labels(1)
+    ['[A .. C)', '[A .. C)', '[C .. Z…]', '[C .. Z…]']
     """
 
     count: int | None = Field(default=None, ge=1, description="number of levels below the top; all when not given")
@@ -41,20 +46,38 @@ class Balanced(Hierarchy):
         x = values.cast(pl.Float64, strict=False)
         numeric = len(x) > 0 and x.null_count() == 0
         order = (x if numeric else values).arg_sort().to_numpy()
-        ordered = values[order].to_list()
-        until = np.concatenate([[0], np.cumsum(counts.to_numpy()[order])])
+        ordered, held = values[order].to_list(), counts.to_numpy()[order]
+        shared = held >= SHARED
+        ends = _number_ends(x.to_numpy()[order]) if numeric else _word_ends(ordered, shared)
+        # groups begin where their beginning has a name; values between two such places stay together
+        starts = np.flatnonzero([end is not None for end in ends[:-1]]) if ordered else np.zeros(0, dtype=np.int64)
+        starts = np.append(starts, len(ordered)) if len(starts) and starts[0] == 0 and ends[-1] else starts[:0]
+        until = np.concatenate([[0], np.cumsum(held)])[starts]
         columns: list[list[str]] = []
-        edges = np.array([0, len(ordered)], dtype=np.int64)
-        while True:
+        edges = np.array([0, len(starts) - 1], dtype=np.int64)
+        while len(starts):
             finer = _split(edges, until)
             if len(finer) == len(edges):
                 break
             edges = finer
             if len(edges) - 1 >= len(ordered):
                 break
-            columns.insert(0, _labels(edges, ordered, numeric))
+            columns.insert(0, _labels(starts[edges], ordered, shared, ends))
         kept = columns if self.count is None else columns[-self.count :]
         return Levels.of(ordered, [*kept, ["*"] * len(ordered)])
+
+
+def _number_ends(numbers: NDArray[np.float64]) -> list[float | str | None]:
+    """Where a group of numbers may begin, and where the last one ends."""
+    if not len(numbers):
+        return [None]
+    low, high = outer_ends(numbers)
+    return [low, *round_cuts(numbers[:-1], numbers[1:]).tolist(), high]
+
+
+def _word_ends(words: list[str], shared: NDArray[np.bool_]) -> list[float | str | None]:
+    """Where a group of words may begin, and where the last one ends."""
+    return [*word_cuts(words, shared), last_end(words[-1], bool(shared[-1]))] if words else [None]
 
 
 def _split(edges: NDArray[np.int64], until: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -69,13 +92,19 @@ def _split(edges: NDArray[np.int64], until: NDArray[np.int64]) -> NDArray[np.int
     return np.unique(np.concatenate([edges, cut]))
 
 
-def _labels(edges: NDArray[np.int64], ordered: list[str], numeric: bool) -> list[str]:
+def _labels(
+    edges: NDArray[np.int64], ordered: list[str], shared: NDArray[np.bool_], ends: list[float | str | None]
+) -> list[str]:
     out: list[str] = []
     for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        first, last = ordered[low], ordered[high - 1]
-        if high - low == 1:
-            label = first
-        else:
-            label = str(Interval(float(first), float(last)) if numeric else Interval(first, last))
+        alone = high - low == 1 and shared[low]
+        last = high == len(ordered) and isinstance(ends[high], str)
+        label = ordered[low] if alone else str(Interval(_named(ends[low]), _named(ends[high]), high_closed=last))
         out.extend([label] * (high - low))
     return out
+
+
+def _named(end: float | str | None) -> float | str:
+    """An end that has a name: groups begin nowhere else."""
+    assert end is not None
+    return end

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from celosia.errors import SchemaError
+from celosia.hierarchy.ends import rounded_cuts, tidy
 from celosia.hierarchy.levels import Levels
 from celosia.hierarchy.part import Hierarchy
 from celosia.hierarchy.text import plain, texts
@@ -30,9 +31,10 @@ class Intervals(Hierarchy):
     .. math:: x \mapsto [o + i w,\; o + (i + 1) w), \qquad i = \lfloor (x - o) / w \rfloor
 
     Give one of ``width`` (equal width ``w`` from ``origin`` ``o``), ``bins`` (equal width between the extreme
-    values), ``quantiles`` (about equal frequency, type-7 quantiles) or ``breaks``. ``bottom`` and ``top`` collect what
-    lies outside in ``<bottom`` and ``≥top``. With ``right=True`` the right end belongs to a range. Values that are
-    no numbers need ``fallback``.
+    values), ``quantiles`` (about equal frequency, type-7 quantiles) or ``breaks``. Ends that are found in the data are
+    rounded as far as the same values stay together, so that no label tells an extreme value. ``bottom`` and ``top``
+    collect what lies outside in ``<bottom`` and ``≥top``. With ``right=True`` the right end belongs to a range. Values
+    that are no numbers need ``fallback``.
 
     >>> Intervals(width=5, count=2).levels([30, 34, 38]).labels(1)
     ['[30-35)', '[30-35)', '[35-40)']
@@ -135,7 +137,7 @@ class Intervals(Hierarchy):
             if cell == above:
                 return top, math.inf
             low = self._start() + cell * step
-            return max(_tidy(low), bottom), min(_tidy(low + step), top)
+            return max(tidy(low), bottom), min(tidy(low + step), top)
 
         return ends
 
@@ -151,8 +153,10 @@ class Intervals(Hierarchy):
         low = -math.inf if self.bottom is None else self.bottom
         high = math.inf if self.top is None else self.top
         bounds = [b for b in (self.bottom, self.top) if b is not None]
+        if self.from_data():
+            inner = rounded_cuts(inner, x, counts, right=self.right)
         inner = inner[(inner > low) & (inner < high)]
-        return np.unique([_tidy(b) for b in [*inner, *bounds]])
+        return np.unique([tidy(b) for b in [*inner, *bounds]])
 
     def _labels(self, cells: Cells, ends: _Ends) -> list[str]:
         distinct, place = np.unique(cells, return_inverse=True)
@@ -198,8 +202,3 @@ def weighted_quantiles(x: Floats, counts: NDArray[np.int64], p: Floats) -> Float
     high = values[np.searchsorted(until, np.ceil(h), side="right")]
     quantiles: Floats = low + (h - np.floor(h)) * (high - low)
     return quantiles
-
-
-def _tidy(value: float) -> float:
-    """The value without the dust of floating-point sums: 0.1 + 0.2 is 0.3."""
-    return float(f"{value:.12g}")
