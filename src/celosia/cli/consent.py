@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli.commands import Json, end_with
 from celosia.cli.show import say
+from celosia.errors import ParameterError
 
 consent_app = typer.Typer(
     help="Inferences that data owners block, and publications that honour it.", no_args_is_help=True
@@ -84,6 +85,9 @@ def request(
     key: Annotated[str | None, typer.Option(help="Kind of key in the owner column.")] = None,
     camouflage: Annotated[float, typer.Option(help="Share of others who are made coarser too.")] = 0.0,
     strengthen: Annotated[list[str] | None, typer.Option(help="suppress, exclude, or a model.")] = None,
+    acknowledge: Annotated[
+        list[str] | None, typer.Option(help="COLUMN=REASON: lets a column leave in which the guard sees something.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Directory for data, certificate, private record and reports.")] = Path(
         "publication"
     ),
@@ -113,6 +117,7 @@ def request(
             key=key,
             camouflage=camouflage,
             strengthen=strengthen or [],
+            acknowledge=_reasons(acknowledge or []),
             out=out,
             overwrite=overwrite,
             seed=seed,
@@ -124,6 +129,12 @@ def request(
     else:
         for block in made.report["blocks"]:
             say(f"{block['inference']}: {block['owners']} owners, {block['rows']} rows, X = {block['X']}")
+        for seen in made.report["guard"]:
+            reason = seen.get("acknowledged", "nobody has said why it leaves")
+            say(
+                f"Seen by the guard: column {seen['column']!r}: {seen['cells']} of {seen['of']} cells hold "
+                f"{seen['what']} ({reason})."
+            )
         say(f"{made.report['rows']} rows, {made.report['rows marked']} marked; written to {out}")
         say(f"{paths['record'].name} and {paths['internal'].name} are for you alone; check: celosia verify {out}")
     end_with(0 if made.holds else 3)
@@ -267,6 +278,13 @@ def _show(data: dict[str, Any], json: bool) -> None:
     for key, value in data.items():
         items = [f"{k}: {v}" for k, v in value.items()] if isinstance(value, dict) else value
         say(f"{key}: {', '.join(map(str, items)) if isinstance(items, list) else items}")
+
+
+def _reasons(entries: list[str]) -> dict[str, str]:
+    pairs = [entry.partition("=") for entry in entries]
+    if not all(equals for _, equals, _ in pairs):
+        raise ParameterError("--acknowledge takes COLUMN=REASON.")
+    return {column.strip(): reason.strip() for column, _, reason in pairs}
 
 
 def _names(text: str | None) -> list[str]:

@@ -94,6 +94,7 @@ def request(
     key: str | None = None,
     camouflage: float = 0.0,
     strengthen: Sequence[str] = (),
+    acknowledge: Mapping[str, str] | None = None,
     out: str | Path = "publication",
     overwrite: bool = False,
     seed: int | None = None,
@@ -112,6 +113,7 @@ def request(
         sensitive=tuple(sensitive),
         dialect=dialect,
         key=key,
+        acknowledge=acknowledge or {},
         measure=measure,
     )
     with opened(store) as choices:

@@ -32,8 +32,8 @@ NEARLY_ALL = 0.5
 """From this share of rare values on, a number or a date is as good as a name."""
 MANY = 0.1
 """From this share of rare values on, a number or a date is told."""
-COARSE = 200
-"""Whole numbers within a range of this width, such as ages, are coarse: that few hold one stops nothing."""
+COARSE = 1000
+"""Whole numbers within a range of this width (ages, marks, visits) are coarse: that few hold one stops nothing."""
 TOGETHER = 0.2
 """From this share of records that a column singles out with the quasi-identifiers, it is told."""
 MOSTLY = 0.5

@@ -47,12 +47,14 @@ def releasable(
     *,
     keeping: str = "output.columns",
     acknowledge: Mapping[str, str] | None = None,
+    changed: Collection[str] = (),
 ) -> Leaving:
     """The protected table, and the further tables of its steps, without the columns that must not leave.
 
     ``keep`` names columns that leave in any case, on the word of the owner; ``keeping`` is where the owner says so.
-    ``acknowledge`` gives the owner's reason, by column, why something that the guard sees may leave. Refuses a column
-    that names somebody when a step overwrites it and original values are left in it, and what the guard is sure of.
+    ``acknowledge`` gives the owner's reason, by column, why something that the guard sees may leave; ``changed`` names
+    columns that were overwritten by something that is no step. Refuses a column that names somebody when a step
+    overwrites it and original values are left in it, and what the guard is sure of.
     """
     for name in keep:
         if name not in protected.schema:
@@ -65,7 +67,7 @@ def releasable(
     kept = [choice.told(protected, name) for name in protected.names if name in keep and choice.doubted(name)]
     reasons = {name: choice.nature(name) for name in left_out}
     table = replace(protected.drop(left_out), secrets=secrets)
-    sightings = _guarded(original, table, methods, keep, acknowledge, keeping)
+    sightings = _guarded(original, table, methods, keep, acknowledge, keeping, changed)
     return Leaving(original, table, tuple(methods), reasons, tuple(kept), sightings)
 
 
@@ -76,13 +78,14 @@ def _guarded(
     keep: Collection[str],
     acknowledge: Mapping[str, str] | None,
     keeping: str,
+    changed: Collection[str],
 ) -> tuple[Sighting, ...]:
     """What the guard sees in all that leaves; what it is certain about stops the release."""
     reasons = dict.fromkeys(keep, f"kept on purpose ({keeping})") | acknowledged(
         [*original.names, *table.names], acknowledge or {}
     )
     formal = any(method.formal for method in methods)
-    overwritten = _overwritten(original, methods)
+    overwritten = _overwritten(original, methods) | frozenset(changed)
     leaving = (table, *further_tables(table).values())
     seen = [s for each in leaving for s in inspect(original, each, overwritten, reasons, formal=formal)]
     sightings = tuple({(s.column, s.what): s for s in reversed(seen)}.values())[::-1]  # a further copy adds nothing

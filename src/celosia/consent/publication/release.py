@@ -84,6 +84,7 @@ def certified(publication: Publication, path: Path) -> dict[str, Any]:
         "schema": schema,
         "counted": "records",
         "left_out": [request.owner, *request.identifiers],
+        "guard": publication.report["guard"],
         "holds": publication.holds,
         "requirements": _requirements(publication, table),
         "conditions": _conditions(publication),
@@ -120,6 +121,7 @@ def recorded(publication: Publication) -> dict[str, Any]:
             # a hierarchy that is no file must be given again
             "hierarchies": {c: str(h) if isinstance(h, str | Path) else None for c, h in request.hierarchies.items()},
             "external": request.external,
+            "acknowledge": dict(request.acknowledge),
             "measure": request.measure,
         },
         "design": evidence.plain(asdict(request.design)),

@@ -34,7 +34,7 @@ from celosia.consent.sql.elements import Columns, Elements, normalised
 from celosia.data.engines.fingerprint import fingerprint
 from celosia.errors import RequirementError
 from celosia.parts import build
-from celosia.release.leaving import arranged, releasable
+from celosia.release.leaving import Leaving, arranged, releasable
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table, read
 
@@ -65,6 +65,8 @@ class Request:
     key: str | None = None
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
     external: float = 0.1
+    acknowledge: Mapping[str, str] = field(default_factory=dict)
+    """Why something that the guard sees in a column may leave, by column; it is published."""
     measure: bool = True
     """Whether the simulated intruder attacks the release, the control and the standard one."""
 
@@ -196,8 +198,12 @@ def carried_out(
     _check(made)
     tell("measuring", 0.7)
     before, measured = _measured(request, table, marks, made, stream) if request.measure else ({}, {})
-    released, rows = _released(table, made.table, stream)
+    leaving = releasable(
+        table, made.table, (), keeping="acknowledge", acknowledge=request.acknowledge, changed=table.schema.quasi
+    )
+    released, rows = _released(leaving, stream)
     report = _report(request, dialect, found, marks, made, released, catalogue, store)
+    report["guard"] = [sighting.spec() for sighting in leaving.sightings]
     origin = Origin(
         seed=seed,
         rows=rows,
@@ -277,9 +283,9 @@ def _majority(original: Table, protected: Table) -> dict[str, float]:
     return {c: build("loss", {"use": "majority-loss", "target": c}).value(one, other) for c in one.schema.sensitive}
 
 
-def _released(original: Table, protected: Table, stream: Stream) -> tuple[Table, NDArray[np.int64]]:
+def _released(leaving: Leaving, stream: Stream) -> tuple[Table, NDArray[np.int64]]:
     """What may leave, in random order, and where each of its records was."""
-    made = arranged(releasable(original, protected, ()), "shuffled", stream)
+    made = arranged(leaving, "shuffled", stream)
     engine, frame = made.engine, made.rows.frame
     return read(engine.collect(engine.select(frame, made.names)), made.schema), engine.ids(frame)
 
