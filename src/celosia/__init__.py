@@ -20,6 +20,7 @@ _HOMES = {
     "compare": "release.measuring",
     "Assessment": "release.measuring",
     "Comparison": "release.measuring",
+    "explain_risk": "release.explaining",
     "explore": "frontier",
     "Policy": "release.policy",
     "run": "release.running",

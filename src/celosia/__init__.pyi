@@ -18,6 +18,7 @@ from celosia.table import Table as Table
 from celosia.release.applying import apply as apply
 from celosia.release.measuring import assess as assess
 from celosia.release.measuring import compare as compare
+from celosia.release.explaining import explain_risk as explain_risk
 from celosia.frontier import explore as explore
 from celosia.release.measuring import protect as protect
 from celosia.table import read as read

@@ -145,6 +145,39 @@ def compare(
     )
 
 
+def explain_risk(
+    record: Annotated[int, typer.Argument(min=1, help="The row of the original, from 1.")],
+    original: Annotated[str, typer.Argument(help="The original file, or a policy (.toml) that describes it.")],
+    protected: Annotated[str, typer.Argument(help="The protected file.")],
+    private: Annotated[
+        Path | None, typer.Option(help="The private record of the release: pairs the rows, knows the columns.")
+    ] = None,
+    key: Annotated[str | None, typer.Option(help="Column of both files that names a record.")] = None,
+    quasi: Quasi = None,
+    sensitive: Sensitive = None,
+    risk: Annotated[list[str] | None, typer.Option(help="A further risk or attack to look at.")] = None,
+    limit: Annotated[float, typer.Option(min=0, max=1, help="A chance from which a record counts as reached.")] = 0.2,
+    values: Annotated[bool, typer.Option("--values", help="Show the cells of the record, too.")] = False,
+    json: Json = False,
+) -> None:
+    """Explain the risk of one record: which attacks reach it, through which columns, what would protect it."""
+    from celosia.cli.measure import explain_record
+
+    reached = explain_record(
+        record,
+        original,
+        protected,
+        private=private,
+        key=key,
+        roles={"quasi": _names(quasi), "sensitive": _names(sensitive)},
+        risks=risk or [],
+        limit=limit,
+        values=values,
+        json=json,
+    )
+    end_with(3 if reached else 0)
+
+
 def explore(
     source: Annotated[str, typer.Argument(help="A policy (.toml) or a file.")],
     quasi: Quasi = None,

@@ -93,6 +93,49 @@ def compare_files(
     print_json(comparison.spec()) if json else print_comparison(comparison)
 
 
+def explain_record(
+    record: int,
+    original: str,
+    protected: str,
+    *,
+    private: Path | None,
+    key: str | None,
+    roles: Mapping[str, Any],
+    risks: Sequence[str],
+    limit: float,
+    values: bool,
+    json: bool,
+) -> bool:
+    """Explain the risk of one record and print it; tells whether an attack reaches it."""
+    from celosia.cli.show import console
+    from celosia.errors import InputError
+    from celosia.parts import find
+    from celosia.release.certificate import load_record
+    from celosia.release.evidence import plain, unpack_rows
+    from celosia.release.explaining import explain_risk
+    from celosia.table.pairing import by_ids, by_key
+
+    if (private is None) == (key is None):
+        raise InputError("explain-risk: give the private record of the release (--private) or a key column (--key).")
+    before = open_source(original, roles)[0]
+    recorded = None if private is None else load_record(private)
+    if recorded is not None and private is not None and not before.schema.quasi and recorded.get("policy"):
+        before = before.with_schema(Policy.parse(str(recorded["policy"]), private.parent).schema)
+    before = before.identified()
+    after = read(protected)
+    after = after.with_schema(before.schema.keep(after.names).loose())
+    if recorded is None:
+        paired = by_key(before, after, str(key)).drop([str(key)])  # it pairs the files, nobody knows it
+    else:
+        made = [s["name"] for s in recorded["steps"] if find("method", s["parameters"]["use"]).rows == "new"]  # type: ignore[attr-defined]
+        if made:
+            raise InputError(f"explain-risk: step {made[0]!r} made new records, which are nobody's.")
+        paired = by_ids(before, after, unpack_rows(recorded["rows"]))
+    found = explain_risk(before, paired, record - 1, attacks=risks, limit=limit, values=values)
+    print_json(plain(found.spec())) if json else console().print(found)
+    return bool(found.reached)
+
+
 def usual_losses(before: Table, after: Table) -> list[str]:
     """The losses that are measured when none is named: those of classes, and those that suit the columns."""
     from celosia.table.pairing import shared_numbers

@@ -90,8 +90,17 @@ def by_key(original: Table, protected: Table, key: str) -> Table:
     found = theirs.to_frame().join(ids, on=key, how="left", maintain_order="left")["id"]
     if found.null_count():
         raise DataError(f"key column {key!r}: {found.null_count()} protected records have no original.")
-    order = np.argsort(found.to_numpy(), kind="stable")
-    data = protected.polars()[order].with_columns(pl.Series(RECORD, found.to_numpy()[order]))
+    return by_ids(original, protected, found.to_numpy())
+
+
+def by_ids(original: Table, protected: Table, ids: NDArray[np.int64]) -> Table:
+    """The protected table with the record ids of the original: those that a private record holds of a release."""
+    import polars as pl
+
+    if len(ids) != len(protected):
+        raise DataError(f"{len(ids)} records are paired, but the protected table has {len(protected)} rows.")
+    order = np.argsort(ids, kind="stable")
+    data = protected.polars()[order].with_columns(pl.Series(RECORD, ids[order]))
     frame = protected.engine.accept(data)
     rows = replace(protected.rows, frame=frame)
     return replace(protected, rows=rows, lineage=original.lineage, start=original, _cache={})

@@ -1,0 +1,248 @@
+"""Why one record is at risk: which attacks reach it, through which columns, the cheapest change that protects it.
+
+For the person who holds the original only. Nothing here is logged or written into a release; cell values are told only
+where they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celosia.errors import NotApplicable, ParameterError
+from celosia.mathematics.disclosure.column_sets import Chance, cheapest, reaching
+from celosia.parts import Threat, attacks_reading, build
+from celosia.show.blocks import Block, Shown
+from celosia.table.pairing import counterparts, shared_numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+
+@dataclass(frozen=True)
+class Reach:
+    """One way to a record."""
+
+    attack: str
+    chance: float
+    through: tuple[tuple[str, ...], ...] = ()
+    """The smallest sets of columns that are enough; empty where the attack does not look at columns one by one."""
+    learns: tuple[str, ...] = ()
+    """Sensitive columns whose value the intruder then knows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation(Shown):
+    """What reaches one record, and what would protect it."""
+
+    record: int
+    limit: float
+    reached: tuple[Reach, ...]
+    missed: tuple[Reach, ...]
+    """Attacks that were tried and stay below the limit."""
+    blank: tuple[str, ...] | None
+    """The cheapest cells to blank so that columns lead nobody to the record; None when three are not enough."""
+    cost: float
+    """Bits of information that these cells hold."""
+    together: Mapping[str, int] = field(default_factory=dict)
+    """Other records that fall with this one: those of the same person or household, where the release shows which."""
+    values: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """The cells of the original record; only where they were asked for."""
+
+    def blocks(self) -> list[Block]:
+        """What there is to show."""
+        told = (
+            f"Record {self.record + 1}: {len(self.reached)} of {len(self.reached) + len(self.missed)} attacks reach it."
+        )
+        rows = [
+            (
+                reach.attack,
+                f"{reach.chance:.1%}",
+                " or ".join(" + ".join(names) for names in reach.through) or "—",
+                ", ".join(reach.learns) or "—",
+            )
+            for reach in (*self.reached, *self.missed)
+        ]
+        blocks = [Block(told), Block("Attacks", ("attack", "chance", "through", "learns"), rows)]
+        if self.reached:
+            blocks.append(Block(self.advice()))
+        if self.together:
+            others = ", ".join(f"{count} of the same {name}" for name, count in self.together.items())
+            blocks.append(Block(f"Whoever finds it also has other records: {others}."))
+        if self.values:
+            blocks.append(Block("Values", ("column", "value"), [(k, str(v)) for k, v in self.values.items()]))
+        return blocks
+
+    def advice(self) -> str:
+        """The cheapest change in words."""
+        if self.blank is None:
+            return "Blanking three cells is not enough: suppress the record."
+        if not self.blank:
+            return "No column leads to it: change the method, or suppress the record."
+        return f"Cheapest change: blank {' and '.join(self.blank)} of this record ({self.cost:.1f} bits)."
+
+    def spec(self) -> dict[str, Any]:
+        """The explanation as plain data; without cell values unless they were asked for."""
+        told = [
+            {"attack": r.attack, "chance": r.chance, "through": [list(s) for s in r.through], "learns": list(r.learns)}
+            for r in (*self.reached, *self.missed)
+        ]
+        out = {"record": self.record, "limit": self.limit, "attacks": told, "reached": len(self.reached)}
+        out |= {"blank": None if self.blank is None else list(self.blank), "bits": self.cost, "advice": self.advice()}
+        return {**out, "together": dict(self.together), **({"values": dict(self.values)} if self.values else {})}
+
+
+def explain_risk(
+    original: Table,
+    protected: Table,
+    record: int,
+    *,
+    attacks: Sequence[Threat | str | Mapping[str, Any]] = (),
+    limit: float = 0.2,
+    values: bool = False,
+) -> Explanation:
+    """Explain the risk of one record of the original, by its position from 0.
+
+    An attack reaches a record when its chance is at least ``limit``. Looked at are the class of the record by the
+    quasi-identifiers, the nearest protected record by the numbers, the attacks that know the methods of the protected
+    table, and further ``attacks``. ``values`` adds the cells of the original record.
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"age": [30, 30, 30, 61], "zip": ["a", "a", "b", "b"]})
+    >>> table = celosia.read(data, celosia.Schema.of(quasi=["age", "zip"]))
+    >>> found = explain_risk(table, table, 3, limit=0.6)
+    >>> found.reached[0].through, found.blank
+    ((('age',),), ('age',))
+    """
+    if not 0 <= record < len(original):
+        raise ParameterError(f"explain-risk: record must be between 0 and {len(original) - 1}, got {record}.")
+    row = int(counterparts(original, protected)[record])
+    if row < 0 or (protected.schema.quasi and protected.suppressed_mask()[row]):
+        return Explanation(record, limit, (), (), (), 0.0, values=_values(original, record) if values else {})
+    routes = [
+        route for route in (_by_class(original, protected, row), _by_numbers(original, protected, record, row)) if route
+    ]
+    found = []
+    for name, chance, columns, learns in routes:
+        whole = chance(frozenset(columns))
+        sets = tuple(reaching(chance, columns, limit)) if whole >= limit else ()
+        found.append(Reach(name, whole, sets, learns if whole >= limit else ()))
+    found += _named(original, protected, record, [*_informed(protected), *attacks])
+    cost = _bits(protected, row, sorted({name for _, _, columns, _ in routes for name in columns}))
+    blank = cheapest([(chance, columns) for _, chance, columns, _ in routes], cost, limit)
+    return Explanation(
+        record,
+        limit,
+        tuple(r for r in found if r.chance >= limit),
+        tuple(r for r in found if r.chance < limit),
+        blank,
+        sum(cost[name] for name in blank or ()),
+        _together(original, protected, record),
+        _values(original, record) if values else {},
+    )
+
+
+Route = tuple[str, Chance, list[str], tuple[str, ...]]
+
+
+def _by_class(original: Table, protected: Table, row: int) -> Route | None:
+    """One over the persons who share the cells of the record; and the sensitive values that these have in common."""
+    from celosia.views.persons import released_persons
+
+    names = list(protected.schema.quasi)
+    if not names:
+        return None
+    person = released_persons(original, protected)
+    shown = protected.classes.members
+    same = {name: (codes := protected.encoded(name).codes) == codes[row] for name in names}
+
+    def mates(columns: frozenset[str]) -> NDArray[np.bool_]:
+        mask = shown.copy()
+        for name in columns:
+            mask &= same[name]
+        return mask
+
+    everybody = mates(frozenset(names))
+    several = len(np.unique(person[everybody])) > 1
+    sensitive = [name for name in protected.schema.sensitive if several and _one_value(protected, name, everybody)]
+
+    def chance(columns: frozenset[str]) -> float:
+        return 1 / max(len(np.unique(person[mates(columns)])), 1)
+
+    return "prosecutor", chance, names, tuple(sensitive)
+
+
+def _one_value(table: Table, name: str, mask: NDArray[np.bool_]) -> bool:
+    codes = table.encoded(name).codes[mask]
+    return bool(len(codes)) and bool((codes == codes[0]).all())
+
+
+def _by_numbers(original: Table, protected: Table, record: int, row: int) -> Route | None:
+    """The nearest protected record in standard deviations of the original; ties are shared."""
+    from celosia.views.persons import released_persons
+
+    names = shared_numbers(original, protected)
+    if not names:
+        return None
+    before, after = original.numeric(names), protected.numeric(names)
+    middle = np.array([np.nanmean(c) if np.isfinite(c).any() else 0.0 for c in before.T])
+    spread = np.nanstd(np.where(np.isnan(before), middle, before), axis=0)
+    gap = np.where(np.isnan(after), middle, after) - np.where(np.isnan(before[record]), middle, before[record])
+    squares = np.divide(gap, spread, out=np.zeros_like(gap), where=spread > 0) ** 2
+    place = {name: j for j, name in enumerate(names)}
+    person = released_persons(original, protected)
+
+    def chance(columns: frozenset[str]) -> float:
+        if not columns:
+            return 1 / len(after)
+        distance = np.sqrt(squares[:, [place[name] for name in sorted(columns)]].sum(axis=1))
+        tied = distance <= distance.min() + 1e-9
+        return float((person[tied] == person[row]).mean())
+
+    return "distance-linkage", chance, names, ()
+
+
+def _informed(protected: Table) -> list[str]:
+    """The attacks that know the methods of the steps."""
+    return list(dict.fromkeys(name for entry in protected.history for name in attacks_reading(entry["step"])))
+
+
+def _named(original: Table, protected: Table, record: int, attacks: Sequence[Any]) -> list[Reach]:
+    """What named attacks reach; one that has no meaning here, or no chance per record, is left out."""
+    found = []
+    for given in attacks:
+        threat: Any = build("risk or attack", given)
+        try:
+            records = threat.records(original, protected) if threat.kind == "attack" else threat.records(protected)
+        except NotApplicable:
+            continue
+        if "risk" in records.columns and len(records) == len(original) and records["risk"][record] is not None:
+            found.append(Reach(threat.name, float(records["risk"][record])))
+    return found
+
+
+def _bits(protected: Table, row: int, names: Sequence[str]) -> dict[str, float]:
+    """The information that each cell of the record holds: the less frequent, the more is lost by blanking it."""
+    codes = {name: protected.encoded(name).codes for name in names}
+    return {name: float(-np.log2((code == code[row]).mean())) for name, code in codes.items()}
+
+
+def _together(original: Table, protected: Table, record: int) -> dict[str, int]:
+    """Other records of the same person or household, where the release has that column."""
+    found = {}
+    for what, name in (("person", original.schema.person), ("household", original.schema.household)):
+        if name is not None and name in protected.names:
+            codes = original.encoded(name).codes
+            others = int((codes == codes[record]).sum()) - 1
+            if others:
+                found[what] = others
+    return found
+
+
+def _values(original: Table, record: int) -> dict[str, Any]:
+    return original.polars().row(record, named=True)
