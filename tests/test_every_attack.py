@@ -43,6 +43,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {**BOTH, "window": "sd"},
         {**BOTH, "window": "joint"},
     ],
+    "classical-disclosure-risk": [BOTH],
     "disclosure-risk": [BOTH],
     "inference-attack": [{"target": "t", "predictors": ["p"], "external": 0.3}],
     "join-attack": [{"on": ["c", "p"], "key": "name", "external": True}],

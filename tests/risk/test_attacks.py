@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 import celosia
 from celosia.consent.protection.measures import re_identification
 from celosia.errors import NotApplicable, ParameterError, UnknownName
-from celosia.risk.attacks.disclosure_risk import DisclosureRisk
+from celosia.risk.attacks.classical_disclosure_risk import ClassicalDisclosureRisk
 from celosia.risk.attacks.distance_linkage import DistanceLinkage
 from celosia.risk.attacks.inference_attack import InferenceAttack
 from celosia.risk.attacks.interval_disclosure import IntervalDisclosure
@@ -372,7 +372,7 @@ def test_evidence_is_plain_data(people, populations):
         DistanceLinkage(),
         ProbabilisticLinkage(false_link=0.01),
         IntervalDisclosure(),
-        DisclosureRisk(known=(1, 2)),
+        ClassicalDisclosureRisk(known=(1, 2)),
         JoinAttack(external=people, on=["job", "city"]),
     ]
     for part in risks:

@@ -10,7 +10,7 @@ import pytest
 
 import celosia
 from celosia.errors import NotApplicable, ParameterError, UnknownName
-from celosia.risk.attacks.disclosure_risk import DisclosureRisk
+from celosia.risk.attacks.classical_disclosure_risk import ClassicalDisclosureRisk
 from celosia.risk.attacks.distance_linkage import DistanceLinkage
 from celosia.risk.attacks.interval_disclosure import IntervalDisclosure
 from celosia.risk.attacks.probabilistic_linkage import ProbabilisticLinkage
@@ -194,7 +194,7 @@ def test_interval_disclosure(noisy):
 
 
 def test_combined_risk(noisy):
-    part = DisclosureRisk(known=(2, 4))
+    part = ClassicalDisclosureRisk(known=(2, 4))
     evidence = part.evidence(*noisy)
     parts = {name: found["value"] for name, found in evidence["parts"].items()}
     assert evidence["value"] == pytest.approx(0.25 * parts["dbrl"] + 0.25 * parts["prl"] + 0.5 * parts["id"])

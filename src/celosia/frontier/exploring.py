@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,9 +72,10 @@ def explore(
     search.run(seeds)
     own = task.table()
     points, failed = search.collect(seeds)
+    unchanged = measure(chosen_risk, chosen_loss, own, own)
     return Frontier(
         points,
-        measure(chosen_risk, chosen_loss, own, own),
+        (unchanged["risk"], unchanged["loss"]),
         chosen_risk,
         chosen_loss,
         failed,
@@ -88,8 +89,8 @@ def explore(
 def measures(table: Table, risk: Any, loss: Any) -> tuple[Threat, Loss]:
     """The measures that are given, or those that suit the quasi-identifiers (all columns when none is declared).
 
-    Numbers: combined disclosure risk and probabilistic loss. Columns with hierarchies: the mean re-identification
-    risk and the entropy that is lost. Others: linkage by Gower distance, and the same entropy.
+    Numbers: disclosure risk and probabilistic loss. Columns with hierarchies: the mean re-identification risk and the
+    entropy that is lost. Others: disclosure risk, by Gower distance, and the same entropy.
     """
     schema = table.schema
     special = {*schema.identifiers, schema.weight, schema.household, schema.person, schema.stratum}
@@ -101,8 +102,7 @@ def measures(table: Table, risk: Any, loss: Any) -> tuple[Threat, Loss]:
     elif numbers:
         default = {"use": "disclosure-risk", "columns": names}, {"use": "probabilistic-loss", "columns": names}
     else:
-        linkage = {"use": "distance-linkage", "scale": "gower", "columns": names}
-        default = linkage, {"use": "entropy-loss", "columns": names}
+        default = {"use": "disclosure-risk", "columns": names}, {"use": "entropy-loss", "columns": names}
     built_risk: Threat = build("risk or attack", default[0] if risk is None else risk)
     built_loss: Loss = build("loss", default[1] if loss is None else loss)
     return built_risk, built_loss
@@ -147,7 +147,9 @@ class _Search:
             values = [(r["risk"], r["loss"]) for r in found if "risk" in r]
             if values:
                 risks, losses = zip(*values, strict=True)
-                points.append(Point(candidate, Estimate.of(risks), Estimate.of(losses), len(values)))
+                deciding = Counter(" and ".join(r.get("decided", ())) for r in found if "risk" in r)
+                decided = deciding.most_common(1)[0][0]
+                points.append(Point(candidate, Estimate.of(risks), Estimate.of(losses), len(values), decided))
             else:
                 failed[candidate.label] = reasons[0] if reasons else "the time was over before it was tried"
         return tuple(points), failed

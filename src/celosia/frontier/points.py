@@ -54,6 +54,8 @@ class Point:
     risk: Estimate
     loss: Estimate
     seeds: int
+    decided: str = ""
+    """The attack that decided the risk most often, where the risk is the strongest of several."""
 
     @property
     def label(self) -> str:
@@ -68,6 +70,7 @@ class Point:
             "risk": self.risk.spec(),
             "loss": self.loss.spec(),
             "seeds": self.seeds,
+            **({"decided": self.decided} if self.decided else {}),
         }
 
 
@@ -151,10 +154,12 @@ class Frontier(Shown):
 
     def blocks(self) -> list[Block]:
         """What there is to show: the frontier, the best, what failed."""
-        head = ("candidate", "risk", "loss", "score")
+        decided = any(point.decided for point in self.points)
+        head = ("candidate", "risk", "loss", "score", *(["decided by"] if decided else []))
 
-        def row(point: Point) -> tuple[str, str, str, str]:
-            return point.label, _shown(point.risk), _shown(point.loss), f"{self.score(point):.1f}"
+        def row(point: Point) -> tuple[str, ...]:
+            shown = (point.label, _shown(point.risk), _shown(point.loss), f"{self.score(point):.1f}")
+            return (*shown, point.decided) if decided else shown
 
         blocks = [
             Block(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.errors import CelosiaError
 from celosia.frontier.candidates import Candidate
 from celosia.parts import Loss, Threat
+from celosia.release.evidence import canonical
 from celosia.release.measuring import protect
 from celosia.streams import Stream
 from celosia.table import Table, read
@@ -41,24 +42,27 @@ def trial_seed(seed: int, candidate_key: str, i: int) -> int:
     return int.from_bytes(Stream(seed).child("explore", candidate_key, i).key()[:16], "little")
 
 
-def measure(risk: Threat, loss: Loss, original: Table, protected: Table) -> tuple[float, float]:
-    """Risk and loss of a protected table."""
-    return float(risk.against(original, protected)), float(loss.value(original, protected))
+def measure(risk: Threat, loss: Loss, original: Table, protected: Table) -> dict[str, Any]:
+    """Risk and loss of a protected table, and the attacks that decided the risk where there are several."""
+    found = {"risk": float(risk.against(original, protected)), "loss": float(loss.value(original, protected))}
+    decided = risk.decided(original, protected)
+    return {**found, "decided": decided} if decided else found
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Results by the protected table: a method without chance gives the same one for every seed."""
+    """Results by the protected table and its history: a method without chance gives the same one for every seed."""
 
-    found: dict[bytes, tuple[float, float]] = field(default_factory=dict)
+    found: dict[bytes, dict[str, Any]] = field(default_factory=dict)
 
-    def measure(self, task: Task, original: Table, protected: Table) -> tuple[float, float]:
-        """Risk and loss, computed once for each protected table."""
+    def measure(self, task: Task, original: Table, protected: Table) -> dict[str, Any]:
+        """Risk and loss, computed once for each protected table and history, whose reader may see more."""
         digest = hashlib.blake2b(digest_size=16)
         buffer = io.BytesIO()
         protected.polars().rechunk().write_ipc(buffer, compression="uncompressed")
         digest.update(buffer.getbuffer())
         digest.update(protected.ids().tobytes())
+        digest.update(canonical(list(protected.history)))
         digest.update(b"new" if protected.lineage is not original.lineage else b"same")
         if digest.digest() not in self.found:
             self.found[digest.digest()] = measure(task.risk, task.loss, original, protected)
@@ -77,9 +81,9 @@ def evaluate(task: Task, table: Table, candidate: Candidate, seed: int, known: M
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             protected = protect(table, *candidate.methods, seed=seed)
-            risk, loss = known.measure(task, table, protected)
+            found = known.measure(task, table, protected)
     except CelosiaError as error:
         return {"reason": str(error)}
     except (Exception, pl.exceptions.PanicException) as error:
         return {"reason": f"internal error ({type(error).__name__})", "again": True}
-    return {"risk": risk, "loss": loss, "seconds": round(time.process_time() - start, 4)}
+    return {**found, "seconds": round(time.process_time() - start, 4)}

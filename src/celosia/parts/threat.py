@@ -30,6 +30,10 @@ class Threat(Part):
         """The same number with what belongs to it."""
         raise NotImplementedError
 
+    def decided(self, original: Table, protected: Table) -> list[str]:  # noqa: ARG002
+        """The attacks that decided the number, where it is the strongest of several."""
+        return []
+
 
 class Risk(Threat):
     """A number per record and per file: what a table alone tells about people."""

@@ -1,5 +1,6 @@
 from celosia.risk.attacker_knows import AttackerKnows as AttackerKnows
 from celosia.risk.attacks.averaging import Averaging as Averaging
+from celosia.risk.attacks.classical_disclosure_risk import ClassicalDisclosureRisk as ClassicalDisclosureRisk
 from celosia.risk.attacks.composition import Composition as Composition
 from celosia.risk.attacks.copied_uniques import CopiedUniques as CopiedUniques
 from celosia.risk.attacks.differencing import Differencing as Differencing

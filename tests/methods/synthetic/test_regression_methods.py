@@ -115,7 +115,7 @@ def test_the_same_seed_gives_the_same_data_on_every_engine(people, engine):
 def test_more_regressions_lose_less_and_disclose_more(shared):
     table = celosia.read(shared("data/census.csv"))
     loss = celosia.loss.ProbabilisticLoss(columns=S1["dependent"])
-    risk = celosia.risk.DisclosureRisk(columns=S1["dependent"])
+    risk = celosia.risk.ClassicalDisclosureRisk(columns=S1["dependent"])
     printed = {2: 44.677, 5: 21.797, 8: 13.495, 15: 7.164}
     found = {}
     for c in printed:
@@ -130,7 +130,7 @@ def test_more_regressions_lose_less_and_disclose_more(shared):
 
 def test_a_blind_choice_discloses_less(shared):
     table = celosia.read(shared("data/census.csv"))
-    risk = celosia.risk.DisclosureRisk(columns=S1["dependent"])
+    risk = celosia.risk.ClassicalDisclosureRisk(columns=S1["dependent"])
     seen, blind = (
         risk.value(table, celosia.protect(table, Fcrm(**S1, c=5, choice=choice), seed=1))
         for choice in ("nearest", "blind")

@@ -72,5 +72,5 @@ def _judged(y: Floats, made: Floats) -> tuple[float, float]:
 
     before, after = read(pl.DataFrame({"y": y})), read(pl.DataFrame({"y": made}))
     loss: Any = build("loss", "probabilistic-loss(scope=per-column)")
-    risk: Any = build("attack", "disclosure-risk(window=relative)")
+    risk: Any = build("attack", "classical-disclosure-risk(window=relative)")
     return 100 * loss.value(before, after), 100 * risk.value(before, after)

@@ -81,7 +81,9 @@ def _measured(table: Table, made: Table, dependent: Sequence[str]) -> Point:
     }
     risk = {
         window: 100
-        * build("attack", {"use": "disclosure-risk", "columns": dependent, "window": window}).value(table, made)
+        * build("attack", {"use": "classical-disclosure-risk", "columns": dependent, "window": window}).value(
+            table, made
+        )
         for window in ("rank", "relative")
     }
     return Point(

@@ -20,10 +20,11 @@ class Score(Loss):
 
     .. math:: \mathrm{Score} = 100\,(w\,\mathrm{IL} + (1 - w)\,\mathrm{DR})
 
-    with the probabilistic loss and the combined disclosure risk unless others are given, and w a half. Methods of the
-    literature with a score of 30 or less are called interesting. An unchanged table has no loss and full risk, so the
-    score is not 0 there. The loss should be a share: one without bound drowns the risk. Fails where the loss or the
-    risk does not apply. References: Domingo-Ferrer & Torra (2001).
+    with the probabilistic loss and the disclosure risk unless others are given, and w a half. The risk is that of the
+    strongest attack, which is named; with ``risk = "classical-disclosure-risk"`` the score is that of the literature,
+    whose methods with a score of 30 or less are called interesting. An unchanged table has no loss and full risk, so
+    the score is not 0 there. The loss should be a share: one without bound drowns the risk. Fails where the loss or
+    the risk does not apply. References: Domingo-Ferrer & Torra (2001).
 
     >>> import polars as pl, celosia
     >>> a = celosia.read(pl.DataFrame({"x": [10.0, 20.0, 30.0, 40.0], "y": [3.0, 1.0, 4.0, 2.0]}))
@@ -51,4 +52,6 @@ class Score(Loss):
         lost = 100 * loss.value(original, protected)
         threat = 100 * risk.against(original, protected)
         score = self.weight * lost + (1 - self.weight) * threat
-        return {loss.name: lost, risk.name: threat, "score": score, "interesting": score <= INTERESTING}
+        found = {loss.name: lost, risk.name: threat, "score": score, "interesting": score <= INTERESTING}
+        decided = risk.decided(original, protected)
+        return {**found, "decided": decided} if decided else found

@@ -76,6 +76,7 @@ def exploration_page(frontier: Frontier, path: Path, *, language: str = "en") ->
             "score": f"{frontier.score(point):.1f}",
             "front": id(point) in front,
             "seeds": point.seeds,
+            "decided": point.decided,
         }
 
     text = (
@@ -164,6 +165,7 @@ def _mark(scale: _Scale, frontier: Frontier, point: Point, family: int, *, on: b
     told = (
         f"{point.label}\nrisk {_range(point.risk, _share)}\nloss {_range(point.loss, lambda v: _loss(frontier, v))}\n"
         f"score {frontier.score(point):.1f}{', on the frontier' if on else ''}"
+        f"{chr(10) + 'decided by ' + point.decided if point.decided else ''}"
     )
     bars = ""
     if point.risk.low is not None and point.risk.high is not None:
