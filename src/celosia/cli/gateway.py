@@ -1,4 +1,4 @@
-"""``celosia query`` and ``celosia gateway``: questions to a database, answered with noise from a finite budget."""
+"""``celosia gateway``: questions to a database over HTTP, their keys and their ledger."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from celosia.cli.commands import Json, end_with
+from celosia.cli.options import Json, end_with
 from celosia.cli.show import say
 
 Dataset = Annotated[Path, typer.Option(help="TOML file that declares the data set: tables, bounds, person, budget.")]
@@ -17,43 +17,6 @@ LedgerPlace = Annotated[
 KeysPlace = Annotated[Path | None, typer.Option(help="File of the analysts' keys; beside the data set unless given.")]
 
 gateway_app = typer.Typer(help="The differential-privacy gateway over a database: serve it, its keys, its ledger.")
-
-
-def query(
-    sql: Annotated[str, typer.Argument(help="The question, in SQL.")],
-    dataset: Dataset = Path("dataset.toml"),
-    epsilon: Annotated[float | None, typer.Option(help="Privacy loss to spend (pure differential privacy).")] = None,
-    rho: Annotated[float | None, typer.Option(help="Privacy loss to spend (zero-concentrated).")] = None,
-    delta: Annotated[float, typer.Option(help="Privacy loss to spend: the delta of (epsilon, delta).")] = 0.0,
-    announce: Annotated[int, typer.Option(min=1, help="Split the price over so many announced questions.")] = 1,
-    analyst: Annotated[str, typer.Option(help="Who asks.")] = "owner",
-    fresh: Annotated[bool, typer.Option(help="Draw a new answer, charged again, instead of the stored one.")] = False,
-    explain: Annotated[bool, typer.Option(help="Show sensitivity, noise and expected error; spend nothing.")] = False,
-    ledger: LedgerPlace = None,
-    json: Json = False,
-) -> None:
-    """Ask a database one question under differential privacy."""
-    from celosia.cli.show import console, print_json
-    from celosia.gateway.answer import Answer
-    from celosia.gateway.commands import answer_text
-    from celosia.gateway.commands import query as ask
-
-    found = ask(
-        sql,
-        dataset,
-        ledger=ledger,
-        epsilon=epsilon,
-        rho=rho,
-        delta=delta,
-        announce=announce,
-        analyst=analyst,
-        fresh=fresh,
-        explain=explain,
-    )
-    if json:
-        print_json(found.data())
-    else:
-        console().print(answer_text(found) if isinstance(found, Answer) else found.text())
 
 
 @gateway_app.command()

@@ -11,8 +11,22 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from celosia.cli import commands, gateway
+from celosia.cli.apply import apply
+from celosia.cli.assess import assess
+from celosia.cli.compare import compare
 from celosia.cli.consent import consent_app
+from celosia.cli.demo import demo
+from celosia.cli.explain_risk import explain_risk
+from celosia.cli.explore import explore
+from celosia.cli.gateway import gateway_app
+from celosia.cli.init import init
+from celosia.cli.options import common, exit_code
+from celosia.cli.parts import parts
+from celosia.cli.protect import protect_app
+from celosia.cli.query import query
+from celosia.cli.reproduce import reproduce
+from celosia.cli.run import run as run_command
+from celosia.cli.verify import verify
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,22 +39,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.callback()(commands.common)
-app.command()(commands.demo)
-app.command()(commands.init)
-app.command()(commands.assess)
-app.add_typer(commands.protect_app, name="protect")
-app.command()(commands.compare)
-app.command()(commands.explain_risk)
-app.command()(commands.explore)
-app.command()(commands.run)
-app.command()(commands.apply)
-app.command()(commands.verify)
-app.command()(gateway.query)
-app.add_typer(gateway.gateway_app, name="gateway")
+app.callback()(common)
+COMMANDS = (demo, init, assess, compare, explain_risk, explore, run_command, apply, verify, query, reproduce, parts)
+for command in COMMANDS:
+    app.command()(command)
+app.add_typer(protect_app, name="protect")
+app.add_typer(gateway_app, name="gateway")
 app.add_typer(consent_app, name="consent")
-app.command()(commands.reproduce)
-app.command()(commands.parts)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -60,9 +65,9 @@ def run(given: list[str]) -> int:
     try:
         refuse_passwords(given)
         if given and given[0] == "protect":
-            from celosia.cli.parts import add_methods
+            from celosia.cli.method_options import add_methods
 
-            add_methods(commands.protect_app, given[1:])
+            add_methods(protect_app, given[1:])
         app(args=given, standalone_mode=False)
     except typer.Exit as end:
         return int(end.exit_code)
@@ -78,7 +83,7 @@ def run(given: list[str]) -> int:
         if type(error).__name__ != "PanicException":  # of Polars, which does not call it an Exception
             raise
         return _unexpected(error)
-    return commands.exit_code()
+    return exit_code()
 
 
 def _say(message: object, code: int) -> int:

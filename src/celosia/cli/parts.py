@@ -1,140 +1,21 @@
-"""The options of a method, derived from its fields."""
+"""``celosia parts``: the catalogue."""
 
 from __future__ import annotations
 
-import inspect
-import types
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated
 
 import typer
-from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
 
-from celosia.cli.commands import Engine, Identifiers, Json, Person, Quasi, Query, Sensitive, Weight
-from celosia.data.credentials import refuse_literal
-from celosia.parts import Credential, Part, find, grammar, parts
+from celosia.cli.options import Json
 
 
-def add_methods(app: typer.Typer, arguments: Sequence[str]) -> None:
-    """Give the application one command per method; only the wanted one when it is named."""
-    name = next((word for word in arguments if not word.startswith("-")), None)
-    wanted = parts("method") if name is None else {name: find("method", name)}
-    known = {command.name for command in app.registered_commands}
-    for each, cls in wanted.items():
-        if each not in known:
-            app.command(each, help=_help(cls))(_command(cls))
-
-
-def _help(cls: type[Part]) -> str:
-    text = inspect.cleandoc(cls.__doc__ or "").split(">>>")[0]
-    return "\n\n".join(block for block in text.split("\n\n") if not block.lstrip().startswith(".. math"))
-
-
-def _command(cls: type[Any]) -> Callable[..., None]:
-    """A function whose signature has the options of the method and those of every file command."""
-    fields = {_option_name(field): field for field in cls.model_fields}
-
-    def command(**given: Any) -> None:
-        from celosia.cli.protect import protect_file
-
-        for field in cls.fields_marked(Credential):
-            refuse_literal(given.get(_option_name(field)), f"{cls.name}: {field}")
-        values = {field: _value(given.pop(option)) for option, field in fields.items() if given.get(option) is not None}
-        protect_file(cls(**values), **{k: v for k, v in given.items() if k not in fields})
-
-    own = [
-        inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(cls, field))
-        for option, field in fields.items()
-    ]
-    common = list(inspect.signature(_shape, eval_str=True).parameters.values())
-    everything = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (common[0], *own, *common[1:])]
-    command.__signature__ = inspect.Signature(everything)  # type: ignore[attr-defined]
-    command.__annotations__ = {p.name: p.annotation for p in everything}
-    return command
-
-
-def _shape(
-    source: Annotated[str, typer.Argument(help="The file, or a policy (.toml) that describes it.")],
-    out: Annotated[Path, typer.Option(help="Where the protected file goes.")],
-    quasi: Quasi = None,
-    sensitive: Sensitive = None,
-    identifiers: Identifiers = None,
-    person: Person = None,
-    weight: Weight = None,
-    hierarchy: Annotated[list[str] | None, typer.Option(help="COLUMN=FILE or COLUMN=builder(…).")] = None,
-    query: Query = None,
-    engine: Engine = None,
-    seed: Annotated[int | None, typer.Option(help="Seed, for tests only: a release needs none.")] = None,
-    keep_columns: Annotated[
-        str | None, typer.Option(help="Columns that leave although they name somebody or have no role.")
-    ] = None,
-    keep_order: Annotated[bool, typer.Option(help="Write the records in the order of the file, not shuffled.")] = False,
-    overwrite: Annotated[bool, typer.Option(help="Replace a file that is there already.")] = False,
+def parts(
+    kind: Annotated[str | None, typer.Argument(help="method, model, risk, loss, mechanism or hierarchy.")] = None,
+    name: Annotated[str | None, typer.Argument(help="One part: its page with parameters.")] = None,
+    schema: Annotated[bool, typer.Option(help="Print the JSON schema of the part.")] = False,
     json: Json = False,
 ) -> None:
-    """The options that every method command has."""
+    """List the parts there are, or show one with its parameters."""
+    from celosia.cli.show import print_parts
 
-
-_TAKEN = frozenset(inspect.signature(_shape).parameters)
-
-
-def _option_name(field: str) -> str:
-    """The name of the option of a field; a field that means the same as a common option gets a suffix."""
-    return f"{field}_" if field in _TAKEN else field
-
-
-def _annotation(cls: type[Part], field: str) -> Any:
-    info = cls.model_fields[field]
-    meaning = info.description or ""
-    default = _default(info)
-    flag = "--" + field.replace("_", "-") + ("-of-method" if field in _TAKEN else "")
-    kind = _plain_type(info.annotation)
-    declaration = f"{flag}/--no-{flag[2:]}" if kind is bool else flag
-    help_text = f"{meaning} [default: {default}]" if default else meaning
-    required = " [required]" if info.is_required() else ""
-    option = typer.Option(declaration, help=help_text + required, show_default=False, metavar=_metavar(info, kind))
-    return Annotated[kind | None, option]
-
-
-def _plain_type(annotation: Any) -> Any:
-    """The type that the command line shows: numbers, flags and choices; anything else is text in the grammar."""
-    origin = get_origin(annotation)
-    if origin in {Union, types.UnionType}:
-        inner = [arg for arg in get_args(annotation) if arg is not type(None)]
-        return _plain_type(inner[0]) if len(inner) == 1 else str
-    if origin is Annotated:
-        return _plain_type(get_args(annotation)[0])
-    return annotation if annotation in {int, float, bool} else str
-
-
-def _metavar(info: FieldInfo, kind: Any) -> str | None:
-    if kind is bool:
-        return None
-    choices = _choices(info.annotation)
-    if choices:
-        return "|".join(choices)
-    return {int: "INTEGER", float: "NUMBER"}.get(kind, "TEXT")
-
-
-def _choices(annotation: Any) -> list[str]:
-    if get_origin(annotation) is Literal:
-        return [str(choice) for choice in get_args(annotation)]
-    return [choice for arg in get_args(annotation) for choice in _choices(arg)]
-
-
-def _default(info: FieldInfo) -> str:
-    if info.is_required():
-        return ""
-    value = info.get_default(call_default_factory=True, validated_data={})
-    if value is PydanticUndefined or value is None or value == () or value == {}:
-        return ""
-    return str(value) if isinstance(value, Part) else grammar.show(value)
-
-
-def _value(value: Any) -> Any:
-    """Read the text of an option in the grammar, where it is more than a word."""
-    if isinstance(value, str) and value.strip()[:1] in {"[", "{", '"', "'"}:
-        return grammar.parse(value)
-    return grammar.scalar(value) if isinstance(value, str) and "," not in value else value
+    print_parts(kind, name, schema=schema, json=json)

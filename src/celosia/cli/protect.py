@@ -7,14 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.cli.measure import open_source
-from celosia.cli.show import print_json, print_left_out, print_step, progress
-from celosia.data.schema import NAMING, Role, Schema
-from celosia.errors import OutputError, ParameterError
-from celosia.parts import Method
+import typer
+
+from celosia.cli.options import names
 
 if TYPE_CHECKING:
+    from celosia.parts import Method
     from celosia.table import Table
+
+protect_app = typer.Typer(help="Apply one method to a file: celosia protect METHOD data.csv --out safe.csv")
 
 
 def protect_file(
@@ -33,6 +34,9 @@ def protect_file(
     **roles: Any,
 ) -> None:
     """Read, apply the method, and write what may leave; further tables go beside it."""
+    from celosia.cli.show import print_json, print_left_out, print_step, progress
+    from celosia.cli.sources import open_source
+    from celosia.errors import OutputError
     from celosia.release.measuring import protect
     from celosia.release.policy import Output
     from celosia.release.writing import write
@@ -41,7 +45,7 @@ def protect_file(
         raise OutputError(f"the output {out.name!r} is the input; an original is never overwritten.")
     if out.exists() and not overwrite:
         raise OutputError(f"{out.name!r} is there already: choose another path or add --overwrite.")
-    lists = {name: _names(roles.get(name)) for name in ("quasi", "sensitive", "identifiers")}
+    lists = {name: names(roles.get(name)) for name in ("quasi", "sensitive", "identifiers")}
     singles = {name: roles.get(name) for name in ("person", "weight")}
     table, policy = open_source(
         source, {**lists, **singles, "hierarchies": _hierarchies(hierarchy)}, query=query, engine=engine
@@ -51,7 +55,7 @@ def protect_file(
         table = _suspected(table, method)
     with progress() as tell:
         protected = protect(table, method, seed=seed, progress=tell)
-    keep = [*(policy.output.columns if policy else ()), *_names(keep_columns)]
+    keep = [*(policy.output.columns if policy else ()), *names(keep_columns)]
     order = "kept" if keep_order else (policy.output if policy else Output()).order
     written = write(
         protected,
@@ -74,45 +78,10 @@ def protect_file(
     print_left_out(leaving)
 
 
-def apply_file(record: Path, source: str, out: Path, *, released: Path | None, overwrite: bool, json: bool) -> bool:
-    """Apply the transformation of a private record to new records; tells whether the requirements hold for them."""
-    from celosia.cli.show import console
-    from celosia.release.applying import apply
-    from celosia.release.certificate import load_record
-    from celosia.release.policy import Policy
-    from celosia.release.writing import write
-
-    made = apply(record, source, released=released)
-    policy = Policy.parse(load_record(record)["policy"], record.parent)
-    output = policy.output
-    written = write(
-        made.table,
-        out,
-        original=made.original,
-        methods=made.methods,
-        keep=output.columns,
-        order=output.order,
-        originals=[source],
-        overwrite=overwrite,
-        keeping="output.columns",
-        acknowledge=policy.guard.acknowledge,
-    )
-    leaving = written.leaving
-    found = {**made.spec(), "out": str(out), "left_out": list(leaving.left_out)}
-    found["guard"] = [sighting.spec() for sighting in leaving.sightings]
-    if json:
-        print_json(found)
-        return made.holds
-    shown = console()
-    shown.print(f"{found['rows']} new records written to {out}; {found['unplaced']} had no place and are suppressed.")
-    for requirement in found["requirements"]:
-        shown.print(f"{requirement['part']}: {requirement['violating']} new records violate it")
-    print_left_out(leaving)
-    return made.holds
-
-
 def _declared(table: Table, method: Method) -> Table:
     """The table with the columns declared that the command itself names for overwriting."""
+    from celosia.data.schema import Schema
+
     schema = table.schema
     for name in method.overwrites(Schema()):
         if name in schema:
@@ -122,6 +91,7 @@ def _declared(table: Table, method: Method) -> Table:
 
 def _suspected(table: Table, method: Method) -> Table:
     """The table with the declared columns as identifiers that look like some and that the method does not overwrite."""
+    from celosia.data.schema import NAMING, Role
     from celosia.proposals import suggest
 
     schema = table.schema
@@ -135,11 +105,9 @@ def _suspected(table: Table, method: Method) -> Table:
     return replace(table, rows=replace(table.rows, schema=schema))
 
 
-def _names(text: str | None) -> list[str]:
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
-
-
 def _hierarchies(entries: Sequence[str] | None) -> dict[str, str]:
+    from celosia.errors import ParameterError
+
     pairs = {}
     for entry in entries or ():
         column, equals, value = entry.partition("=")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from celosia.proposals.columns import ColumnSuggestion, lattice_nodes, schema_of, suggest
 from celosia.proposals.content import sample_size, separation
+from celosia.proposals.first_look import FirstLook, first_look
 from celosia.proposals.policy_file import policy_text
 from celosia.proposals.safe_harbor import safe_harbor
 
 __all__ = [
     "ColumnSuggestion",
+    "FirstLook",
+    "first_look",
     "lattice_nodes",
     "policy_text",
     "safe_harbor",

@@ -12,6 +12,7 @@ from celosia.proposals.content import RARE, Content, contents_of, numbered
 from celosia.proposals.hierarchies import hierarchy_for, nice_width, nodes_of, thinner
 from celosia.proposals.meanings import Meaning
 from celosia.proposals.roles import REPEATED, judged, meaning_for, percent
+from celosia.table import read
 
 if TYPE_CHECKING:
     import polars as pl
@@ -77,8 +78,8 @@ class ColumnSuggestion:
     untidy: tuple[Untidiness, ...] = ()
 
 
-def suggest(frame: pl.DataFrame | pl.LazyFrame) -> list[ColumnSuggestion]:
-    """Propose a role, a kind and a hierarchy for every column of a table.
+def suggest(table: Any) -> list[ColumnSuggestion]:
+    """Propose a role, a kind and a hierarchy for every column of a table, or of what :func:`celosia.read` takes.
 
     Direct identifiers are found by the form of the values, with check digits where there are some, and by name (in
     nine languages); sensitive columns by name; quasi-identifiers by name and by how well they tell records
@@ -91,6 +92,7 @@ def suggest(frame: pl.DataFrame | pl.LazyFrame) -> list[ColumnSuggestion]:
     >>> [(s.name, str(s.role)) for s in suggest(table)]
     [('nom', 'identifier'), ('edat', 'quasi'), ('diagnòstic', 'sensitive')]
     """
+    frame = _frame(table)
     contents = contents_of(frame)
     meanings = {name: meaning_for(content) for name, content in contents.items()}
     unknown = []
@@ -126,6 +128,16 @@ def lattice_nodes(suggestions: list[ColumnSuggestion]) -> int:
     return math.prod(
         nodes_of(s.hierarchy) for s in suggestions if s.role == Role.QUASI and s.hierarchy and not s.left_out
     )
+
+
+def _frame(table: Any) -> pl.DataFrame | pl.LazyFrame:
+    """The rows for Polars, as lazy as they are."""
+    import polars as pl
+
+    if isinstance(table, pl.DataFrame | pl.LazyFrame):
+        return table
+    known = read(table)
+    return known.visible() if known.engine.name == "polars" else known.polars()
 
 
 def schema_of(suggestions: list[ColumnSuggestion]) -> Schema:

@@ -164,9 +164,9 @@ def test_a_wide_and_a_long_sheet_are_read(tmp_path):
 def test_a_panic_anywhere_is_no_traceback(tmp_path):
     """A panic of the engine is no ``Exception``; wherever it comes from, the command ends with one line of its own."""
     code = (
-        "import sys, polars as pl\nfrom celosia.cli import main, commands\n"
+        "import sys, polars as pl\nfrom celosia.cli import main\n"
         "def panics(*_, **__):\n    pl.Series([2**31 - 1], dtype=pl.Int32).cast(pl.Date).cast(pl.String)\n"
-        "import celosia.cli.measure as measure\nmeasure.assess_source = panics\nsys.exit(main.run(['assess', 'x.csv']))\n"
+        "import celosia.cli.sources as sources\nsources.open_source = panics\nsys.exit(main.run(['assess', 'x.csv']))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1

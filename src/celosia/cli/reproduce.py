@@ -5,18 +5,27 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from celosia.cli.show import console, print_json, progress
-from celosia.errors import ParameterError
-from celosia.experiments import experiment, experiments
+import typer
+
+from celosia.cli.options import Json
 
 
-def run_experiment(name: str | None, data: Path | None, out: Path, *, json: bool) -> None:
-    """Run one experiment, or list them."""
+def reproduce(
+    name: Annotated[str | None, typer.Argument(help="The experiment; without a name they are listed.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The data file, where the experiment needs one.")] = None,
+    out: Annotated[Path, typer.Option(help="Directory for the results.")] = Path("reproduced"),
+    json: Json = False,
+) -> None:
+    """Repeat an experiment of the source documents, side by side with the printed numbers."""
     if name is None:
         _list(json=json)
         return
+    from celosia.cli.show import console, print_json, progress
+    from celosia.errors import ParameterError
+    from celosia.experiments import experiment
+
     function = experiment(name)
     takes = inspect.signature(function).parameters
     if "data" in takes and takes["data"].default is inspect.Parameter.empty and data is None:
@@ -38,6 +47,9 @@ def run_experiment(name: str | None, data: Path | None, out: Path, *, json: bool
 
 def _list(*, json: bool) -> None:
     """The names of the experiments with the first line that each says of itself."""
+    from celosia.cli.show import console, print_json
+    from celosia.experiments import experiment, experiments
+
     about = {
         name: (inspect.getdoc(inspect.getmodule(experiment(name))) or "").partition("\n")[0] for name in experiments()
     }

@@ -1,0 +1,54 @@
+"""``celosia apply``: the transformation of a release on new records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.cli.options import Json, end_with
+
+
+def apply(
+    record: Annotated[Path, typer.Argument(help="The private record of a release.")],
+    source: Annotated[str, typer.Argument(help="New records of the same schema.")],
+    out: Annotated[Path, typer.Option(help="Where the protected new records go.")],
+    released: Annotated[Path | None, typer.Option(help="The earlier release: requirements are judged on both.")] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace a file that is there already.")] = False,
+    json: Json = False,
+) -> None:
+    """Apply the transformation of a release to new records; tell which of them violate the requirements."""
+    from celosia.cli.show import console, print_json, print_left_out
+    from celosia.release.applying import apply as reuse
+    from celosia.release.certificate import load_record
+    from celosia.release.policy import Policy
+    from celosia.release.writing import write
+
+    made = reuse(record, source, released=released)
+    policy = Policy.parse(load_record(record)["policy"], record.parent)
+    output = policy.output
+    written = write(
+        made.table,
+        out,
+        original=made.original,
+        methods=made.methods,
+        keep=output.columns,
+        order=output.order,
+        originals=[source],
+        overwrite=overwrite,
+        keeping="output.columns",
+        acknowledge=policy.guard.acknowledge,
+    )
+    leaving = written.leaving
+    found = {**made.spec(), "out": str(out), "left_out": list(leaving.left_out)}
+    found["guard"] = [sighting.spec() for sighting in leaving.sightings]
+    end_with(0 if made.holds else 3)
+    if json:
+        print_json(found)
+        return
+    shown = console()
+    shown.print(f"{found['rows']} new records written to {out}; {found['unplaced']} had no place and are suppressed.")
+    for requirement in found["requirements"]:
+        shown.print(f"{requirement['part']}: {requirement['violating']} new records violate it")
+    print_left_out(leaving)

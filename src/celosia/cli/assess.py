@@ -1,0 +1,68 @@
+"""``celosia assess``: requirements and risks of a table."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from celosia.cli.options import (
+    Engine,
+    Identifiers,
+    Json,
+    Person,
+    Quasi,
+    Query,
+    Sensitive,
+    Weight,
+    end_with,
+    names,
+)
+
+
+def assess(
+    source: Annotated[str, typer.Argument(help="A file, a policy (.toml), or a database URL with --query.")],
+    quasi: Quasi = None,
+    sensitive: Sensitive = None,
+    identifiers: Identifiers = None,
+    person: Person = None,
+    weight: Weight = None,
+    require: Annotated[list[str] | None, typer.Option(help="A requirement, such as 'k-anonymity(k=5)'.")] = None,
+    risk: Annotated[list[str] | None, typer.Option(help="A risk to measure, such as prosecutor.")] = None,
+    query: Query = None,
+    engine: Engine = None,
+    sql: Annotated[bool, typer.Option("--sql", help="Print the GROUP BY tests for k and l, and run them.")] = False,
+    json: Json = False,
+) -> None:
+    """Measure requirements and risks on a table."""
+    roles = {
+        "quasi": names(quasi),
+        "sensitive": names(sensitive),
+        "identifiers": names(identifiers),
+        "person": person,
+        "weight": weight,
+    }
+    if sql:
+        from celosia.cli.group_by import assess_by_sql
+
+        end_with(0 if assess_by_sql(source, roles, require or [], query=query, json=json) else 3)
+        return
+    from celosia.cli.show import print_assessment, print_json
+    from celosia.cli.sources import guessed_schema, open_source
+    from celosia.release.measuring import assess as measure
+    from celosia.release.policy import MEASURED_RISKS
+    from celosia.release.running import check_input
+
+    table, policy = open_source(source, roles, query=query, engine=engine)
+    guessed = not table.schema.quasi and policy is None
+    if guessed:
+        table = table.with_schema(guessed_schema(table))
+    check_input(table)
+    models = require or (policy.require if policy else ())
+    risks = risk or (policy.risks if policy else MEASURED_RISKS)
+    found = measure(table, models, risks, guessed=guessed and bool(models))
+    if json:
+        print_json({**found.spec(), "guessed": guessed})
+    else:
+        print_assessment(found, guessed=guessed)
+    end_with(0 if found.holds or not models else 3)

@@ -1,0 +1,53 @@
+"""``celosia compare``: what was lost between two files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.cli.options import Json, Quasi, Sensitive, names
+
+if TYPE_CHECKING:
+    from celosia.table import Table
+
+
+def compare(
+    original: Annotated[str, typer.Argument(help="The original file, or a policy (.toml) that describes it.")],
+    protected: Annotated[str, typer.Argument(help="The protected file.")],
+    key: Annotated[str | None, typer.Option(help="Column of both files that names a record.")] = None,
+    quasi: Quasi = None,
+    sensitive: Sensitive = None,
+    loss: Annotated[list[str] | None, typer.Option(help="A loss to measure.")] = None,
+    risk: Annotated[list[str] | None, typer.Option(help="A risk or an attack to measure.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the comparison as a page as well.")] = None,
+    json: Json = False,
+) -> None:
+    """Show what was lost between an original and a protected file."""
+    from celosia.cli.show import print_comparison, print_json
+    from celosia.cli.sources import guessed_schema, open_source
+    from celosia.release.measuring import compare as measure
+    from celosia.table import read
+
+    before, policy = open_source(original, {"quasi": names(quasi), "sensitive": names(sensitive)})
+    if not before.schema.quasi and policy is None:
+        before = before.with_schema(guessed_schema(before))
+    after = read(protected)
+    after = after.with_schema(before.schema.keep(after.names).loose())
+    losses = loss or (policy.losses if policy else _usual_losses(before, after))
+    found = measure(before, after, losses, risk or (policy.risks if policy else ()), key=key)
+    if html is not None:
+        from celosia.release.report import comparison_page
+
+        comparison_page(found, html)
+    print_json(found.spec()) if json else print_comparison(found)
+
+
+def _usual_losses(before: Table, after: Table) -> list[str]:
+    """The losses that are measured when none is named: those of classes, and those that suit the columns."""
+    from celosia.release.policy import MEASURED_LOSSES
+    from celosia.table.pairing import shared_numbers
+
+    numbers = ["scaled-error", "probabilistic-loss", "absolute-error(on=correlation)"]
+    return [*MEASURED_LOSSES, "hellinger", "entropy-loss", *(numbers if shared_numbers(before, after) else [])]

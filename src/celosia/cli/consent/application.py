@@ -1,0 +1,45 @@
+"""What the consent commands share: the application they belong to, their options, how results are printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from celosia.cli.show import say
+
+consent_app = typer.Typer(
+    help="Inferences that data owners block, and publications that honour it.", no_args_is_help=True
+)
+
+Sql = Annotated[str, typer.Option(help="The query; or @file to read it from a file.")]
+Dialect = Annotated[str, typer.Option(help="SQL dialect: postgres, oracle, mysql, sqlite, tsql, duckdb.")]
+Database = Annotated[str | None, typer.Option(help="URL of a database that tells the columns of the tables.")]
+Inferences = Annotated[Path, typer.Option(help="Catalogue of inferences (.toml or .xml).")]
+Store = Annotated[str, typer.Option(help="Where the choices are: a file or a PostgreSQL URL.")]
+
+
+def query_text(sql: str) -> str:
+    """The query, or what the file holds that @ names."""
+    if not sql.startswith("@"):
+        return sql
+    from celosia.errors import DataError
+
+    try:
+        return Path(sql[1:]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise DataError(f"cannot read the query file {sql[1:]!r}.") from None
+
+
+def show(data: dict[str, Any], json: bool) -> None:
+    """Print plain data, as JSON or one line per entry."""
+    from celosia.cli.show import print_json
+    from celosia.release.evidence import plain
+
+    if json:
+        print_json(plain(data))
+        return
+    for key, value in data.items():
+        items = [f"{k}: {v}" for k, v in value.items()] if isinstance(value, dict) else value
+        say(f"{key}: {', '.join(map(str, items)) if isinstance(items, list) else items}")

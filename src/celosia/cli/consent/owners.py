@@ -1,0 +1,99 @@
+"""``celosia consent``: the choices of data owners, their links and their pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.cli.consent.application import Inferences, Store, consent_app, show
+from celosia.cli.show import say
+
+
+@consent_app.command()
+def init(store: Store = "consent.db") -> None:
+    """Make an empty store of choices; no other command does."""
+    from celosia.consent.commands import init as make
+    from celosia.data.io.database import shown
+
+    make(store)
+    say(f"made: store of choices {shown(store)}")
+
+
+@consent_app.command()
+def owners(
+    source: Annotated[Path, typer.Argument(help="CSV with the column owner; every further column is a kind of key.")],
+    store: Store = "consent.db",
+) -> None:
+    """Register owners and other keys of theirs from a file; known ones stay."""
+    from celosia.consent.commands import register
+
+    say(f"{register(source, store)} owners registered")
+
+
+@consent_app.command()
+def load(
+    source: Annotated[Path, typer.Argument(help="CSV with the columns owner, inference, block.")],
+    catalogue: Inferences,
+    store: Store = "consent.db",
+) -> None:
+    """Store many choices from a file; a choice of an inference that the catalogue has not is refused."""
+    from celosia.consent.commands import load_choices
+
+    choices, new = load_choices(source, catalogue, store)
+    say(f"{choices} choices stored, {new} owners are new")
+
+
+@consent_app.command()
+def link(
+    owner: Annotated[str | None, typer.Argument(help="The owner; without one, a link for the administrator.")] = None,
+    store: Store = "consent.db",
+    base: Annotated[str, typer.Option(help="Address of the consent pages.")] = "http://127.0.0.1:8100",
+    hours: Annotated[float, typer.Option(help="How long the link is valid.")] = 72.0,
+) -> None:
+    """Make a one-time sign-in link; it is shown once."""
+    from celosia.consent.commands import link as run
+
+    say(run(owner, store, base=base, hours=hours))
+
+
+@consent_app.command()
+def serve(
+    catalogue: Inferences,
+    store: Store = "consent.db",
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8100,
+    secure: Annotated[bool, typer.Option(help="Cookies for HTTPS only: set it behind a TLS proxy.")] = False,
+) -> None:
+    """Serve the consent pages for data owners."""
+    from celosia.consent.commands import serve as run
+
+    run(catalogue, store, host=host, port=port, secure=secure)
+
+
+@consent_app.command()
+def record(
+    owner: Annotated[str, typer.Argument(help="The owner.")],
+    store: Store = "consent.db",
+    forget: Annotated[bool, typer.Option(help="Delete the record after showing it.")] = False,
+) -> None:
+    """Show everything that is stored about an owner, or delete it."""
+    from celosia.consent.commands import record as run
+
+    found, gone = run(owner, store, forget=forget)
+    show(found, json=True)
+    if not gone:
+        say("deleted, but another program is reading: its log holds the record until the next write.", error=True)
+
+
+@consent_app.command()
+def default(
+    meaning: Annotated[str, typer.Argument(help="allow or block.")],
+    store: Store = "consent.db",
+) -> None:
+    """State what an unanswered question means."""
+    from celosia.consent.commands import set_default
+
+    set_default(meaning, store)
+    say(f"unanswered means {meaning}")

@@ -1,0 +1,93 @@
+"""``celosia consent request``: a publication that honours the blocks of its owners."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.cli.consent.application import Inferences, Sql, Store, consent_app, query_text, show
+from celosia.cli.options import Json, end_with, names
+from celosia.cli.show import say
+
+
+@consent_app.command()
+def request(
+    database: Annotated[str, typer.Argument(help="URL of the database.")],
+    sql: Sql,
+    catalogue: Inferences,
+    owner: Annotated[str, typer.Option(help="Column of the owner, or table.field to add it.")],
+    quasi: Annotated[str, typer.Option(help="Quasi-identifiers, separated by commas.")],
+    k: Annotated[int, typer.Option(min=1, help="Smallest class for everybody.")],
+    rule: Annotated[str, typer.Option(help="class, coarser, exchange, standard or control.")] = "coarser",
+    tree: Annotated[str | None, typer.Option(help="Columns of one place from coarse to fine.")] = None,
+    identifiers: Annotated[str | None, typer.Option(help="Columns that name a person; left out.")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="Sensitive columns.")] = None,
+    store: Store = "consent.db",
+    dialect: Annotated[str | None, typer.Option(help="SQL dialect, when it is not the database's.")] = None,
+    key: Annotated[str | None, typer.Option(help="Kind of key in the owner column.")] = None,
+    camouflage: Annotated[float, typer.Option(help="Share of others who are made coarser too.")] = 0.0,
+    strengthen: Annotated[list[str] | None, typer.Option(help="suppress, exclude, or a model.")] = None,
+    acknowledge: Annotated[
+        list[str] | None, typer.Option(help="COLUMN=REASON: lets a column leave in which the guard sees something.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Directory for data, certificate, private record and reports.")] = Path(
+        "publication"
+    ),
+    overwrite: Annotated[bool, typer.Option(help="Replace a publication that is there already.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Seed, for tests only.")] = None,
+    measure: Annotated[bool, typer.Option(help="Attack the release, standard(k) and the control.")] = True,
+    json: Json = False,
+) -> None:
+    """Publish the result of a query so that the blocks of its owners are honoured."""
+    from celosia.cli.show import progress
+    from celosia.consent.commands import request as run
+
+    with progress() as tell:
+        made, paths = run(
+            database,
+            query_text(sql),
+            catalogue=catalogue,
+            store=store,
+            owner=owner,
+            quasi=names(quasi),
+            k=k,
+            rule=rule,
+            tree=names(tree),
+            identifiers=names(identifiers),
+            sensitive=names(sensitive),
+            dialect=dialect,
+            key=key,
+            camouflage=camouflage,
+            strengthen=strengthen or [],
+            acknowledge=_reasons(acknowledge or []),
+            out=out,
+            overwrite=overwrite,
+            seed=seed,
+            measure=measure,
+            progress=tell,
+        )
+    if json:
+        show({**made.report, "paths": {name: str(path) for name, path in paths.items()}}, json)
+    else:
+        for block in made.report["blocks"]:
+            say(f"{block['inference']}: {block['owners']} owners, {block['rows']} rows, X = {block['X']}")
+        for seen in made.report["guard"]:
+            reason = seen.get("acknowledged", "nobody has said why it leaves")
+            say(
+                f"Seen by the guard: column {seen['column']!r}: {seen['cells']} of {seen['of']} cells hold "
+                f"{seen['what']} ({reason})."
+            )
+        say(f"{made.report['rows']} rows, {made.report['rows marked']} marked; written to {out}")
+        say(f"{paths['record'].name} and {paths['internal'].name} are for you alone; check: celosia verify {out}")
+    end_with(0 if made.holds else 3)
+
+
+def _reasons(entries: list[str]) -> dict[str, str]:
+    from celosia.errors import ParameterError
+
+    pairs = [entry.partition("=") for entry in entries]
+    if not all(equals for _, equals, _ in pairs):
+        raise ParameterError("--acknowledge takes COLUMN=REASON.")
+    return {column.strip(): reason.strip() for column, _, reason in pairs}

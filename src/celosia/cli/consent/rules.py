@@ -1,0 +1,87 @@
+"""``celosia consent``: inferences, and the rules that find them in queries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.cli.consent.application import Database, Dialect, Inferences, Sql, consent_app, query_text, show
+from celosia.cli.options import Json
+from celosia.cli.show import say
+
+
+@consent_app.command()
+def elements(sql: Sql, dialect: Dialect = "postgres", database: Database = None, json: Json = False) -> None:
+    """Show the tables, fields and constants of a query; nothing is run."""
+    from celosia.consent.commands import elements_of
+
+    show(elements_of(query_text(sql), dialect, database), json)
+
+
+@consent_app.command()
+def derive(
+    name: Annotated[str, typer.Argument(help="Name of the inference.")],
+    sentence: Annotated[str, typer.Option(help="What people read.")],
+    sql: Annotated[list[str], typer.Option(help="A query by which the inference can be made; several are merged.")],
+    dialect: Dialect = "postgres",
+    threshold: Annotated[float | None, typer.Option(help="Share of elements that activates the rule.")] = None,
+) -> None:
+    """Propose a rule from queries, as TOML to edit."""
+    from celosia.consent.commands import derive as make
+    from celosia.consent.rules.rules import write_toml
+
+    say(write_toml(make(name, sentence, [query_text(one) for one in sql], dialect, threshold)), end="")
+
+
+@consent_app.command()
+def convert(
+    source: Annotated[Path, typer.Argument(help="Catalogue to read (.toml or .xml).")],
+    target: Annotated[Path, typer.Argument(help="Catalogue to write (.toml or .xml).")],
+    overwrite: Annotated[bool, typer.Option(help="Replace a file that is there already.")] = False,
+) -> None:
+    """Convert a catalogue of inferences between TOML and XML."""
+    from celosia.consent.commands import convert as run
+
+    say(f"{len(run(source, target, overwrite=overwrite).inferences)} inferences written to {target}")
+
+
+@consent_app.command()
+def match(
+    sql: Sql, catalogue: Inferences, dialect: Dialect = "postgres", database: Database = None, json: Json = False
+) -> None:
+    """Show which inferences a query makes possible, and why; nothing is run."""
+    from celosia.consent.commands import match_query
+
+    found = match_query(catalogue, query_text(sql), dialect, database)
+    show({"rules": found}, json) if json else say("\n".join(one["sentence"] for one in found))
+
+
+@consent_app.command()
+def log(
+    source: Annotated[Path, typer.Argument(help="Past queries, separated by semicolons or empty lines.")],
+    dialect: Dialect = "postgres",
+    json: Json = False,
+) -> None:
+    """Count the tables and fields that past queries used."""
+    from celosia.consent.commands import log_statistics
+
+    show(log_statistics(source, dialect), json)
+
+
+@consent_app.command()
+def suggest(
+    source: Annotated[str, typer.Argument(help="A file, or a database URL with --query.")],
+    query: Annotated[str | None, typer.Option(help="SQL query, when the source is a database.")] = None,
+    json: Json = False,
+) -> None:
+    """Show which columns tell which others: where inferences may hide."""
+    from celosia.consent.commands import suggest as run
+
+    found = run(source, query)
+    if json:
+        show({"associations": found}, json)
+        return
+    for one in found:
+        say(f"{' + '.join(one['known'])} → {one['target']}: {one['strength']:.0%}")

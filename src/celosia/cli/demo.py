@@ -1,0 +1,27 @@
+"""``celosia demo``: the main job on generated data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.cli.options import Json, end_with
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Directory for the demonstration.")] = Path("demo"),
+    persons: Annotated[int, typer.Option(min=100, help="Number of persons in the generated population.")] = 20_000,
+    json: Json = False,
+) -> None:
+    """Run the main job on a generated population of patients: no argument needed."""
+    from celosia.cli.show import print_release, progress
+    from celosia.demo import prepare
+    from celosia.release.running import run as run_policy
+
+    policy = prepare(out, persons)
+    with progress() as tell:
+        release = run_policy(policy, overwrite=True, progress=tell)
+    print_release(release, json=json)
+    end_with(0 if release.holds else 3)

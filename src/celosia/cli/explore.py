@@ -1,0 +1,96 @@
+"""``celosia explore``: many candidates between risk and loss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.cli.options import Json, Quasi, end_with, names
+
+if TYPE_CHECKING:
+    from celosia.frontier import Frontier, Point
+    from celosia.table import Table
+
+
+def explore(
+    source: Annotated[str, typer.Argument(help="A policy (.toml) or a file.")],
+    quasi: Quasi = None,
+    candidate: Annotated[
+        list[str] | None, typer.Option(help="A method to try, such as 'noise(columns=[age], p=0.1)'.")
+    ] = None,
+    risk: Annotated[str | None, typer.Option(help="The risk to measure.")] = None,
+    loss: Annotated[str | None, typer.Option(help="The loss to measure.")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="How often each candidate is tried; 5 if not given.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Makes the exploration repeatable.")] = None,
+    max_risk: Annotated[float | None, typer.Option(help="Largest risk that is allowed.")] = None,
+    max_loss: Annotated[float | None, typer.Option(help="Largest loss that is allowed.")] = None,
+    budget_seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; one per core if not given.")] = None,
+    store: Annotated[Path | None, typer.Option(help="Keep results in this file; a later run only adds.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the map of risk and utility as a page.")] = None,
+    json: Json = False,
+) -> None:
+    """Try many methods and parameters; show the balance of risk and loss, and the best under limits."""
+    from celosia.cli.show import console, print_json, progress
+    from celosia.cli.sources import guessed_schema, open_source
+    from celosia.data.toml_text import steps_text
+    from celosia.frontier import explore as search
+    from celosia.release.policy import Exploration
+
+    table, policy = open_source(source, {"quasi": names(quasi)})
+    if policy is None and not quasi:
+        table = table.with_schema(guessed_schema(table))
+    _refuse_secrets(table, candidate or [])
+    settings = {
+        "risk": risk,
+        "loss": loss,
+        "seeds": seeds,
+        "max_risk": max_risk,
+        "max_loss": max_loss,
+        "budget_seconds": budget_seconds,
+        "workers": workers,
+        "store": store,
+    }
+    plan = policy.explore if policy else Exploration()
+    chosen = {name: getattr(plan, name) if value is None else value for name, value in settings.items()}
+    chosen["seed"] = policy.run.seed if seed is None and policy else seed
+    with progress() as tell:
+        found = search(table, candidate or plan.candidates, progress=tell, **chosen)
+    if html is not None:
+        from celosia.release.report.ru_map import exploration_page
+
+        exploration_page(found, html, language=policy.output.language if policy else "en")
+    best = _best_of(found)
+    if json:
+        print_json({**found.spec(), "best": best.spec() if best else None})
+    else:
+        out = console()
+        out.print(found)
+        if best is not None:
+            out.print("\nThe best as steps of a policy:\n")
+            out.print(steps_text(best.candidate.spec()), end="")
+    end_with(0 if best is not None else 3)
+
+
+def _refuse_secrets(table: Table, candidates: Sequence[str]) -> None:
+    """Refuse a secret that stands on the command line itself."""
+    from celosia.data.credentials import refuse_literal
+    from celosia.frontier.candidates import listed
+    from celosia.parts import Credential
+
+    for method in (method for one in (listed(table, candidates) if candidates else ()) for method in one.methods):
+        for field in method.fields_marked(Credential):
+            refuse_literal(getattr(method, field), f"{method.name}: {field}")
+
+
+def _best_of(found: Frontier) -> Point | None:
+    """The best point under the limits, or None."""
+    from celosia.errors import RequirementError
+
+    try:
+        return found.best()
+    except RequirementError:
+        return None

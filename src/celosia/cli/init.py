@@ -1,0 +1,120 @@
+"""``celosia init``: a policy with suggestions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli.options import Json, Query
+
+if TYPE_CHECKING:
+    from celosia.proposals import ColumnSuggestion
+
+#: Columns of one role that a terminal shows; the policy has all.
+SHOWN = 60
+TITLES = {
+    "identifier": "Identifiers: left out of the release",
+    "person": "Person: rows with the same value belong to one person; left out of the release",
+    "household": "Household: left out of the release",
+    "quasi": "Quasi-identifiers: made coarser until nobody is alone",
+    "sensitive": "Sensitive: released, nobody must be able to infer them",
+    "insensitive": "Insensitive: released as they are",
+    "weight": "Sampling weight",
+    "stratum": "Stratum",
+}
+
+
+def init(
+    source: Annotated[str, typer.Argument(help="The data: a file, or a database URL with --query.")],
+    out: Annotated[Path, typer.Option(help="Where the policy goes.")] = Path("policy.toml"),
+    query: Query = None,
+    safe_harbor: Annotated[bool, typer.Option(help="Prepare the steps of the HIPAA Safe Harbor rule.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Replace a policy that is there already.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a policy with suggested roles, kinds and hierarchies, each with its reason."""
+    from celosia.cli.show import print_json
+    from celosia.data.io.atomic import replaced
+    from celosia.data.io.sources import is_url
+    from celosia.errors import OutputError
+    from celosia.proposals import first_look, policy_text
+    from celosia.proposals import safe_harbor as by_safe_harbor
+
+    if out.exists() and not overwrite:
+        raise OutputError(f"{out.name!r} is there already: choose another path with --out, or add --overwrite.")
+    seen = first_look(source, {"query": query} if query else {})
+    suggestions = by_safe_harbor(seen.suggestions) if safe_harbor else seen.suggestions
+    where = source if is_url(source) else _seen_from(Path(source), out.parent)
+    with replaced(out) as draft:
+        text = policy_text(suggestions, where, options=seen.options, notes=seen.notes)
+        draft.write_text(text, encoding="utf-8")
+    if json:
+        print_json({"policy": str(out), **_plain(suggestions), "notes": seen.notes})
+    else:
+        _print(suggestions, seen.notes, out)
+
+
+def _plain(suggestions: Sequence[ColumnSuggestion]) -> dict[str, Any]:
+    """The suggestions as plain data."""
+    from celosia.proposals import lattice_nodes
+
+    columns = [
+        {
+            "column": s.name,
+            "role": str(s.role),
+            "left_out": s.left_out or s.role in ("identifier", "person", "household"),
+            "kind": str(s.kind),
+            "reason": s.reason,
+            "if_wrong": s.if_wrong,
+            "clean": [untidy.told for untidy in s.untidy],
+        }
+        for s in suggestions
+    ]
+    return {"columns": columns, "combinations": lattice_nodes(list(suggestions))}
+
+
+def _print(suggestions: Sequence[ColumnSuggestion], notes: Sequence[str], out: Path) -> None:
+    """Print the suggestions by role, what was noticed besides, and what to do next."""
+    from celosia.cli.show import console, print_rows
+    from celosia.proposals import lattice_nodes
+
+    terminal = console()
+    for role, title in TITLES.items():
+        _print_group(title, [s for s in suggestions if s.role == role and not s.left_out])
+    _print_group(
+        "Undecided: left out of the release until you give them a role", [s for s in suggestions if s.left_out]
+    )
+    untidy = [(u.column, u.told, "done" if u.certain else "your choice") for s in suggestions for u in s.untidy]
+    if untidy:
+        print_rows("To clean: proposals stand in the policy", ("column", "what", ""), untidy[:SHOWN])
+    for note in notes:
+        terminal.print(note)
+    nodes = f"{lattice_nodes(list(suggestions)):,}".replace(",", " ")
+    terminal.print(f"The search will choose from {nodes} combinations of levels.")
+    terminal.print(f"Written to {out}. Read every reason, change what is wrong, then: celosia run {out}")
+
+
+def _print_group(title: str, group: Sequence[ColumnSuggestion]) -> None:
+    """Print the columns of one role with their reasons, and what happens if one is wrong."""
+    from celosia.cli.show import console, print_rows
+
+    if not group:
+        return
+    print_rows(title, ("column", "kind", "why"), [(s.name, str(s.kind), s.reason) for s in group[:SHOWN]])
+    terminal = console()
+    if len(group) > SHOWN:
+        terminal.print(f"… and {len(group) - SHOWN} more: see the policy.")
+    for text in dict.fromkeys(s.if_wrong for s in group):
+        terminal.print(text, style="dim")
+    terminal.print()
+
+
+def _seen_from(source: Path, directory: Path) -> str:
+    """The path of the data as the policy will name it."""
+    try:
+        return str(source.resolve().relative_to(directory.resolve()))
+    except ValueError:
+        return str(source.resolve())

@@ -1,0 +1,54 @@
+"""What the commands share: options of the same meaning, the exit code, lists of names."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+_state: dict[str, Any] = {"code": 0}
+
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Engine = Annotated[str | None, typer.Option(help="Engine that holds the rows: polars or duckdb.")]
+Quasi = Annotated[str | None, typer.Option(help="Quasi-identifiers, separated by commas.")]
+Sensitive = Annotated[str | None, typer.Option(help="Sensitive columns, separated by commas.")]
+Identifiers = Annotated[str | None, typer.Option(help="Columns that name a person, separated by commas.")]
+Person = Annotated[str | None, typer.Option(help="Column of person ids, when a person owns several rows.")]
+Weight = Annotated[str | None, typer.Option(help="Column of sampling weights.")]
+Query = Annotated[str | None, typer.Option(help="SQL query, when the source is a database URL.")]
+
+
+def exit_code() -> int:
+    """The code that the last command asked for."""
+    return int(_state["code"])
+
+
+def end_with(code: int) -> None:
+    """Ask for an exit code."""
+    _state["code"] = code
+
+
+def _version(value: bool) -> None:
+    if value:
+        from celosia import __version__
+        from celosia.cli.show import say
+
+        say(f"celosia {__version__}")
+        raise typer.Exit
+
+
+def common(
+    version: Annotated[  # noqa: ARG001
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Publish personal data safely: measure, protect, show what was lost, write the evidence down."""
+    from celosia.cli.show import show_warnings
+
+    end_with(0)
+    show_warnings()
+
+
+def names(text: str | None) -> list[str]:
+    """The names in a list with commas."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]

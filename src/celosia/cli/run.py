@@ -1,0 +1,27 @@
+"""``celosia run``: the main job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.cli.options import Json, end_with
+
+
+def run(
+    policy: Annotated[Path, typer.Argument(help="The policy file.")],
+    until: Annotated[str | None, typer.Option(help="Run the steps up to this one.")] = None,
+    without: Annotated[list[str] | None, typer.Option(help="Leave this step out.")] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace a release that is there already.")] = False,
+    json: Json = False,
+) -> None:
+    """The main job: protected file, report, certificate and private record from a policy."""
+    from celosia.cli.show import print_release, progress
+    from celosia.release.running import run as run_policy
+
+    with progress() as tell:
+        release = run_policy(policy, until=until, without=without or (), overwrite=overwrite, progress=tell)
+    print_release(release, json=json)
+    end_with(0 if release.holds else 3)

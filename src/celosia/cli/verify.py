@@ -1,0 +1,38 @@
+"""``celosia verify``: what a certificate claims, computed again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.cli.options import Json, end_with
+
+
+def verify(
+    certificate: Annotated[Path, typer.Argument(help="The certificate, or the directory of the release.")],
+    data: Annotated[
+        Path | None, typer.Argument(help="The released file, when it is not beside the certificate.")
+    ] = None,
+    record: Annotated[Path | None, typer.Option(help="The private record: opens the commitments.")] = None,
+    original: Annotated[
+        str | None, typer.Option(help="The original, a file or a database URL: the run is repeated (needs the record).")
+    ] = None,
+    catalogue: Annotated[Path | None, typer.Option(help="Inferences, to repeat a consent request.")] = None,
+    store: Annotated[str, typer.Option(help="Choices of owners, to repeat a consent request.")] = "consent.db",
+    html: Annotated[Path | None, typer.Option(help="Write the result as a page as well.")] = None,
+    json: Json = False,
+) -> None:
+    """Recompute what a certificate claims."""
+    from celosia.cli.show import print_checks
+    from celosia.release.verifying import verify as check
+
+    repeat = None
+    if original is not None and catalogue is not None:
+        from celosia.consent.commands import repeat_request
+
+        repeat = repeat_request(original, catalogue, store)
+    checks = check(certificate, data, record=record, original=original, repeat=repeat)
+    print_checks(checks, certificate, html=html, json=json)
+    end_with(0 if all(c.passed is not False for c in checks) else 3)
