@@ -83,6 +83,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"earlier": True, "known": ["p"], "columns": ["name"], "tolerance": 0.2},
         {"earlier": True, "known": ["p"], "columns": ["t", "p"]},
     ],
+    "attribute-disclosure": [
+        {"known": ["x"], "target": ["y", "t"], "tolerance": 0.4},
+        {"known": ["x"], "target": ["y"], "learner": "regression", "tolerance": 0.5, "control": True},
+    ],
     "definetti": [
         {"method": {"use": "anatomise"}, "target": "t", "group": "c", "columns": ["p"]},
         {"method": {"use": "anatomise"}, "target": "c", "group": "p", "columns": ["t", "name"]},
@@ -94,7 +98,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "singling-out": [{**BOTH, "size": 2, "attacks": 20}, {**BOTH, "size": 1, "attacks": 20, "control": True}],
 }
 """Attack → parameters to try; ``control``, ``external`` and ``earlier`` stand for tables."""
-COMPLETE = {"linkability"}
+COMPLETE = {"linkability", "attribute-disclosure"}
 """Attacks that break ties at random: they get continuous numbers without missing values."""
 
 

@@ -567,3 +567,44 @@ def definetti(original: Plain, protected: Plain, target: str, group: str, column
         tied = [s for s, v in weights[i].items() if v >= max(weights[i].values()) - 1e-9]
         risk.append((truth[i] in tied) / len(tied))
     return Found(over_persons(original, risk), {"risk": risk})
+
+
+@reference
+def attribute_disclosure(
+    original: Plain,
+    protected: Plain,
+    known: list[str],
+    target: list[str],
+    tolerance: float,
+    learner: str = "nearest",
+    control: Plain | None = None,
+) -> Found:
+    """The values of the released record that is nearest in one known number, or of a straight line through all."""
+    (name,) = known
+    x = [row[name] for row in protected.rows]
+
+    def predicted(value: float, wanted: str) -> Any:
+        y = [row[wanted] for row in protected.rows]
+        if learner == "nearest":
+            return y[min(range(len(x)), key=lambda j: abs(x[j] - value))]
+        slope = sum((a - fmean(x)) * (b - fmean(y)) for a, b in zip(x, y, strict=True)) / sum(
+            (a - fmean(x)) ** 2 for a in x
+        )
+        return fmean(y) + slope * (value - fmean(x))
+
+    def right(row: Row) -> float:
+        hits = []
+        for wanted in target:
+            guess = predicted(row[name], wanted)
+            if isinstance(guess, str):
+                hits.append(guess == row[wanted])
+            else:
+                hits.append(abs(guess - row[wanted]) <= tolerance * pstdev([r[wanted] for r in protected.rows]))
+        return fmean(hits)
+
+    risk = [right(row) for row in original.rows]
+    rate = over_persons(original, risk)
+    if control is None:
+        return Found(rate, {"risk": risk})
+    other = over_persons(control, [right(row) for row in control.rows])
+    return Found(max(0.0, (rate - other) / (1 - other)), {"risk": risk})

@@ -15,6 +15,7 @@ from celosia.risk.attacks.nearest_original import NearestOriginal as NearestOrig
 from celosia.risk.attacks.probabilistic_linkage import ProbabilisticLinkage as ProbabilisticLinkage
 from celosia.risk.attacks.scoreboard import Scoreboard as Scoreboard
 from celosia.risk.attacks.singling_out import SinglingOut as SinglingOut
+from celosia.risk.attacks.transparency.attribute_disclosure import AttributeDisclosure as AttributeDisclosure
 from celosia.risk.attacks.transparency.definetti import Definetti as Definetti
 from celosia.risk.attacks.transparency.group_intersection import GroupIntersection as GroupIntersection
 from celosia.risk.attacks.transparency.noise_linkage import NoiseLinkage as NoiseLinkage
