@@ -51,6 +51,22 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "membership": [{**BOTH, "control": True}],
     "nearest-original": [{**BOTH, "control": True}],
     "copied-uniques": [{"columns": ["c", "p"]}, {"columns": ["x", "c"], "control": True}],
+    "category-posterior": [
+        {"method": {"use": "pram", "columns": ["c"], "diagonal": 0.6}},
+        {"method": {"use": "pram", "columns": ["c"], "diagonal": 0.7, "within": ["p"]}},
+        {"method": {"use": "randomised-response", "columns": ["c"], "q": 0.6, "categories": {"c": ["a", "b"]}}},
+    ],
+    "coding-bounds": [
+        {"method": {"use": "round", "columns": ["x"], "base": 2, "way": "down"}, "within": 0.3},
+        {"method": {"use": "round", "columns": ["y"], "base": 2, "way": "random"}, "within": 0.3},
+        {"method": {"use": "top-code", "columns": ["x"], "value": 1.5}, "within": 0.3},
+        {"method": {"use": "bottom-code", "columns": ["x"], "value": -1}, "within": 0.3},
+    ],
+    "shuffle-regression": [{"method": {"use": "shuffle", "columns": ["x"], "given": ["p"]}, "within": 0.3}],
+    "moved-areas": [
+        {"method": {"use": "record-swap", "geography": ["p"], "risk": ["c"], "k": 3}},
+        {"method": {"use": "record-swap", "geography": ["p", "c"], "risk": ["t"], "k": 4}},
+    ],
     "group-intersection": [
         {"method": {"use": "microaggregate", **BOTH, "k": 3}},
         {"method": {"use": "individual-ranking", **BOTH, "k": 3}},

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from statistics import fmean, pstdev
+from statistics import NormalDist, fmean, median, pstdev
 from typing import Any
 
 import numpy as np
 from tests.reference.attacks import numbers, over_persons
 from tests.reference.risks import Found, reference
-from tests.reference.rows import Plain
+from tests.reference.rows import Plain, Row
 
 
 def links(table: Plain, costs: list[list[float]]) -> list[float]:
@@ -162,4 +162,107 @@ def noise_reconstruction(original: Plain, protected: Plain, method: dict[str, An
             for g, c in zip(guess, here, strict=True):
                 hits += row[names[c]] is not None and abs(g - row[names[c]]) <= limits[c]
         risk.append(hits / len(names))
+    return Found(over_persons(original, risk), {"risk": risk})
+
+
+# -- categories ------------------------------------------------------------------------------------------------------------
+
+
+def _stays(counts: dict[str, int], method: dict[str, Any], before: str, after: str) -> float:
+    """The probability that one category becomes another."""
+    n = sum(counts.values())
+    if method["use"] == "randomised-response":
+        return method["q"] * (before == after) + (1 - method["q"]) / len(method["categories"]["c"])
+    rarest = min(counts.values()) / n
+    move = (1 - max(method["diagonal"], rarest)) / (1 - rarest) if len(counts) > 1 else 0.0
+    return (1 - move) * (before == after) + move * counts.get(after, 0) / n
+
+
+@reference
+def category_posterior(original: Plain, protected: Plain, method: dict[str, Any]) -> Found:
+    """The likeliest of two categories; the released margin is that of the original, or follows from it."""
+    (name,) = method["columns"]
+    within = method.get("within", [])
+    risk = []
+    for row, seen in zip(original.rows, protected.rows, strict=True):
+        near = [r[name] for r in protected.rows if all(r[w] == seen[w] for w in within)]
+        counts = {label: near.count(label) for label in sorted(set(near))}
+        share = {label: count / len(near) for label, count in counts.items()}
+        if method["use"] == "randomised-response":
+            a, b = method["categories"]["c"]
+            first = min(max((share.get(a, 0.0) - (1 - method["q"]) / 2) / method["q"], 0.0), 1.0)
+            share = {a: first, b: 1 - first}
+        odds = {label: share[label] * _stays(counts, method, label, seen[name]) for label in share}
+        best = [label for label in odds if odds[label] >= max(odds.values()) - 1e-9]
+        risk.append((row[name] in best) / len(best))
+    return Found(over_persons(original, risk), {"risk": risk})
+
+
+# -- codes and relations ---------------------------------------------------------------------------------------------------
+
+
+def _near(original: Plain, name: str, guesses: list[float | None], within: float) -> Found:
+    limit = within * math.sqrt(_variance(numbers(original, name)))
+    pairs = zip(numbers(original, name), guesses, strict=True)
+    risk = [float(x is not None and g is not None and abs(x - g) <= limit) for x, g in pairs]
+    return Found(over_persons(original, risk), {"risk": risk})
+
+
+@reference
+def coding_bounds(original: Plain, protected: Plain, method: dict[str, Any], within: float = 0.1) -> Found:
+    """The middle of the interval of a rounded value; beyond a limit as far as the outer half lies from its inner end."""
+    (name,) = method["columns"]
+    released = numbers(protected, name)
+    if method["use"] == "round":
+        shift = {"down": 0.5, "up": -0.5}.get(method["way"], 0.0) * method["base"]
+        return _near(original, name, [None if y is None else y + shift for y in released], within)
+    sign = 1 if method["use"] == "top-code" else -1
+    known = [sign * y for y in released if y is not None]
+    limit = sign * method["value"]
+    tail = [y for y in known if median(known) <= y < limit]
+    put = sign * (limit + (fmean(tail) - min(tail) if tail else 0.0))
+    return _near(original, name, [put if y is not None and sign * y == limit else y for y in released], within)
+
+
+@reference
+def shuffle_regression(original: Plain, protected: Plain, method: dict[str, Any], within: float = 0.1) -> Found:
+    """The quantile of the mean normal score of the records with the same given category."""
+    (name,), (given,) = method["columns"], method["given"]
+    released = numbers(protected, name)
+    ordered = sorted(y for y in released if y is not None)
+
+    def score(y: float) -> float:
+        rank = fmean(i + 1 for i, other in enumerate(ordered) if other == y)
+        return NormalDist().inv_cdf(rank / (len(ordered) + 1))
+
+    guesses = []
+    for seen in protected.rows:
+        alike = [score(r[name]) for r in protected.rows if r[given] == seen[given] and r[name] is not None]
+        if not alike:
+            alike = [score(y) for y in ordered]
+        place = NormalDist().cdf(fmean(alike)) * (len(ordered) - 1)
+        low = math.floor(place)
+        high = min(low + 1, len(ordered) - 1)
+        guesses.append(ordered[low] + (place - low) * (ordered[high] - ordered[low]))
+    return _near(original, name, guesses, within)
+
+
+@reference
+def moved_areas(original: Plain, protected: Plain, method: dict[str, Any]) -> Found:
+    """The alike records of the own area where there are k, else those of the others."""
+    areas, names, k = method["geography"], method["risk"], method["k"]
+    risk = []
+    for i, known in enumerate(original.rows):
+        alike = [j for j, r in enumerate(protected.rows) if all(r[c] == known[c] for c in names)]
+
+        def inside(h: int, alike: list[int] = alike, known: Row = known) -> list[int]:
+            return [j for j in alike if all(protected.rows[j][a] == known[a] for a in areas[:h])]
+
+        chosen = inside(len(areas))
+        for h in range(len(areas)):
+            others = [j for j in inside(h) if j not in inside(h + 1)]
+            if len(inside(h + 1)) < k and others:
+                chosen = others
+                break
+        risk.append(sum(original.who(i) == original.who(j) for j in chosen) / len(chosen) if chosen else 0.0)
     return Found(over_persons(original, risk), {"risk": risk})

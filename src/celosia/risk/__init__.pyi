@@ -16,11 +16,15 @@ from celosia.risk.attacks.probabilistic_linkage import ProbabilisticLinkage as P
 from celosia.risk.attacks.scoreboard import Scoreboard as Scoreboard
 from celosia.risk.attacks.singling_out import SinglingOut as SinglingOut
 from celosia.risk.attacks.transparency.attribute_disclosure import AttributeDisclosure as AttributeDisclosure
+from celosia.risk.attacks.transparency.category_posterior import CategoryPosterior as CategoryPosterior
+from celosia.risk.attacks.transparency.coding_bounds import CodingBounds as CodingBounds
 from celosia.risk.attacks.transparency.definetti import Definetti as Definetti
 from celosia.risk.attacks.transparency.group_intersection import GroupIntersection as GroupIntersection
+from celosia.risk.attacks.transparency.moved_areas import MovedAreas as MovedAreas
 from celosia.risk.attacks.transparency.noise_linkage import NoiseLinkage as NoiseLinkage
 from celosia.risk.attacks.transparency.noise_reconstruction import NoiseReconstruction as NoiseReconstruction
 from celosia.risk.attacks.transparency.rank_intersection import RankIntersection as RankIntersection
+from celosia.risk.attacks.transparency.shuffle_regression import ShuffleRegression as ShuffleRegression
 from celosia.risk.homogeneity import Homogeneity as Homogeneity
 from celosia.risk.household_risk import HouseholdRisk as HouseholdRisk
 from celosia.risk.individual_risk import IndividualRisk as IndividualRisk

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from pydantic import Field
 
-from celosia.risk.bases.linking import _ColumnAttack
+from celosia.risk.bases.estimating import _EstimatingAttack
 from celosia.risk.bases.noising import READS, noised
 from celosia.risk.bases.transparency import Reached
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from celosia.table import Table
 
-    Floats = NDArray[np.float64]
 
-
-class NoiseReconstruction(_ColumnAttack):
+class NoiseReconstruction(_EstimatingAttack):
     r"""The share of original values that an intruder estimates closely who knows how much noise was added.
 
     She knows which record is the person's, and takes the noise out again: directions in which the released file varies
@@ -47,47 +42,19 @@ class NoiseReconstruction(_ColumnAttack):
     (True, 0.8)
     """
 
-    within: float = Field(default=0.1, gt=0, description="standard deviations within which a value is disclosed")
     reads: ClassVar[tuple[str, ...]] = READS
-    discloses: ClassVar[Literal["identity", "value"]] = "value"
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Take the noise out."""
         from celosia.mathematics.disclosure.denoising import estimate
-        from celosia.table.pairing import positions
 
         known = noised(self, original, protected)
-        rows = positions(original, protected)
-        everybody, y = original.numeric(known.names), protected.numeric(known.names)
         behind, left = estimate(known.observed, known.noise)
-        guess = known.unscaled(behind, y)
-        truth = everybody[rows]
-        spread = np.nanstd(everybody, axis=0)
-
-        def near(values: Floats) -> Floats:
-            with np.errstate(invalid="ignore"):
-                close = np.abs(values - truth) <= self.within * spread
-            chance = np.zeros(len(original))
-            chance[rows] = close.mean(axis=1)
-            return chance
-
-        baseline = near(np.broadcast_to(np.nanmedian(y, axis=0), y.shape))
-        return Reached(
-            near(guess),
-            float(self._by_person(original, baseline).mean()),
-            near(y),
-            {},
-            {**self._errors(known.names, guess, truth, left, known.factors), "columns": known.names},
-        )
-
-    def _errors(
-        self, names: list[str], guess: Floats, truth: Floats, left: Floats, factors: NDArray[np.bool_]
-    ) -> dict[str, Any]:
-        """By column: the mean square error, the one expected of normal data, and the gain over guessing the mean."""
-        variance = np.nanvar(truth, axis=0)
-        shares = np.nanmean((guess - truth) ** 2, axis=0) / np.where(variance > 0, variance, 1.0)
-        error = dict(zip(names, shares.tolist(), strict=True))
+        variance = np.nanvar(original.numeric(known.names), axis=0)
         expected = {
-            name: float(left[c, c] / variance[c]) for c, name in enumerate(names) if not factors[c] and variance[c] > 0
+            name: float(left[c, c] / variance[c])
+            for c, name in enumerate(known.names)
+            if not known.factors[c] and variance[c] > 0
         }
-        return {"error": error, "expected": expected, "gain": {name: 1 - share for name, share in error.items()}}
+        guess = known.unscaled(behind, protected.numeric(known.names))
+        return self.disclosed(original, protected, known.names, guess, {"expected": expected})

@@ -1,0 +1,68 @@
+"""What attacks share that estimate the numbers behind released ones: when a value counts as disclosed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from celosia.errors import NotApplicable
+from celosia.risk.bases.linking import _ColumnAttack
+from celosia.risk.bases.transparency import PublicStep, Reached
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+    Floats = NDArray[np.float64]
+
+
+class _EstimatingAttack(_ColumnAttack):
+    """An informed attack on numbers: a value is disclosed when the estimate comes near."""
+
+    within: float = Field(default=0.1, gt=0, description="standard deviations within which a value is disclosed")
+    discloses: ClassVar[Literal["identity", "value"]] = "value"
+
+    def last_steps(self, original: Table, protected: Table) -> dict[str, PublicStep]:
+        """The columns that hold numbers in both tables, each with the last step that changed it."""
+        steps = {name: found[-1] for name, found in self.changed(original, protected).items()}
+        for name in steps:
+            if not all(table.column(name).dtype.is_numeric() for table in (original, protected)):
+                raise NotApplicable(f"{self.name}: column {name!r} does not hold numbers in both tables.")
+        return steps
+
+    def disclosed(
+        self, original: Table, protected: Table, names: Sequence[str], guess: Floats, parts: Mapping[str, Any]
+    ) -> Reached:
+        """How often the estimates come near; the baseline takes the released median, the control the released value."""
+        from celosia.table.pairing import positions
+
+        rows = positions(original, protected)
+        everybody, y = original.numeric(names), protected.numeric(names)
+        limit = self.within * np.nanstd(everybody, axis=0)
+
+        def near(values: Floats) -> Floats:
+            with np.errstate(invalid="ignore"):
+                close = np.abs(values - everybody[rows]) <= limit
+            chance = np.zeros(len(original))
+            chance[rows] = close.mean(axis=1)
+            return chance
+
+        baseline = near(np.broadcast_to(np.nanmedian(y, axis=0), y.shape))
+        return Reached(
+            near(guess),
+            float(self._by_person(original, baseline).mean()),
+            near(y),
+            {},
+            {**self._errors(names, guess, everybody[rows]), **parts, "columns": list(names)},
+        )
+
+    def _errors(self, names: Sequence[str], guess: Floats, truth: Floats) -> dict[str, Any]:
+        """By column: the mean square error as a share of the variance, and the gain over guessing the mean."""
+        variance = np.nanvar(truth, axis=0)
+        shares = np.nanmean((guess - truth) ** 2, axis=0) / np.where(variance > 0, variance, 1.0)
+        error = dict(zip(names, shares.tolist(), strict=True))
+        return {"error": error, "gain": {name: 1 - share for name, share in error.items()}}
