@@ -187,9 +187,11 @@ def _with_hierarchy(s: ColumnSuggestion, content: Content, meaning: Meaning | No
             {"use": "top-code", "columns": [s.name], "quantile": 0.99},
             {"use": "round", "columns": [s.name], "base": max(base, 1) if content.whole else base},
         )
-        return replace(s, steps=steps, steps_reason="nearly every number occurs once: who knows it finds the record")
-    if s.kind == Kind.NUMERIC or not rare or not content.frequent:
+        return replace(s, steps=steps, steps_reason="most of its numbers stand on few records: who knows one finds the record")
+    if s.kind == Kind.NUMERIC or not rare:
         return s
+    if sum(count for count in content.counts if count >= RARE) < 0.5 * sum(content.counts):
+        return replace(s, left_out=True, reason=f"{s.reason}; but most of its values stand on fewer than {RARE} records")
     return replace(
         s,
         hierarchy={"use": "priority", "keep": [content.frequent]},

@@ -68,7 +68,7 @@ def judged(content: Content, meaning: Meaning | None) -> Judgement:
         written = _written(content, meaning)
         if written:
             return written
-    if meaning is not None and not meaning.weak:
+    if meaning is not None and not meaning.weak and not _numbered_on(content, meaning):
         return _named(content, meaning)
     return _by_power(content, meaning)
 
@@ -142,6 +142,12 @@ def _named(content: Content, meaning: Meaning) -> Judgement:
         reason += f"; alone it {_power(content)}"
     role = Role.IDENTIFIER if meaning.role == Role.PERSON else meaning.role
     return Judgement(role, reason, meaning.hipaa, meaning.what)
+
+
+def _numbered_on(content: Content, meaning: Meaning) -> bool:
+    """Say whether a column with the name of something sensitive holds a number of its own: *procedure 2024/00317*."""
+    single = content.distinction >= OWN_NUMBER and content.distinct > 20
+    return meaning.role == Role.SENSITIVE and single and content.low is None and _is_code(content, None)
 
 
 def _by_power(content: Content, meaning: Meaning | None) -> Judgement:
