@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.data.schema import Kind, Role, Schema
 from celosia.proposals.cleaning import Untidiness, untidy
-from celosia.proposals.content import RARE, Content, contents_of, numbered
+from celosia.proposals.content import MOST_ROWS, RARE, Content, contents_of, numbered
 from celosia.proposals.hierarchies import hierarchy_for, nice_width, nodes_of, thinner
 from celosia.proposals.meanings import Meaning
 from celosia.proposals.roles import REPEATED, judged, meaning_for, percent
@@ -123,6 +123,12 @@ def suggest(table: Any) -> list[ColumnSuggestion]:
     return [replace(s, if_wrong=_if_wrong(s)) for s in proposed]
 
 
+def as_dates(s: ColumnSuggestion) -> ColumnSuggestion:
+    """Return the suggestion for a column of dates that the reader no longer takes as text."""
+    kept = {key: value for key, value in (s.hierarchy or {}).items() if key not in ("formats", "fallback")}
+    return replace(s, date_format=None, untidy=(), hierarchy=kept or None)
+
+
 def lattice_nodes(suggestions: list[ColumnSuggestion]) -> int:
     """Return how many combinations of levels the suggested quasi-identifiers have."""
     return math.prod(
@@ -187,11 +193,15 @@ def _with_hierarchy(s: ColumnSuggestion, content: Content, meaning: Meaning | No
             {"use": "top-code", "columns": [s.name], "quantile": 0.99},
             {"use": "round", "columns": [s.name], "base": max(base, 1) if content.whole else base},
         )
-        return replace(s, steps=steps, steps_reason="most of its numbers stand on few records: who knows one finds the record")
+        return replace(
+            s, steps=steps, steps_reason="most of its numbers stand on few records: who knows one finds the record"
+        )
     if s.kind == Kind.NUMERIC or not rare:
         return s
     if sum(count for count in content.counts if count >= RARE) < 0.5 * sum(content.counts):
-        return replace(s, left_out=True, reason=f"{s.reason}; but most of its values stand on fewer than {RARE} records")
+        return replace(
+            s, left_out=True, reason=f"{s.reason}; but most of its values stand on fewer than {RARE} records"
+        )
     return replace(
         s,
         hierarchy={"use": "priority", "keep": [content.frequent]},
@@ -260,7 +270,7 @@ def _with_person(
     best: tuple[int, float, ColumnSuggestion, str] | None = None
     for candidate in candidates:
         traits = [name for name in fixed if name != candidate.name]
-        agree = _agreement(frame, candidate.name, traits) if traits else None
+        agree = _agreement(frame, contents[candidate.name].rows, candidate.name, traits) if traits else None
         meaning = meanings[candidate.name]
         named = meaning is not None and meaning.role == Role.PERSON
         if (agree is not None and agree < AGREEING) or (agree is None and not named):
@@ -278,14 +288,16 @@ def _with_person(
     return [chosen if s.name == chosen.name else s for s in proposed]
 
 
-def _agreement(frame: pl.DataFrame | pl.LazyFrame, person: str, traits: list[str]) -> float | None:
+def _agreement(frame: pl.DataFrame | pl.LazyFrame, rows: int, person: str, traits: list[str]) -> float | None:
     """Return the share of repeated persons for whom all fixed traits stay the same."""
     import polars as pl
 
     fixed = [f"c{i + 1}" for i in range(len(traits))]
+    parts = max(1, rows // MOST_ROWS)  # of a large table, a part of the persons with all of their rows
     grouped = (
         numbered(frame, [person, *traits])
         .drop_nulls("c0")
+        .filter(pl.col("c0").hash() % parts == 0)
         .group_by("c0")
         .agg(pl.len().alias("__n__"), *(pl.col(t).drop_nulls().n_unique().alias(t) for t in fixed))
         .filter(pl.col("__n__") > 1)

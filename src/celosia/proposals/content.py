@@ -105,7 +105,7 @@ def contents_of(frame: pl.DataFrame | pl.LazyFrame) -> dict[str, Content]:
         raise DataError("the table has no records, so nothing can be suggested from its content.")
     size = sample_size(rows, len(names))
     sample = lazy.gather_every(-(-rows // size)).collect(engine="streaming")
-    over_all = _over_all(lazy) if sample.height < rows else [None] * len(names)
+    over_all = _over_all(lazy, len(names)) if sample.height < rows else [None] * len(names)
     columns = zip(names, sample.get_columns(), over_all, strict=True)
     return {name: _content(name, column, rows, counted) for name, column, counted in columns}
 
@@ -148,14 +148,13 @@ def _shares(classes: int, rows: int, pairs: float) -> tuple[float, float]:
     return classes / rows, 1.0 - pairs / (rows * (rows - 1))
 
 
-def _over_all(lazy: pl.LazyFrame) -> list[tuple[int, int] | None]:
+def _over_all(lazy: pl.LazyFrame, columns: int) -> list[tuple[int, int] | None]:
     """Return the number of distinct values (estimated) and of missing cells of every column, over all records."""
     import polars as pl
 
-    every = pl.all()
-    distinct = lazy.select(every.drop_nulls().approx_n_unique()).collect(engine="streaming").row(0)
-    missing = lazy.select(every.null_count()).collect(engine="streaming").row(0)
-    return [(int(a), int(b)) for a, b in zip(distinct, missing, strict=True)]
+    counted = lazy.select(pl.all().approx_n_unique(), pl.all().null_count().name.suffix(" missing"))
+    row = counted.collect(engine="streaming").row(0)
+    return [(int(a) - (b > 0), int(b)) for a, b in zip(row[:columns], row[columns:], strict=True)]
 
 
 def _content(name: str, column: pl.Series, rows: int, counted: tuple[int, int] | None) -> Content:

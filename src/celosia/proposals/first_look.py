@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from celosia.errors import DataError
-from celosia.proposals.columns import ColumnSuggestion, suggest
+from celosia.proposals.columns import ColumnSuggestion, as_dates, suggest
 from celosia.proposals.content import sample_size
 from celosia.table import Table, read
 
@@ -28,34 +28,34 @@ def first_look(source: str, options: Mapping[str, Any] | None = None) -> FirstLo
     given = dict(options or {})
     table = read(source, **given)
     suggestions = suggest(table)
-    dates = _dates(source, table, suggestions, given)
+    table, dates = _with_dates(source, table, suggestions, given)
     if dates:
         given["dates"] = dates
-        table = read(source, **given)
-        suggestions = suggest(table)
+        suggestions = [as_dates(s) if s.name in dates else s for s in suggestions]
     return FirstLook(suggestions, given, _notes(table, dates))
 
 
-def _dates(
+def _with_dates(
     source: str, table: Table, suggestions: Sequence[ColumnSuggestion], options: dict[str, Any]
-) -> dict[str, str]:
-    """The notations of text columns that hold nothing but dates, for a reader that takes them."""
+) -> tuple[Table, dict[str, str]]:
+    """Read the text columns that hold nothing but dates as dates, where the reader takes their notation."""
     if table.facts is None or table.facts.type != "csv":
-        return {}
+        return table, {}
     types = table.polars_types()
-    found = {s.name: s.date_format for s in suggestions if s.date_format and str(types[s.name]) == "String"}
-    found = {name: notation for name, notation in found.items() if notation not in ("%Y-%m", "%Y-%m-%d")}
+    notations = {s.name: s.date_format for s in suggestions if s.date_format and str(types[s.name]) == "String"}
+    dates = {name: notation for name, notation in notations.items() if notation not in ("%Y-%m", "%Y-%m-%d")}
+    read_so = _read_with(source, options, dates)
+    if read_so is None:  # some cell is no date: the columns of such cells stay text
+        dates = {name: notation for name, notation in dates.items() if _read_with(source, options, {name: notation})}
+        read_so = _read_with(source, options, dates)
+    return (read_so, dates) if dates and read_so is not None else (table, {})
 
-    def readable(dates: dict[str, str]) -> bool:
-        try:
-            read(source, **options, dates=dates)
-        except DataError:  # some cell is no date
-            return False
-        return True
 
-    if not found or readable(found):
-        return found
-    return {name: notation for name, notation in found.items() if readable({name: notation})}
+def _read_with(source: str, options: dict[str, Any], dates: dict[str, str]) -> Table | None:
+    try:
+        return read(source, **options, dates=dates)
+    except DataError:
+        return None
 
 
 def _notes(table: Table, dates: dict[str, str]) -> list[str]:

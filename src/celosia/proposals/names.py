@@ -21,8 +21,8 @@ PLAIN = {
 }
 #: What may stand between two words of a name.
 BETWEEN = r"(?:,? (?:de la |de los |de las |del |de |dos |da |do |di |i |y |e |van der |van |von |el )?|-)"
-#: A column of names has at least so many values, and this share of them are names.
-FEWEST, MOSTLY = 8, 0.5
+#: A column of names has at least so many values, and this share of those that are tried are names.
+FEWEST, MOSTLY, TRIED = 8, 0.5, 200
 TITLES = r"(?:sr|sra|srta|dr|dra|don|dona|mr|mrs|ms|miss|senyor|senyora|senor|senora|monsieur|madame|herr|frau)"
 
 
@@ -76,6 +76,8 @@ def mostly_names(values: Sequence[str]) -> bool:
     """
     import polars as pl
 
-    texts = pl.Series(values, dtype=pl.String)
+    if len(values) < FEWEST:
+        return False
+    texts = pl.Series(values[:TRIED], dtype=pl.String)
     named = only_names(texts) | folded(texts).str.contains(full_name())
-    return len(texts) >= FEWEST and int(named.sum()) > MOSTLY * len(texts)
+    return int(named.sum()) > MOSTLY * len(texts)

@@ -15,6 +15,8 @@ ENOUGH = 0.8
 FEWEST = 3
 #: A short row of digits fits one of many check digits easily: so many values rule a coincidence out.
 FEWEST_DIGITS, SHORT = 6, 12
+#: No form is shorter than this.
+SHORTEST = 5
 #: Values that are tried first; a form that hardly any of them has is not tried on the others.
 FIRST = 40
 
@@ -130,6 +132,8 @@ def recognised(values: Sequence[str], distinct: int) -> tuple[Pattern, float] | 
     if not values or distinct < FEWEST:
         return None
     first = values[:FIRST]
+    if max(map(len, first)) < SHORTEST:
+        return None
     digits = distinct < FEWEST_DIGITS and all(v.strip().isdigit() and len(v.strip()) <= SHORT for v in first)
     for pattern in PATTERNS:
         if (digits and pattern.checked) or sum(map(pattern.test, first)) < (ENOUGH - 0.2) * len(first):

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import cache
 
-from celosia.proposals.meanings import Meaning, meanings
+from celosia.proposals.meanings import Meaning, meaning_named, meanings
 
 #: Letters that have no accent to be taken off.
 LETTERS = str.maketrans({"ß": "ss", "ẞ": "SS", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "AE", "œ": "oe"})
@@ -31,10 +31,16 @@ def words_of(name: str) -> tuple[str, ...]:
 
 
 @cache
-def _phrases() -> tuple[tuple[tuple[str, ...], Meaning], ...]:
-    """Every phrase as words with its meaning, longest first, in the order of the meanings."""
-    pairs = [(tuple(phrase.split()), meaning) for meaning in meanings() for phrase in meaning.phrases]
-    return tuple(sorted(pairs, key=lambda pair: -len(pair[0])))
+def _phrases() -> tuple[dict[tuple[str, ...], list[int]], dict[str, list[int]]]:
+    """Which meanings (by their places) each phrase has: by its words, and written in one word."""
+    by_words: dict[tuple[str, ...], list[int]] = {}
+    by_letters: dict[str, list[int]] = {}
+    for place, meaning in enumerate(meanings()):
+        for phrase in meaning.phrases:
+            words = tuple(phrase.split())
+            by_words.setdefault(words, []).append(place)
+            by_letters.setdefault("".join(words), []).append(place)
+    return by_words, by_letters
 
 
 def meanings_of(name: str) -> list[Meaning]:
@@ -47,11 +53,20 @@ def meanings_of(name: str) -> list[Meaning]:
     """
     words = words_of(name)
     bare = tuple(word for word in words if word not in JOINING)
-    joined = {"".join(words), "".join(bare)}
-    whole = [m for phrase, m in _phrases() if "".join(phrase) in joined]
-    inside = [(p, m) for p, m in _phrases() if _inside(p, words) or _inside(p, bare)]
-    strong = [m for p, m in inside if not m.weak and p not in BARE_NAMES]
-    ranked = [*whole, *strong, *(m for _, m in inside if not m.weak), *(m for _, m in inside)]
+    by_words, by_letters = _phrases()
+    known = meanings()
+    whole = sorted(place for text in {"".join(words), "".join(bare)} for place in by_letters.get(text, []))
+    found = {(-len(part), place, part) for part in _parts(words) | _parts(bare) for place in by_words.get(part, [])}
+    inside = [(part, known[place]) for _, place, part in sorted(found)]
+    strong = [m for part, m in inside if not m.weak and part not in BARE_NAMES]
+    ranked = [
+        *(known[place] for place in whole),
+        *strong,
+        *(m for _, m in inside if not m.weak),
+        *(m for _, m in inside),
+    ]
+    if not ranked and any(word.endswith("id") for word in words):  # userid, patid; only codes make something of it
+        ranked = [meaning_named("number or code of its own")]
     return list({meaning.what: meaning for meaning in ranked}.values())
 
 
@@ -64,7 +79,6 @@ def meaning_of(name: str) -> Meaning | None:
     return next(iter(meanings_of(name)), None)
 
 
-def _inside(phrase: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    """Say whether the phrase occurs among the words, one after the other."""
-    size = len(phrase)
-    return any(words[i : i + size] == phrase for i in range(len(words) - size + 1))
+def _parts(words: tuple[str, ...]) -> set[tuple[str, ...]]:
+    """Return all runs of words, one after the other."""
+    return {words[i:j] for i in range(len(words)) for j in range(i + 1, len(words) + 1)}
