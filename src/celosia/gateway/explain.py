@@ -78,7 +78,7 @@ def explain(plan: Plan, noising: Noising, cost: Cost, cells: int | None, sql: tu
 
 
 def _number(share: Share, noising: Noising, plan: Plan, cells: int | None) -> dict[str, Any]:
-    number, loss = share.number, share.cost.loss
+    number, loss = share.number, share.allotted.loss
     found: dict[str, Any] = {"name": _NAMES[number.kind], "share": loss, "sensitivity": share.sensitivity.l1}
     if number.kind == "quantile":
         off = math.ceil(share.rank_error(LEVEL))
@@ -94,11 +94,11 @@ def _number(share: Share, noising: Noising, plan: Plan, cells: int | None) -> di
     if number.kind in ("sum", "square"):
         bounds = f" each row adds {number.low} to {number.high} units of {number.unit:g};"
     half = share.half(LEVEL) * number.unit
-    found |= {"scale": share.noise.scale * number.unit, "half width": half, "unit": number.unit}
+    found |= {"scale": share.noise.scale() * number.unit, "half width": half, "unit": number.unit}
     where = "all groups" if cells is None else f"{cells} cell(s)"
     found["derivation"] = (
         f"{bounds} {plan.rows} row(s) a person, {norm} sensitivity {size:g} over {where}, "
-        f"{noising.shape} noise of scale {share.noise.scale * number.unit:g}."
+        f"{noising.shape} noise of scale {share.noise.scale() * number.unit:g}."
     ).strip()
     found["forecast"] = f"It is within ±{half:g} with {LEVEL:.0%}."
     return found

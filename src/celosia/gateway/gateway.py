@@ -26,7 +26,7 @@ from celosia.gateway.sql.build import MOST_CELLS, build
 from celosia.gateway.sql.parse import Refused, parse
 from celosia.gateway.sql.plan import Plan
 from celosia.gateway.sql.values import Dialect
-from celosia.mathematics.budget.noise import laplace_for
+from celosia.mechanisms.additive import Geometric
 
 __all__ = ["Gateway", "NoAnswer"]
 
@@ -219,7 +219,7 @@ class Gateway:
 def _load_libraries() -> None:
     """Import what the first question needs, now and in one thread: their imports are circular and not safe to race."""
     parse("SELECT COUNT(*) FROM t")
-    laplace_for(1, 1.0).add([0])
+    Geometric(epsilon=1.0).answer([0])
 
 
 def _request(sql: str) -> str:

@@ -1,4 +1,4 @@
-"""Noise for the numbers of a plan: how a cost is shared out, which noise it buys, and which error that leaves."""
+"""Mechanisms for the numbers of a plan: how a cost is shared out, what it buys, and which error that leaves."""
 
 from __future__ import annotations
 
@@ -7,31 +7,47 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from celosia.gateway.sql.parse import Refused
 from celosia.gateway.sql.plan import Number, Plan
-from celosia.mathematics.budget import noise as n
-from celosia.mathematics.budget import scales
-from celosia.mathematics.budget.cost import Cost
+from celosia.mathematics.budget.cost import Cost, sequential
 from celosia.mathematics.budget.neighbours import Sensitivity
+from celosia.mathematics.budget.ranks import rank_scores
+from celosia.mechanisms.additive import DiscreteGaussian, Gaussian, Geometric
+from celosia.mechanisms.exponential import Exponential
 
 Shape = Literal["laplace", "gaussian"]
+Noise = Geometric | DiscreteGaussian | Gaussian
+"""The mechanisms that add noise to a number of a plan."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """What one number of the plan gets: its part of the cost, its sensitivity, and the noise (none for a
-    quantile).
-    """
+    """What one number of the plan gets: its part of the cost, its sensitivity, and the mechanism that answers it."""
 
     number: Number
-    cost: Cost
+    allotted: Cost
     sensitivity: Sensitivity
-    noise: n.Noise | None
+    mechanism: Noise | Exponential | None
+    """None for a number that no person can move: it needs no noise and costs nothing."""
+
+    @property
+    def noise(self) -> Noise | None:
+        """The mechanism that adds noise; None for a quantile, and where none is needed."""
+        return None if isinstance(self.mechanism, Exponential) else self.mechanism
+
+    @property
+    def cost(self) -> Cost:
+        """What the mechanism states, in the measure of the data set."""
+        if self.mechanism is None:
+            return Cost(self.allotted.measure, 0, 0)
+        return self.mechanism.cost().counted_in(self.allotted.measure)
 
     @property
     def variance(self) -> float:
         """Variance in units; unknown for a quantile."""
-        return math.inf if self.number.kind == "quantile" else self.noise.variance if self.noise else 0.0
+        return math.inf if self.number.kind == "quantile" else self.noise.variance() if self.noise else 0.0
 
     def half(self, level: float) -> float:
         """Half width of an interval in units; unknown for a quantile."""
@@ -39,44 +55,26 @@ class Share:
             return math.inf
         return self.noise.half_width(level) if self.noise else 0.0
 
-    @property
-    def epsilon(self) -> float:
-        r"""Pure epsilon for choosing a quantile; :math:`\sqrt{2\rho}` when the cost is counted in zCDP."""
-        return math.sqrt(2 * self.cost.loss) if self.cost.measure == "zcdp" else self.cost.loss
-
     def rank_error(self, level: float) -> float:
-        r"""How many ranks a quantile may be off: :math:`\frac{2\Delta}{\varepsilon} \ln\frac{K}{1 -
-        \text{level}}`.
-        """
-        candidates = len(self.number.candidates())
-        return 2 * self.sensitivity.l1 / self.epsilon * math.log(candidates / (1 - level))
+        """How many ranks a quantile may be off."""
+        assert isinstance(self.mechanism, Exponential)
+        return self.mechanism.half_width(level, len(self.number.candidates()))
 
     def add(self, values: Sequence[int]) -> list[float]:
         """Add the noise; a number that no person can move needs none."""
-        return [float(v) for v in (self.noise.add(values) if self.noise else values)]
+        return [float(v) for v in (self.noise.answer(values) if self.noise else values)]
 
     def choose(self, counts: Sequence[int]) -> float:
         """A quantile from the counts per step of its grid."""
+        assert isinstance(self.mechanism, Exponential)
         candidates = self.number.candidates()
-        below, total = [0], 0
-        for count in counts:
-            total += count
-            below.append(total)
         whole = self.number.value is not None and self.number.value.whole
-        scores = []
-        for i in range(len(candidates)):
-            less = below[i]
-            more = total - (below[i + 1] if whole else below[i])
-            scores.append(self._score(less, more))
-        return candidates[n.choose(scores, self.sensitivity.l1, self.epsilon)]
-
-    def _score(self, less: int, more: int) -> float:
+        below = np.concatenate([[0], np.cumsum(np.asarray(counts, dtype=np.int64))])
+        less = below[: len(candidates)]
+        more = below[-1] - (below[1 : len(candidates) + 1] if whole else less)
         q = self.number.rank if self.number.rank is not None else 0.5
-        if q in (0.0, 1.0):
-            # The extreme itself cannot be told: one person makes it. Aim so many ranks inside that noise rarely
-            # leaves the data.
-            return -abs((less if q == 0.0 else more) - self.rank_error(0.95))
-        return -abs((1 - q) * less - q * more)
+        scores = rank_scores(less, more, q, self.rank_error(0.95))
+        return candidates[self.mechanism.answer(scores.tolist())]
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,14 @@ class Noising:
 
     shares: tuple[Share, ...]
     threshold: int | None = None
+    hidden: Cost | None = None
+    """What the threshold costs: the chance that it shows a key that one person makes."""
     shape: Shape = "laplace"
+
+    @property
+    def cost(self) -> Cost:
+        """What all mechanisms together state."""
+        return sequential([*(share.cost for share in self.shares), *([self.hidden] if self.hidden else [])])
 
 
 def needed(plan: Plan, cost: Cost, shape: Shape | None = None) -> Cost:
@@ -96,7 +101,7 @@ def needed(plan: Plan, cost: Cost, shape: Shape | None = None) -> Cost:
 
 
 def noising(plan: Plan, cost: Cost, cells: int | None, shape: Shape | None = None) -> Noising:
-    """Share a cost evenly over the numbers of a plan (sequential composition) and find the noise each one needs."""
+    """Share a cost evenly over the numbers of a plan (sequential composition) and find the mechanism of each one."""
     shape = shape or ("gaussian" if cost.measure == "zcdp" else "laplace")
     if cost.loss_units < len(plan.numbers):
         raise Refused("the question needs a positive cost: ask with a larger epsilon.")
@@ -116,24 +121,29 @@ def noising(plan: Plan, cost: Cost, cells: int | None, shape: Shape | None = Non
     delta = cost.delta / max(parts, 1)
     each = Cost(cost.measure, cost.loss_units // len(plan.numbers), 0)
     shares = tuple(_share(number, plan, each, cells, shape, delta) for number in plan.numbers)
-    place = plan.threshold_number
-    if place is None:
-        return Noising(shares, None, shape)
-    noise = shares[place].noise
-    assert noise is not None
-    return Noising(shares, scales.threshold(noise.scale, delta, plan.rows, shape=shape), shape)
+    threshold, hidden = None, None
+    if plan.threshold_number is not None:
+        counts = shares[plan.threshold_number].noise
+        assert counts is not None
+        threshold, hidden = counts.threshold(delta, plan.rows), Cost(cost.measure, 0, cost.delta_units // parts)
+    made = Noising(shares, threshold, hidden, shape)
+    if not made.cost.fits(cost):
+        raise RuntimeError("the mechanisms of a question cost more than it is charged.")
+    return made
 
 
 def _share(number: Number, plan: Plan, cost: Cost, cells: int | None, shape: Shape, delta: float) -> Share:
     sensitivity = number.sensitivity(plan.neighbours, plan.rows, cells)
-    if number.kind == "quantile" or sensitivity.l1 == 0:
-        return Share(number, cost, sensitivity, None)
-    noise: n.Noise
-    if shape == "laplace":
-        noise = n.laplace_for(sensitivity.l1, cost.loss)
+    mechanism: Noise | Exponential | None
+    if number.kind == "quantile":
+        mechanism = Exponential(epsilon=cost.pure_epsilon(), sensitivity=sensitivity.l1)
+    elif sensitivity.l1 == 0:
+        mechanism = None
+    elif shape == "laplace":
+        mechanism = Geometric(epsilon=cost.loss, sensitivity=sensitivity.l1)
     elif cost.measure == "zcdp":
-        noise = n.gaussian_for_zcdp(sensitivity.l2, cost.loss)
+        mechanism = DiscreteGaussian(rho=cost.loss, sensitivity=sensitivity.l2)
     else:
         # on a fine grid of the reals, where the condition of Balle and Wang holds as stated
-        noise = n.GaussianNoise(scales.gaussian(sensitivity.l2, cost.loss, delta), discrete=False)
-    return Share(number, cost, sensitivity, noise)
+        mechanism = Gaussian(epsilon=cost.loss, delta=delta, sensitivity=sensitivity.l2)
+    return Share(number, cost, sensitivity, mechanism)

@@ -1,3 +1,4 @@
+from celosia.mechanisms.additive import DiscreteGaussian as DiscreteGaussian
 from celosia.mechanisms.additive import Gaussian as Gaussian
 from celosia.mechanisms.additive import Geometric as Geometric
 from celosia.mechanisms.additive import Laplace as Laplace

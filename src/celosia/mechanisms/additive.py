@@ -1,4 +1,4 @@
-"""Mechanisms that add noise to numbers: Laplace, geometric and Gaussian."""
+"""Mechanisms that add noise to numbers: Laplace and Gaussian, on a fine grid of the reals or on whole numbers."""
 
 from __future__ import annotations
 
@@ -17,18 +17,15 @@ if TYPE_CHECKING:
 class _Additive(Mechanism):
     """Noise added to each number of an answer."""
 
-    epsilon: float = Field(gt=0, le=1e6, description="privacy loss of one answer")
     sensitivity: float = Field(default=1.0, gt=0, description="the most one person moves the answer")
 
     def noise(self) -> Noise:
         """The noise with its exact distribution."""
         raise NotImplementedError
 
-    def cost(self) -> Cost:
-        """What one answer costs."""
-        from celosia.mathematics.budget.cost import Cost
-
-        return Cost.pure(self.epsilon)
+    def moves(self) -> float:
+        """The most one person moves the numbers together."""
+        return self.sensitivity
 
     def scale(self) -> float:
         """The scale of the noise."""
@@ -42,19 +39,46 @@ class _Additive(Mechanism):
         """Probability that a number is off by at most ``t``, before anything is asked."""
         return self.noise().within(t)
 
+    def half_width(self, level: float = 0.95) -> float:
+        """A number is off by at most this with probability ``level``."""
+        return self.noise().half_width(level)
+
+    def threshold(self, delta: float, touched: int = 1) -> int:
+        """The smallest noisy count at which a group may be shown whose name is not public.
+
+        ``touched`` is the most groups that one person is in, each with a count of 1; a group that this person alone
+        makes is shown with a probability of at most ``delta``.
+        """
+        from celosia.mathematics.budget.scales import threshold
+
+        noise = self.noise()
+        return threshold(noise.scale, delta, touched, shape=noise.shape)
+
     def interval(self, answer: float, level: float = 0.95) -> tuple[float, float]:
         """An interval that holds the true number with probability ``level``."""
-        half = self.noise().half_width(level)
+        half = self.half_width(level)
         return answer - half, answer + half
 
-    def answer(self, value: float | Sequence[float], **_: Any) -> Any:
+    def answer(self, value: float | Sequence[float], /) -> Any:
         """The number, or each of several, with fresh noise from the operating system's generator."""
         values = [value] if isinstance(value, int | float) else list(value)
         found = self.noise().add(values)
         return found[0] if isinstance(value, int | float) else found
 
 
-class Laplace(_Additive):
+class _Pure(_Additive):
+    """Noise that costs an epsilon and nothing else."""
+
+    epsilon: float = Field(gt=0, le=1e6, description="privacy loss of one answer")
+
+    def cost(self) -> Cost:
+        """What one answer costs."""
+        from celosia.mathematics.budget.cost import Cost
+
+        return Cost.pure(self.epsilon)
+
+
+class Laplace(_Pure):
     r"""Add Laplace noise: the classical mechanism for pure differential privacy.
 
     .. math:: M(x) = f(x) + \mathrm{Lap}(\Delta_1 / \varepsilon)
@@ -78,7 +102,7 @@ class Laplace(_Additive):
         return laplace_for(self.sensitivity, self.epsilon, discrete=False)
 
 
-class Geometric(_Additive):
+class Geometric(_Pure):
     r"""Add discrete Laplace (two-sided geometric) noise: whole numbers stay whole numbers.
 
     .. math:: \Pr[Z = z] = \frac{1 - p}{1 + p} p^{|z|}, \qquad p = e^{-\varepsilon / \Delta_1}
@@ -115,6 +139,7 @@ class Gaussian(_Additive):
     3.731
     """
 
+    epsilon: float = Field(gt=0, le=1e6, description="privacy loss of one answer")
     delta: float = Field(gt=0, lt=1, description="probability with which the promise may fail")
 
     def noise(self) -> Noise:
@@ -129,3 +154,32 @@ class Gaussian(_Additive):
         from celosia.mathematics.budget.cost import Cost
 
         return Cost.of("approximate", self.epsilon, self.delta)
+
+
+class DiscreteGaussian(_Additive):
+    r"""Add discrete Gaussian noise, whose cost is counted in zero-concentrated differential privacy (zCDP).
+
+    .. math:: \Pr[Z = z] \propto e^{-z^2 / 2\sigma^2}, \qquad \sigma = \Delta_2 / \sqrt{2\rho}
+
+    Whole numbers stay whole numbers, and the costs :math:`\rho` of many answers add up to far less than their epsilons
+    would. ``sensitivity`` is in the :math:`L_2` norm. Answers must be whole numbers. The promise holds for every delta
+    above 0 with an epsilon that grows as delta falls (:func:`celosia.mathematics.budget.composition.epsilon_of_zcdp`).
+    References: Bun & Steinke (2016); Canonne, Kamath & Steinke (2020).
+
+    >>> DiscreteGaussian(rho=0.5).scale(), DiscreteGaussian(rho=0.5).cost().measure
+    (1.0, 'zcdp')
+    """
+
+    rho: float = Field(gt=0, le=1e6, description="privacy loss of one answer, in zCDP")
+
+    def noise(self) -> Noise:
+        """Gaussian noise on the whole numbers."""
+        from celosia.mathematics.budget.noise import gaussian_for_zcdp
+
+        return gaussian_for_zcdp(self.sensitivity, self.rho)
+
+    def cost(self) -> Cost:
+        """What one answer costs."""
+        from celosia.mathematics.budget.cost import Cost
+
+        return Cost.of("zcdp", self.rho)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -27,7 +27,7 @@ class Exponential(Mechanism):
 
     >>> Exponential(epsilon=1.0).answer([0, 2, 500])
     2
-    >>> round(Exponential(epsilon=1.0).shortfall(options=100), 1)
+    >>> round(Exponential(epsilon=1.0).half_width(options=100), 1)
     15.2
     """
 
@@ -40,17 +40,15 @@ class Exponential(Mechanism):
 
         return Cost.pure(self.epsilon)
 
-    def variance(self) -> float:
-        """A choice has no variance; see :meth:`shortfall`."""
-        return math.nan
+    def moves(self) -> float:
+        """The most one person moves a score."""
+        return self.sensitivity
 
-    def shortfall(self, options: int, level: float = 0.95) -> float:
-        r"""How far the chosen score may fall below the best: :math:`\frac{2\Delta}{\varepsilon} \ln\frac{K}{1 -
-        level}`.
-        """
+    def half_width(self, level: float = 0.95, options: int = 2) -> float:
+        r"""How far the chosen score may be below the best: :math:`\frac{2\Delta}{\varepsilon} \ln\frac{K}{1-level}`."""
         return 2 * self.sensitivity / self.epsilon * math.log(options / (1 - level))
 
-    def answer(self, scores: Sequence[float], **_: Any) -> int:
+    def answer(self, scores: Sequence[float], /) -> int:
         """The place of the chosen option."""
         from celosia.mathematics.budget.noise import choose
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -51,16 +51,24 @@ class NoisyHistogram(Mechanism):
 
         return Cost.of("approximate", self.epsilon, self.delta)
 
+    def moves(self) -> float:
+        """The most one person moves the counts together."""
+        return self.groups
+
     def variance(self) -> float:
-        """The variance of each count that is shown."""
+        """The variance of each count before small ones are left out."""
         return self.noise().variance
+
+    def half_width(self, level: float = 0.95) -> float:
+        """A count is off by at most this with probability ``level``."""
+        return self.noise().half_width(level)
 
     def interval(self, answer: float, level: float = 0.95) -> tuple[float, float]:
         """An interval that holds the true count with probability ``level``."""
-        half = self.noise().half_width(level)
+        half = self.half_width(level)
         return max(0, answer - half), max(0, answer + half)
 
-    def answer(self, counts: Mapping[Hashable, int], **_: Any) -> dict[Hashable, int]:
+    def answer(self, counts: Mapping[Hashable, int], /) -> dict[Hashable, int]:
         """The noisy counts of the groups that are shown, sorted by name."""
         names = sorted(counts, key=repr)  # the order of the input could tell something
         noisy = self.noise().add([counts[name] for name in names])

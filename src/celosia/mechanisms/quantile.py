@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -22,9 +22,10 @@ class Quantile(Mechanism):
 
     .. math:: s(c) = -\big|(1 - q)\,\#\{x < c\} - q\,\#\{x > c\}\big|, \qquad \Delta = m \max(q, 1 - q)
 
-    The candidates are ``steps`` + 1 points between the bounds. The error is stated in ranks, because in the unit
-    of the data it depends on
-    how dense they lie there. Few records or a tiny epsilon give a value anywhere in the bounds.
+    The candidates are ``steps`` + 1 points between the bounds. One person alone makes the smallest or the largest
+    value, so for ``q`` = 0 or 1 the aim lies as many ranks inside as the choice may be off. The error is stated in
+    ranks, because in the unit of the data it depends on how dense they lie there. Few records or a tiny epsilon give
+    a value anywhere in the bounds.
     References: Smith (2011).
 
     >>> import numpy as np
@@ -53,26 +54,34 @@ class Quantile(Mechanism):
 
         return Cost.pure(self.epsilon)
 
-    def sensitivity(self) -> float:
+    def moves(self) -> float:
         """The most one person moves a score."""
         return self.rows * max(self.q, 1 - self.q)
 
-    def variance(self) -> float:
-        """Unknown without the data; see :meth:`ranks`."""
-        return math.nan
+    def half_width(self, level: float = 0.95) -> float:
+        """How many ranks the answer may be off, with probability ``level``."""
+        return 2 * self.moves() / self.epsilon * math.log((self.steps + 1) / (1 - level))
 
     def ranks(self, level: float = 0.95) -> int:
-        """How many ranks the answer may be off, with probability ``level``."""
-        return math.ceil(2 * self.sensitivity() / self.epsilon * math.log((self.steps + 1) / (1 - level)))
+        """The same in whole ranks."""
+        return math.ceil(self.half_width(level))
 
-    def answer(self, values: NDArray[np.float64] | list[float], **_: Any) -> float:
+    def answer(self, values: NDArray[np.float64] | list[float], /) -> float:
         """The quantile of the values that are not missing, clamped to the bounds."""
         from celosia.mathematics.budget.noise import choose
 
+        return float(self._grid()[choose(self.scores(values).tolist(), self.moves(), self.epsilon)])
+
+    def scores(self, values: NDArray[np.float64] | list[float]) -> NDArray[np.float64]:
+        """How well each candidate of the grid fits; no person moves one by more than :meth:`moves`."""
+        from celosia.mathematics.budget.ranks import rank_scores
+
         x = np.asarray(values, dtype=np.float64)
         x = np.sort(np.clip(x[~np.isnan(x)], self.lower, self.upper))
-        grid = np.linspace(self.lower, self.upper, self.steps + 1)
+        grid = self._grid()
         less = np.searchsorted(x, grid, side="left")
         more = len(x) - np.searchsorted(x, grid, side="right")
-        scores = -np.abs((1 - self.q) * less - self.q * more)
-        return float(grid[choose(scores.tolist(), self.sensitivity(), self.epsilon)])
+        return rank_scores(less, more, self.q, self.half_width())
+
+    def _grid(self) -> NDArray[np.float64]:
+        return np.linspace(self.lower, self.upper, self.steps + 1)

@@ -44,23 +44,31 @@ class RandomisedResponse(Mechanism):
 
         return Cost.pure(self.epsilon())
 
+    def moves(self) -> float:
+        """A person changes one answer."""
+        return 1.0
+
     def estimate(self, share: float) -> float:
         """The true share of yes behind an observed share, not clipped to [0, 1] so that it stays unbiased."""
         return (share - (1 - self.truth) / 2) / self.truth
 
     def variance(self, share: float = 0.5, people: int = 1) -> float:
-        r"""Variance of the estimate: :math:`Y(1-Y) / (n q^2)`."""
+        r"""Variance of the estimate from answers of which a ``share`` is yes: :math:`Y(1-Y) / (n q^2)`."""
         return share * (1 - share) / (people * self.truth**2)
+
+    def half_width(self, level: float = 0.95, share: float = 0.5, people: int = 1) -> float:
+        """The estimate is off by at most this with probability ``level``, by the normal approximation."""
+        from scipy.special import ndtri
+
+        return float(ndtri((1 + level) / 2)) * math.sqrt(self.variance(share, people))
 
     def interval(self, share: float, people: int, level: float = 0.95) -> tuple[float, float]:
         """An interval for the true share, by the normal approximation."""
-        from scipy.special import ndtri
-
-        half = float(ndtri((1 + level) / 2)) * math.sqrt(self.variance(share, people))
+        half = self.half_width(level, share, people)
         estimate = self.estimate(share)
         return max(0.0, estimate - half), min(1.0, estimate + half)
 
-    def answer(self, values: bool | Sequence[bool], **_: Any) -> Any:
+    def answer(self, values: bool | Sequence[bool], /) -> Any:
         """The answer, or the answers of several people, each with its own coins."""
         from celosia.mathematics.budget.noise import respond
 

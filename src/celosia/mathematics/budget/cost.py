@@ -104,6 +104,31 @@ class Cost:
         """The ``n``-th part, rounded down: ``n`` parts never exceed the whole."""
         return Cost(self.measure, self.loss_units // n, self.delta_units // n)
 
+    def counted_in(self, measure: Measure) -> Cost:
+        r"""The same loss in a measure that it implies: an :math:`\varepsilon` is :math:`\varepsilon^2 / 2` in zCDP,
+        rounded up.
+
+        References: Bun & Steinke (2016), proposition 1.4.
+
+        >>> Cost.pure(0.1).counted_in("zcdp").loss
+        0.005
+        """
+        if measure == self.measure:
+            return self
+        if self.measure != "pure":
+            raise ParameterError(f"a cost in {self.measure} has no counterpart in {measure}.")
+        squared = -(-(self.loss_units**2) // (2 * LOSS_UNIT))
+        return Cost(measure, self.loss_units if measure == "approximate" else squared, 0)
+
+    def pure_epsilon(self) -> float:
+        r"""The largest epsilon that this pays for: :math:`\sqrt{2\rho}` in zCDP, rounded down.
+
+        >>> Cost.of("zcdp", 0.005).pure_epsilon()
+        0.1
+        """
+        units = math.isqrt(2 * self.loss_units * LOSS_UNIT) if self.measure == "zcdp" else self.loss_units
+        return units / LOSS_UNIT
+
     def fits(self, budget: Cost) -> bool:
         """Tell whether ``budget`` pays for this cost."""
         self.same_measure(budget)
