@@ -144,18 +144,14 @@ def _made(table: Table, spec: Mapping[str, Any]) -> Method | None:
     cls = find("method", str(spec.get("use", "")))
     assert issubclass(cls, Method)
     filled = dict(spec)
-    fields = cls.model_fields
-    for field in ("columns", "dependent"):
-        if field in fields and fields[field].is_required() and field not in filled:
-            filled[field] = columns_for(table, cls)
+    used = set(table.schema.identifiers)
+    for place, field in enumerate(cls.fills):
+        if field not in filled and field in cls.model_fields and cls.model_fields[field].is_required():
+            suited = [name for name in table.names if str(table.schema[name].kind) in cls.suits and name not in used]
+            filled[field] = columns_for(table, cls) if place == 0 else suited
             if not filled[field]:
                 return None
-    if "independent" in fields and "independent" not in filled and fields["independent"].is_required():
-        kinds = {name: str(table.schema[name].kind) for name in table.names}
-        used = {*filled.get("dependent", ()), *table.schema.identifiers}
-        filled["independent"] = [name for name in table.names if kinds[name] in cls.suits and name not in used]
-        if not filled["independent"]:
-            return None
+        used |= set(filled.get(field, ()))
     method: Method = build("method", filled)
     return method
 

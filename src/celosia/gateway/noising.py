@@ -117,7 +117,8 @@ def noising(plan: Plan, cost: Cost, cells: int | None, shape: Shape | None = Non
     gaussian_delta = shape == "gaussian" and cost.measure == "approximate"
     if gaussian_delta and cost.delta_units == 0:
         raise Refused("Gaussian noise needs a delta above 0.")
-    parts = len(plan.numbers) * gaussian_delta + (not plan.public_keys)
+    # choosing a quantile needs no delta
+    parts = gaussian_delta * sum(x.kind != "quantile" for x in plan.numbers) + (not plan.public_keys)
     delta = cost.delta / max(parts, 1)
     each = Cost(cost.measure, cost.loss_units // len(plan.numbers), 0)
     shares = tuple(_share(number, plan, each, cells, shape, delta) for number in plan.numbers)

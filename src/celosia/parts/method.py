@@ -40,6 +40,9 @@ class Method(Part):
     """Values of its parameters that an exploration tries by itself; empty when it is tried only where it is listed."""
     suits: ClassVar[tuple[str, ...]] = ()
     """Kinds of columns that an exploration gives it; ``"hierarchy"``: every quasi-identifier needs a hierarchy."""
+    fills: ClassVar[tuple[str, ...]] = ("columns",)
+    """Fields that an exploration fills with such columns where they are required: each with those that none before
+    it has."""
     changes: ClassVar[tuple[str, ...]] = ("column", "columns")
     """Fields that name the columns whose cells it overwrites; columns that other fields name are only looked at."""
     refusal: ClassVar[str] = "it looks at all records at once"
@@ -53,6 +56,11 @@ class Method(Part):
         fields = (name for name in self.changes if name in type(self).model_fields)
         named = (getattr(self, field) or () for field in fields)
         return tuple(name for value in named for name in ((value,) if isinstance(value, str) else value))
+
+    @classmethod
+    def takes_requirements(cls) -> bool:
+        """Whether it has a list of requirements; those of the policy are taken where it names none."""
+        return "require" in cls.model_fields
 
     def requirements(self) -> tuple[Model, ...]:
         """What it promises of its result, and what new records under its transformation are judged by."""
@@ -78,6 +86,10 @@ class Method(Part):
     def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
         """The method that works record by record, with the numbers that it took from the data of the release."""
         raise self.refused(self.refusal)
+
+    def searched(self, recorded: Mapping[str, Any]) -> Mapping[str, Any] | None:  # noqa: ARG002
+        """The levels that a search looked at, for their drawing; None when it made no such search."""
+        return None
 
     def refused(self, reason: str) -> DataError:
         """The refusal of new records."""

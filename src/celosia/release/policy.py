@@ -41,7 +41,7 @@ from celosia.data.io.filetypes import type_of
 from celosia.data.io.sources import is_url
 from celosia.data.schema import Schema
 from celosia.errors import InputError, ParameterError, PolicyError, UnknownName, suggestion
-from celosia.parts import Loss, Model, Threat, build, find, located
+from celosia.parts import Loss, Method, Model, Threat, build, find, located
 from celosia.parts.refusals import phrase, shown
 from celosia.release.sections import (
     About,
@@ -200,8 +200,8 @@ def _step(entry: Any, position: int, info: ValidationInfo) -> Step:
     name = str(entry.get("name", entry.get("use", f"step {position + 1}")))
     parameters = {key: value for key, value in entry.items() if key != "name"}
     require: tuple[Model, ...] = info.data.get("require", ())
-    known = find("method", str(parameters.get("use", ""))).model_fields
-    if require and "require" in known and "require" not in parameters:
+    method: type[Method] = find("method", str(parameters.get("use", "")))  # type: ignore[assignment]
+    if require and "require" not in parameters and method.takes_requirements():
         parameters["require"] = require
     return Step(name, build("method", located("method", parameters, directory_of(info))))
 

@@ -147,6 +147,11 @@ class Generalise(Method):
             raise self.refused("the value of a class under aggregate belongs to the records of the class")
         return by_level(table, recorded["transformation"]["labels"])
 
+    def searched(self, recorded: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The nodes that were looked at."""
+        found: Mapping[str, Any] | None = recorded.get("lattice")
+        return found
+
     def _objective(self, domain: Domain) -> Objective:
         if self.costs:
             if self.objective is not None:

@@ -71,6 +71,7 @@ class Fcrm(Method):
     changes: ClassVar[tuple[str, ...]] = ("dependent",)
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"c": (2, 3, 5, 8, 12)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
+    fills: ClassVar[tuple[str, ...]] = ("dependent", "independent")
     refusal: ClassVar[str] = "its values come from regressions over all records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:

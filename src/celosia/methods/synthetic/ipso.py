@@ -61,6 +61,7 @@ class Ipso(Method):
     changes: ClassVar[tuple[str, ...]] = ("dependent",)
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"variant": ("A", "C")}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
+    fills: ClassVar[tuple[str, ...]] = ("dependent", "independent")
     refusal: ClassVar[str] = "its values come from a regression over all records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:

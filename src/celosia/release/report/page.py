@@ -88,7 +88,7 @@ def render(release: Release, *, edition: Edition, language: str = "en") -> str:
             limits=_limits(release, w),
             stem=release.certificate["release"]["file"].split(".")[0],
             share=lambda x: number(x, percent=True),
-            lattices=[_lattice(secret["lattice"]) for secret in release.table.secrets if "lattice" in secret],
+            lattices=[_lattice(nodes) for s in release.table.secrets if (nodes := s["method"].searched(s)) is not None],
             smallest=Markup(_frame(inside.smallest, w)) if inside else "",  # noqa: S704
             homogeneous=Markup(_frame(inside.homogeneous, w)) if inside else "",  # noqa: S704
             risky=Markup(_frame(inside.risky, w)) if inside else "",  # noqa: S704
