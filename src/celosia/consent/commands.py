@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.consent.owners.ignored import REGISTER
+from celosia.consent.owners.ignored import REGISTER, refuse_unknown
 from celosia.consent.owners.store import Preferences
 from celosia.consent.protection.protection import Design, Rule
 from celosia.consent.publication.request import Publication, Request, analyse, publish, write
@@ -182,6 +182,12 @@ def load_choices(source: str | Path, catalogue: str | Path, store: str | Path = 
         return choices.load(frame, known.ids()), choices.count() - before
 
 
+def rename(old: str, new: str, catalogue: str | Path, store: str | Path = STORE) -> int:
+    """Give the stored choices of an inference the name that it has in the catalogue now; tells how many there were."""
+    with opened(store) as choices:
+        return choices.rename(old, new, load(catalogue).ids())
+
+
 def _csv(source: str | Path, what: str) -> pl.DataFrame:
     import polars as pl
 
@@ -212,7 +218,9 @@ def serve(
     except ImportError:
         raise MissingExtra.of("the consent pages", "web") from None
     with closing(Preferences(store, patience=WAITING)) as choices:
-        uvicorn.run(create(load(catalogue), choices, secure=secure), host=host, port=port, log_level="warning")
+        known = load(catalogue)
+        refuse_unknown(choices, known)
+        uvicorn.run(create(known, choices, secure=secure), host=host, port=port, log_level="warning")
 
 
 def record(owner: str, store: str | Path = STORE, *, forget: bool = False) -> tuple[dict[str, Any], bool]:

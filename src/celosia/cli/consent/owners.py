@@ -46,6 +46,19 @@ def load(
 
 
 @consent_app.command()
+def rename(
+    old: Annotated[str, typer.Argument(help="The name under which choices are stored.")],
+    new: Annotated[str, typer.Argument(help="The name of the inference in the catalogue.")],
+    catalogue: Inferences,
+    store: Store = "consent.db",
+) -> None:
+    """Give stored choices the name that their inference has now; no block is lost."""
+    from celosia.consent.commands import rename as run
+
+    say(f"{run(old, new, catalogue, store)} choices renamed")
+
+
+@consent_app.command()
 def link(
     owner: Annotated[str | None, typer.Argument(help="The owner; without one, a link for the administrator.")] = None,
     store: Store = "consent.db",

@@ -79,6 +79,9 @@ def request(
                 f"Seen by the guard: column {seen['column']!r}: {seen['cells']} of {seen['of']} cells hold "
                 f"{seen['what']} ({reason})."
             )
+        absent = made.report["owners who block and are not in the result"]
+        if absent:
+            say(f"{absent} owners who block what the query lets others deduce are not in its result.")
         say(f"{made.report['rows']} rows, {made.report['rows marked']} marked; written to {out}")
         say(f"{paths['record'].name} and {paths['internal'].name} are for you alone; check: celosia verify {out}")
     end_with(0 if made.holds else 3)

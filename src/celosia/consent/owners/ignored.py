@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from celosia.consent.owners.store import Preferences
     from celosia.consent.protection.marking import Marks
     from celosia.consent.rules.rules import Catalogue
+    from celosia.consent.sql.elements import Columns
 
 REGISTER = "celosia consent owners"
+RENAME = "celosia consent rename OLD NEW"
+ALIKE = 0.85
+"""How alike a column that a rule names and one that is there must be for the first to be a slip."""
 
 
 def nearest(names: Iterable[str], known: Iterable[str], *, others: bool = False) -> str:
@@ -47,7 +51,7 @@ def refuse_strange(chosen: pl.DataFrame, known: Iterable[str]) -> None:
 
 
 def refuse_unknown(store: Preferences, catalogue: Catalogue) -> None:
-    """Refuse to publish while somebody blocks an inference that the catalogue has not."""
+    """Refuse to go on while somebody blocks an inference that the catalogue has not, or has no longer."""
     known = catalogue.ids()
     unknown = [name for name in store.blocked() if name not in known]
     if not unknown:
@@ -56,8 +60,43 @@ def refuse_unknown(store: Preferences, catalogue: Catalogue) -> None:
     blocks, owners = sum(map(len, found)), len({owner for some in found for owner in some})
     raise DataError(
         f"{_many(blocks, 'block')} of {_many(owners, 'owner')} would be ignored: the catalogue has no "
-        f"{nearest(unknown, known, others=True)}. Name it there: with its rules, or without any when it is given up."
+        f"{nearest(unknown, known, others=True)}. Name it there: with its rules, or without any when it is given up. "
+        f"When it has another name now, give the choices that name ({RENAME})."
     )
+
+
+def refuse_misnamed(store: Preferences, catalogue: Catalogue, columns: Columns) -> None:
+    """Refuse to publish when a rule of an inference that somebody blocks misspells a column of the query's tables.
+
+    A rule may name columns that this database has not; one that resembles a column of the same table is a slip, by
+    which the rule would not fire.
+    """
+    blocked = set(store.blocked()) if not store.default else set(catalogue.ids())
+    slips = {
+        f"{table}.{field}": f"{table}.{near[0]}"
+        for one in catalogue.inferences
+        if one.id in blocked
+        for rule in one.rules
+        for table, fields in rule.tables.items()
+        for there in (_columns_of(table, columns),)
+        for field in fields
+        if there
+        and field.casefold() not in there
+        and (near := difflib.get_close_matches(field.casefold(), there, n=1, cutoff=ALIKE))
+    }
+    if slips:
+        told = ", ".join(f"{wrong!r} (did you mean {right!r}?)" for wrong, right in sorted(slips.items())[:5])
+        raise DataError(
+            f"blocks would be ignored: rules of the catalogue name {_many(len(slips), 'column')} that the database has "
+            f"not: {told}. Mend the rules, or switch them off (active = false)."
+        )
+
+
+def _columns_of(table: str, columns: Columns) -> list[str]:
+    """The columns of a table, in lower case; none when it is not known."""
+    from celosia.consent.sql.elements import same_table
+
+    return [field.casefold() for name, fields in columns.items() if same_table(name, table) for field in fields]
 
 
 def refuse_unfound(marks: Marks, store: Preferences, key: str | None) -> None:
@@ -68,31 +107,38 @@ def refuse_unfound(marks: Marks, store: Preferences, key: str | None) -> None:
     """
     if store.default:
         return
-    blocking = {owner for inference in marks.rows for owner in store.exceptions(inference)}
     present = set(marks.owner.drop_nulls().unique())
-    absent = blocking - present
+    missing = absent(marks, store)
     if key is not None:
-        without = absent - set(store.aliases(key).values())
+        without = missing - set(store.aliases(key).values())
         if without and marks.unknown:
             raise DataError(
                 f"{_blocking(without)} what the query lets others deduce, without a key of the kind {key!r}: "
                 f"{_many(marks.unknown, 'row')} of the result may be theirs. Register their keys ({REGISTER})."
             )
-    if not absent or not present:
+    if not missing or not present:
         return
     registered = store.owners()
     if not present & registered:
         raise DataError(
-            f"none of the {len(present)} owners in the result is registered, but {_blocking(absent)} what the query "
+            f"none of the {len(present)} owners in the result is registered, but {_blocking(missing)} what the query "
             f"lets others deduce. Is it the right column, or another kind of key? If it is, register them ({REGISTER})."
         )
     strangers = {_folded(owner) for owner in present - registered}
-    alike = {owner for owner in absent if _folded(owner) in strangers}
+    alike = {owner for owner in missing if _folded(owner) in strangers}
     if alike:
         raise DataError(
             f"{_blocking(alike)} what the query lets others deduce, under a key that is written otherwise in the "
             "result (upper and lower case, spaces, leading zeros). Write it alike; register both if it is two people."
         )
+
+
+def absent(marks: Marks, store: Preferences) -> set[str]:
+    """Owners who block something that the query lets others deduce, and who are not in its result."""
+    if store.default:
+        return set()
+    blocking = {owner for inference in marks.rows for owner in store.exceptions(inference)}
+    return blocking - set(marks.owner.drop_nulls().unique())
 
 
 def _folded(owner: str) -> str:

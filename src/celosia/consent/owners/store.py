@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.consent.owners.ignored import refuse_strange
 from celosia.consent.owners.tables import STORE, tables
 from celosia.data.io.durable import PATIENCE, erased
-from celosia.errors import DataError
+from celosia.errors import DataError, UnknownName
 
 if TYPE_CHECKING:
     import polars as pl
@@ -160,6 +160,9 @@ class Preferences:
         wanted = ["owner", "inference", "block"]
         if not set(wanted) <= set(frame.columns):
             raise DataError(f"choices need the columns owner, inference and block, got {', '.join(frame.columns)}.")
+        if len(frame.columns) > len(wanted):
+            more = len(frame.columns) - len(wanted)
+            raise DataError(f"choices have the columns owner, inference and block; {more} more would be ignored.")
         chosen = frame.select(pl.col("owner", "inference").cast(pl.String), pl.col("block").cast(pl.Boolean))
         if chosen.null_count().sum_horizontal()[0]:
             raise DataError("choices must not have missing values.")
@@ -167,7 +170,12 @@ class Preferences:
         for owner in chosen["owner"].unique():
             _owner(owner)
         refuse_strange(chosen, inferences)
-        chosen = chosen.unique(["owner", "inference"], keep="last", maintain_order=True)
+        chosen = chosen.unique(maintain_order=True)
+        twice = len(chosen) - chosen.select("owner", "inference").n_unique()
+        if twice:
+            raise DataError(
+                f"{twice} choices contradict another one of the same owner and inference: keep one of each."
+            )
         t = tables()
         with self.writing() as connection:
             at = now()
@@ -183,6 +191,35 @@ class Preferences:
                 connection.execute(t.changes.insert(), [{**row, "by": by} for row in part])
             _note(connection, "import", by, f"{len(chosen)} choices")
         return len(chosen)
+
+    def rename(self, old: str, new: str, inferences: Iterable[str], *, by: str = "publisher") -> int:
+        """Give the choices of an inference another name, one that the catalogue has; tells how many there were.
+
+        Where an owner has chosen under both names, a block under either stays a block.
+        """
+        known = list(inferences)
+        if new not in known:
+            raise UnknownName.of("inference", new, known)
+        if old in known:
+            raise DataError(f"the catalogue still has the inference {old!r}: its choices keep that name.")
+        t = tables()
+        with self.writing() as connection:
+            rows = connection.execute(t.choices.select().where(t.choices.c.inference.in_([old, new]))).all()
+            moved = [row.owner for row in rows if row.inference == old]
+            blocks = {row.owner: False for row in rows if row.owner in set(moved)}
+            for row in rows:
+                if row.owner in blocks:
+                    blocks[row.owner] |= bool(row.block)
+            connection.execute(t.choices.delete().where(t.choices.c.inference == old))
+            for some in _parts(moved, 500):
+                here = (t.choices.c.inference == new) & t.choices.c.owner.in_(some)
+                connection.execute(t.choices.delete().where(here))
+            at = now()
+            for part in _parts([{"owner": o, "inference": new, "block": b, "at": at} for o, b in blocks.items()]):
+                connection.execute(t.choices.insert(), part)
+                connection.execute(t.changes.insert(), [{**row, "by": by} for row in part])
+            _note(connection, "rename", by, f"{old} is {new}: {len(moved)} choices")
+        return len(moved)
 
     def choices(self, owner: str, inferences: Sequence[str]) -> list[Choice]:
         """What applies to an owner now, the default where nothing was chosen."""

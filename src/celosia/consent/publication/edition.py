@@ -13,6 +13,8 @@ from typing import Any
 FEWEST = 5
 """Counts of fewer are withheld; it is also the width of the ranges in which the administrator sees counts."""
 WITHHELD = f"counts that concern fewer than {FEWEST} owners, or all but fewer, are withheld"
+PRIVATE = frozenset({"owners who block and are not in the result"})
+"""What is for the publisher alone."""
 ALWAYS = ("rows", "classes", "smallest class", "smallest number of candidates", "suppressed")
 """Facts about the file that say nothing about choices."""
 TOTALS = ("blocked rows", "raised", "joined", "exchanged", "untrue rows", "blanked cells", "left out")
@@ -26,7 +28,7 @@ def public(report: Mapping[str, Any]) -> dict[str, Any]:
     totals = _many(report["owners who block"], everybody) and all(one["owners"] is not None for one in blocks)
     measured = {name: _measured(one, totals) for name, one in report["measured"].items()}
     return {
-        **report,
+        **{name: value for name, value in report.items() if name not in PRIVATE},
         "edition": "public",
         "blocks": blocks,
         "owners who block": report["owners who block"] if totals else None,

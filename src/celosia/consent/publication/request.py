@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.consent.owners.ignored import refuse_unfound, refuse_unknown
+from celosia.consent.owners.ignored import absent, refuse_misnamed, refuse_unfound, refuse_unknown
 from celosia.consent.owners.remembered import Remembered
 from celosia.consent.owners.store import Preferences, now
 from celosia.consent.protection.marking import Marks, looked_at, mark, resolved
@@ -135,9 +135,12 @@ def publish(
     would be ignored: then nothing may be published.
     """
     refuse_unknown(store, catalogue)
+    refuse_misnamed(store, catalogue, known_columns(source, request.sql, request.dialect or dialect_of(source)))
     known = cache or activations(request, source, catalogue, Remembered(store, catalogue.digest()))
     made = carried_out(request, source, catalogue, store, known, fresh_seed() if seed is None else seed, progress)
     refuse_unfound(made.marks, store, request.key)
+    missing = {"owners who block and are not in the result": len(absent(made.marks, store))}
+    made = replace(made, report={**made.report, **missing})
     marked = public(made.report)["rows marked"]
     shown = "a few" if marked is None else marked
     store.note("publication", "publisher", f"{len(made.marks.rows)} inferences, {shown} rows marked")
