@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from celosia.data.engines.engine import PERSONS, ROWS, as_text
+from celosia.data.engines.engine import COLLECT_LIMIT, PERSONS, ROWS, as_text
 from celosia.data.schema import Kind, Role
 from celosia.errors import GuardError, UnknownName
 from celosia.hierarchy.values import Interval, OneOf, parse
@@ -129,7 +129,7 @@ class _Look:
         if self.formal or name not in self.original.schema:
             return
         coarse = dtype.is_integer() and values[name].max() - values[name].min() <= COARSE  # type: ignore[operator]
-        rare = self._rare(name, filled, untouched=untouched, coarse=coarse)
+        rare = self._rare(name, values, filled, untouched=untouched, coarse=coarse)
         yield from rare
         if not rare:
             yield from self._with_quasi(name, filled)
@@ -141,7 +141,8 @@ class _Look:
 
         engine, frame = self.released.engine, nw.from_native(self.released.rows.frame)
         cells = frame.select(nw.col(name)).drop_nulls().to_native()
-        counted = engine.bounded(engine.histogram(cells, [name]))
+        histogram = engine.histogram(cells, [name])
+        counted = engine.collect(histogram) if 2 * len(self.released) <= COLLECT_LIMIT else engine.bounded(histogram)
         return counted.filter(pl.col(name).cast(pl.String) != "*") if counted[name].dtype == pl.String else counted
 
     def _texts(self, name: str, values: pl.DataFrame, filled: int, *, untouched: bool) -> Iterator[Sighting]:
@@ -165,10 +166,10 @@ class _Look:
                 pattern = found[0]
                 yield Sighting(name, _several(pattern.name), filled, filled, certain=pattern.checked, advice=OUT)
 
-    def _rare(self, name: str, filled: int, *, untouched: bool, coarse: bool) -> list[Sighting]:
+    def _rare(self, name: str, values: pl.DataFrame, filled: int, *, untouched: bool, coarse: bool) -> list[Sighting]:
         """Values of the original that hardly anybody holds, as cells or inside labels."""
         column = self.original.schema[name]
-        cells, rare = self._rare_cells(name, untouched=untouched)
+        cells, rare = self._rare_cells(name, values, untouched=untouched)
         share = cells / filled
         numbers = column.kind in (Kind.NUMERIC, Kind.DATE)
         large = len(self.original) >= SMALL_FILE and untouched and Role.WEIGHT not in column.roles
@@ -178,23 +179,27 @@ class _Look:
         if share >= MANY:
             certain = large and not coarse and share >= NEARLY_ALL
             return [Sighting(name, what, cells, filled, certain=certain, advice=COARSER)]
-        labels = 0 if untouched or numbers else self._labels(name, rare)
+        labels = 0 if untouched or numbers else self._labels(name, values, rare)
         inside = f"labels made of values that fewer than {FEW} persons hold"
         return [Sighting(name, inside, labels, filled, certain=False, advice=COARSER)] if labels else []
 
-    def _rare_cells(self, name: str, *, untouched: bool) -> tuple[int, pl.Series]:
-        """How many released cells hold a rare value, and the rare values as texts."""
+    def _rare_cells(self, name: str, values: pl.DataFrame, *, untouched: bool) -> tuple[int, pl.Series]:
+        """How many released cells hold a rare value, and the rare values (as texts, where they are looked for)."""
         import narwhals as nw
         import polars as pl
 
         engine, person = self.original.engine, self.original.schema.person
+        whole = untouched and len(self.released) == len(self.original)
+        if whole and person is None:  # the released column is the original one
+            rare = values.filter(pl.col(ROWS) < FEW)
+            return int(rare[ROWS].sum()), rare[name]
         keys = dict.fromkeys([name] if person is None else [name, person])
         frame = nw.from_native(self.original.rows.frame).select(*keys).filter(~nw.col(name).is_null())
         counted = nw.from_native(engine.histogram(frame.to_native(), [name], person=person))
         few = counted.filter(nw.col(PERSONS if person else ROWS) < FEW)
         text = as_text(name, few.collect_schema()[name]).alias(name)
         rare = engine.collect(few.select(text, nw.col(ROWS)).to_native())
-        if untouched and len(self.released) == len(self.original):
+        if whole:
             return int(rare[ROWS].sum() or 0), rare[name]
         mine = nw.from_native(self.released.rows.frame)
         cells = mine.select(as_text(name, mine.collect_schema()[name]).alias(name)).drop_nulls().to_native()
@@ -202,11 +207,10 @@ class _Look:
         held = self.released.engine.attach(cells, known, [name], keep_unmatched=False)
         return self.released.engine.rows(held), rare[name]
 
-    def _labels(self, name: str, rare: pl.Series) -> int:
+    def _labels(self, name: str, values: pl.DataFrame, rare: pl.Series) -> int:
         """How many cells hold a set or a range of texts whose ends or members are rare values."""
         import polars as pl
 
-        values = self._values(name)
         if values[name].dtype != pl.String:
             return 0
         made = values.filter(pl.col(name).str.contains(r"^[\[({].*(?:,| \.\. )"))
@@ -222,13 +226,13 @@ class _Look:
         quasi = [key for key in schema.quasi if key != name]
         if not quasi or schema[name].roles != {Role.INSENSITIVE} or len(self.original) < SMALL_FILE:
             return
-        alone = nw.col(ROWS) == 1
 
         def single(keys: list[str]) -> int:
             counted = nw.from_native(engine.histogram(self.released.rows.frame, keys))
-            return engine.rows(counted.filter(alone).to_native())
+            return engine.rows(counted.filter(nw.col(ROWS) == 1).to_native())
 
-        more = single([*quasi, name]) - single(quasi)
+        before = self.released.cached(("guard", *quasi), lambda: single(quasi))
+        more = single([*quasi, name]) - before
         if more >= TOGETHER * filled:
             what = "values that single a record out together with the quasi-identifiers"
             yield Sighting(name, what, more, filled, certain=False, advice=f"declare it quasi; {COARSER}")
