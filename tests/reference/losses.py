@@ -73,7 +73,9 @@ def domain_loss(before: Plain, after: Plain, aggregate: str = "geometric") -> fl
         x = _mean(before, after, column, lambda cell, c=column, d=size: _leaves(before, c, cell) / d, 1.0)
         found.append(max(0.0, (x - 1 / size) / (1 - 1 / size) if size > 1 else x - 1))
     m = len(found)
+    left = math.prod(1.3 - v for v in found) ** (1 / m)
     ways = {"arithmetic": sum(found) / m, "max": max(found), "rank": max(found), "sum": sum(found)}
+    ways["balanced"] = 1.3 - left
     return ways[aggregate] if aggregate in ways else math.prod(1 + v for v in found) ** (1 / m) - 1
 
 
@@ -190,7 +192,7 @@ CLASS_LOSSES: dict[str, tuple[Callable[..., float], list[dict[str, Any]]]] = {
     "average-class-size": (average_class_size, [{}, {"k": 2}]),
     "certainty-penalty": (certainty_penalty, [{}]),
     "discernibility": (discernibility, [{}]),
-    "domain-loss": (domain_loss, [{}, *({"aggregate": a} for a in ("arithmetic", "max", "sum", "rank"))]),
+    "domain-loss": (domain_loss, [{}, *({"aggregate": a} for a in ("arithmetic", "max", "sum", "rank", "balanced"))]),
     "height": (height, [{}, {"suppressed": False}]),
     "kullback-leibler": (kullback_leibler, [{}]),
     "majority-loss": (majority_loss, [{"target": "s"}]),

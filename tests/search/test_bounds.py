@@ -13,6 +13,7 @@ from tests.search.random_lattices import every_node, instance
 
 from celosia.parts import build
 from celosia.search.lattice.anytime import descend
+from celosia.search.lattice.budget import Budget
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.lattice import search
 from celosia.search.lattice.objective import ClassObjective
@@ -76,7 +77,7 @@ def test_searches_end_at_the_least_score_of_all_nodes(seed, loss, require, share
     top = tuple(domain.height(j) for j in range(len(domain)))
     for found in (
         search(checker_of(seed, loss, require, share), (0,) * len(top), top),
-        descend(checker_of(seed, loss, require, share), (0,) * len(top), top, 0, lambda _: False),
+        descend(checker_of(seed, loss, require, share), (0,) * len(top), top, 0, Budget()),
     ):
         assert found.optimal
         assert (found.best is None) == (least is None)

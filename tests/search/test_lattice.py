@@ -14,6 +14,7 @@ from celosia.classes.counts import ClassCounts, ValueCounts
 from celosia.parts import build
 from celosia.search.lattice import lattice
 from celosia.search.lattice.anytime import descend
+from celosia.search.lattice.budget import Budget
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.lattice import _Enumerated, search
 from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Domain
@@ -201,7 +202,7 @@ def test_large_lattices_end_at_the_same_node_when_time_allows(case, loss):
     top = tuple(records.domain.height(j) for j in range(len(records.domain)))
     for limit in (0, 5, len(records)):
         checker = Checker(records, models, objective, limit)
-        found = descend(checker, (0,) * len(top), top, len(nodes), lambda judged: False)
+        found = descend(checker, (0,) * len(top), top, len(nodes), Budget())
         assert found.optimal
         assert same(found.best.score, brute(nodes, models, objective, limit))
 
@@ -215,7 +216,7 @@ def test_a_search_cut_short_gives_an_honest_bound(case):
     for most in (1, 2, 4):
         for found in (
             search(Checker(records, models, objective, 5), (0,) * len(top), top, most=most),
-            descend(Checker(records, models, objective, 5), (0,) * len(top), top, 0, lambda n, most=most: n >= most),
+            descend(Checker(records, models, objective, 5), (0,) * len(top), top, 0, Budget(nodes=most)),
         ):
             assert found.bound <= truth + 1e-12
             assert found.best is None or found.best.score >= truth - 1e-12
@@ -254,7 +255,7 @@ def test_a_tie_goes_to_a_finer_node_that_was_judged_before():
         for node in (1, 0, 2, 3):  # the coarser of the two best nodes first
             done._look(node)
         assert done.best.levels == (0, 1)
-        done._settle(lambda _: False)
+        done._settle(Budget())
         assert done.best.levels == (0, 0)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.hierarchy import Hierarchy
+    from celosia.search.lattice.objective import ColumnObjective, Domain
     from celosia.table import Table
 
 
@@ -34,7 +35,7 @@ class CertaintyPenalty(Loss):
     costs 1. The range of a column is that of its hierarchy or its declared bounds, else of the original values.
     ``normalisation="once"`` (default) takes the weights relative to their mean, so that the largest value is 1;
     ``"twice"`` takes weights that sum to 1 and still divides by *d*, as some publications print, so that it is
-    1/d. References: Xu et al. (2006); Ghinita et al. (2009).
+    1/d. It can be the objective of ``generalise``. References: Xu et al. (2006); Ghinita et al. (2009).
 
     >>> import polars as pl, celosia
     >>> marital = {"not married": ["separated", "single", "divorced"], "married": []}
@@ -59,6 +60,25 @@ class CertaintyPenalty(Loss):
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The mean penalty of each column."""
         return {c.name: c.mean(penalties(original, c)) for c in coverages(original, protected)}
+
+
+    def objective(self, domain: Domain) -> ColumnObjective | None:
+        """What a search minimises."""
+        from celosia.search.lattice.objective import per_cell
+
+        table, hierarchies = domain.table, domain.hierarchies
+        if table is None or hierarchies is None:
+            return None
+
+        def cell(j: int, level: int) -> NDArray[np.float64]:
+            labels, levels = domain.labels(j, level), hierarchies[j]
+            share = np.array([levels.share_of(label) for label in labels], dtype=np.float64)
+            frequency = domain.frequency(j, level)
+            return penalties(table, Coverage(domain.names[j], labels, frequency, share, levels, 0, domain.n))
+
+        weight = np.array([self.weights.get(name, 1.0) for name in domain.names])
+        weight = weight / weight.sum() / (len(domain) if self.normalisation == "twice" else 1)
+        return per_cell(domain, cell, lambda x, axis: np.asarray(x @ weight), additive=(lambda x: x * weight, float))  # noqa: ARG005
 
 
 def penalties(original: Table, cover: Coverage) -> NDArray[np.float64]:

@@ -13,8 +13,14 @@ from celosia.views.comparing.coverage import Coverage, column_counts, coverages
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.search.lattice.objective import ColumnObjective, Domain
+    from celosia.search.lattice.objective import Additive, ColumnObjective, Domain
     from celosia.table import Table
+
+
+SHIFT = 0.3
+r"""How gently ``balanced`` treats a column that is lost. With 0 one lost column is a total loss; with 0.3 it costs as
+much as three columns that are half lost (:math:`\log \frac{1.3}{0.3} = 3 \log \frac{1.3}{0.8}`); at infinity it
+costs no more than its share, as in the arithmetic mean."""
 
 
 class DomainLoss(Loss):
@@ -30,6 +36,13 @@ class DomainLoss(Loss):
     ``rank`` compares the sorted columns, largest first; its value is the largest. One minus the arithmetic form is
     ARX's granularity.
 
+    The geometric form (ARX's *Loss*) counts the first steps of a column most: given the choice, it gives one column up
+    to keep others as they are. ``balanced`` is its mirror image, the geometric mean of what is *left* of each column,
+
+    .. math:: \text{balanced: } 1.3 - \prod_j (1.3 - v_j)^{w_j / \sum w},
+
+    in which the last steps cost most: it takes a little of every column before it takes all of one.
+
     >>> import polars as pl, celosia
     >>> schema = celosia.Schema.of(quasi=["age"], hierarchies={"age": "intervals(width=2)"})
     >>> table = celosia.read(pl.DataFrame({"age": [0, 1, 2, 3]}), schema)
@@ -38,7 +51,7 @@ class DomainLoss(Loss):
     0.3333
     """
 
-    aggregate: Literal["geometric", "arithmetic", "max", "sum", "rank"] = Field(
+    aggregate: Literal["geometric", "arithmetic", "max", "sum", "rank", "balanced"] = Field(
         default="geometric", description="how the columns are combined"
     )
     gs: float = Field(
@@ -55,16 +68,19 @@ class DomainLoss(Loss):
         """The combined loss."""
         covers = coverages(original, protected)
         v = np.array([self._column(original, cover) for cover in covers])
-        weight = np.array([self.weights.get(cover.name, 1.0) for cover in covers])
-        combined = self.combine(v * weight)
+        combined = self.combine(v, np.array([self.weights.get(cover.name, 1.0) for cover in covers]))
         return float(combined[0] if self.aggregate == "rank" else combined)
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The loss of each column."""
         return {cover.name: self._column(original, cover) for cover in coverages(original, protected)}
 
-    def combine(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
+    def combine(self, losses: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
         """Combine the losses of the columns, which lie along the last axis."""
+        if self.aggregate == "balanced":
+            to_terms, to_score = _balanced(weight)
+            return np.asarray(to_score(to_terms(losses).sum(axis=-1)), dtype=np.float64)
+        v = losses * weight
         if self.aggregate == "geometric":
             return np.asarray(np.prod(1 + v, axis=-1) ** (1 / v.shape[-1]) - 1, dtype=np.float64)
         if self.aggregate == "rank":
@@ -72,12 +88,25 @@ class DomainLoss(Loss):
         ways = {"arithmetic": np.mean, "max": np.max, "sum": np.sum}
         return np.asarray(ways[self.aggregate](v, axis=-1), dtype=np.float64)  # type: ignore[operator]
 
+    def _additive(self, weight: NDArray[np.float64]) -> Additive | None:
+        """The combination as a function of a sum over columns, where it is one."""
+        m = len(weight)
+        ways: dict[str, Additive] = {
+            "geometric": (lambda v: np.log1p(v * weight), lambda total: float(np.expm1(total / m))),
+            "balanced": _balanced(weight),
+            "arithmetic": (lambda v: v * weight / m, float),
+            "sum": (lambda v: v * weight, float),
+        }
+        return ways.get(self.aggregate)
+
     def objective(self, domain: Domain) -> ColumnObjective:
         """What a search minimises."""
         from celosia.search.lattice.objective import ColumnObjective
 
         g, s = _factors(self.gs)
+        balanced = self.aggregate == "balanced"
         weight = np.array([self.weights.get(name, 1.0) for name in domain.names])
+        weight = weight * domain.importance if balanced else weight
         base, extra, held = [], [], []
         for j in range(len(domain)):
             low, scale = _scale(g, domain.size(j))
@@ -88,11 +117,13 @@ class DomainLoss(Loss):
             held.append(tuple(shares))
         return ColumnObjective(
             tuple(base),
-            lambda v: self.combine(v * weight),
+            lambda v: self.combine(v, weight),
             tuple(extra),
             digits=10,
             ranked=self.aggregate == "rank",
             held=tuple(held),
+            additive=self._additive(weight),
+            weighted=balanced,
         )
 
     def _column(self, original: Table, cover: Coverage) -> float:
@@ -102,6 +133,19 @@ class DomainLoss(Loss):
         covered = _suppressed_share(original, cover) if s < 1 and cover.suppressed else 1.0
         mean = cover.mean(g * cover.share, suppressed=covered + s * (1 - covered))
         return float(np.round(max(0.0, (mean - low) / scale), 10))
+
+
+def _balanced(weight: NDArray[np.float64]) -> Additive:
+    """Minus the logarithm of what is left of each column, by the share of its weight, and the loss of the sum."""
+    share = weight / weight.sum()
+
+    def to_terms(v: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(-share * np.log1p(-np.minimum(v, 1.0) / (1 + SHIFT)), dtype=np.float64)
+
+    def to_score(total: Any) -> Any:
+        return -(1 + SHIFT) * np.expm1(-total)
+
+    return to_terms, to_score
 
 
 def _suppressed_share(original: Table, cover: Coverage) -> float:

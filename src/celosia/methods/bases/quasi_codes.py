@@ -116,6 +116,7 @@ def quasi_codes(
         sizes=tuple(max(1, len(column.levels.domain)) for column in columns),
         hierarchies=tuple(column.levels for column in columns),
         gone=int((~active).sum()),
+        table=table,
     )
     names = dict.fromkeys([*_counted(table, require), *counted])
     persons = table.persons()

@@ -18,8 +18,8 @@ from celosia.parts import Loss, Method, Model, build
 from celosia.parts.method import Rows
 from celosia.search.lattice.aggregates import with_aggregates
 from celosia.search.lattice.check import Checker
-from celosia.search.lattice.lattice import ENUMERATED, Found, search
-from celosia.search.lattice.objective import ColumnObjective, Domain, Objective
+from celosia.search.lattice.lattice import ENUMERATED, SearchResult, search
+from celosia.search.lattice.objective import SUM, ColumnObjective, Domain, Objective
 from celosia.table import Outcome
 from celosia.table.targets import Target, targets, wished
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from celosia.streams import Stream
     from celosia.table import Table
 
+DEFAULT = "domain-loss(aggregate=balanced)"
+"""The objective when none is given: no column is given up as long as all of them can keep something."""
 PATIENCE = 60.0
 """Seconds spent on a lattice too large to search completely, unless told otherwise."""
 
@@ -59,7 +61,9 @@ class Generalise(Method):
     """
 
     require: tuple[Model, ...] = Field(min_length=1, description="requirements that the result must meet")
-    objective: Loss | None = Field(default=None, description="the loss to minimise; domain-loss when not given")
+    objective: Loss | None = Field(
+        default=None, description="the loss to minimise; domain-loss with aggregate balanced when not given"
+    )
     suppress: float = Field(default=0.0, ge=0, le=1, description="largest share of records that may be suppressed")
     levels: dict[str, int | tuple[int, int]] = Field(
         default_factory=dict, description="column → level, or lowest and highest level allowed"
@@ -100,7 +104,7 @@ class Generalise(Method):
         """The quasi-identifiers; with ``blank`` the sensitive columns too."""
         return (*schema.quasi, *(schema.sensitive if self.blank else ()))
 
-    def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
+    def apply(self, table: Table, stream: Stream) -> Outcome:
         """Search, generalise, suppress."""
         wanted = targets(self.name, table, self.target)
         for name in self.aggregate:
@@ -117,7 +121,7 @@ class Generalise(Method):
         seconds = self.budget_seconds
         if seconds is None and self.budget_nodes is None:
             seconds = patience(lower, upper)
-        found = search(checker, lower, upper, seconds=seconds, most=self.budget_nodes)
+        found = search(checker, lower, upper, seconds=seconds, most=self.budget_nodes, rng=stream.rng())
         if found.best is None:
             raise RequirementError(impossible(self.name, self.require, checker, found, wanted is not None))
         kept, label = checker.kept_records(found.best.levels)
@@ -157,27 +161,32 @@ class Generalise(Method):
             if self.objective is not None:
                 raise ParameterError("generalise: give either an objective or costs per level, not both.")
             return level_costs(self.name, domain, self.costs)
-        made = objective_of(self.name, self.objective, domain, self.weights)
-        if self.aggregate and isinstance(made, ColumnObjective) and not made.ranked:
-            return with_aggregates(made, domain, {domain.names.index(name): name for name in self.aggregate})
-        return made
+        objective = objective_of(self.name, self.objective, domain, self.weights)
+        if self.aggregate and isinstance(objective, ColumnObjective) and not objective.ranked:
+            return with_aggregates(objective, domain, {domain.names.index(name): name for name in self.aggregate})
+        return objective
 
 
 def objective_of(who: str, loss: Loss | None, domain: Domain, weights: Mapping[str, float] | None = None) -> Objective:
     """The loss in the form that a search can bound."""
-    chosen = build("loss", "domain-loss()") if loss is None else loss
-    made: Objective | None = chosen.objective(domain)
-    if made is None:
+    chosen = build("loss", DEFAULT) if loss is None else loss
+    objective: Objective | None = chosen.objective(domain)
+    if objective is None:
         from celosia.parts import parts
 
         able = ", ".join(name for name, part in parts("loss").items() if part.searchable())  # type: ignore[attr-defined]
         raise ParameterError(f"{who}: {chosen.name} cannot be the objective of a search. Those that can: {able}.")
     if not weights:
-        return made
-    if not isinstance(made, ColumnObjective):
+        return objective
+    if not isinstance(objective, ColumnObjective):
         raise ParameterError(f"{who}: weights need a loss that adds up over columns; {chosen.name} does not.")
-    importance, combine = domain.importance, made.combine
-    return replace(made, combine=lambda x: combine(x * importance))
+    if objective.weighted:
+        return objective
+    importance, combine, additive = domain.importance, objective.combine, objective.additive
+    if additive is not None:
+        to_terms, to_score = additive
+        additive = (lambda x: to_terms(x * importance), to_score)
+    return replace(objective, combine=lambda x: combine(x * importance), additive=additive)
 
 
 def counted_columns(table: Table, loss: Loss | None) -> tuple[str, ...]:
@@ -200,7 +209,7 @@ def level_costs(who: str, domain: Domain, costs: Mapping[str, Sequence[float]]) 
             )
         base.append(given)
     rising = all(bool((np.diff(given) >= 0).all()) for given in base)
-    return ColumnObjective(tuple(base), lambda x: x.sum(axis=-1), monotone=rising)
+    return ColumnObjective(tuple(base), lambda x: x.sum(axis=-1), monotone=rising, additive=SUM)
 
 
 def level_range(
@@ -240,7 +249,7 @@ def unmet(require: Sequence[Model], checker: Checker, levels: tuple[int, ...]) -
     ]
 
 
-def impossible(who: str, require: Sequence[Model], checker: Checker, found: Found, targeted: bool) -> str:
+def impossible(who: str, require: Sequence[Model], checker: Checker, found: SearchResult, targeted: bool) -> str:
     """Say which requirement cannot be met, and the nearest value that can be reached."""
     n = len(checker.records)
     classes, short = unmet(require, checker, found.upper)
@@ -256,7 +265,7 @@ def impossible(who: str, require: Sequence[Model], checker: Checker, found: Foun
     return f"{who}: {'; '.join(reasons)}.{advice}"
 
 
-def _evidence(coded: QuasiCodes, objective: Objective, found: Found) -> dict[str, Any]:
+def _evidence(coded: QuasiCodes, objective: Objective, found: SearchResult) -> dict[str, Any]:
     best = found.best
     assert best is not None
     levels = dict(zip(coded.domain.names, best.levels, strict=True))
@@ -282,7 +291,7 @@ def _covered(domain: Domain, j: int, level: int) -> float:
     return float(domain.share(j, level) @ domain.frequency(j, level) / max(1, domain.searched))
 
 
-def _private(coded: QuasiCodes, found: Found) -> dict[str, Any]:
+def _private(coded: QuasiCodes, found: SearchResult) -> dict[str, Any]:
     """What reuse and the drawing need: the labels of every value, and the nodes that were looked at."""
     best = found.best
     assert best is not None

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from celosia.search.lattice.lattice import Found
+    from celosia.search.lattice.lattice import SearchResult
 
 
-def explored(found: Found, names: Sequence[str]) -> dict[str, Any]:
+def explored(found: SearchResult, names: Sequence[str]) -> dict[str, Any]:
     """Give the nodes that were judged, the best one, and the lattice they lie in.
 
     Each node is a list ``[levels, suppressed, classes, score, holds]``; no cell value occurs.

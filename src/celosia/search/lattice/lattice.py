@@ -4,8 +4,8 @@ Every node has a lower bound. It rises while the search learns: a node :math:`u`
 :math:`S` forces every finer node to suppress them too, so their penalty counts there; a loss of classes that grows
 with coarsening (its *floor*) bounds every coarser node. A node whose bound reaches the best score is closed without
 being looked at. The search takes the open node with the least bound, walks up from it and checks a node on the way:
-whatever the answer, it closes nodes on one side. There are several ways to walk, over open nodes or through closed
-ones, too; the one whose looks closed most nodes of late is taken. When no node is open, the best is proven optimal.
+whatever the answer, it closes nodes on one side. A walk may keep to open nodes or pass through closed ones; the search
+prefers the kind of walk that has recently closed more nodes per look. When no node is open, the best is proven optimal.
 
 References: the chains follow Kohlmayer et al. (2012), *Flash: efficient, stable and optimal k-anonymity*; the
 bounds by what must be suppressed are our own.
@@ -14,15 +14,15 @@ bounds by what must be suppressed are our own.
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.classes.counts import Shares, Verdict
+from celosia.search.lattice.budget import Budget
 from celosia.search.lattice.check import Check, Checker
+from celosia.search.lattice.knowledge import better
 from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Score
 from celosia.search.lattice.tables import Levels
 
@@ -33,14 +33,14 @@ TRIED = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SearchResult:
     """The result of a search: the best node, whether it is proven best, and all that was looked at."""
 
     best: Check | None
     """``None`` when no node holds (within what was looked at)."""
     optimal: bool
     bound: Score
-    """No node scores less; equal to the best score when the optimum is proven."""
+    """No node that holds scores less; equal to the best score when the optimum is proven."""
     checks: tuple[Check, ...]
     nodes: int
     """The size of the lattice."""
@@ -49,42 +49,40 @@ class Found:
 
 
 def search(
-    checker: Checker, lower: Levels, upper: Levels, *, seconds: float | None = None, most: int | None = None
-) -> Found:
+    checker: Checker,
+    lower: Levels,
+    upper: Levels,
+    *,
+    seconds: float | None = None,
+    most: int | None = None,
+    rng: np.random.Generator | None = None,
+) -> SearchResult:
     """Find the node between ``lower`` and ``upper`` with the least score.
 
     Stops unfinished after so many ``seconds``, or after ``most`` nodes were judged (the same result on every machine).
+    A lattice of more than ``ENUMERATED`` nodes is searched with draws from ``rng``; a smaller one needs none.
     """
-    deadline = math.inf if seconds is None else time.monotonic() + seconds
-    allowed = math.inf if most is None else most
-
-    def late(judged: int) -> bool:
-        return judged >= allowed or time.monotonic() > deadline
-
+    budget = Budget(seconds, most)
     nodes = math.prod(b - a + 1 for a, b in zip(lower, upper, strict=True))
     if nodes <= ENUMERATED:
-        return _Enumerated(checker, lower, upper, nodes).run(late)
+        return _Enumerated(checker, lower, upper, nodes).run(budget)
     from celosia.search.lattice.anytime import descend
 
-    return descend(checker, lower, upper, nodes, late)
-
-
-def better(check: Check, than: Check | None) -> bool:
-    """Say whether a node that was judged holds and scores less than another."""
-    if not check.holds or than is None:
-        return check.holds
-    return check.measure < than.measure  # type: ignore[operator]  # one objective gives numbers or tuples, never both
+    return descend(checker, lower, upper, nodes, budget, rng)
 
 
 class _Walk:
-    """A way up: through closed nodes or not, where on it to look first (in tenths), and what a look closed of late."""
+    """A kind of walk upwards: whether it passes through closed nodes, and where on it to look first (in tenths).
+
+    It also knows how many nodes one look has closed recently: an average in which old looks count less and less.
+    """
 
     def __init__(self, *, through: bool, tenths: int) -> None:
         self.through, self.tenths = through, tenths
         self.closed = math.inf
 
     def learn(self, closed: float) -> None:
-        """Take in how many nodes a look has closed on the average."""
+        """Take in how many nodes each look of the last walk closed on average."""
         self.closed = closed if math.isinf(self.closed) else 0.8 * self.closed + 0.2 * closed
 
 
@@ -104,16 +102,16 @@ class _Enumerated:
         self.strides = np.append(np.cumprod(self.spans[:0:-1])[::-1], 1)
         objective = checker.objective
         self.columns = objective if isinstance(objective, ColumnObjective) else objective.columns
-        self.walks = self._walks()
+        self.walks = self._kinds()
         self.bound = np.full((nodes, 1), -np.inf)
         if self.columns is not None:
             self.sums = np.stack([base[self.levels[:, j]] for j, base in enumerate(self.columns.base)], axis=1)
             self.penalty = np.zeros_like(self.sums)
             self.bound = self.columns.value(self.sums)
         if isinstance(objective, ClassObjective):
-            self.known = np.empty((nodes, 3))
-            self.known[:] = -np.inf, 0.0, -np.inf
-            self.known[:, 2] = self.bound[:, 0]
+            self.learnt = np.empty((nodes, 3))
+            self.learnt[:] = -np.inf, 0.0, -np.inf
+            self.learnt[:, 2] = self.bound[:, 0]
         self.open: Verdict = np.ones(nodes, dtype=bool)
         self.fresh: Verdict = np.ones(nodes, dtype=bool)
         self.best: Check | None = None
@@ -122,21 +120,22 @@ class _Enumerated:
         self._path = np.empty(int(self.spans.sum()), dtype=np.int64)
         self._listed = np.empty(nodes, dtype=np.int64)
 
-    def run(self, late: Callable[[int], bool]) -> Found:
+    def run(self, budget: Budget) -> SearchResult:
         """Check the top, then chains of open nodes, until none is open or time is up."""
         self._look(self.nodes - 1)
-        if self.columns is None and self.open[0] and not late(len(self.checks)):
+        if self.columns is None and self.open[0] and not budget.late(len(self.checks)):
             self._look(0)  # a loss that has a floor alone is bounded everywhere by that of the finest node
         while True:
             node = self._next()
             if node < 0:
-                self._settle(late)
+                self._settle(budget)
                 return self._result(True)
             walk = self._walk()
-            looks, still = len(self.checks), np.count_nonzero(self.open)
+            looks, still = len(self.checks), int(np.count_nonzero(self.open))
+            budget.tell(looks, None if self.best is None else self.best.score, closed=1 - still / self.nodes)
             chain = self._chain(node, through=walk.through)
             while len(chain):
-                if late(len(self.checks)):
+                if budget.late(len(self.checks)):
                     return self._result(False)
                 at = len(chain) * walk.tenths // 10
                 self._look(int(chain[at]))
@@ -151,7 +150,7 @@ class _Enumerated:
         first = int(np.argmax(self.open))
         return first if self.open[first] else -1
 
-    def _walks(self) -> tuple[_Walk, ...]:
+    def _kinds(self) -> tuple[_Walk, ...]:
         """Give the walks to choose from.
 
         What a coarse node must suppress closes finer ones even if it is closed itself, most of all where nothing may
@@ -164,13 +163,13 @@ class _Enumerated:
         return (_Walk(through=False, tenths=7), _Walk(through=True, tenths=4))
 
     def _walk(self) -> _Walk:
-        """Take the walk that closed most of late, and one after the other every now and then."""
+        """Take the walk that recently closed most nodes per look; every few turns try each of the others again."""
         self._turn += 1
         if self._turn % TRIED == 1:
             return self.walks[self._turn // TRIED % len(self.walks)]
         return max(self.walks, key=lambda walk: walk.closed)
 
-    def _settle(self, late: Callable[[int], bool]) -> None:
+    def _settle(self, budget: Budget) -> None:
         """Among nodes of one score go to a finest one: generalising for nothing is no use."""
         seen = {check.levels: check for check in self.checks}
         moved = self.best is not None
@@ -182,7 +181,7 @@ class _Enumerated:
                 finer = (*self.best.levels[:j], level - 1, *self.best.levels[j + 1 :])
                 if finer not in seen:
                     node = int(np.dot(np.array(finer) - self.bottom, self.strides))
-                    if late(len(self.checks)) or self.bound[node, 0] > _first(self.best.measure):
+                    if budget.late(len(self.checks)) or self.bound[node, 0] > _first(self.best.measure):
                         continue
                     seen[finer] = self.checker.check(finer)
                     self.checks.append(seen[finer])
@@ -230,7 +229,7 @@ class _Enumerated:
                 self.bound[changed] = bound
                 self._close(changed)
             else:
-                self.known[changed, 2] = np.maximum(self.known[changed, 2], bound[:, 0])
+                self.learnt[changed, 2] = np.maximum(self.learnt[changed, 2], bound[:, 0])
         if isinstance(self.checker.objective, ClassObjective):
             self._bind(node, below=True, gap=check.gap, least=check.ceiling)
 
@@ -241,7 +240,7 @@ class _Enumerated:
         objective = self.checker.objective
         assert isinstance(objective, ClassObjective)
         best = np.inf if self.best is None else _first(self.best.measure)
-        lattice = (self.open, self.bound, self.known, self.strides, self.spans, self._listed)
+        lattice = (self.open, self.bound, self.learnt, self.strides, self.spans, self._listed)
         self._kernels.raise_side(node, below, *lattice, floor, gap, least, objective.gap_adds, objective.whole, best)
 
     def _close(self, nodes: NDArray[np.int64]) -> None:
@@ -249,13 +248,13 @@ class _Enumerated:
         if self.best is not None:
             self.open[nodes[~_below(self.bound[nodes], self.best.measure)]] = False
 
-    def _result(self, finished: bool) -> Found:
+    def _result(self, finished: bool) -> SearchResult:
         bound: Score = math.inf if self.best is None else self.best.score
         if not finished:
             rows = self.bound[self.open]
             least = rows[np.lexsort(rows.T[::-1])[0]]
             bound = tuple(least.tolist()) if len(least) > 1 else self.checker.loss(float(least[0]))
-        return Found(self.best, finished, bound, tuple(self.checks), self.nodes, self.lower, self.upper)
+        return SearchResult(self.best, finished, bound, tuple(self.checks), self.nodes, self.lower, self.upper)
 
 
 def _below(bound: Shares, score: Score) -> Verdict:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,8 +28,15 @@ from celosia.classes.counts import ClassCounts, Codes, Counts, Shares, Verdict
 from celosia.hierarchy import Levels as Hierarchy
 from celosia.hierarchy.values import Everything, parse
 
+if TYPE_CHECKING:
+    from celosia.table import Table
+
 Score: TypeAlias = float | tuple[float, ...]
 """A loss; tuples are compared from the left (the rank aggregate)."""
+Additive: TypeAlias = tuple[Callable[[Shares], Shares], Callable[[float], float]]
+"""What each column's sum (…, m) adds to a sum over columns, and the loss of that sum, which rises with it."""
+SUM: Additive = (lambda x: x, float)
+MEAN: Additive = (lambda x: x / x.shape[-1], float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +65,8 @@ class Domain:
     """The hierarchies themselves, where labels matter."""
     gone: int = 0
     """Records that an earlier step suppressed: they are lost whatever the search finds."""
+    table: Table | None = None
+    """The table that is coded, for a loss that asks what a column is."""
 
     @cached_property
     def n(self) -> int:
@@ -103,20 +112,20 @@ class Domain:
         """Give, for each generalised value, the level at which it stands: the lowest that has its label."""
         if self.hierarchies is None:
             return np.full(self.width(j, level), float(level))
-        return self.hierarchies[j].heights_of(self._labels(j, level)).astype(np.float64)
+        return self.hierarchies[j].heights_of(self.labels(j, level)).astype(np.float64)
 
     def stars(self, j: int, level: int) -> Shares:
         """Give 1 for each generalised value that tells nothing, 0 for the others."""
         if self.hierarchies is None:
             return np.full(self.width(j, level), float(level > 0 and self.width(j, level) == 1))
-        labels = self._labels(j, level)
+        labels = self.labels(j, level)
         return np.array([label is not None and isinstance(parse(label), Everything) for label in labels], np.float64)
 
-    def _labels(self, j: int, level: int) -> list[str | None]:
+    def labels(self, j: int, level: int) -> list[str | None]:
+        """Give what each generalised value reads."""
         assert self.hierarchies is not None
-        one = self.hierarchies[j]
         labels = np.empty(self.width(j, level), dtype=object)
-        labels[self.maps[j][level]] = one.labels(level)
+        labels[self.maps[j][level]] = self.hierarchies[j].labels(level)
         return list(labels)
 
     def frequency(self, j: int, level: int) -> Counts:
@@ -145,6 +154,11 @@ class ColumnObjective:
     """Round each column's sum to so many digits before it is combined."""
     monotone: bool = True
     ranked: bool = False
+    additive: Additive | None = None
+    """The combination as a function of a sum over columns, where it is one. Then the nodes that were refused give a
+    bound together (:mod:`celosia.search.lattice.covering`)."""
+    weighted: bool = False
+    """Whether the combination counts the domain's weights itself; otherwise they multiply the columns' sums."""
     held: tuple[tuple[Shares, ...], ...] | None = None
     """``held[j][level][value]``: what a kept record of that value has lost. Where a requirement on the whole file asks
     for it, classes go by what they hold, the least first (:math:`\\sum_j \\log(1 + |c|\\,held_j)`); else by size."""
@@ -240,6 +254,7 @@ def per_cell(
     cell: Callable[[int, int], Shares],
     combine: Callable[..., Shares],
     top: Callable[[int], float] = lambda _: 1.0,
+    additive: Additive | None = None,
 ) -> ColumnObjective:
     """The mean over the records of a number per cell (by column and level, one per generalised value), combined.
 
@@ -252,7 +267,14 @@ def per_cell(
         base.append(np.array(sums) / max(1, domain.n))
         extra.append(tuple((top(j) - each) / max(1, domain.n) for each in cells))
     rising = all(bool((np.diff(sums) >= 0).all()) for sums in base)
-    return ColumnObjective(tuple(base), lambda x: np.asarray(combine(x, axis=-1)), tuple(extra), monotone=rising)
+    ways: dict[Callable[..., Shares], Additive] = {np.sum: SUM, np.mean: MEAN}
+    return ColumnObjective(
+        tuple(base),
+        lambda x: np.asarray(combine(x, axis=-1)),
+        tuple(extra),
+        monotone=rising,
+        additive=additive or ways.get(combine),
+    )
 
 
 def cell_numbers(numbers: Sequence[Sequence[Shares]]) -> Callable[[ClassCounts], tuple[Codes, Counts, Shares]]:
@@ -264,10 +286,10 @@ def cell_numbers(numbers: Sequence[Sequence[Shares]]) -> Callable[[ClassCounts],
     >>> flat[start + codes[:, 0]].tolist()
     [2.0, 4.0]
     """
-    ends = np.cumsum([len(one) for by_level in numbers for one in by_level]).tolist()
+    ends = np.cumsum([len(by_value) for by_level in numbers for by_value in by_level]).tolist()
     places = iter([0, *ends])
     start = [[next(places) for _ in by_level] for by_level in numbers]
-    flat = np.concatenate([one for by_level in numbers for one in by_level])
+    flat = np.concatenate([by_value for by_level in numbers for by_value in by_level])
 
     def cells(classes: ClassCounts) -> tuple[Codes, Counts, Shares]:
         assert classes.codes is not None

@@ -201,7 +201,7 @@ class ClassTables:
         self._small: list[ClassTable] = [self.base]
         self._lower = np.zeros((64, len(bottom)), dtype=np.int8)
         self._rows = np.full(64, len(keys), dtype=np.int64)
-        information = np.array([_entropy(counts) for counts in records.domain.counts])
+        information = np.array([entropy(counts) for counts in records.domain.counts])
         self._strong = information >= np.median(information)
         self._offset: list[list[list[int]]] = lay.offset.tolist()
 
@@ -347,6 +347,7 @@ class ClassTables:
         return all_classes if chosen is None else all_classes.take(chosen)
 
 
-def _entropy(counts: Counts) -> float:
+def entropy(counts: Counts) -> float:
+    """Give the entropy of counts in bits."""
     share = counts[counts > 0] / max(1, counts.sum())
     return float(-(share * np.log2(share)).sum())

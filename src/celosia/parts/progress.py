@@ -1,0 +1,70 @@
+"""How far long work has come: told from inside a step to whoever shows it.
+
+The work calls :func:`advance` with the share that is done; it need not know who listens, or whether anybody does. The
+listener is set around a step with :func:`stage`, which places the step's own 0 to 1 inside the whole job.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+Progress = Callable[[str, float], None]
+"""Told what is being done and the share that is done."""
+
+PAUSE = 0.1
+"""Seconds between two messages: work may advance thousands of times a second, nobody reads so fast."""
+
+
+@dataclass
+class _Stage:
+    """A stretch of a job, and who is told about it."""
+
+    progress: Progress
+    name: str
+    first: float
+    last: float
+    told: float = -1.0
+    """When the listener was told last."""
+
+
+_current: ContextVar[_Stage | None] = ContextVar("celosia_stage", default=None)
+
+
+@contextlib.contextmanager
+def stage(progress: Progress | None, name: str, first: float = 0.0, last: float = 1.0) -> Iterator[None]:
+    """Say that a stretch of a job begins; what advances inside it counts from ``first`` to ``last`` of the job.
+
+    >>> heard = []
+    >>> with stage(lambda what, share: heard.append((what, share)), "generalise", 0.2, 0.6):
+    ...     advance(0.5, "3 of 6 nodes")
+    >>> heard
+    [('generalise', 0.2), ('generalise: 3 of 6 nodes', 0.4)]
+    """
+    if progress is None:
+        yield
+        return
+    progress(name, first)
+    token = _current.set(_Stage(progress, name, first, last))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def advance(share: float, note: str = "") -> None:
+    """Say that so much of the current stretch is done; silent when nobody listens or somebody was told just now."""
+    here = _current.get()
+    if here is None or time.monotonic() - here.told < PAUSE:
+        return
+    here.told = time.monotonic()
+    inside = min(1.0, max(0.0, share))
+    here.progress(f"{here.name}: {note}" if note else here.name, here.first + (here.last - here.first) * inside)
+
+
+def listening() -> bool:
+    """Say whether anybody would hear: work that must be cut into pieces to report need not be otherwise."""
+    return _current.get() is not None
