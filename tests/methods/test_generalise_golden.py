@@ -154,9 +154,7 @@ def test_aggregated_column(adult, shared):
     rows = json.loads(shared("golden/arx/scenarios.json").read_text())
     row = next(row for row in rows if row["name"] == "adult8_micro_age_k5_s0.05")
     aggregate = {"age": "mean"}
-    method = Generalise(
-        require=require(row), objective="domain-loss", suppress=float(row["supp"]), aggregate=aggregate
-    )
+    method = Generalise(require=require(row), objective="domain-loss", suppress=float(row["supp"]), aggregate=aggregate)
     safe = celosia.protect(adult[8], method, seed=1)
     done = safe.history[-1]
     assert done["optimal"]

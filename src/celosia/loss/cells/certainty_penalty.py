@@ -61,7 +61,6 @@ class CertaintyPenalty(Loss):
         """The mean penalty of each column."""
         return {c.name: c.mean(penalties(original, c)) for c in coverages(original, protected)}
 
-
     def objective(self, domain: Domain) -> ColumnObjective | None:
         """What a search minimises."""
         from celosia.search.lattice.objective import per_cell

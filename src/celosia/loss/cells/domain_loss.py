@@ -137,7 +137,7 @@ class DomainLoss(Loss):
 
 def _balanced(weight: NDArray[np.float64]) -> Additive:
     """Minus the logarithm of what is left of each column, by the share of its weight, and the loss of the sum."""
-    share = weight / weight.sum()
+    share = weight / (weight.sum() or 1.0)
 
     def to_terms(v: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(-share * np.log1p(-np.minimum(v, 1.0) / (1 + SHIFT)), dtype=np.float64)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from celosia.search.lattice.knowledge import Knowledge
 
 ROWS = 4_000
-"""So many refused nodes are used at most, the coarsest: they say most, and the linear program stays a matter of seconds."""
+"""So many refused nodes are used at most, the coarsest: they say most, and the linear program stays quick."""
 SLACK = 1e-7
 """Taken off the relaxed optimum: the solver is exact to about this, and a bound must not be too high."""
 
