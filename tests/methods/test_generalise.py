@@ -48,7 +48,7 @@ def generalised(source=None, **parameters):
 def test_by_hand():
     # k = 2 asks for level 1 of city or of sex; city covers 2 of 4 values: (2/4 - 1/4) / (1 - 1/4) = 1/3, sex all of 2: 1;
     # geometric: sqrt(4/3 * 1) - 1 = 0.1547 against sqrt(2) - 1
-    safe = generalised()
+    safe = generalised(objective="domain-loss")
     done = safe.history[-1]
     assert done["levels"] == {"city": 1, "sex": 0}
     assert done["score"] == pytest.approx((4 / 3) ** 0.5 - 1)
@@ -57,6 +57,30 @@ def test_by_hand():
     assert safe.polars()["city"].to_list() == ["north"] * 4 + ["south"] * 4
     assert safe.polars()["sex"].to_list() == people()["sex"].to_list()
     assert KAnonymity(k=2).holds(safe)
+
+
+def test_every_column_keeps_something_unless_told_otherwise():
+    # Each value occurs twice, with partners in both halves of the other column. Classes of two need one column starred
+    # (losses 0 and 1) or both halved: (4/8 - 1/8) / (1 - 1/8) = 3/7 each. geometric: sqrt(2) - 1 = 0.414 < 3/7 = 0.429;
+    # balanced: 1.3 - sqrt(1.3 * 0.3) = 0.675 > 3/7
+    rows = [[value, "a-d" if value in "abcd" else "e-h", "*"] for value in "abcdefgh"]
+    source = celosia.read(
+        pl.DataFrame({"a": [*"abcdefgh"] * 2, "b": [*"abcdefgh", *"efghabcd"]}),
+        celosia.Schema.of(quasi=["a", "b"], hierarchies={"a": rows, "b": rows}),
+    )
+    done = generalised(source).history[-1]
+    assert done["levels"] == {"a": 1, "b": 1}
+    assert done["score"] == pytest.approx(3 / 7)
+    geometric = generalised(source, objective="domain-loss").history[-1]
+    assert sorted(geometric["levels"].values()) == [0, 2]
+    assert geometric["score"] == pytest.approx(2**0.5 - 1)
+
+
+def test_a_weight_of_the_default_objective_is_a_share_of_the_whole():
+    # by weights 3 and 1: 1.3 - (1.3 - 1/3)^(3/4) * (1.3 - 0)^(1/4)
+    done = generalised(weights={"city": 3.0}).history[-1]
+    assert done["levels"] == {"city": 1, "sex": 0}
+    assert done["score"] == pytest.approx(1.3 - (1.3 - 1 / 3) ** 0.75 * 1.3**0.25)
 
 
 def test_suppression_up_to_the_limit():
@@ -185,7 +209,7 @@ def test_majority_loss_counts_its_target():
 def test_a_column_can_be_aggregated_within_classes(how, expected):
     frame = pl.DataFrame({"city": ["A", "A", "C", "C"], "age": [30, 32, 40, 50]})
     source = celosia.read(frame, celosia.Schema.of(quasi=["city", "age"], hierarchies={"city": HIERARCHIES["city"]}))
-    safe = generalised(source, aggregate={"age": how})
+    safe = generalised(source, aggregate={"age": how}, objective="domain-loss")
     assert safe.history[-1]["levels"]["city"] == 0
     if how == "geometric-mean":
         # sqrt(31 * 33) - 1 and sqrt(41 * 51) - 1
@@ -292,5 +316,29 @@ def test_what_comes_out_meets_the_requirement(rows, k, share):
     assert done["suppressed"] <= share * len(rows)
     assert safe.suppressed() == done["suppressed"]
     if done["suppressed"] == 0:
-        loss = celosia.loss.DomainLoss().value(table(frame), safe)
+        loss = celosia.loss.DomainLoss(aggregate="balanced").value(table(frame), safe)
         assert loss == pytest.approx(done["score"], abs=1e-9)
+
+
+def test_a_search_that_stops_early_says_how_good_it_is_and_what_would_help():
+    values = [str(i) for i in range(64)]
+    rows = [[v, *(f"{int(v) >> s}/{s}" for s in range(1, 6)), "*"] for v in values]
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({name: rng.choice(values, 60) for name in "abcdefghijkl"})
+    schema = celosia.Schema.of(quasi=list(frame.columns), hierarchies=dict.fromkeys(frame.columns, rows))
+    table = celosia.read(frame, schema)
+    safe = celosia.protect(table, Generalise(require=["k-anonymity(k=2)"], budget_nodes=40), seed=1)
+    known = safe.history[-1]["search"]
+    assert (known["complete"], known["nodes"]) == (False, 7**12)
+    assert known["judged"] == safe.history[-1]["checked"] <= 40
+    assert known["gap"] == pytest.approx(known["score"] - known["bound"])
+    assert known["advice"] == ["columns", "hierarchies", "suppression", "time"]
+    told = next(block.title for block in safe.blocks() if "stopped" in block.title)
+    assert f"{7**12:,}" in told
+    assert "fewer quasi-identifiers" in told
+    again = celosia.protect(table, Generalise(require=["k-anonymity(k=2)"], budget_nodes=40), seed=1)
+    assert again.history == safe.history
+    narrow = celosia.read(frame.select("a"), celosia.Schema.of(quasi=["a"], hierarchies={"a": rows}))
+    done = celosia.protect(narrow, Generalise(require=["k-anonymity(k=2)"]))
+    assert done.history[-1]["search"]["complete"]
+    assert not any("stopped" in block.title for block in done.blocks())

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from celosia.show.blocks import CONTROL, visible
+from celosia.show.blocks import CONTROL, search_blocks, visible
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderHook
@@ -72,9 +72,10 @@ def progress() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield lambda *_: None
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), *times)
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", total=1.0)
         yield lambda what, share: bar.update(task, description=visible(what, lines=False), completed=share)
@@ -132,6 +133,8 @@ def print_step(entry: Mapping[str, Any], before: int, after: int) -> None:
     for name, value in entry.items():
         if name not in {"step", "parameters", "files"} and not isinstance(value, Mapping | list):
             out.print(f"  {name}: {value}")
+    for block in search_blocks([entry]):
+        out.print(block.title)
 
 
 def print_left_out(leaving: Leaving) -> None:

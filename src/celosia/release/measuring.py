@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from celosia.errors import CelosiaError, NotApplicable, SchemaError, suggestion
 from celosia.parts import Loss, Method, Model, Risk, Threat, build, find, grammar, named_columns
+from celosia.parts.progress import Progress, stage
 from celosia.show.blocks import Block, Shown, assessment_blocks, comparison_blocks
 from celosia.streams import Stream
 from celosia.table import Table
 from celosia.table.pairing import by_key
-
-Progress = Callable[[str, float], None]
-"""Told what is being done and the share that is done."""
 
 
 @dataclass(frozen=True)
@@ -156,10 +154,9 @@ def protect(
     start = current.first
     stream = Stream.of(seed, table.fingerprint)
     for i, method in enumerate(built):
-        if progress:
-            progress(method.name, i / len(built))
         check_columns(current, [method])
-        current = step(current, method, stream.child(i, method.name), start)
+        with stage(progress, method.name, i / len(built), (i + 1) / len(built)):
+            current = step(current, method, stream.child(i, method.name), start)
     if progress:
         progress("done", 1.0)
     return current

@@ -13,6 +13,7 @@ import numpy as np
 from celosia.data.io import write
 from celosia.errors import DataError, OutputError, PolicyError
 from celosia.parts import Attack
+from celosia.parts.progress import stage
 from celosia.release import evidence, history
 from celosia.release.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT
 from celosia.release.evidence import Release
@@ -63,10 +64,11 @@ def run(
 def apply_steps(original: Table, steps: Sequence[Step], stream: Stream, tell: Progress) -> Table:
     """Apply the steps of a policy; each has a random stream of its own, named after it."""
     current = original
+    each = 0.7 / max(1, len(steps))
     for i, one in enumerate(steps):
-        tell(one.name, 0.1 + 0.7 * i / max(1, len(steps)))
         check_columns(current, [one.method])
-        current = step(current, one.method, stream.child(one.name), original)
+        with stage(tell, one.name, 0.1 + each * i, 0.1 + each * (i + 1)):
+            current = step(current, one.method, stream.child(one.name), original)
     return current
 
 

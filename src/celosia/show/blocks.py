@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -160,11 +160,43 @@ def release_blocks(release: Release) -> list[Block]:
     written = [(name, str(path)) for name, path in release.paths.items()]
     return [
         Block(verdict),
+        *search_blocks(release.table.history),
         *assessment_blocks(release.assessment),
         *comparison_blocks(release.comparison),
         *([Block("Seen by the guard", ("column", "what", "cells", "reason to let it leave"), seen)] if seen else []),
         *([Block("Written", ("what", "where"), written)] if written else []),
     ]
+
+
+ADVICE = {
+    "columns": "fewer quasi-identifiers",
+    "hierarchies": "hierarchies with fewer levels, or levels to choose from (levels)",
+    "suppression": "a share of records that may be suppressed (suppress)",
+    "time": "more time (budget_seconds)",
+}
+
+
+def search_blocks(history: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """A sentence for each search that stopped early: what it found, how far from the best that may be, what helps."""
+    blocks = []
+    for entry in history:
+        search = entry.get("search")
+        if not search or search["complete"]:
+            continue
+        distance = "how far it is from the best is unknown"
+        if search["gap"] is not None:
+            least = f"nothing loses less than {search['bound']:.4g}"
+            distance = f"{least}, so it is at most {search['gap']:.4g} above the best"
+        score = search["score"]
+        result = f"The loss found is {score:.4g}" if isinstance(score, float) else "A result was found"
+        helps = "; ".join(ADVICE[name] for name in search["advice"])
+        blocks.append(
+            Block(
+                f"{entry['step']} stopped before the search was complete: {search['judged']:,} of {search['nodes']:,} "
+                f"combinations of levels were judged. {result}; {distance}. What would help: {helps}."
+            )
+        )
+    return blocks
 
 
 def table_blocks(table: Table) -> list[Block]:
@@ -180,7 +212,7 @@ def table_blocks(table: Table) -> list[Block]:
     if table.history:
         steps = [(str(i + 1), str(entry.get("step", ""))) for i, entry in enumerate(table.history)]
         blocks.append(Block("Steps", ("", "method"), steps))
-    return blocks
+    return [*blocks, *search_blocks(table.history)]
 
 
 def to_rich(blocks: Sequence[Block]) -> RenderableType:

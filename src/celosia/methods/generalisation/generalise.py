@@ -18,6 +18,7 @@ from celosia.parts import Loss, Method, Model, build
 from celosia.parts.method import Rows
 from celosia.search.lattice.aggregates import with_aggregates
 from celosia.search.lattice.check import Checker
+from celosia.search.lattice.explanation import explored, how_good
 from celosia.search.lattice.lattice import ENUMERATED, SearchResult, search
 from celosia.search.lattice.objective import SUM, ColumnObjective, Domain, Objective
 from celosia.table import Outcome
@@ -44,11 +45,11 @@ class Generalise(Method):
 
     over the levels :math:`\ell` of the columns, with *S* the records of the classes that fail, which are suppressed.
     The search closes most of the lattice by bounds; ``optimal`` in the evidence says whether the result is proven
-    best, ``bound`` that nothing scores less. A lattice of more than 300 000 nodes is searched for ``budget_seconds``
-    (60 unless given). A column without a hierarchy is kept or starred as a whole; a missing value is a value of its
-    own. A column under ``aggregate`` does not form classes; each class gets its mean (median, mode, range, set) of it,
-    which counts as the share of the column's values that the class holds. Where no levels meet the requirements within
-    the limit it fails and says which one cannot be met.
+    best, ``search`` how far it may be from the best and what would help. A lattice of more than 300 000 nodes is
+    searched for ``budget_seconds`` (60 unless given). A column without a hierarchy is kept or starred as a whole; a
+    missing value is a value of its own. A column under ``aggregate`` does not form classes; each class gets its mean
+    (median, mode, range, set) of it, which counts as the share of the column's values that the class holds. Where no
+    levels meet the requirements within the limit it fails and says which one cannot be met.
 
     References: Samarati (2001); Kohlmayer et al. (2012), *Flash*; Prasser & Kohlmayer (2015), *ARX*.
 
@@ -143,7 +144,7 @@ class Generalise(Method):
         private = _private(coded, found)
         if self.aggregate:
             private.pop("transformation")  # the value of a class belongs to its records, not to new ones
-        return Outcome(done, _evidence(coded, objective, found), private)
+        return Outcome(done, _evidence(coded, objective, found, may_suppress=limit > 0), private)
 
     def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:  # noqa: ARG002
         """Give new records the labels of the levels that were found."""
@@ -265,7 +266,7 @@ def impossible(who: str, require: Sequence[Model], checker: Checker, found: Sear
     return f"{who}: {'; '.join(reasons)}.{advice}"
 
 
-def _evidence(coded: QuasiCodes, objective: Objective, found: SearchResult) -> dict[str, Any]:
+def _evidence(coded: QuasiCodes, objective: Objective, found: SearchResult, *, may_suppress: bool) -> dict[str, Any]:
     best = found.best
     assert best is not None
     levels = dict(zip(coded.domain.names, best.levels, strict=True))
@@ -278,6 +279,14 @@ def _evidence(coded: QuasiCodes, objective: Objective, found: SearchResult) -> d
         "bound": found.bound if isinstance(found.bound, tuple) or np.isfinite(found.bound) else None,
         "checked": len(found.checks),
         "lattice": found.nodes,
+        "search": how_good(
+            complete=found.optimal,
+            score=best.score,
+            bound=found.bound,
+            judged=len(found.checks),
+            spans=[high - low + 1 for low, high in zip(found.lower, found.upper, strict=True)],
+            may_suppress=may_suppress,
+        ),
         "classes": best.classes,
         "covered": {name: _covered(coded.domain, j, best.levels[j]) for j, name in enumerate(coded.domain.names)},
     }
@@ -295,8 +304,6 @@ def _private(coded: QuasiCodes, found: SearchResult) -> dict[str, Any]:
     """What reuse and the drawing need: the labels of every value, and the nodes that were looked at."""
     best = found.best
     assert best is not None
-    from celosia.search.lattice.explanation import explored
-
     return {
         "transformation": {
             "levels": dict(zip(coded.domain.names, best.levels, strict=True)),

@@ -15,7 +15,9 @@ from celosia.methods.generalisation.generalise import level_range, patience, unm
 from celosia.parts import Method, Model
 from celosia.parts.method import Rows
 from celosia.search.lattice.check import Checker
+from celosia.search.lattice.explanation import how_good
 from celosia.search.lattice.objective import ColumnObjective
+from celosia.search.lattice.tables import Levels
 from celosia.search.local.local import LocalResult, LocalSearch
 from celosia.table import STAR, Outcome
 from celosia.table.targets import Target, targets, wished
@@ -113,7 +115,9 @@ class LocalGeneralise(Method):
                 raise RequirementError(_too_many(self.require, checker, upper, int(hidden[coded.active].sum())))
         if hidden.any():
             done = done.suppress(hidden, drop=self.drop, blank=table.schema.sensitive if self.blank else ())
-        facts = _evidence(coded, checker, found) | {"suppressed": int(hidden[coded.active].sum())}
+        facts = _evidence(coded, checker, found, lower, upper, may_suppress=limit > 0) | {
+            "suppressed": int(hidden[coded.active].sum())
+        }
         return Outcome(done, facts, {"transformation": _transformation(coded, found, cells)})
 
     def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:  # noqa: ARG002
@@ -181,7 +185,9 @@ def _too_many(require: tuple[Model, ...], checker: Checker, upper: tuple[int, ..
     return f"local-generalise: {reason}.{advice if suppressed < n else ''}"
 
 
-def _evidence(coded: QuasiCodes, checker: Checker, found: LocalResult) -> dict[str, Any]:
+def _evidence(
+    coded: QuasiCodes, checker: Checker, found: LocalResult, lower: Levels, upper: Levels, *, may_suppress: bool
+) -> dict[str, Any]:
     placed = found.place >= 0
     records = np.bincount(found.place[placed], checker.tables.base.sums[placed, 0], len(found.levels))
     mean = {
@@ -198,6 +204,14 @@ def _evidence(coded: QuasiCodes, checker: Checker, found: LocalResult) -> dict[s
         "nodes": len(np.unique(found.levels, axis=0)),
         "checked": found.nodes,
         "finished": found.finished,
+        "search": how_good(
+            complete=found.finished,
+            score=found.loss,
+            bound=None,
+            judged=found.nodes,
+            spans=[high - low + 1 for low, high in zip(lower, upper, strict=True)],
+            may_suppress=may_suppress,
+        ),
         "mean_levels": mean,
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from celosia.search.lattice.lattice import SearchResult
+    from celosia.search.lattice.objective import Score
 
 
 def explored(found: SearchResult, names: Sequence[str]) -> dict[str, Any]:
@@ -33,6 +35,43 @@ def explored(found: SearchResult, names: Sequence[str]) -> dict[str, Any]:
             ]
             for check in found.checks
         ],
+    }
+
+
+MANY = 10
+"""Quasi-identifiers above which fewer of them are advised: the lattice grows with the product of their levels."""
+
+
+def how_good(
+    *, complete: bool, score: Score, bound: Score | None, judged: int, spans: Sequence[int], may_suppress: bool
+) -> dict[str, Any]:
+    """Give how good a result is as far as the search can tell, for the evidence.
+
+    ``gap`` is how far the best may lie below the score; ``None`` (unknown) where no bound is proven. ``advice`` names
+    what would help a search that stopped early, the most helpful first.
+
+    >>> how_good(complete=False, score=0.5, bound=0.3, judged=7, spans=[3, 4], may_suppress=False)["gap"]
+    0.2
+    """
+    proven = bound if isinstance(bound, tuple) or (bound is not None and np.isfinite(bound)) else None
+    gap = max(0.0, score - proven) if isinstance(score, float) and isinstance(proven, float) else None
+    advice: list[str] = []
+    if not complete:
+        helps = {
+            "columns": len(spans) > MANY,
+            "hierarchies": max(spans, default=1) > 3,
+            "suppression": not may_suppress,
+            "time": True,
+        }
+        advice = [name for name, helpful in helps.items() if helpful]
+    return {
+        "complete": complete,
+        "score": score,
+        "bound": proven,
+        "gap": gap,
+        "judged": judged,
+        "nodes": math.prod(spans),
+        "advice": advice,
     }
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.classes.counts import Shares
+from celosia.parts.progress import advance
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.lattice import ENUMERATED
 from celosia.search.lattice.objective import Domain
@@ -134,7 +135,8 @@ class LocalSearch:
         place = np.where(best.hidden, -1, place)
         loss = self._row_loss(levels, place)
         tried = set()
-        for factor in (*POOLS, math.inf):
+        for turn, factor in enumerate((*POOLS, math.inf)):
+            advance(0.5 + 0.5 * turn / len(POOLS), "what is left over")
             pool = self._pool(loss, place, factor)
             if len(pool) in tried or (factor == math.inf and best.suppressed <= limit):
                 continue
@@ -182,6 +184,7 @@ class LocalSearch:
         place = np.full(len(self.base), -1, dtype=np.int64)
         rows: Rows = np.flatnonzero(self.records > 0)
         rest = take_rows(self.base, rows)
+        total = max(1, len(rows))
         found: list[Levels] = []
         nodes = 0
         domain = self.checker.records.domain
@@ -189,6 +192,7 @@ class LocalSearch:
             if not len(rows) or self._late():
                 break
             nodes += 1
+            advance(0.5 * (1 - len(rows) / total), f"{nodes:,} nodes, {len(rows):,} combinations left")
             table, group = tables.coarsen(rest, levels)
             kept, _ = self.checker.judge(table)
             if not kept.any():
