@@ -102,14 +102,16 @@ def _numbers(counts: dict[str, int]) -> tuple[int, ...]:
     if len(others) < 2:
         return ()
     low, high = others[0], others[-1]
+    # 1, 2, 3, 9: a scale would go on; 1 to 9 and 0 to 10 hold the 9.
+    digits = [code for code in codes if 0 < code <= 9]
+    beyond = bool(digits) and low >= 0 and min(digits) > high + 1
     found = []
     for code in sorted(codes):
         often = numbers[code] >= TWICE
         if code < 0:
             apart = low >= 0
         elif code <= 9:
-            # 1, 2, 3, 9: a scale would go on; 0 to 10 would hold the 9.
-            apart = high < code - 1 and len(others) <= code
+            apart = beyond
         else:
             apart = code > high and (code - high > 0.5 * (high - low) or _peak(code, numbers))
         if often and apart:
