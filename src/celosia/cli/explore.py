@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -55,7 +55,7 @@ def explore(
         "store": store,
     }
     plan = policy.explore if policy else Exploration()
-    chosen = {name: getattr(plan, name) if value is None else value for name, value in settings.items()}
+    chosen: dict[str, Any] = {name: getattr(plan, name) if value is None else value for name, value in settings.items()}
     chosen["seed"] = policy.run.seed if seed is None and policy else seed
     with progress() as tell:
         found = search(table, candidate or plan.candidates, progress=tell, **chosen)
