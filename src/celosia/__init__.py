@@ -26,6 +26,7 @@ _HOMES = {
     "run": "release.running",
     "Release": "release.evidence",
     "verify": "release.verifying",
+    "Verification": "release.verification",
     "apply": "release.applying",
     "suggest": "proposals",
     "write": "release.writing",

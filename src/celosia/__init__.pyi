@@ -15,6 +15,7 @@ from celosia.release.policy import Policy as Policy
 from celosia.release.evidence import Release as Release
 from celosia.data.schema import Schema as Schema
 from celosia.table import Table as Table
+from celosia.release.verification import Verification as Verification
 from celosia.release.applying import apply as apply
 from celosia.release.measuring import assess as assess
 from celosia.release.measuring import compare as compare

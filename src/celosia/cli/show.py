@@ -6,7 +6,6 @@ import contextlib
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from celosia.show.blocks import CONTROL, search_blocks, visible
@@ -149,19 +148,6 @@ def print_left_out(leaving: Leaving) -> None:
     for entry in leaving.kept:
         held = entry["values of the original"]
         out.print(f"Kept on purpose: {entry['column']} ({entry['what']}); values of the original: {held}.")
-
-
-def print_checks(checks: list[Any], certificate: Path, *, html: Path | None, json: bool) -> None:
-    """Print what was verified."""
-    if html is not None:
-        from celosia.release.report import verification_page
-
-        verification_page(checks, certificate, html)
-    if json:
-        print_json({"checks": [check.spec() for check in checks]})
-        return
-    rows = [(check.claim, str(check.stated), str(check.found), check.verdict) for check in checks]
-    print_rows("What the certificate claims", ("claim", "stated", "found", "verdict"), rows)
 
 
 def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool) -> None:

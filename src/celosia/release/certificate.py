@@ -208,6 +208,7 @@ class Record(_Stated):
     steps: list[RecordedStep] = Field(default=[], description="the steps that were run")
     transformation: list[dict[str, Any]] = Field(default=[], description="what each step did, for new records")
     rows: str = Field(default="", description="which record of the input each released one is; compressed")
+    persons: str = Field(default="", description="a number for the person of each released record; compressed")
     before: dict[str, Any] = Field(default={}, description="the assessment of the input")
     after: dict[str, Any] = Field(default={}, description="the assessment of the release")
     comparison: dict[str, Any] = Field(default={}, description="losses and attacks")

@@ -140,6 +140,21 @@ def version() -> str:
     return celosia.__version__
 
 
+NOBODY = -1
+"""The number of a person who is not named."""
+
+
+def persons_of(protected: Table, ids: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """A number for the person of each of these records; None when no person column is declared."""
+    person = protected.schema.person
+    if person is None:
+        return None
+    codes = np.asarray(protected.codes(person)[0], dtype=np.int64)
+    known = np.asarray(protected.ids(), dtype=np.int64)
+    order = np.argsort(known)
+    return np.where(codes < 0, NOBODY, codes)[order[np.searchsorted(known, ids, sorter=order)]]
+
+
 def pack_rows(ids: NDArray[np.int64]) -> str:
     """The row map as text: differences, compressed."""
     steps = np.diff(ids, prepend=0).astype("<i8")

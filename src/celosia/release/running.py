@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from celosia.errors import DataError, OutputError, PolicyError
 from celosia.parts import Attack
 from celosia.parts.progress import stage
 from celosia.release import evidence, history
-from celosia.release.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT
+from celosia.release.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT, load_certificate
 from celosia.release.evidence import Release
 from celosia.release.leaving import Leaving, arranged, further_tables, releasable
 from celosia.release.measuring import Assessment, Comparison, Progress, assess, check_columns, compare, step
@@ -190,6 +191,7 @@ def _record(
             "content": original.fingerprint().hex(),
         },
         "rows": evidence.pack_rows(np.asarray(order, dtype=np.int64)),
+        **_persons(comparison.protected, released, np.asarray(order, dtype=np.int64)),
         "transformation": evidence.plain(secrets),
         "before": evidence.plain(before.spec()),
         "after": evidence.plain(after.spec()),
@@ -198,12 +200,19 @@ def _record(
     }
 
 
+def _persons(protected: Table, released: Table, order: Any) -> dict[str, str]:
+    """Which records belong to one person, where the file does not tell: so that counts of persons can be verified."""
+    persons = None if protected.schema.person in released.names else evidence.persons_of(protected, order)
+    return {} if persons is None else {"persons": evidence.pack_rows(persons)}
+
+
 def write_release(made: Release, policy: Policy, *, overwrite: bool = False) -> Release:
     """Write data, certificate, private record and report; when one of them fails none of them appears."""
     others = further_tables(made.table)
     paths = release_paths(policy.output, others)
     evidence.settled(paths)
-    taken = [path for path in paths.values() if path.exists()]
+    stale = _stale(policy.output, paths)
+    taken = [path for path in (*paths.values(), *stale) if path.exists()]
     source = Path(policy.source)
     if source.is_file() and any(path.exists() and path.samefile(source) for path in paths.values()):
         raise OutputError(f"the output {paths['data'].name!r} is the input; an original is never overwritten.")
@@ -234,7 +243,18 @@ def write_release(made: Release, policy: Policy, *, overwrite: bool = False) -> 
 
             drafts["report"].write_text(render(done, edition="external", language=policy.output.language), "utf-8")
             drafts["internal"].write_text(render(done, edition="internal", language=policy.output.language), "utf-8")
+        for path in stale:  # an old report must not stand beside new data; an old release may lack its report
+            path.unlink(missing_ok=True)
     return done
+
+
+def _stale(output: Output, paths: Mapping[str, Path]) -> list[Path]:
+    """Files of an earlier release at these paths that the new one has none for: its report, its further tables."""
+    earlier = [*release_paths(output.model_copy(update={"report": True})).values()]
+    with contextlib.suppress(DataError):  # no certificate, or not one of ours: then nothing is known of its tables
+        tables = load_certificate(paths["certificate"]).get("tables", [])
+        earlier += [paths["certificate"].with_name(entry["file"]) for entry in tables]
+    return [path for path in earlier if path not in paths.values()]
 
 
 def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]:

@@ -4,54 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
+import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from celosia.data.io.atomic import journals, settle
-from celosia.data.schema import Schema
-from celosia.errors import CelosiaError, DataError
+from celosia.data.schema import Column, Role, Schema
+from celosia.errors import CelosiaError, DataError, NotApplicable
 from celosia.parts import Model, Risk, build, find, grammar
 from celosia.release import evidence
 from celosia.release.certificate import load_certificate, load_record
 from celosia.release.policy import Policy
 from celosia.release.running import run
 from celosia.release.sections import History
+from celosia.release.verification import Check, Verification, confirmed
 from celosia.table import Table, read
 
 TOLERANCE = 1e-9
 ROLES = ("identifiers", "quasi", "sensitive", "insensitive")
+COMPARED = "losses and attacks"
 NUMBERS = ("requirements", "risks", "losses", "attacks")
 """Sections of a certificate that a repetition measures again."""
-
-
-@dataclass(frozen=True)
-class Check:
-    """One claim: what is stated, what was found; ``passed`` is None where it cannot be told."""
-
-    claim: str
-    stated: Any
-    found: Any
-    passed: bool | None
-    note: str = ""
-
-    @property
-    def verdict(self) -> str:
-        """The outcome in words."""
-        if self.passed is None:
-            return f"not checked: {self.note}"
-        return "holds" if self.passed else "DOES NOT HOLD"
-
-    def spec(self) -> dict[str, Any]:
-        """The check as plain data."""
-        return {
-            "claim": self.claim,
-            "stated": self.stated,
-            "found": self.found,
-            "passed": self.passed,
-            "note": self.note,
-        }
 
 
 Repeat = Callable[[dict[str, Any], dict[str, Any]], list[Check]]
@@ -65,33 +40,50 @@ def verify(
     record: str | Path | None = None,
     original: str | Path | None = None,
     repeat: Repeat | None = None,
-) -> list[Check]:
-    """Check a certificate against the released file; with the private record also its commitments.
+) -> Verification:
+    """Compute again what a certificate claims, from the released file; the verdict excepts what cannot be told.
 
     The file is the one beside the certificate unless another is given; instead of the certificate the directory of
-    the release will do, and then a private record in it is read too. With the original as well the run is repeated
-    and must give the same bytes; ``repeat`` is another way to repeat it, for releases that no policy made.
+    the release will do, and then a private record in it is read too. The private record opens the commitments and
+    tells which records belong to one person. With the original as well the run is repeated and must give the same
+    bytes; ``repeat`` is another way to repeat it, for releases that no policy made.
     """
     certificate = Path(certificate)
     if certificate.is_dir():
         certificate, record = _inside(certificate, record)
     stated = load_certificate(certificate)
-    checks = _from_release(stated, certificate.with_name(stated["release"]["file"]) if data is None else Path(data))
-    if record is None:
+    private = None if record is None else load_record(record)
+    file = certificate.with_name(stated["release"]["file"]) if data is None else Path(data)
+    checks = [*_from_release(stated, file, private), *_from_original(stated)]
+    if private is None:
         checks.append(Check("commitments", "keyed hashes", None, None, "needs the private record"))
-        return checks
-    private = load_record(record)
+        return Verification(tuple(checks))
     checks += _from_record(stated, private)
     if repeat is not None:
         repeated = repeat(stated, private)
         told = {check.claim for check in repeated}
         checks = [c for c in checks if c.passed is not None or c.claim not in told] + repeated
     elif original is not None and "policy" in private:
-        checks += _repeated(stated, private, Path(original))
+        repeated = _repeated(stated, private, Path(original))
+        if all(check.passed for check in repeated):
+            checks = confirmed(checks, {COMPARED, *_parts(stated)}, "the repetition gives the same")
+        checks += repeated
     elif original is not None:
         reason = "no policy made this release: needs the catalogue of inferences and the choices"
         checks.append(Check("repetition", None, None, None, reason))
-    return checks
+    return Verification(tuple(checks))
+
+
+def _parts(stated: dict[str, Any]) -> set[str]:
+    """The parts whose numbers a repetition compares."""
+    return {claim["part"] for name in NUMBERS for claim in stated.get(name, [])}
+
+
+def _from_original(stated: dict[str, Any]) -> list[Check]:
+    """What was measured against the original, which nobody else has."""
+    numbers = len(stated.get("losses", [])) + len(stated.get("attacks", []))
+    reason = "compare with the original: need the private record and the original"
+    return [Check(COMPARED, f"{numbers} numbers", None, None, reason)] if numbers else []
 
 
 def _inside(place: Path, record: str | Path | None) -> tuple[Path, str | Path | None]:
@@ -105,7 +97,7 @@ def _inside(place: Path, record: str | Path | None) -> tuple[Path, str | Path | 
     return found[0], record if record is not None else private if private.is_file() else None
 
 
-def _from_release(stated: dict[str, Any], data: Path) -> list[Check]:
+def _from_release(stated: dict[str, Any], data: Path, private: dict[str, Any] | None) -> list[Check]:
     claims = stated["release"]
     if not data.is_file():
         raise DataError(f"there is no file {str(data)!r}: give the released file.")
@@ -127,6 +119,7 @@ def _from_release(stated: dict[str, Any], data: Path) -> list[Check]:
         found = len(table) if table.classes.nothing_told else table.suppressed()
         told = claims["suppressed"] in ({0, found} if table.classes.nothing_told else {found})
         checks.append(Check("suppressed records", claims["suppressed"], found, told))
+    table = _with_persons(table, private or {})
     checks += [
         _requirement(claim, table, claim.get("counted") or stated["counted"]) for claim in stated["requirements"]
     ]
@@ -137,6 +130,26 @@ def _from_release(stated: dict[str, Any], data: Path) -> list[Check]:
     conditions = stated.get("conditions", [])
     checks += [Check(c["claim"], c["value"], None, None, "only a repetition can tell") for c in conditions]
     return checks
+
+
+def _with_persons(table: Table, private: dict[str, Any]) -> Table:
+    """The released table with the person of each record, where the file does not tell and the private record does."""
+    import polars as pl
+
+    if table.schema.person is not None or not private.get("persons"):
+        return table
+    try:
+        persons = evidence.unpack_rows(private["persons"])
+    except (ValueError, zlib.error):
+        raise DataError("the private record is damaged: its persons cannot be read.") from None
+    if len(persons) != len(table):
+        return table  # another file, as its hash says
+    name = "person"
+    while name in table.names:
+        name += "_"
+    owners = pl.Series(name, persons).replace(evidence.NOBODY, None)
+    columns = (*table.schema.columns, Column(name, frozenset({Role.PERSON})))
+    return read(table.polars().with_columns(owners), Schema(columns, table.schema.rest))
 
 
 def described(table: Table, spec: dict[str, Any]) -> Table:
@@ -186,7 +199,10 @@ def _risk(claim: dict[str, Any], table: Table, counted: str) -> Check:
     reason = _needs_original(counted, table)
     if reason:
         return _bounded(claim, risk, counted, table, reason)
-    return _compared(claim, risk.value(table))
+    try:
+        return _compared(claim, risk.value(table))
+    except NotApplicable as error:  # it needs a column that was not released: a household, a weight
+        return Check(claim["part"], claim["value"], None, None, str(error).rstrip("."))
 
 
 def _hidden(kind: str, claim: dict[str, Any]) -> str:
@@ -205,7 +221,7 @@ def _needs_original(counted: str, table: Table, *, compares: bool = False) -> st
     if compares:
         return "compares with the input table: needs the original"
     if counted == "persons" and table.schema.person is None:
-        return "counts persons, and the person column was not released"
+        return "counts persons, which the file does not tell: needs the private record"
     if counted == "candidates":
         return "counts who could be behind a blanked cell: needs the original"
     return ""
@@ -228,7 +244,7 @@ def _bounded(claim: dict[str, Any], part: Model | Risk, counted: str, table: Tab
     slack = TOLERANCE * max(1.0, abs(limit))
     possible = value <= limit + slack if side == "at most" else value >= limit - slack
     if possible:
-        return Check(claim["part"], claim["value"], None, None, f"{reason}; rows allow it")
+        return Check(claim["part"], claim["value"], f"{side} {limit:g}", None, f"{reason}; rows allow it")
     return Check(claim["part"], claim["value"], evidence.plain(limit), False, f"{reason}; rows say {side} this")
 
 

@@ -178,7 +178,7 @@ def test_pages_of_certificate_and_verification(release, tmp_path):
     assert "Every requirement holds." in (tmp_path / "c.html").read_text()
     checks = verify(release.paths["certificate"], release.paths["data"])
     verification_page(checks, release.paths["certificate"], tmp_path / "v.html")
-    assert "Everything that could be checked holds." in (tmp_path / "v.html").read_text()
+    assert "Verified in part: " in (tmp_path / "v.html").read_text()
 
 
 @pytest.fixture(scope="module")

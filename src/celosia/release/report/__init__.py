@@ -10,6 +10,7 @@ from celosia.release.report.page import LANGUAGES, render, tables_page
 
 if TYPE_CHECKING:
     from celosia.release.measuring import Comparison
+    from celosia.release.verification import Verification
 
 __all__ = ["LANGUAGES", "certificate_page", "comparison_page", "render", "tables_page", "verification_page"]
 
@@ -20,16 +21,15 @@ def comparison_page(comparison: Comparison, path: Path) -> None:
     _write(path, tables_page("Comparison", tables))
 
 
-def verification_page(checks: list[Any], certificate: Path, path: Path) -> None:
+def verification_page(found: Verification, certificate: Path, path: Path) -> None:
     """Write the result of a verification as a page, with the certificate below it."""
     from celosia.release.certificate import load_certificate
 
-    rows = [[c.claim, c.verdict, _said(c.stated), _said(c.found)] for c in checks]
-    failed = sum(c.passed is False for c in checks)
-    verdict = "Everything that could be checked holds." if not failed else f"{failed} claims do not hold."
+    rows = [[c.claim, c.verdict, _said(c.stated), _said(c.found)] for c in found]
+    verdict = found.sentence[0].upper() + found.sentence[1:]
     table = {"title": "Checks", "headings": ["claim", "verdict", "stated", "found"], "rows": rows}
     tables = [table, *_certificate_tables(load_certificate(certificate))]
-    _write(path, tables_page(f"Verification of {certificate.name}", tables, verdict=verdict, good=not failed))
+    _write(path, tables_page(f"Verification of {certificate.name}", tables, verdict=verdict, good=found.holds))
 
 
 def certificate_page(certificate: dict[str, Any], path: Path) -> None:
