@@ -29,7 +29,7 @@ def explain_risk(
     from celosia.cli.show import console, print_json
     from celosia.cli.sources import open_source
     from celosia.errors import InputError
-    from celosia.parts import find
+    from celosia.parts import build
     from celosia.release.certificate import load_record
     from celosia.release.evidence import plain, unpack_rows
     from celosia.release.explaining import explain_risk as explain
@@ -49,7 +49,7 @@ def explain_risk(
     if recorded is None:
         paired = by_key(before, after, str(key)).drop([str(key)])  # it pairs the files, nobody knows it
     else:
-        made = [s["name"] for s in recorded["steps"] if find("method", s["parameters"]["use"]).rows == "new"]  # type: ignore[attr-defined]
+        made = [one["name"] for one in recorded["steps"] if build("method", one["parameters"]).rows == "new"]
         if made:
             raise InputError(f"explain-risk: step {made[0]!r} made new records, which are nobody's.")
         paired = by_ids(before, after, unpack_rows(recorded["rows"]))

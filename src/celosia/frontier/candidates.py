@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 VARY = "vary"
 STEPS = "steps"
+PIPELINE_K = (3, 5, 10)
+PIPELINE_SUPPRESS = 0.05  # without any, one odd combination raises every level
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +35,12 @@ class Candidate:
     def family(self) -> str:
         """The names of the methods without their parameters."""
         return " + ".join(method.name for method in self.methods)
+
+    @property
+    def epsilon(self) -> float | None:
+        """The privacy loss of the steps with a formal guarantee; None when there is none."""
+        spent = [float(getattr(method, "epsilon", 0.0)) for method in self.methods if method.formal]
+        return sum(spent) if spent else None
 
     @property
     def label(self) -> str:
@@ -88,21 +96,44 @@ def graded(table: Table) -> bool:
     return bool(quasi) and all(table.schema[name].hierarchy is not None for name in quasi)
 
 
+def bounded(table: Table) -> bool:
+    """Whether the domain of every column is declared, so that noise can be drawn for it without looking at the data."""
+    special = {*table.schema.identifiers, table.schema.person, table.schema.household}
+    return all(table.schema[name].bounds is not None for name in table.names if name not in special)
+
+
 def _proposed(table: Table) -> Iterator[Candidate]:
-    """Methods that generalise where every quasi-identifier has a hierarchy, else those that suit the columns."""
+    """Methods that generalise where every quasi-identifier has a hierarchy, else those that suit the columns.
+
+    Synthetic records are among the latter: attacks that read what was done measure them. A formal guarantee is
+    proposed where the domains are declared.
+    """
     by_hierarchy = graded(table)
+    if by_hierarchy:
+        yield from _mixed_pipelines(table)
     for cls in parts("method").values():
         assert issubclass(cls, Method)
         # Noise and generalisation are not mixed: no one measure sees the loss of both.
         if not cls.explored or ("hierarchy" in cls.suits) != by_hierarchy:
             continue
-        if not by_hierarchy and not columns_for(table, cls):
+        if not by_hierarchy and (not columns_for(table, cls) or (cls.formal and not bounded(table))):
             continue
         names = list(cls.explored)
         for values in itertools.product(*(cls.explored[name] for name in names)):
             made = _made(table, {"use": cls.name, **dict(zip(names, values, strict=True))})
             if made is not None:
                 yield Candidate((made,))
+
+
+def _mixed_pipelines(table: Table) -> Iterator[Candidate]:
+    """Numbers microaggregated to values that occur, then everything generalised: less is lost in the numbers."""
+    numbers = [name for name in table.schema.quasi if str(table.schema[name].kind) == "numeric"]
+    if not numbers or len(numbers) == len(table.schema.quasi):
+        return
+    for k in PIPELINE_K:
+        grouped = {"use": "microaggregate", "columns": numbers, "k": k, "aggregate": "medoid"}
+        coarser = {"use": "generalise", "require": (f"k-anonymity(k={k})",), "suppress": PIPELINE_SUPPRESS}
+        yield Candidate((build("method", grouped), build("method", coarser)))
 
 
 def _expanded(table: Table, entry: Any) -> Iterator[Candidate]:

@@ -71,6 +71,7 @@ class Point:
             "loss": self.loss.spec(),
             "seeds": self.seeds,
             **({"decided": self.decided} if self.decided else {}),
+            **({"epsilon": self.candidate.epsilon} if self.candidate.epsilon is not None else {}),
         }
 
 
@@ -155,11 +156,15 @@ class Frontier(Shown):
     def blocks(self) -> list[Block]:
         """What there is to show: the frontier, the best, what failed."""
         decided = any(point.decided for point in self.points)
-        head = ("candidate", "risk", "loss", "score", *(["decided by"] if decided else []))
+        formal = any(point.candidate.epsilon is not None for point in self.points)
+        further = [name for name, there in (("decided by", decided), ("epsilon", formal)) if there]
+        head = ("candidate", "risk", "loss", "score", *further)
 
         def row(point: Point) -> tuple[str, ...]:
             shown = (point.label, _shown(point.risk), _shown(point.loss), f"{self.score(point):.1f}")
-            return (*shown, point.decided) if decided else shown
+            spent = "—" if point.candidate.epsilon is None else number(point.candidate.epsilon)
+            told = {"decided by": point.decided, "epsilon": spent}
+            return (*shown, *(told[name] for name in further))
 
         blocks = [
             Block(

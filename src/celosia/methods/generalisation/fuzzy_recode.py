@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -51,6 +51,9 @@ class FuzzyRecode(FuzzyCoding, Method):
     degrees: int | None = Field(
         default=None, ge=1, le=3, description="decimals of the published memberships; none: labels only"
     )
+
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"cells": (3, 5, 8)}
+    suits: ClassVar[tuple[str, ...]] = ("hierarchy", "numeric")
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Recode the columns."""

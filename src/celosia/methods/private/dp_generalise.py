@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import secrets
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -59,6 +60,8 @@ class DpGeneralise(Method):
     candidates: int = Field(default=300, ge=1, le=100_000, description="most combinations of levels that are compared")
     rows: ClassVar[Rows] = "subset"
     formal: ClassVar[bool] = True
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"epsilon": (1.0, 2.0), "delta": (1e-6,)}
+    suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
     refusal: ClassVar[str] = "who is left out is drawn anew, and another draw is another release with a cost of its own"
 
     @model_validator(mode="after")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -76,6 +77,8 @@ class DpSynthesis(Method):
     size: int | None = Field(default=None, ge=1, description="number of new rows; the noisy total when not given")
     rows: ClassVar[Rows] = "new"
     formal: ClassVar[bool] = True
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"epsilon": (0.5, 1.0, 2.0, 5.0)}
+    suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "its records are drawn from noisy counts of all records and stand for none of them"
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
@@ -49,6 +50,8 @@ class GaussianCopula(Method):
     copies: int = Field(default=1, ge=1, description="number of synthetic tables")
     within: Columns = Field(default=(), description="fit each combination of these columns apart")
     rows: ClassVar[Rows] = "new"
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"smoothing": ("auto", "all")}
+    suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "nominal")
     refusal: ClassVar[str] = "its records are drawn from the distribution of all records and stand for none of them"
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -68,6 +69,8 @@ class SequentialTrees(Method):
     copies: int = Field(default=1, ge=1, description="number of synthetic tables")
     within: Columns = Field(default=(), description="make each combination of these columns from its own records")
     where: Condition = Field(default=None, description="condition as in SQL: only these records get new values")
+    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"leaf": (5, 20, 50)}
+    suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "nominal")
     refusal: ClassVar[str] = "its records are drawn from trees over all records and stand for none of them"
 
     @property

@@ -51,6 +51,7 @@ class AttributeDisclosure(Attack):
     True
     """
 
+    discloses: ClassVar[Literal["identity", "value"]] = "value"
     reads: ClassVar[tuple[str, ...]] = ("ipso", "fcrm", "gaussian-copula", "sequential-trees", "dp-synthesis")
     known: Columns | None = Field(default=None, description="columns that the intruder knows of people")
     target: Columns | None = Field(default=None, description="columns that she wants")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -46,6 +46,7 @@ class Definetti(_InformedAttack):
     True
     """
 
+    discloses: ClassVar[Literal["identity", "value"]] = "value"
     reads: ClassVar[tuple[str, ...]] = ("anatomise",)
     target: Column | None = Field(default=None, description="sensitive column that was set apart; the declared one")
     group: Column = Field(default="group", description="column of the release that names the group")
