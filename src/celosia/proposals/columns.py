@@ -64,6 +64,9 @@ class ColumnSuggestion:
     separation: float = 0.0
     #: Whether the column stays without a role, and so out of the release, until somebody decides.
     left_out: bool = False
+    #: How many of its values stand on few records, and how many on many.
+    rare: int = 0
+    frequent: int = 0
     #: Length of the values where all have the same, and whether they are digits (and a dash).
     code_length: int = 0
     code_digits: bool = False
@@ -112,6 +115,8 @@ def suggest(table: Any) -> list[ColumnSuggestion]:
             distinction=content.distinction,
             separation=content.separation,
             date_format=content.date_format,
+            rare=content.distinct - content.frequent if content.rows >= SMALL_FILE else 0,
+            frequent=content.frequent,
             code_length=content.code_length,
             code_digits=all(value.strip().replace("-", "").isdigit() for value in content.values),
             untidy=untidy(content, kind) if judgement.role not in (Role.IDENTIFIER, Role.PERSON) else (),
@@ -184,9 +189,8 @@ def _with_hierarchy(s: ColumnSuggestion, content: Content, meaning: Meaning | No
     if s.role == Role.QUASI:
         hierarchy, why = hierarchy_for(content, s.kind, meaning)
         return replace(s, hierarchy=hierarchy, hierarchy_reason=why)
-    if s.role not in (Role.SENSITIVE, Role.INSENSITIVE) or content.rows < SMALL_FILE or not content.values:
+    if s.role not in (Role.SENSITIVE, Role.INSENSITIVE) or not s.rare:
         return s
-    rare = content.distinct - content.frequent
     if s.kind == Kind.NUMERIC and content.low is not None and content.frequent < 0.5 * content.distinct:
         base = nice_width((content.high or 0.0) - content.low, cells=100 if content.skewed else 40)
         steps: tuple[dict[str, Any], ...] = (
@@ -196,7 +200,7 @@ def _with_hierarchy(s: ColumnSuggestion, content: Content, meaning: Meaning | No
         return replace(
             s, steps=steps, steps_reason="most of its numbers stand on few records: who knows one finds the record"
         )
-    if s.kind == Kind.NUMERIC or not rare:
+    if s.kind == Kind.NUMERIC:
         return s
     if sum(count for count in content.counts if count >= RARE) < 0.5 * sum(content.counts):
         return replace(
@@ -207,7 +211,7 @@ def _with_hierarchy(s: ColumnSuggestion, content: Content, meaning: Meaning | No
         hierarchy={"use": "priority", "keep": [content.frequent]},
         hierarchy_reason=f"values on fewer than {RARE} records are hidden",
         steps=({"use": "recode", "column": s.name, "level": 1},),
-        steps_reason=f"{rare} values stand on fewer than {RARE} records",
+        steps_reason=f"{s.rare} values stand on fewer than {RARE} records",
     )
 
 

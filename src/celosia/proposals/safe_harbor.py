@@ -52,6 +52,14 @@ def _harboured(s: ColumnSuggestion, today: dt.date) -> ColumnSuggestion:
         return _removed(s, "places smaller than a state are removed", 2)
     if s.role == Role.QUASI and s.meaning is None:  # nothing says what it is, and no search makes it coarser
         return replace(s, left_out=True, if_wrong=LEFT_OUT)
+    if s.role == Role.QUASI and s.rare and s.hierarchy:
+        facts: dict[str, Any] = {"steps_reason": f"{s.rare} values stand on few records"}
+        if s.hierarchy["use"] == "priority" and s.frequent:
+            facts |= {
+                "hierarchy": {"use": "priority", "keep": [s.frequent]},
+                "hierarchy_reason": "rare values are hidden",
+            }
+        return replace(s, steps=({"use": "recode", "column": s.name, "level": 1},), **facts)
     return s
 
 
