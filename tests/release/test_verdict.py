@@ -13,6 +13,7 @@ from celosia import Verification, verify
 from celosia.cli.main import run as command
 from celosia.release import evidence
 from celosia.release.running import run
+from celosia.release.verifying import outlook
 
 POLICY = """
 [input]
@@ -214,3 +215,24 @@ def test_old_further_tables_do_not_stand_beside_new_data(tmp_path):
     policy.write_text(head)
     run(policy, overwrite=True)
     assert not (tmp_path / other["file"]).exists()
+
+
+def test_the_report_says_what_can_be_checked_of_this_release(place, tmp_path):
+    """What it promises is what a verification does: with the file alone, and with the private record."""
+    policy = place / "policy.toml"
+    policy.write_text(POLICY.replace("report = false", "report = true") + 'language = "en"\n')
+    report = run(policy, overwrite=True).paths["report"].read_text()
+    assert "These count persons, whom the file does not tell: k-anonymity, l-diversity, prosecutor, marketer." in report
+    assert "These compare with the original: altered-records, discernibility." in report
+    assert "can compute again:" not in report
+    takes = outlook(found_certificate(place))
+    alone, opened = told(verify(place / "safe.certificate.json")), told(verify(place))
+    for part in takes["persons"]:
+        (claim,) = [claim for claim in alone if claim.startswith(part)]
+        assert (alone[claim], opened[claim]) == (None, True)
+    policy.write_text(POLICY.replace('person = "who"', 'identifiers = ["who"]').replace("= false", "= true"))
+    with pytest.warns(UserWarning, match="repeats"):
+        report = run(policy, overwrite=True).paths["report"].read_text()
+    assert "Anyone with the released file can compute again: k-anonymity, l-diversity, prosecutor, marketer." in report
+    takes, alone = outlook(found_certificate(place)), told(verify(place / "safe.certificate.json"))
+    assert all(passed for claim, passed in alone.items() if claim.split("(")[0] in takes["file"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -203,6 +203,30 @@ def _risk(claim: dict[str, Any], table: Table, counted: str) -> Check:
         return _compared(claim, risk.value(table))
     except NotApplicable as error:  # it needs a column that was not released: a household, a weight
         return Check(claim["part"], claim["value"], None, None, str(error).rstrip("."))
+
+
+def outlook(stated: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The parts of a certificate by what it takes to compute them again, as :func:`verify` does.
+
+    The ``file`` alone, the ``persons`` of the private record, the ``original``, or parameters that are ``withheld``.
+    """
+    found: dict[str, list[str]] = {"file": [], "persons": [], "original": [], "withheld": []}
+    for kind, section in (("model", "requirements"), ("risk", "risks")):
+        for claim in stated[section]:
+            if claim["value"] is not None:
+                found[_takes(kind, claim, stated)].append(grammar.part(claim["part"])["use"])
+    for section in ("losses", "attacks"):
+        found["original"] += [grammar.part(claim["part"])["use"] for claim in stated.get(section, [])]
+    return {what: list(dict.fromkeys(parts)) for what, parts in found.items()}
+
+
+def _takes(kind: str, claim: dict[str, Any], stated: Mapping[str, Any]) -> str:
+    counted = claim.get("counted") or stated["counted"]
+    if _hidden(kind, claim):
+        return "withheld"
+    if counted == "candidates" or (kind == "model" and build("model", claim["part"]).compares):
+        return "original"
+    return "persons" if counted == "persons" and "person" not in stated["schema"] else "file"
 
 
 def _hidden(kind: str, claim: dict[str, Any]) -> str:

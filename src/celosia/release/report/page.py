@@ -86,6 +86,7 @@ def render(release: Release, *, edition: Edition, language: str = "en") -> str:
             column_charts=[Markup(chart) for col in columns for chart in _column_charts(col, w, internal=internal)],  # noqa: S704
             steps=[_step(step, w) for step in release.certificate["steps"]],
             limits=_limits(release, w),
+            checking=_checking(release.certificate, w),
             stem=release.certificate["release"]["file"].split(".")[0],
             share=lambda x: number(x, percent=True),
             lattices=[_lattice(nodes) for s in release.table.secrets if (nodes := s["method"].searched(s)) is not None],
@@ -256,6 +257,16 @@ def _limits(release: Release, w: Mapping[str, Any]) -> list[str]:
     if "formal" in release.certificate:
         texts.append(w["limits_of"]["differential-privacy"])
     return [*dict.fromkeys(texts), w["limits_of"]["unmeasured"], w["limits_of"]["general"]]
+
+
+def _checking(certificate: Mapping[str, Any], w: Mapping[str, Any]) -> list[str]:
+    """Who can check what of this release."""
+    from celosia.release.verifying import outlook
+
+    takes = outlook(certificate)
+    texts = [w["checking_of"][what].format(parts=", ".join(parts)) for what, parts in takes.items() if parts]
+    whole = w["checking_of"]["formal" if "formal" in certificate else "owner"]
+    return [w["checking_of"]["always"], *texts, whole]
 
 
 def _frame(frame: pl.DataFrame | None, w: Mapping[str, Any]) -> str:
