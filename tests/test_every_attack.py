@@ -18,8 +18,10 @@ from tests.reference.rows import Plain, Row
 
 import celosia
 from celosia.parts import build, parts
+from celosia.risk.attacks.density_membership import DensityMembership
 from celosia.risk.attacks.scoreboard import Scoreboard
 from celosia.risk.attacks.singling_out import People, SinglingOut
+from celosia.risk.attacks.transparency.degree_inversion import DegreeInversion
 from celosia.views.comparing.encoding import encode
 from celosia.views.persons import person_codes
 
@@ -103,6 +105,16 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"known": ["x"], "target": ["y", "t"], "tolerance": 0.4},
         {"known": ["x"], "target": ["y"], "learner": "regression", "tolerance": 0.5, "control": True},
     ],
+    "degree-inversion": [
+        {
+            "method": {"use": "fuzzy-recode", "columns": ["x"]},
+            "column": "x",
+            "degrees": ["y"],
+            "external": 0.4,
+            "tolerance": 0.5,
+        }
+    ],
+    "density-membership": [{**BOTH, "control": True, "neighbours": 1}, {**BOTH, "control": True, "neighbours": 2}],
     "definetti": [
         {"method": {"use": "anatomise"}, "target": "t", "group": "c", "columns": ["p"]},
         {"method": {"use": "anatomise"}, "target": "c", "group": "p", "columns": ["t", "name"]},
@@ -114,7 +126,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "singling-out": [{**BOTH, "size": 2, "attacks": 20}, {**BOTH, "size": 1, "attacks": 20, "control": True}],
 }
 """Attack → parameters to try; ``control``, ``external`` and ``earlier`` stand for tables."""
-COMPLETE = {"linkability", "attribute-disclosure"}
+COMPLETE = {"linkability", "attribute-disclosure", "degree-inversion", "density-membership"}
 """Attacks that break ties at random: they get continuous numbers without missing values."""
 
 
@@ -205,6 +217,11 @@ def expected_of(name: str, case: Case, parameters: dict[str, Any]):
             return [[("xy"[c.column], c.above, c.bound) for c in asked] for asked in part._predicates(people)]
 
         given = {k: v for k, v in given.items() if k not in ("size", "attacks")} | {"predicates": predicates}
+    if name == "degree-inversion":
+        given["chosen"] = DegreeInversion(**parameters).known(read(case.original)).tolist()
+    if name == "density-membership":
+        table = known(case, parameters, plain=False)["control"]
+        given["chosen"] = DensityMembership(**{**parameters, "control": table}).drawn(read(case.original))
     if name == "scoreboard":
         given["drawn"] = Scoreboard(**parameters).draw(read(case.original), read(case.protected))
     return REFERENCE[name](case.original, release_of(case, name), **given)

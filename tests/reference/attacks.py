@@ -307,10 +307,14 @@ def membership(original: Plain, protected: Plain, columns: list[str], control: P
         return [min(_away(row, other, reach) for other in protected.rows) / len(columns) for row in people.rows]
 
     members, others = person_means(original, near(original)), person_means(control, near(control))
+    return Found(_advantage(members, others), {"distance": near(original)})
+
+
+def _advantage(members: list[float], others: list[float]) -> float:
     middle = median([*members, *others])
     right = sum(1.0 if d < middle else 0.5 if d == middle else 0.0 for d in members)
     right += sum(1.0 if d > middle else 0.5 if d == middle else 0.0 for d in others)
-    return Found(max(0.0, 2 * right / (len(members) + len(others)) - 1), {"distance": near(original)})
+    return max(0.0, 2 * right / (len(members) + len(others)) - 1)
 
 
 @reference
@@ -608,3 +612,48 @@ def attribute_disclosure(
         return Found(rate, {"risk": risk})
     other = over_persons(control, [right(row) for row in control.rows])
     return Found(max(0.0, (rate - other) / (1 - other)), {"risk": risk})
+
+
+@reference
+def degree_inversion(
+    original: Plain, protected: Plain, column: str, degrees: list[str], tolerance: float, chosen: list[bool], **_: Any
+) -> Found:
+    """The mean number of the three known records with the same label (then of others) and the nearest degrees."""
+    reach = tolerance * pstdev([row[column] for row in original.rows])
+    labels = sorted({row[column] for row in protected.rows})
+    risk = []
+    for i, row in enumerate(original.rows):
+        if chosen[i]:
+            risk.append(0.0)
+            continue
+
+        def away(j: int, i: int = i) -> float:
+            mine, other = protected.rows[i], protected.rows[j]
+            apart = 10 * (labels.index(mine[column]) - labels.index(other[column]))
+            return math.hypot(apart, *(mine[d] - other[d] for d in degrees))
+
+        near = sorted((j for j in range(len(chosen)) if chosen[j]), key=away)[:3]
+        risk.append(float(abs(fmean(original.rows[j][column] for j in near) - row[column]) <= reach))
+    return Found(over_persons(original, risk), {"risk": risk})
+
+
+@reference
+def density_membership(
+    original: Plain, protected: Plain, columns: list[str], neighbours: int, control: Plain, chosen: Any
+) -> Found:
+    """Members by the distance to the release over that to half of the control; who is tried was drawn by the package."""
+    reach = _reach(columns, protected)
+    used, unused, population = ([int(i) for i in rows] for rows in chosen)
+
+    def kth(row: Row, others: Sequence[Row]) -> float:
+        return sorted(_away(row, other, reach) for other in others)[neighbours - 1]
+
+    def ratio(row: Row) -> float:
+        return (kth(row, protected.rows) + 1e-12) / (kth(row, [control.rows[i] for i in population]) + 1e-12)
+
+    def means(table: Plain, rows: list[int]) -> list[float]:
+        return person_means(table, [ratio(row) if i in rows else None for i, row in enumerate(table.rows)])
+
+    return Found(
+        _advantage(means(original, used), means(control, unused)), {"ratio": [ratio(row) for row in original.rows]}
+    )

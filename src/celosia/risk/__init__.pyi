@@ -3,6 +3,7 @@ from celosia.risk.attacks.averaging import Averaging as Averaging
 from celosia.risk.attacks.classical_disclosure_risk import ClassicalDisclosureRisk as ClassicalDisclosureRisk
 from celosia.risk.attacks.composition import Composition as Composition
 from celosia.risk.attacks.copied_uniques import CopiedUniques as CopiedUniques
+from celosia.risk.attacks.density_membership import DensityMembership as DensityMembership
 from celosia.risk.attacks.differencing import Differencing as Differencing
 from celosia.risk.attacks.disclosure_risk import DisclosureRisk as DisclosureRisk
 from celosia.risk.attacks.distance_linkage import DistanceLinkage as DistanceLinkage
@@ -19,6 +20,7 @@ from celosia.risk.attacks.transparency.attribute_disclosure import AttributeDisc
 from celosia.risk.attacks.transparency.category_posterior import CategoryPosterior as CategoryPosterior
 from celosia.risk.attacks.transparency.coding_bounds import CodingBounds as CodingBounds
 from celosia.risk.attacks.transparency.definetti import Definetti as Definetti
+from celosia.risk.attacks.transparency.degree_inversion import DegreeInversion as DegreeInversion
 from celosia.risk.attacks.transparency.group_intersection import GroupIntersection as GroupIntersection
 from celosia.risk.attacks.transparency.moved_areas import MovedAreas as MovedAreas
 from celosia.risk.attacks.transparency.noise_linkage import NoiseLinkage as NoiseLinkage
