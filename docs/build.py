@@ -16,7 +16,7 @@ from typing import Any
 from latex2mathml.converter import convert
 from pydantic_core import PydanticUndefined
 
-from celosia.parts import Part, grammar, kinds, parts
+from celosia.parts import Part, attacks_reading, grammar, kinds, measured_by, parts
 
 HERE = Path(__file__).parent
 REFERENCE = HERE / "reference"
@@ -194,7 +194,12 @@ def declared(kind: str, cls: Any) -> list[tuple[str, str]]:
     """What the part declares about itself."""
     if kind == "method":
         rows = "depends on the parameters" if isinstance(cls.rows, property) else cls.rows
-        return [("rows", rows), ("needs all rows in memory", _yes(cls.in_memory))]
+        facts = [("rows", rows), ("needs all rows in memory", _yes(cls.in_memory))]
+        readers = [f"[{name}](../attacks/{name}.md)" for name in attacks_reading(cls.name)]
+        return [*facts, ("risk measured by", ", ".join(readers) or measured_by(cls.name))]
+    if kind == "attack":
+        read = ", ".join(f"[{name}](../methods/{name}.md)" for name in cls.reads)
+        return [("reads what is published about", read or "nothing: a general attack"), ("discloses", cls.discloses)]
     if kind == "model":
         # A property means that the fact depends on the parameters.
         return [

@@ -152,7 +152,7 @@ def print_left_out(leaving: Leaving) -> None:
 
 def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool) -> None:
     """List the parts, or show one."""
-    from celosia.parts import find, kinds, parts
+    from celosia.parts import find, kinds, measured_by, parts
 
     if kind and name:
         cls = find(kind, name)
@@ -168,7 +168,7 @@ def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool)
     for each, found in listing.items():
         table = Table(title=each, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
         for part, summary in found.items():
-            table.add_row(part, summary)
+            table.add_row(part, summary, *([f"risk by {measured_by(part)}"] if each == "method" else []))
         console().print(table)
         say("")
 
@@ -176,9 +176,15 @@ def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool)
 def _print_part(cls: Any) -> None:
     import inspect
 
+    from celosia.parts import measured_by
+
     out = console()
     out.print(f"{cls.kind} {cls.name}\n")
     out.print(inspect.cleandoc(cls.__doc__ or ""))
+    if cls.kind == "method":
+        out.print(f"\nrisk measured by {measured_by(cls.name)}")
+    if cls.kind == "attack":
+        out.print(f"\nreads what is published about: {', '.join(cls.reads) or 'nothing, it is a general attack'}")
     out.print("\nparameters")
     for field, info in cls.model_fields.items():
         out.print(f"  {field}: {info.description or ''}")

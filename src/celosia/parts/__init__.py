@@ -14,7 +14,7 @@ from celosia.parts.model import Model, Verdict
 from celosia.parts.part import KIND, Credential, Part, Private, build
 from celosia.parts.places import Place, from_directory, located
 from celosia.parts.registry import find, kinds, package, parts
-from celosia.parts.threat import Attack, Risk, Threat, attacks_reading
+from celosia.parts.threat import Attack, Risk, Threat, attacks_reading, measured_by
 
 __all__ = [
     "KIND",
@@ -38,6 +38,7 @@ __all__ = [
     "find",
     "from_directory",
     "kinds",
+    "measured_by",
     "located",
     "named_columns",
     "package",

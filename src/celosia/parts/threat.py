@@ -107,3 +107,12 @@ def attacks_reading(method: str) -> tuple[str, ...]:
     ()
     """
     return tuple(name for name, cls in parts("attack").items() if method in getattr(cls, "reads", ()))
+
+
+def measured_by(method: str) -> str:
+    """The attacks that read what is published about a method, in words.
+
+    >>> measured_by("rank-swap"), measured_by("drop")
+    ('rank-intersection', 'general attacks only')
+    """
+    return ", ".join(attacks_reading(method)) or "general attacks only"

@@ -184,9 +184,12 @@ def _further(finding: Finding, w: Mapping[str, Any]) -> dict[str, str]:
     interval = finding.evidence.get("interval")
     pair = isinstance(interval, list | tuple) and len(interval) == 2
     guess = finding.evidence.get("baseline")
+    told = meaning(finding.part, w)
+    if "decided" in finding.evidence:
+        told += " " + w["decided_by"].format(attacks=", ".join(finding.evidence["decided"]))
     return {
         "name": finding.part.name,
-        "meaning": f"{w['why_not']}: {finding.reason}" if finding.value is None else meaning(finding.part, w),
+        "meaning": f"{w['why_not']}: {finding.reason}" if finding.value is None else told,
         "value": _number(finding.value),
         "interval": f"{_number(interval[0])} – {_number(interval[1])}" if pair and interval else "—",
         "baseline": _number(guess) if isinstance(guess, int | float) else "—",
@@ -225,8 +228,9 @@ def _labelled(
 
 
 def _step(step: Mapping[str, Any], w: Mapping[str, Any]) -> dict[str, str]:
-    from celosia.parts import find
+    from celosia.parts import attacks_reading, find
 
+    readers = ", ".join(attacks_reading(step["use"]))
     spec = {k: v for k, v in step.items() if k not in {"name", "withheld", "evidence"}}
     plain = {k: v for k, v in step["evidence"].items() if isinstance(v, int | float | str | bool)}
     facts = ", ".join(f"{k} {_number(v) if isinstance(v, float) else v}" for k, v in plain.items())
@@ -235,6 +239,7 @@ def _step(step: Mapping[str, Any], w: Mapping[str, Any]) -> dict[str, str]:
         "written": grammar.show(spec),
         "meaning": meaning(find("method", step["use"]), w),
         "found": facts,
+        "read": w["read_by"].format(attacks=readers) if readers else w["general_only"],
     }
 
 
