@@ -82,10 +82,12 @@ def test_rounding_down_is_undone_by_half_a_step_and_values_below_a_limit_are_exa
 def test_two_codings_are_undone_in_turn():
     x = np.arange(1000.0)
     table = celosia.read(pl.DataFrame({"x": x}))
-    protected = celosia.protect(table, "top-code(columns=[x], value=900)", "round(columns=[x], base=50, way=down)")
-    found = CodingBounds().evidence(table, protected)
-    assert found["exact"]["x"] == 0
-    assert found["value"] > 0.85
+    for limit in ("top-code(columns=[x], value=900)", "bottom-code(columns=[x], value=100)"):
+        protected = celosia.protect(table, limit, "round(columns=[x], base=50, way=down)")
+        found = CodingBounds().evidence(table, protected)
+        assert found["exact"]["x"] == 0
+        assert found["width"]["x"] == pytest.approx(50 / x.std()), "values beyond the limit have no width"
+        assert found["value"] > 0.85
 
 
 def test_shuffling_tells_the_relation_that_it_keeps_and_no_more():

@@ -62,7 +62,7 @@ def weights_within(values: Floats, means: Floats) -> Floats:
     if not varies.any():
         return np.zeros_like(whole)
     lost = max(1.0 - float((kept[varies] / whole[varies]).mean()), LEAST)
-    return np.divide(0.5 / lost, whole, out=np.zeros_like(whole), where=varies)
+    return np.asarray(np.divide(0.5 / lost, whole, out=np.zeros_like(whole), where=varies), dtype=np.float64)
 
 
 def along_component(x: Floats, y: Floats, rows: Ints) -> list[Axis]:

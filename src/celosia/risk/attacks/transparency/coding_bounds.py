@@ -88,6 +88,6 @@ def _undone(step: PublicStep, low: Floats, high: Floats, guess: Floats, y: Float
     hit = side * y == coded
     tail = known[(known < limit) & (known >= np.median(known))] if len(known) else known
     beyond = float(tail.mean() - tail.min()) if len(tail) else 0.0
-    estimate = side * (limit + beyond)
-    edges = (np.where(hit, limit, side * low), np.where(hit, np.inf, side * high))
-    return (*(edges if side > 0 else (-edges[1], -edges[0])), np.where(hit, estimate, guess))  # type: ignore[return-value]
+    ends = (limit, np.inf) if side > 0 else (-np.inf, -limit)
+    guess = np.where(hit, side * (limit + beyond), guess)
+    return np.where(hit, ends[0], low), np.where(hit, ends[1], high), guess
