@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from celosia.data.schema import Kind, Role
-from celosia.proposals.columns import IF_WRONG, LEFT_OUT, ColumnSuggestion
+from celosia.proposals.columns import IF_WRONG, ColumnSuggestion
 
 #: Three-digit ZIP areas of 20 000 people or fewer in the 2000 Census; HIPAA wants them as 000.
 SMALL_AREAS = (
@@ -50,8 +50,6 @@ def _harboured(s: ColumnSuggestion, today: dt.date) -> ColumnSuggestion:
         return _areas(s)
     if s.hipaa == 2:
         return _removed(s, "places smaller than a state are removed", 2)
-    if s.role == Role.QUASI and s.meaning is None:  # nothing says what it is, and no search makes it coarser
-        return replace(s, left_out=True, if_wrong=LEFT_OUT)
     if s.role == Role.QUASI and s.rare and s.hierarchy:
         facts: dict[str, Any] = {"steps_reason": f"{s.rare} values stand on few records"}
         if s.hierarchy["use"] == "priority" and s.frequent:
