@@ -12,12 +12,11 @@ to every table of its query that may have it.
 
 from __future__ import annotations
 
-import importlib.util
 import shlex
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 PORTABLE = ("postgres", "oracle", "mysql", "sqlite", "tsql", "duckdb", "snowflake")
 DIRECTORY = Path(__file__).parent / "statements"
@@ -79,21 +78,13 @@ def _fields(text: str) -> Fields:
 
 def statements() -> list[Statement]:
     found = []
-    for path in sorted(DIRECTORY.glob("*.py")):
+    for path in sorted(DIRECTORY.glob("*.toml")):
         if path.stem != "refused":
-            module = _load(path)
-            found += [Statement(path.stem, *one, getattr(module, "COLUMNS", None)) for one in module.CASES]
+            read = tomllib.loads(path.read_text(encoding="utf-8"))
+            found += [Statement(path.stem, *one, read.get("columns")) for one in read["cases"]]
     return found
 
 
 def refused() -> list[tuple[str, str, str]]:
-    return list(_load(DIRECTORY / "refused.py").CASES)
-
-
-def _load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"celosia_statements_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    read = tomllib.loads((DIRECTORY / "refused.toml").read_text(encoding="utf-8"))
+    return [(dialect, sql, word) for dialect, sql, word in read["cases"]]

@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.reference.closeness import distance
 from tests.reference.fuzzy import fuzzy_l_diversity, fuzzy_t_closeness, q_anonymity
-from tests.reference.rows import Plain
+from tests.reference.rows import STAR, Plain
 
 Verdict = tuple[float, bool]
 """The measured value, and whether the requirement holds."""
@@ -74,11 +74,11 @@ def _people(table: Plain, population: Sequence[dict[str, Any]]) -> list[tuple[in
 
 
 def _covers(table: Plain, column: str, cell: Any, person: dict[str, Any]) -> bool:
-    """Whether a cell is the raw value of a person, or one of the labels above it."""
+    """Whether a cell is the raw value of a person, or one of the labels above it; a star is above all values."""
     raw = person[column]
     if column in table.trees and raw is not None:
         return str(cell) in table.path(column, raw)
-    return str(cell) == str(raw)
+    return cell == STAR or str(cell) == str(raw)
 
 
 def average_risk(table: Plain, risk: float, highest: float | None = None, share: float = 0.0) -> Verdict:

@@ -72,7 +72,8 @@ class Situation:
 
 def frame_of(table: Plain) -> pl.DataFrame:
     """Plain rows as a data frame."""
-    names = list(table.rows[0]) if table.rows else [*table.quasi, *table.sensitive]
+    others = (table.person, table.weight, table.household)
+    names = list(table.rows[0]) if table.rows else [*table.quasi, *table.sensitive, "n", *filter(None, others)]
     columns = {name: [row[name] for row in table.rows] for name in names}
     return pl.DataFrame(columns, schema={name: TYPES[name] for name in names})
 
@@ -109,11 +110,11 @@ def _moved(table: Plain, move: Move) -> Plain:
         hidden = frozenset(new for new, old in enumerate(kept) if old in table.suppressed)
         return replace(table, rows=tuple(table.rows[i] for i in kept), suppressed=hidden)
     if kind == "suppress":
-        small = frozenset(i for i in table.kept if table.frequency(i) < details[0]) | table.suppressed
-        rows = tuple(
-            {**row, **dict.fromkeys(table.quasi, STAR)} if i in small else row for i, row in enumerate(table.rows)
-        )
-        return replace(table, rows=rows, suppressed=small)
+        while small := frozenset(i for i in table.shown if table.frequency(i) < details[0]):
+            stars = dict.fromkeys(table.quasi, STAR)
+            rows = tuple({**row, **stars} if i in small else row for i, row in enumerate(table.rows))
+            table = replace(table, rows=rows, suppressed=table.suppressed | small)
+        return table
     column, how = details
 
     def label(row: Row) -> Row:
@@ -212,6 +213,35 @@ def situations(seed: int) -> list[Situation]:
         Situation("unknown-person", replace(persons, rows=_blanked(persons.rows, "i"))),
         Situation("one-value", replace(plain, rows=tuple({**r, "s": "flu", "o": "low", "v": 1} for r in plain.rows))),
     ]
+
+
+def random_situation(seed: int) -> Situation:
+    """A table of any sort and size, also an empty one, one record, one value, a column without any; up to four moves."""
+    rng = np.random.default_rng(seed)
+    often, seldom = (lambda: rng.random() < 0.5), (lambda: rng.random() < 0.15)
+    missing = [None, None, "category", "category", "wildcard", "conservative"][rng.integers(6)]
+    letters = ["a", "abc", "abcd"][rng.integers(3)]
+    rows = [0, 1, 2, 5, 9, 14][rng.integers(6)]
+    table = random_table(
+        seed, rows, persons=often(), weights=often(), missing=missing, gaps=often(), letters=letters
+    )
+    for alike in ({"s": "flu"}, {"s": None}, {"v": None}, *([{"q": None}, {"q": None, "r": None}] if missing else [])):
+        if seldom():
+            table = replace(table, rows=tuple(row | alike for row in table.rows))
+    if table.person and seldom():
+        table = replace(table, rows=_blanked(table.rows, "i"))
+    moves: dict[str, Move] = {}
+    for n in range(rng.integers(5)):
+        column = "qrs"[rng.integers(3)]
+        kind, move = (
+            (f"subset {n}", ("subset", int(rng.integers(15)))),
+            (f"suppress {n}", ("suppress", int(rng.integers(2, 4)))),
+            (column, ("recode", column, int(rng.integers(1, 3)))),
+            ("s", ("map", "s", {"cold": "flu", "tbc": "hiv"})),
+            ("v", ("map", "v", {"1": "few", "2": "few", "5": "many", "9": "many"})),
+        )[rng.integers(5)]
+        moves.setdefault(kind, move)  # a column is recoded once
+    return Situation(f"{seed}", table, tuple(moves.values()))
 
 
 def _blanked(rows: tuple[Row, ...], column: str) -> tuple[Row, ...]:

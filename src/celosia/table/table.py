@@ -297,6 +297,8 @@ class Table(Shown):
         self._known(name)
         table = self.identified()  # a join may move rows
         small = pl.DataFrame({name: values, "label": labels}).cast({name: self.polars_types()[name]})
+        if small["label"].dtype == pl.Null:  # no value, or missing ones only: labels are text all the same
+            small = small.cast({"label": pl.String})
         if name in self.schema.quasi and self.suppressed() and STAR not in small[name]:  # those keep their stars
             small = pl.concat([small, pl.DataFrame({name: [STAR], "label": [STAR]})], how="vertical_relaxed")
         frame = self.engine.map(table.rows.frame, name, small[name], small["label"])

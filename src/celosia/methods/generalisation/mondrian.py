@@ -101,8 +101,10 @@ class Mondrian(Method):
         kept = table if rows.all() else table.take(table.ids()[rows])
         wish = targets(self.name, table, self.target)
         counted = groups(kept, self.require, None if wish is None else wish[rows], table.classes.total)
-        if not len(kept):
+        if not len(table):
             return Outcome(table, {"classes": 0})
+        if not len(kept):
+            raise DataError("mondrian: every record is suppressed already: nothing is left to partition.")
         check_possible(self.name, self.require, counted)
         all_axes = axes(kept, self.weights)
         made = self._partition(kept, all_axes, counted)

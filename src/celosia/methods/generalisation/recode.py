@@ -89,12 +89,10 @@ class Recode(Method):
             return self._cut(table, self._made(table), open_ended=False)
         values = table.classes.domain(self.column)
         if self.mapping is not None:
-            import polars as pl
-
             from celosia.hierarchy import texts
 
             new = [text if text is None else self.mapping.get(text, text) for text in texts(values)]
-            return Outcome(table.map(self.column, values, pl.Series(new, dtype=pl.String)))
+            return Outcome(table.map(self.column, values, new))
         levels = table.levels(self.column, values)
         highest = max(self.level or 0, self.rest)
         if highest > levels.height:
