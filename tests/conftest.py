@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import socket
 import threading
 import time
@@ -33,6 +34,22 @@ def shared() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Debian's Chromium; ended with the module, since two of Playwright cannot run at once."""
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("needs Debian's chromium")
+    from playwright.sync_api import sync_playwright
+
+    quiet = ("background-networking", "component-update", "sync", "gpu")
+    with sync_playwright() as play:
+        flags = ["--no-sandbox", *(f"--disable-{what}" for what in quiet)]
+        opened = play.chromium.launch(executable_path=found, args=flags)
+        yield opened
+        opened.close()
 
 
 @pytest.fixture(params=["polars", "duckdb"])

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
 from celosia.consent.owners.store import Preferences
 from celosia.consent.rules.rules import Catalogue, read_toml
-
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 def _load(name: str) -> ModuleType:
@@ -61,20 +51,6 @@ def store(tmp_path: Path) -> Iterator[Preferences]:
 @pytest.fixture(scope="session")
 def notation() -> ModuleType:
     return _load("notation")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Debian's Chromium; ended with the module, since two of Playwright cannot run at once."""
-    found = shutil.which("chromium")
-    if found is None:
-        pytest.skip("needs Debian's chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        opened = play.chromium.launch(executable_path=found, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.reference.sources import PLACES
 
 import celosia
 from celosia.consent.protection.measures import losses, re_identification, singletons
@@ -26,17 +27,8 @@ def table_of(rows, extra_columns=None, **roles):
 
 def figure_5_1():
     """Leaves with 5, 2, 3, 2, 1, 3 (one private), 2 (one private) rows; k = 2, X = 1."""
-    places = [
-        ("Guanacaste", "Nicoya", "Nicoya", 5, 0),
-        ("Guanacaste", "Liberia", "Nacascolo", 2, 0),
-        ("Guanacaste", "Liberia", "Mayorga", 3, 0),
-        ("Heredia", "Flores", "Barrantes", 2, 0),
-        ("Heredia", "Flores", "Llorente", 1, 0),
-        ("Heredia", "Barva", "San Pablo", 3, 1),
-        ("Heredia", "Barva", "San Roque", 2, 1),
-    ]
-    rows = [(p, c, d) for p, c, d, n, _ in places for _ in range(n)]
-    extra = np.array([1 if i < b else 0 for *_, n, b in places for i in range(n)])
+    rows = [(p, c, d) for p, c, d, n, _ in PLACES for _ in range(n)]
+    extra = np.array([1 if i < b else 0 for *_, n, b in PLACES for i in range(n)])
     return table_of(rows), extra
 
 

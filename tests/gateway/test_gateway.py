@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from celosia.errors import BudgetError, InputError, PolicyError
+from celosia.experiments.lecture.people import EDUCATION
 from celosia.gateway import commands
 from celosia.gateway.audit import audit
 from celosia.gateway.databases import open_database
@@ -21,24 +22,6 @@ from celosia.gateway.sql.parse import Refused
 from celosia.mathematics.budget.cost import Cost
 
 NAMES = "age workclass fnlwgt education education_num marital occupation relationship race sex gain loss hours country target"
-EDUCATION = [
-    "10th",
-    "11th",
-    "12th",
-    "1st-4th",
-    "5th-6th",
-    "7th-8th",
-    "9th",
-    "Assoc-acdm",
-    "Assoc-voc",
-    "Bachelors",
-    "Doctorate",
-    "HS-grad",
-    "Masters",
-    "Preschool",
-    "Prof-school",
-    "Some-college",
-]
 COLUMNS = {
     "name": {"type": "text"},
     "age": {"type": "integer", "bounds": [17, 90]},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from tests.reference.sources import PATIENTS
 
 import celosia
 from celosia.hierarchy.intervals import Intervals
@@ -39,27 +40,10 @@ def test_nine_people_of_the_lecture(engine):
 
 
 def test_twelve_patients_of_the_lecture():
-    data = {
-        "zip": [
-            "13053",
-            "13068",
-            "13068",
-            "13053",
-            "14853",
-            "14853",
-            "14850",
-            "14850",
-            "13053",
-            "13053",
-            "13068",
-            "13068",
-        ],
-        "age": [28, 29, 21, 23, 50, 55, 47, 59, 31, 37, 36, 32],
-    }
     schema = celosia.Schema.of(
         quasi=["zip", "age"], hierarchies={"zip": Prefixes(), "age": Intervals(breaks=(30, 41), style="range")}
     )
-    raw = celosia.read(pl.DataFrame(data), schema)
+    raw = celosia.read(pl.DataFrame(PATIENTS), schema)
     assert KAnonymity(k=4).value(raw) == 1
     zips = raw.levels("zip")
     mixed = raw.map("zip", zips.values, zips.cut(["130**", "1485*"]))

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.reference.sources import ADULT
 
 import celosia
 from celosia.classes.counts import ClassCounts, ValueCounts
@@ -29,17 +30,6 @@ from celosia.parts import build
 from celosia.search.lattice.objective import ClassObjective, Domain
 from celosia.views.comparing.coverage import coverages
 
-ADULT = (
-    "sex",
-    "age",
-    "race",
-    "marital-status",
-    "education",
-    "native-country",
-    "workclass",
-    "occupation",
-    "salary-class",
-)
 ALL = (
     *(Ambiguity(), AverageClassSize(), CertaintyPenalty(), Discernibility(), DomainLoss(), Height(), KullbackLeibler()),
     *(NonUniformEntropy(), NonUniformEntropy(normalised=False), Precision(), Suppression(), Suppression(of="cells")),

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import polars as pl
 import pytest
+from tests.reference.sources import ADULT, adult_tables
 from tests.search import reference
 
 import celosia
@@ -17,10 +18,6 @@ from celosia.search.lattice.check import Checker
 from celosia.search.lattice.lattice import search
 from celosia.search.lattice.tables import ClassTables
 
-QUASI = (
-    *("sex", "age", "race", "marital-status", "education"),
-    *("native-country", "workclass", "occupation", "salary-class"),
-)
 SKIPPED = {"payout", "ebil"}
 
 MODELS = {
@@ -78,20 +75,8 @@ def scenarios():
 def adult():
     from tests.conftest import SHARED
 
-    folder = SHARED / "data/adult"
-    if not folder.exists():
-        pytest.skip("needs the reference data, which are not part of the project")
-    frame = pl.read_csv(folder / "adult.csv", separator=";")
-    files = {name: str(folder / f"adult_hierarchy_{name}.csv") for name in QUASI}
-
-    def table(names):
-        sensitive = [name for name in QUASI if name not in names]
-        schema = celosia.Schema.of(quasi=names, sensitive=sensitive, hierarchies=files)
-        return celosia.read(frame, schema)
-
-    return {len(names): table(names) for names in (QUASI, tuple(n for n in QUASI if n != "occupation"))} | {
-        "age": table(tuple(n for n in QUASI if n != "age"))
-    }
+    eight, others = (tuple(n for n in ADULT if n != name) for name in ("occupation", "age"))
+    return dict(zip((9, 8, "age"), adult_tables(SHARED, ADULT, eight, others), strict=True))
 
 
 def require(row):

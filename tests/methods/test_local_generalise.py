@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.reference.sources import ADULT, adult_tables
 
 import celosia
 from celosia.errors import ParameterError, RequirementError
@@ -167,19 +168,8 @@ def test_every_class_holds(rows, require):
 @pytest.fixture(scope="module")
 def adult():
     from tests.conftest import SHARED
-    from tests.methods.test_generalise_golden import QUASI
 
-    folder = SHARED / "data/adult"
-    if not folder.exists():
-        pytest.skip("needs the reference data, which are not part of the project")
-    frame = pl.read_csv(folder / "adult.csv", separator=";")
-    files = {name: str(folder / f"adult_hierarchy_{name}.csv") for name in QUASI}
-
-    def make(quasi):
-        rest = [name for name in QUASI if name not in quasi]
-        return celosia.read(frame, celosia.Schema.of(quasi=quasi, sensitive=rest, hierarchies=files))
-
-    return make(QUASI), make(tuple(name for name in QUASI if name != "occupation"))
+    return adult_tables(SHARED, ADULT, tuple(name for name in ADULT if name != "occupation"))
 
 
 def test_adult_keeps_more_detail_than_the_reference_tool(adult):

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.reference.sources import CENSUS
 
 import celosia
 from celosia.errors import DataError, ParameterError, RequirementError, UnknownName
@@ -15,10 +16,6 @@ from celosia.models.k_anonymity import KAnonymity
 from celosia.models.l_diversity import LDiversity
 from celosia.models.t_closeness import TCloseness
 
-ADULT = [
-    "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race",
-    "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income",
-]  # fmt: skip
 # the order in which the reference experiment takes its 1, 6 or 12 quasi-identifiers
 TWELVE = [
     "age", "workclass", "fnlwgt", "education-num", "marital-status", "occupation", "relationship", "sex", "capital-gain",
@@ -59,7 +56,7 @@ def adult(request):
     if not path.exists():
         pytest.skip("needs the reference file adult.data, which is not part of the project")
     numbers = ["fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
-    frame = pl.read_csv(path, has_header=False, new_columns=ADULT).drop_nulls()
+    frame = pl.read_csv(path, has_header=False, new_columns=CENSUS).drop_nulls()
     return frame.with_columns(pl.col(pl.String).str.strip_chars()).with_columns(pl.col(numbers).cast(pl.Int64))
 
 

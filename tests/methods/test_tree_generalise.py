@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.reference.sources import PLACES
 
 import celosia
 from celosia.errors import ParameterError, RequirementError, SchemaError
@@ -12,20 +13,10 @@ from celosia.methods.generalisation.tree_generalise import TreeGeneralise
 from celosia.search.partition.tree_merge import merge
 
 PLACE = ["province", "canton", "district"]
-# figure 5.1: province, canton, district, rows, private rows
-FIGURE = [
-    ("Guanacaste", "Nicoya", "Nicoya", 5, 0),
-    ("Guanacaste", "Liberia", "Nacascolo", 2, 0),
-    ("Guanacaste", "Liberia", "Mayorga", 3, 0),
-    ("Heredia", "Flores", "Barrantes", 2, 0),
-    ("Heredia", "Flores", "Llorente", 1, 0),
-    ("Heredia", "Barva", "San Pablo", 3, 1),
-    ("Heredia", "Barva", "San Roque", 2, 1),
-]
 
 
 def figure(engine="polars", **more):
-    rows = [(p, c, d, i < private) for p, c, d, n, private in FIGURE for i in range(n)]
+    rows = [(p, c, d, i < private) for p, c, d, n, private in PLACES for i in range(n)]
     data = pl.DataFrame(rows, schema=[*PLACE, "private"], orient="row")
     return celosia.read(data, celosia.Schema.of(quasi=PLACE, **more), engine=engine)
 
@@ -59,7 +50,7 @@ def test_figure_with_sets_and_with_targets():
 
 
 def test_one_column_with_a_hierarchy():
-    tree = [[d, c, p, "*"] for p, c, d, *_ in FIGURE]
+    tree = [[d, c, p, "*"] for p, c, d, *_ in PLACES]
     data = figure().polars().select("district", "private")
     original = celosia.read(data, celosia.Schema.of(quasi=["district"], hierarchies={"district": tree}))
     protected = celosia.protect(original, TreeGeneralise(columns=["district"], k=2, private="private", extra=1))

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from tests.reference.sources import ADULT
 
 import celosia
 from celosia.hierarchy import hierarchy
@@ -18,18 +19,6 @@ from celosia.models.k_map import KMap
 from celosia.models.l_diversity import LDiversity
 from celosia.models.t_closeness import TCloseness
 from celosia.risk.prosecutor import Prosecutor
-
-ADULT = (
-    "sex",
-    "age",
-    "race",
-    "marital-status",
-    "education",
-    "native-country",
-    "workclass",
-    "occupation",
-    "salary-class",
-)
 
 
 @pytest.mark.parametrize(("column", "c", "file"), [("electcon", 2, "electcon"), ("hhcivil", 1, "hhcivil_c1")])

@@ -222,9 +222,7 @@ def random_situation(seed: int) -> Situation:
     missing = [None, None, "category", "category", "wildcard", "conservative"][rng.integers(6)]
     letters = ["a", "abc", "abcd"][rng.integers(3)]
     rows = [0, 1, 2, 5, 9, 14][rng.integers(6)]
-    table = random_table(
-        seed, rows, persons=often(), weights=often(), missing=missing, gaps=often(), letters=letters
-    )
+    table = random_table(seed, rows, persons=often(), weights=often(), missing=missing, gaps=often(), letters=letters)
     for alike in ({"s": "flu"}, {"s": None}, {"v": None}, *([{"q": None}, {"q": None, "r": None}] if missing else [])):
         if seldom():
             table = replace(table, rows=tuple(row | alike for row in table.rows))

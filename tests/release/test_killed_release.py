@@ -11,26 +11,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.reference.sources import FEW_SUPPRESSED
 
 from celosia.cli.main import run as command
 from celosia.release.evidence import file_hash
 from celosia.release.running import run
 from celosia.release.verifying import verify
 
-POLICY = """
-[input]
-path = "people.csv"
-[schema]
-quasi = ["age", "city"]
-[[require]]
-use = "k-anonymity"
-k = 3
-[[step]]
-use = "suppress-records"
-require = ["k-anonymity(k=3)"]
-[output]
-path = "out/safe.csv"
-"""
+POLICY = FEW_SUPPRESSED
 # `celosia run --overwrite`, dead before the n-th file of its release gets its name.
 KILLED = """
 import os, signal, sys

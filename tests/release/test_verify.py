@@ -8,26 +8,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.reference.sources import FEW_SUPPRESSED
 
 from celosia.errors import CelosiaError, DataError
 from celosia.release.running import run
 from celosia.release.verifying import Check, verify
 
-POLICY = """
-[input]
-path = "people.csv"
-[schema]
-quasi = ["age", "city"]
-[[require]]
-use = "k-anonymity"
-k = 3
-[[step]]
-use = "suppress-records"
-require = ["k-anonymity(k=3)"]
-[output]
-path = "out/safe.csv"
-report = false
-"""
+POLICY = f"{FEW_SUPPRESSED}report = false\n"
 
 
 @pytest.fixture

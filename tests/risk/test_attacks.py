@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.stats import binomtest
+from tests.reference.sources import PATIENTS
 
 import celosia
 from celosia.consent.protection.measures import re_identification
@@ -217,26 +218,7 @@ def test_the_match_of_the_lecture_is_false():
 
 
 def test_generalised_cells_join_with_what_they_can_stand_for():
-    raw = pl.DataFrame(
-        {
-            "who": [f"p{i}" for i in range(12)],
-            "zip": [
-                "13053",
-                "13068",
-                "13068",
-                "13053",
-                "14853",
-                "14853",
-                "14850",
-                "14850",
-                "13053",
-                "13053",
-                "13068",
-                "13068",
-            ],
-            "age": [28, 29, 21, 23, 50, 55, 47, 59, 31, 37, 36, 32],
-        }
-    )
+    raw = pl.DataFrame({"who": [f"p{i}" for i in range(12)], **PATIENTS})
     release = raw.with_columns(
         who=pl.lit("*"),
         zip=pl.Series(["130**"] * 4 + ["1485*"] * 4 + ["130**"] * 4),

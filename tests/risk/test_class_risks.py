@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.reference.sources import ADULT
 
 import celosia
 from celosia.errors import NotApplicable, ParameterError, UnknownName
@@ -18,18 +19,6 @@ from celosia.risk.homogeneity import Homogeneity
 from celosia.risk.journalist import Journalist
 from celosia.risk.marketer import Marketer
 from celosia.risk.uniqueness import Uniqueness
-
-ADULT = [
-    "sex",
-    "age",
-    "race",
-    "marital-status",
-    "education",
-    "native-country",
-    "workclass",
-    "occupation",
-    "salary-class",
-]
 
 
 def table(data, quasi, sensitive=(), **facts):
@@ -280,7 +269,7 @@ def test_uniqueness_of_table_3():
 
 def test_all_511_subsets_of_adult(shared):
     data = pl.read_csv(shared("data/adult/adult.csv"), separator=";")
-    adult = celosia.read(data, celosia.Schema.of(quasi=ADULT))
+    adult = celosia.read(data, celosia.Schema.of(quasi=list(ADULT)))
     profile = Uniqueness().profile(adult)
     assert len(profile) == 511
     last = profile.row(-1, named=True)

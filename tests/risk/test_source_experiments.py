@@ -8,15 +8,11 @@ import io
 import numpy as np
 import polars as pl
 import pytest
+from tests.reference.sources import CENSUS
 
 import celosia
 from celosia.risk.attacks.inference_attack import InferenceAttack
 from celosia.risk.individual_risk import IndividualRisk
-
-ADULT = [
-    "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race",
-    "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income",
-]  # fmt: skip
 
 
 def tertiles(values):
@@ -45,7 +41,7 @@ def test_risk_counts_of_global_recode_on_the_census(shared):
 
 def test_accuracy_without_a_baseline_means_nothing(shared):
     """Race on the adult file: 80 % right by a tree, and yet worse than always saying the most frequent value."""
-    data = pl.read_csv(shared("data/adult.data"), has_header=False, new_columns=ADULT)
+    data = pl.read_csv(shared("data/adult.data"), has_header=False, new_columns=CENSUS)
     data = data.with_columns(pl.col(pl.String).str.strip_chars())
     data = data.filter(~pl.any_horizontal(pl.col(pl.String) == "?"))
     assert len(data) == 30_162

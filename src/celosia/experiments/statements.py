@@ -56,6 +56,18 @@ def counted(statements: Sequence[Statement]) -> dict[str, dict[str, int]]:
     return table
 
 
+def summary(name: str, statements: Sequence[Statement]) -> dict[str, Any]:
+    """The report of an experiment that checks statements: how many come out, and each of them."""
+    counts = counted(statements)
+    return {
+        "experiment": name,
+        "printed statements": counts["printed"]["checked"],
+        "come out": counts["printed"]["come out"],
+        "counts": counts,
+        "statements": [statement.data() for statement in statements],
+    }
+
+
 def _same(stated: Any, computed: Any, within: float, relative: float) -> bool:
     if isinstance(stated, bool) or isinstance(computed, bool):
         return stated is computed

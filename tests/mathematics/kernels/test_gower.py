@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from celosia.mathematics.kernels.neighbours.gower import LABEL, NUMBER, ORDER, TABLE, edit_distances, mdav_mixed
+from celosia.mathematics.kernels.neighbours.gower import LABEL, NUMBER, ORDER, TABLE, Mixed, edit_distances, mdav_mixed
 
 
 def plain(cells, kinds, weights, table, k):
@@ -66,7 +66,7 @@ def test_groups_as_defined(seed):
     weights = np.array([1.0, 2.0, 0.5, 1.0])
     table = np.array([[0.0, 0.25, 1], [0.25, 0, 0.5], [1, 0.5, 0]])
     sizes = np.array([0, 5, 4, 3])
-    found = mdav_mixed(cells, kinds, weights, table.reshape(-1), np.zeros(4, np.int64), sizes, k)
+    found = mdav_mixed(Mixed(cells, kinds, weights, table.reshape(-1), np.zeros(4, np.int64), sizes), k)
     assert found.tolist() == plain(cells, kinds, weights, table, k).tolist()
 
 

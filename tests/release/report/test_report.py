@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import polars as pl
@@ -16,15 +15,6 @@ from celosia.release.report.charts import bars, number
 from celosia.release.report.page import words
 from celosia.release.running import run
 from celosia.release.verifying import verify
-
-CHROMIUM = shutil.which("chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture(scope="module")
@@ -179,18 +169,6 @@ def test_pages_of_certificate_and_verification(release, tmp_path):
     checks = verify(release.paths["certificate"], release.paths["data"])
     verification_page(checks, release.paths["certificate"], tmp_path / "v.html")
     assert "Verified in part: " in (tmp_path / "v.html").read_text()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("needs Debian's chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        opened = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

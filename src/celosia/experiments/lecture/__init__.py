@@ -34,7 +34,7 @@ def reproduce(
     """
     from celosia.experiments.lecture import anonymity, attacks, noise, separation
     from celosia.experiments.lecture.people import gateway, people
-    from celosia.experiments.statements import Section, counted, page, printed_tables, sections_of
+    from celosia.experiments.statements import Section, page, printed_tables, sections_of, summary
 
     tell = progress or (lambda *_: None)
     tables = tables or printed_tables(NAME)
@@ -52,15 +52,7 @@ def reproduce(
                 attacks.selective(opened),
                 attacks.averaging(opened),
             ]
-    counts = counted(checked)
-    report = {
-        "experiment": NAME,
-        "printed statements": counts["printed"]["checked"],
-        "come out": counts["printed"]["come out"],
-        "counts": counts,
-        "statements": [statement.data() for statement in checked],
-        "attacks": stories,
-    }
+    report = summary(NAME, checked) | {"attacks": stories}
     told = [
         Section(f"Attack: {s['name']}", s["story"], facts={k: v for k, v in s.items() if k not in TOLD}, why=s["why"])
         for s in stories

@@ -28,7 +28,7 @@ def reproduce(
 
     ``tables`` are the tables as they are printed, unless given.
     """
-    from celosia.experiments.statements import counted, page, printed_tables, sections_of
+    from celosia.experiments.statements import page, printed_tables, sections_of, summary
     from celosia.experiments.textbook import disclosure, figures, losses, masking
 
     tell = progress or (lambda *_: None)
@@ -39,15 +39,7 @@ def reproduce(
         checked += part.statements(tables)
     tell("figures", 0.75)
     drawn = figures.sections(tables)
-    counts = counted(checked)
-    report = {
-        "experiment": NAME,
-        "printed statements": counts["printed"]["checked"],
-        "come out": counts["printed"]["come out"],
-        "counts": counts,
-        "statements": [statement.data() for statement in checked],
-        "figures": [section.name for section in drawn],
-    }
+    report = summary(NAME, checked) | {"figures": [section.name for section in drawn]}
     html = page(
         "Privacy in data publishing: the introduction, run again", INTRO, checked, [*sections_of(checked), *drawn]
     )

@@ -14,8 +14,8 @@ from celosia.errors import ParameterError, RequirementError, UnknownName
 from celosia.methods.bases.class_aggregates import Aggregate, aggregated
 from celosia.methods.bases.quasi_codes import QuasiCodes, quasi_codes
 from celosia.methods.bases.relabelling import by_level
-from celosia.parts import Loss, Method, Model, build
-from celosia.parts.method import Rows
+from celosia.methods.bases.suppressing import _SuppressingMethod
+from celosia.parts import Loss, Model, build
 from celosia.search.lattice.aggregates import with_aggregates
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.explanation import explored, how_good
@@ -27,7 +27,6 @@ from celosia.table.targets import Target, targets, wished
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.data.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -37,7 +36,7 @@ PATIENCE = 60.0
 """Seconds spent on a lattice too large to search completely, unless told otherwise."""
 
 
-class Generalise(Method):
+class Generalise(_SuppressingMethod):
     r"""Replace the values of each quasi-identifier by those of one level of its hierarchy, the best levels there are.
 
     .. math:: \min_{\ell,\, S} \; loss(T_{\ell, S}) \quad\text{so that every class of } T_{\ell, S}
@@ -88,22 +87,9 @@ class Generalise(Method):
     }
     suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
 
-    @property
-    def rows(self) -> Rows:  # type: ignore[override]
-        """Suppressed records keep their rows unless they are dropped."""
-        return "subset" if self.drop else "same"
-
-    def requirements(self) -> tuple[Model, ...]:
-        """What every class of the result meets."""
-        return self.require
-
     def wishes(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """The class sizes of ``target``."""
         return wished(self.name, table, self.target)
-
-    def overwrites(self, schema: Schema) -> tuple[str, ...]:
-        """The quasi-identifiers; with ``blank`` the sensitive columns too."""
-        return (*schema.quasi, *(schema.sensitive if self.blank else ()))
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Search, generalise, suppress."""
@@ -140,7 +126,7 @@ class Generalise(Method):
                 changed[name] = aggregated(self.name, table, name, how, labels, ~hidden)
         done = table.replace(changed) if changed else table
         if hidden.any():
-            done = done.suppress(hidden, drop=self.drop, blank=table.schema.sensitive if self.blank else ())
+            done = self.suppressed(done, hidden)
         private = _private(coded, found)
         if self.aggregate:
             private.pop("transformation")  # the value of a class belongs to its records, not to new ones

@@ -11,9 +11,9 @@ from pydantic import Field
 from celosia.errors import ParameterError, RequirementError
 from celosia.methods.bases.quasi_codes import QuasiCodes, QuasiColumn, quasi_codes
 from celosia.methods.bases.relabelling import by_class
+from celosia.methods.bases.suppressing import _SuppressingMethod
 from celosia.methods.generalisation.generalise import level_range, patience, unmet
-from celosia.parts import Method, Model
-from celosia.parts.method import Rows
+from celosia.parts import Model
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.explanation import how_good
 from celosia.search.lattice.objective import ColumnObjective
@@ -26,12 +26,11 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.data.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
 
 
-class LocalGeneralise(Method):
+class LocalGeneralise(_SuppressingMethod):
     r"""Replace quasi-identifiers by values of their hierarchies, at levels chosen for each class of records.
 
     .. math:: \min \frac1{nm} \sum_i \sum_j \frac{share(\tilde x_{ij}) - 1/D_j}{1 - 1/D_j}
@@ -65,22 +64,9 @@ class LocalGeneralise(Method):
     drop: bool = Field(default=False, description="remove suppressed rows instead of keeping them with stars")
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
 
-    @property
-    def rows(self) -> Rows:  # type: ignore[override]
-        """Suppressed records keep their rows unless they are dropped."""
-        return "subset" if self.drop else "same"
-
-    def requirements(self) -> tuple[Model, ...]:
-        """What every class of the result meets."""
-        return self.require
-
     def wishes(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """The class sizes of ``target``."""
         return wished(self.name, table, self.target)
-
-    def overwrites(self, schema: Schema) -> tuple[str, ...]:
-        """The quasi-identifiers; with ``blank`` the sensitive columns too."""
-        return (*schema.quasi, *(schema.sensitive if self.blank else ()))
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Find the classes, generalise each, suppress what is left over."""
@@ -114,7 +100,7 @@ class LocalGeneralise(Method):
             if int(hidden[coded.active].sum()) > limit:
                 raise RequirementError(_too_many(self.require, checker, upper, int(hidden[coded.active].sum())))
         if hidden.any():
-            done = done.suppress(hidden, drop=self.drop, blank=table.schema.sensitive if self.blank else ())
+            done = self.suppressed(done, hidden)
         facts = _evidence(coded, checker, found, lower, upper, may_suppress=limit > 0) | {
             "suppressed": int(hidden[coded.active].sum())
         }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from celosia.errors import ParameterError, RequirementError
+from celosia.errors import DataError, ParameterError, RequirementError
 from celosia.parts import Method, Model
 from celosia.table import Outcome
 from celosia.table.targets import Target, targets, wished

@@ -156,7 +156,7 @@ class MixedMicroaggregate(Method):
         return np.asarray(1.0 - near, dtype=np.float64)
 
     def _groups(self, table: Table, unit: Units, axes: Sequence[Axis]) -> Ints:
-        from celosia.mathematics.kernels.neighbours.gower import mdav_mixed
+        from celosia.mathematics.kernels.neighbours.gower import Mixed, mdav_mixed
 
         cells = np.column_stack([axis.cells for axis in axes])
         gone = np.isnan(cells)
@@ -169,15 +169,15 @@ class MixedMicroaggregate(Method):
             persons.enough(rows, parted=bool(self.within), missing=bool(gone.any()))
             if used:
                 tables = [np.empty(0) if axis.table is None else axis.table.reshape(-1) for axis in used]
-                found = mdav_mixed(
+                mixed = Mixed(
                     np.column_stack([axis.cells[rows] for axis in used]),
                     np.array([axis.kind for axis in used]),
                     np.array([self.weights.get(axis.name, 1.0) for axis in used]),
                     np.concatenate(tables),
                     np.concatenate([[0], np.cumsum([len(one) for one in tables])[:-1]]).astype(np.int64),
                     np.array([axis.size for axis in used]),
-                    self.k,
                 )
+                found = mdav_mixed(mixed, self.k)
                 found = persons.join(rows, found, partial(_wide, axes, rows))
             label[rows] = count + found
             count += int(found.max()) + 1

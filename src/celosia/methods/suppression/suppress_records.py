@@ -9,19 +9,18 @@ from pydantic import Field
 
 from celosia.data.schema import Missing
 from celosia.errors import ParameterError, RequirementError
-from celosia.parts import Method, Model
-from celosia.parts.method import Rows
+from celosia.methods.bases.suppressing import _SuppressingMethod
+from celosia.parts import Model
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.data.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
 
 
-class SuppressRecords(Method):
+class SuppressRecords(_SuppressingMethod):
     """Suppress the records of every class that violates a requirement.
 
     A suppressed record keeps its row, with ``*`` in the quasi-identifiers; it belongs to no class, counts in no risk,
@@ -38,19 +37,6 @@ class SuppressRecords(Method):
     drop: bool = Field(default=False, description="remove the rows instead of keeping them with stars")
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
     refusal: ClassVar[str] = "records are suppressed for the classes of their own file: run the policy on the new one"
-
-    @property
-    def rows(self) -> Rows:  # type: ignore[override]
-        """Suppressed records keep their rows unless they are dropped."""
-        return "subset" if self.drop else "same"
-
-    def requirements(self) -> tuple[Model, ...]:
-        """What every class of the result meets."""
-        return self.require
-
-    def overwrites(self, schema: Schema) -> tuple[str, ...]:
-        """The quasi-identifiers; with ``blank`` the sensitive columns too."""
-        return (*schema.quasi, *(schema.sensitive if self.blank else ()))
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Suppress what violates, until nothing does."""

@@ -119,7 +119,7 @@ def blank_cells(
     goal = Goal(k, lack, sampling) if persons is None else Goal(rows_of(persons, k), None, None, k, persons)
 
     def on(wanted: Sequence[Sequence[int]]) -> Blanking:
-        return _visit(codes, wanted, goal, reading, weights, blocks, fixed, seconds)
+        return _visit(codes, wanted, _Wish(goal, reading, weights, blocks, fixed, seconds))
 
     if subsets is None or len(subsets) == 0:
         return on(every)
@@ -138,16 +138,19 @@ def joined(parts: Sequence[Ints], made: Sequence[Blanking]) -> Blanking:
     return Blanking(cells[back], cost, bound, all(one.optimal for one in made))
 
 
-def _visit(
-    codes: NDArray[np.int32],
-    subsets: Sequence[Sequence[int]],
-    goal: Goal,
-    reading: Reading,
-    weights: Sequence[float],
-    blocks: Sequence[Sequence[int]],
-    fixed: NDArray[np.int32] | None,
-    seconds: float | None,
-) -> Blanking:
+@dataclass(frozen=True, eq=False)
+class _Wish:
+    """What the blanking of a table must reach, and what it may cost."""
+
+    goal: Goal
+    reading: Reading
+    weights: Sequence[float]
+    blocks: Sequence[Sequence[int]]
+    fixed: NDArray[np.int32] | None
+    seconds: float | None
+
+
+def _visit(codes: NDArray[np.int32], subsets: Sequence[Sequence[int]], wish: _Wish) -> Blanking:
     """Visit the subsets in turn until none of them lacks anything."""
     work = np.array(codes, np.int32, order="C")
     todo = [sorted(subset) for subset in subsets]
@@ -157,29 +160,21 @@ def _visit(
     while again:
         again = False
         for subset in todo:
-            while (choice := _step(work, subset, goal, reading, weights, blocks, fixed, seconds)) is not None:
+            while (choice := _step(work, subset, wish)) is not None:
                 again = len(todo) > 1
                 bound = choice.bound if rounds == 0 else bound  # later rounds start from changed records
                 rounds += 1
                 optimal = optimal and choice.optimal
     cells = (work < 0) & (codes >= 0)
-    proven = rounds == 0 or (rounds == 1 and optimal and goal.persons is None)
-    bound = bound if goal.persons is None else 0.0
-    cost = float((cells @ np.asarray(weights, np.float64)).sum())
+    proven = rounds == 0 or (rounds == 1 and optimal and wish.goal.persons is None)
+    bound = bound if wish.goal.persons is None else 0.0
+    cost = float((cells @ np.asarray(wish.weights, np.float64)).sum())
     return Blanking(cells, cost, cost if proven else bound, proven)
 
 
-def _step(
-    work: NDArray[np.int32],
-    subset: Sequence[int],
-    goal: Goal,
-    reading: Reading,
-    weights: Sequence[float],
-    blocks: Sequence[Sequence[int]],
-    fixed: NDArray[np.int32] | None,
-    seconds: float | None,
-) -> Choice | None:
+def _step(work: NDArray[np.int32], subset: Sequence[int], wish: _Wish) -> Choice | None:
     """Blank cells of the records that lack company on one subset; ``None`` when there are none."""
+    goal, reading, fixed = wish.goal, wish.reading, wish.fixed
     here = work[:, list(subset)]
     if fixed is not None:
         here = np.column_stack([here, fixed])
@@ -194,15 +189,15 @@ def _step(
     short[nothing] = 0
     if not short.any():
         return None
-    inside = [[subset.index(j) for j in block if j in subset] for block in blocks]
+    inside = [[subset.index(j) for j in block if j in subset] for block in wish.blocks]
     inside = [block for block in inside if block]
-    cost = np.array([*(weights[j] for j in subset), *([0.0] if fixed is not None else [])])
+    cost = np.array([*(wish.weights[j] for j in subset), *([0.0] if fixed is not None else [])])
     sets = masks(inside, cost, here.shape[1])
     every = len(sets) == 2 ** len(inside) - 1
     task = Task(patterns, counts, short > 0, short, goal.rows, sets, cost, reading, every)
-    choice = choose(task, seconds)
+    choice = choose(task, wish.seconds)
     before = int((work < 0).sum())
-    _apply(work, list(subset), blocks, ids, counts, choice)
+    _apply(work, list(subset), wish.blocks, ids, counts, choice)
     if int((work < 0).sum()) == before:
         raise RuntimeError("local suppression: a round blanked nothing although records lack company.")
     return choice

@@ -8,22 +8,15 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
+from celosia.mathematics.kernels.arrays import Floats, Ints, Small
 from celosia.mathematics.kernels.compiled import compiled
 
 SAME = 1e-9  # scores nearer than this to each other are one score
 
 
 @compiled()
-def _agree(
-    orders: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    stops: NDArray[np.int64],
-    i: int,
-    pattern: NDArray[np.int32],
-    touched: NDArray[np.int32],
-) -> int:
+def _agree(orders: Small, starts: Ints, stops: Ints, i: int, pattern: Small, touched: Small) -> int:
     """Build the pattern of record i over the other file; list the records that agree anywhere and count them."""
     n_touched = 0
     for j in range(orders.shape[0]):
@@ -38,9 +31,7 @@ def _agree(
 
 
 @compiled(parallel=True)
-def count_patterns(
-    orders: NDArray[np.int32], starts: NDArray[np.int64], stops: NDArray[np.int64], blocks: int
-) -> NDArray[np.int64]:
+def count_patterns(orders: Small, starts: Ints, stops: Ints, blocks: int) -> Ints:
     """How many pairs have each agreement pattern (bit mask over the columns), one row per block of records.
 
     ``orders[j]`` sorts the other file by column j; record i agrees in it with ``orders[j][starts[j, i]:stops[j, i]]``.
@@ -61,13 +52,7 @@ def count_patterns(
 
 
 @compiled(parallel=True)
-def best_patterns(
-    orders: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    stops: NDArray[np.int64],
-    score: NDArray[np.float64],
-    blocks: int,
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+def best_patterns(orders: Small, starts: Ints, stops: Ints, score: Floats, blocks: int) -> tuple[Ints, Floats, Ints]:
     """For each record: the first best-scoring other record, its score, and how many tie."""
     m = orders.shape[1]
     n = starts.shape[1]

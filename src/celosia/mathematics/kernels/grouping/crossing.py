@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from celosia.mathematics.kernels.arrays import Flags, Ints
 from celosia.mathematics.kernels.compiled import compiled
-
-Ints = NDArray[np.int64]
 
 
 @compiled()
 def crossing(
     begin: Ints,
     cells: Ints,
-    release: NDArray[np.int64],
+    release: Ints,
     row_begin: Ints,
     mark: Ints,
     person: Ints,
-    values: NDArray[np.int64],
+    values: Ints,
     releases: int,
     marks: int,
     persons: int,
-) -> tuple[Ints, Ints, NDArray[np.bool_], NDArray[np.bool_]]:
+) -> tuple[Ints, Ints, Flags, Flags]:
     """For each group of cells of several releases: the persons whom all of them leave, and whom each alone leaves.
 
     Group ``g`` holds the cells ``cells[begin[g]:begin[g + 1]]``; cell ``c`` is one of ``release[c]`` and holds the rows

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import ParameterError
+from celosia.mathematics.kernels.arrays import Flags, Floats, Ints, Small
 from celosia.mathematics.kernels.compiled import compiled
+from celosia.mathematics.kernels.grouping.row_groups import slot_of_row
 
 Reading = Literal["wildcard", "conservative", "alpha"]
 
 
-def frequencies(
-    codes: NDArray[np.int32], counts: NDArray[np.float64], reading: Reading = "wildcard", alpha: float = 1.0
-) -> NDArray[np.float64]:
+def frequencies(codes: Small, counts: Floats, reading: Reading = "wildcard", alpha: float = 1.0) -> Floats:
     r"""Frequency of every distinct pattern, ``-1`` being a missing value.
 
     With :math:`n_q` the count (records, persons or weights) of pattern q and :math:`p \sim q` for compatible
@@ -66,13 +66,13 @@ def frequencies(
 
 
 def person_frequencies(
-    codes: NDArray[np.int32],
-    pattern: NDArray[np.int64],
-    person: NDArray[np.int64],
+    codes: Small,
+    pattern: Ints,
+    person: Ints,
     reading: Reading = "wildcard",
     alpha: float = 1.0,
-    weights: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
-) -> NDArray[np.float64]:
+    weights: tuple[Floats, Floats] | None = None,
+) -> Floats:
     r"""Frequency of every distinct pattern in persons, of whom each may have several patterns.
 
     .. math:: f_p = \sum_u \max_{q \sim p,\, u \in q} a_{pq}
@@ -129,14 +129,14 @@ def _share(reading: Reading, alpha: float) -> float:
     return {"wildcard": 1.0, "conservative": 0.0, "alpha": float(alpha)}[reading]
 
 
-def _by_mask(missing: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.bool_]]:
+def _by_mask(missing: Flags) -> tuple[NDArray[np.intp], Ints, Flags]:
     """The patterns in the order of their missingness masks, where each mask starts, and what each observes."""
     mask_of, observed = _masks(missing)
     start = np.concatenate(([0], np.cumsum(np.bincount(mask_of, minlength=len(observed))))).astype(np.int64)
     return np.argsort(mask_of, kind="stable"), start, observed
 
 
-def _masks(missing: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _masks(missing: Flags) -> tuple[Ints, Flags]:
     """Number of the missingness mask of every pattern, and the observed columns of every mask."""
     packed = np.ascontiguousarray(np.packbits(missing, axis=1))
     width = packed.shape[1]
@@ -150,7 +150,7 @@ def _masks(missing: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bo
 
 
 @compiled()
-def _given(giver: NDArray[np.bool_], taker: NDArray[np.bool_], share: float, empty_counts: bool) -> float:
+def _given(giver: Flags, taker: Flags, share: float, empty_counts: bool) -> float:
     """The part of a pattern that a compatible one receives, by the observed columns of the two."""
     if not empty_counts and taker.all() and not giver.any():
         return 0.0  # sdcMicro: nothing observed adds nothing to complete patterns
@@ -159,13 +159,8 @@ def _given(giver: NDArray[np.bool_], taker: NDArray[np.bool_], share: float, emp
 
 @compiled()
 def _match_masks(
-    codes: NDArray[np.int32],
-    counts: NDArray[np.float64],
-    start: NDArray[np.int64],
-    observed: NDArray[np.bool_],
-    share: float,
-    empty_counts: bool,
-) -> NDArray[np.float64]:
+    codes: Small, counts: Floats, start: Ints, observed: Flags, share: float, empty_counts: bool
+) -> Floats:
     """Add up compatible patterns, pair of masks by pair of masks; patterns are sorted by mask."""
     n_masks, m = observed.shape
     result = counts.copy()
@@ -204,7 +199,7 @@ def _match_masks(
             while room < 2 * (start[s + 1] - start[s]):
                 room *= 2
             for i in range(start[s], start[s + 1]):
-                at = _find(codes, i, both, n_both, stamp, head, turn, room)
+                at = slot_of_row(codes, i, both[:n_both], stamp, head, turn, room)
                 if stamp[at] != turn:
                     stamp[at] = turn
                     head[at] = i
@@ -213,7 +208,7 @@ def _match_masks(
                 sum_small[at] += counts[i]
                 slot_of[i - start[s]] = at
             for i in range(start[t], start[t + 1]):
-                at = _find(codes, i, both, n_both, stamp, head, turn, room)
+                at = slot_of_row(codes, i, both[:n_both], stamp, head, turn, room)
                 if stamp[at] == turn:
                     sum_large[at] += counts[i]
                     result[i] += to_t * sum_small[at]
@@ -224,16 +219,16 @@ def _match_masks(
 
 @compiled()
 def _match_persons(
-    codes: NDArray[np.int32],
-    start: NDArray[np.int64],
-    observed: NDArray[np.bool_],
+    codes: Small,
+    start: Ints,
+    observed: Flags,
     share: float,
     empty_counts: bool,
-    first: NDArray[np.int64],
-    person: NDArray[np.int64],
-    weight: NDArray[np.float64],
-    rows: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    first: Ints,
+    person: Ints,
+    weight: Floats,
+    rows: Floats,
+) -> Floats:
     """Persons of the compatible patterns, each once; pattern i is held by ``person[first[i] : first[i + 1]]``."""
     n_masks, m = observed.shape
     n = codes.shape[0]
@@ -271,7 +266,7 @@ def _match_persons(
             marks, heads = stamp[begin[t] : begin[t] + room[t]], head[begin[t] : begin[t] + room[t]]
             for i in range(start[t], start[t + 1]):
                 if first[i] < first[i + 1]:
-                    _chain(codes, i, both[t], n_both[t], marks, heads, following, s)
+                    _chain(codes, i, both[t, : n_both[t]], marks, heads, following, s)
         for q in range(start[s], start[s + 1]):
             n_touched = 0
             for t in range(n_masks):
@@ -281,7 +276,7 @@ def _match_persons(
                 i = q
                 if t != s:
                     marks, heads = stamp[begin[t] : begin[t] + room[t]], head[begin[t] : begin[t] + room[t]]
-                    at = _find(codes, q, both[t], n_both[t], marks, heads, s, room[t])
+                    at = slot_of_row(codes, q, both[t, : n_both[t]], marks, heads, s, room[t])
                     if marks[at] != s:
                         continue
                     i = heads[at]
@@ -304,18 +299,9 @@ def _match_persons(
 
 
 @compiled()
-def _chain(
-    codes: NDArray[np.int32],
-    i: int,
-    both: NDArray[np.int64],
-    n_both: int,
-    stamp: NDArray[np.int64],
-    head: NDArray[np.int64],
-    following: NDArray[np.int64],
-    turn: int,
-) -> None:
+def _chain(codes: Small, i: int, both: Ints, stamp: Ints, head: Ints, following: Ints, turn: int) -> None:
     """Put pattern i into its slot, behind the one that is there."""
-    at = _find(codes, i, both, n_both, stamp, head, turn, stamp.shape[0])
+    at = slot_of_row(codes, i, both, stamp, head, turn, stamp.shape[0])
     following[i] = -1
     if stamp[at] == turn:
         following[i] = following[head[at]]
@@ -323,33 +309,3 @@ def _chain(
     else:
         stamp[at] = turn
         head[at] = i
-
-
-@compiled()
-def _find(
-    codes: NDArray[np.int32],
-    i: int,
-    both: NDArray[np.int64],
-    n_both: int,
-    stamp: NDArray[np.int64],
-    head: NDArray[np.int64],
-    turn: int,
-    room: int,
-) -> int:
-    """Slot of pattern i on the shared columns: the one that holds it, or the free one where it belongs."""
-    # 32-bit multiply-xor steps: products stay below 2^63, so that plain Python runs the same arithmetic
-    h = 2166136261
-    for c in range(n_both):
-        h = ((h ^ (int(codes[i, both[c]]) + 1)) * 16777619) & 0xFFFFFFFF
-    h ^= h >> 15
-    at = h & (room - 1)
-    while stamp[at] == turn:
-        same = True
-        for c in range(n_both):
-            if codes[head[at], both[c]] != codes[i, both[c]]:
-                same = False
-                break
-        if same:
-            return at
-        at = (at + 1) & (room - 1)
-    return at

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from celosia.mathematics.kernels.arrays import Ints, Small
 from celosia.mathematics.kernels.compiled import compiled
 
 
 @compiled()
 def refine(
-    values: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    start: NDArray[np.int32],
+    values: Small,
+    rows: Small,
+    start: Small,
     classes: int,
-    number: NDArray[np.int32],
-    owner: NDArray[np.int64],
-    target: NDArray[np.int32],
-    target_start: NDArray[np.int32],
-    single: NDArray[np.int64],
-    bucket: NDArray[np.int64],
-    holder: NDArray[np.int64],
-    touched: NDArray[np.int64],
+    number: Small,
+    owner: Ints,
+    target: Small,
+    target_start: Small,
+    single: Ints,
+    bucket: Ints,
+    holder: Ints,
+    touched: Ints,
 ) -> tuple[int, int]:
     """Split every class by the values of a column; missing values leave, and so does what is alone then.
 
@@ -77,15 +75,7 @@ def refine(
 
 
 @compiled()
-def _hold(
-    values: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    first: int,
-    last: int,
-    owner: NDArray[np.int64],
-    holder: NDArray[np.int64],
-    touched: NDArray[np.int64],
-) -> None:
+def _hold(values: Small, rows: Small, first: int, last: int, owner: Ints, holder: Ints, touched: Ints) -> None:
     """For each value of a class the person who alone has it, -1 where several have."""
     for v in touched:
         holder[v] = -2
@@ -97,7 +87,7 @@ def _hold(
 
 
 @compiled()
-def _any(number: NDArray[np.int32], rows: NDArray[np.int32], begin: int, end: int) -> bool:
+def _any(number: Small, rows: Small, begin: int, end: int) -> bool:
     """Whether a class holds a candidate."""
     for k in range(begin, end):  # noqa: SIM110 - compiled code has no generator
         if number[rows[k]] >= 0:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from celosia.mathematics.kernels.arrays import Ints, Small
 from celosia.mathematics.kernels.compiled import compiled
 
 
 @compiled()
-def group_rows(codes: NDArray[np.int32], columns: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def group_rows(codes: Small, columns: Ints) -> tuple[Ints, int]:
     """Number the distinct rows on the given columns, in the order in which they first occur; and how many
     there are.
 
@@ -20,30 +20,42 @@ def group_rows(codes: NDArray[np.int32], columns: NDArray[np.int64]) -> tuple[ND
     size = 4
     while size < 2 * n:
         size *= 2
-    slot = np.full(size, -1, np.int64)
-    first = np.empty(n, np.int64)
+    taken = np.zeros(size, np.int64)
+    first = np.empty(size, np.int64)
+    number = np.empty(size, np.int64)
     ids = np.empty(n, np.int64)
     groups = 0
     for i in range(n):
-        # 32-bit multiply-xor steps: products stay below 2^63, so that plain Python runs the same arithmetic
-        h = 2166136261
-        for j in columns:
-            h = ((h ^ (int(codes[i, j]) + 1)) * 16777619) & 0xFFFFFFFF
-        h ^= h >> 15
-        at = h & (size - 1)
-        while slot[at] >= 0:
-            other = first[slot[at]]
-            same = True
-            for j in columns:
-                if codes[other, j] != codes[i, j]:
-                    same = False
-                    break
-            if same:
-                break
-            at = (at + 1) & (size - 1)
-        if slot[at] < 0:
-            slot[at] = groups
-            first[groups] = i
+        at = slot_of_row(codes, i, columns, taken, first, 1, size)
+        if taken[at] == 0:
+            taken[at] = 1
+            first[at] = i
+            number[at] = groups
             groups += 1
-        ids[i] = slot[at]
+        ids[i] = number[at]
     return ids, groups
+
+
+@compiled()
+def slot_of_row(codes: Small, i: int, columns: Ints, stamp: Ints, head: Ints, turn: int, room: int) -> int:
+    """Slot of row i on the given columns: the one that holds it, or the free one where it belongs.
+
+    ``head`` is the row that a slot holds; the slot is taken when its ``stamp`` says ``turn``. ``room`` slots are used,
+    a power of two.
+    """
+    # 32-bit multiply-xor steps: products stay below 2^63, so that plain Python runs the same arithmetic
+    h = 2166136261
+    for j in columns:
+        h = ((h ^ (int(codes[i, j]) + 1)) * 16777619) & 0xFFFFFFFF
+    h ^= h >> 15
+    at = h & (room - 1)
+    while stamp[at] == turn:
+        same = True
+        for j in columns:
+            if codes[head[at], j] != codes[i, j]:
+                same = False
+                break
+        if same:
+            return at
+        at = (at + 1) & (room - 1)
+    return at

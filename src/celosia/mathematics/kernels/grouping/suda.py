@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import ParameterError
+from celosia.mathematics.kernels.arrays import Floats, Ints, Small
 from celosia.mathematics.kernels.compiled import compiled
 from celosia.mathematics.kernels.grouping.mask_table import place_of, rehashed, rows_inside
 from celosia.mathematics.kernels.grouping.refining import refine
@@ -34,25 +35,25 @@ COMPLETE, TOO_LONG, TOO_LARGE = 0, 1, 2
 class Uniques(NamedTuple):
     """What the minimal sample uniques of each pattern add up to."""
 
-    score: NDArray[np.float64]
+    score: Floats
     """Sum of the points of its sets, which depend on their size."""
-    parts: NDArray[np.float64]
+    parts: Floats
     """Patterns × columns: the points of the sets that contain the column."""
-    sets: NDArray[np.int64]
-    smallest: NDArray[np.int64]
+    sets: Ints
+    smallest: Ints
     """Columns of the smallest set; 0 without one."""
-    pairs: NDArray[np.int64]
+    pairs: Ints
     """Pattern and bit mask of every set, when they were asked for."""
     size: int
     """The largest sets that were looked for."""
 
 
 def unique_scores(
-    codes: NDArray[np.int32],
-    counts: NDArray[np.int64],
+    codes: Small,
+    counts: Ints,
     points: Sequence[float],
     max_size: int | None = None,
-    person: NDArray[np.int64] | None = None,
+    person: Ints | None = None,
     *,
     keep: bool = False,
     most_steps: int = MOST_STEPS,
@@ -106,25 +107,20 @@ def unique_scores(
 class _Found(NamedTuple):
     """What a search found for some candidates, and how it ended."""
 
-    score: NDArray[np.float64]
-    parts: NDArray[np.float64]
-    sets: NDArray[np.int64]
-    smallest: NDArray[np.int64]
-    pairs: NDArray[np.int64]
+    score: Floats
+    parts: Floats
+    sets: Ints
+    smallest: Ints
+    pairs: Ints
     steps: int
     end: int
 
 
-Turns = list[tuple[NDArray[np.int64], _Found]]
+Turns = list[tuple[Ints, _Found]]
 
 
 def _deepest(
-    columns: NDArray[np.int32],
-    owner: NDArray[np.int64],
-    candidates: NDArray[np.int64],
-    points: NDArray[np.float64],
-    keep: bool,
-    most_steps: int,
+    columns: Small, owner: Ints, candidates: Ints, points: Floats, keep: bool, most_steps: int
 ) -> tuple[int, Turns]:
     """The largest size of sets that can be looked for, size by size until the steps are spent, and what was found."""
     size, found = 0, _in_turns(columns, owner, candidates, 0, points, keep, most_steps)
@@ -138,11 +134,11 @@ def _deepest(
 
 
 def _in_turns(
-    columns: NDArray[np.int32],
-    owner: NDArray[np.int64],
-    candidates: NDArray[np.int64],
+    columns: Small,
+    owner: Ints,
+    candidates: Ints,
     size: int,
-    points: NDArray[np.float64],
+    points: Floats,
     keep: bool,
     most_steps: int,
     most_bits: int = MOST_BITS,
@@ -176,7 +172,7 @@ def _together(turns: Turns, order: NDArray[np.intp], n: int, m: int, size: int) 
     return Uniques(score, parts, sets, smallest, listed[np.lexsort((listed[:, 1], listed[:, 0]))], size)
 
 
-def _restore_columns(mask: NDArray[np.int64], order: NDArray[np.intp]) -> NDArray[np.int64]:
+def _restore_columns(mask: Ints, order: NDArray[np.intp]) -> Ints:
     """Bit masks over the caller's column order."""
     result = np.zeros_like(mask)
     for bit, column in enumerate(order):
@@ -186,15 +182,15 @@ def _restore_columns(mask: NDArray[np.int64], order: NDArray[np.intp]) -> NDArra
 
 @compiled()
 def _search(
-    columns: NDArray[np.int32],
-    owner: NDArray[np.int64],
-    candidates: NDArray[np.int64],
+    columns: Small,
+    owner: Ints,
+    candidates: Ints,
     depth: int,
-    points: NDArray[np.float64],
+    points: Floats,
     keep: bool,
     most_steps: int,
     most_bits: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int, int]:
+) -> tuple[Floats, Floats, Ints, Ints, Ints, int, int]:
     """Minimal uniques of the candidates: walk over all sets of at most ``depth`` columns, refining the partition."""
     m, n = columns.shape
     number = np.full(n, -1, np.int32)
@@ -286,14 +282,7 @@ def _search(
 
 
 @compiled()
-def _keep_minimal(
-    single: NDArray[np.int64],
-    n_single: int,
-    alone: NDArray[np.uint64],
-    inside: NDArray[np.int64],
-    n_inside: int,
-    row: int,
-) -> int:
+def _keep_minimal(single: Ints, n_single: int, alone: NDArray[np.uint64], inside: Ints, n_inside: int, row: int) -> int:
     """Note who is alone on a set, and move to the front those who are on none of the sets inside it."""
     kept = 0
     for i in range(n_single):

@@ -15,11 +15,9 @@ belongs to those alone, in equal parts: distances are kept above 1e-300, so its 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from celosia.mathematics.kernels.arrays import Floats
 from celosia.mathematics.kernels.compiled import compiled
-
-Floats = NDArray[np.float64]
 
 BLOCK = 256  # records per block: c + p rows of 2 kB stay in the first-level cache
 TINY = 1e-300
@@ -96,6 +94,22 @@ def _distances(block: Floats, size: int, v: Floats, d: Floats) -> None:
 
 
 @compiled(fastmath=True)
+def _weigh(d: Floats, size: int, m: float, w: Floats, weight: Floats) -> float:
+    """Fill ``w`` with the weights at the squared distances, add them up in ``weight``, and give what they cost."""
+    _degrees(d, size, m, w)
+    _raise(w, size, m)
+    total = 0.0
+    for i in range(len(weight)):
+        mass = cost = 0.0
+        for b in range(size):
+            mass += w[i, b]
+            cost += w[i, b] * d[i, b]
+        weight[i] += mass
+        total += cost
+    return total
+
+
+@compiled(fastmath=True)
 def c_means_sweep(x: Floats, v: Floats, m: float) -> tuple[float, Floats]:
     """Objective at the centres ``v`` (c × p), and the next centres."""
     n, p = x.shape
@@ -107,15 +121,8 @@ def c_means_sweep(x: Floats, v: Floats, m: float) -> tuple[float, Floats]:
         size = min(BLOCK, n - start)
         _turn(x, start, size, block)
         _distances(block, size, v, d)
-        _degrees(d, size, m, w)
-        _raise(w, size, m)
+        objective += _weigh(d, size, m, w, weight)
         for i in range(c):
-            mass = cost = 0.0
-            for b in range(size):
-                mass += w[i, b]
-                cost += w[i, b] * d[i, b]
-            weight[i] += mass
-            objective += cost
             for j in range(p):
                 part = 0.0
                 for b in range(size):
@@ -185,15 +192,8 @@ def metric_sweep(x: Floats, v: Floats, root: Floats, m: float) -> tuple[float, F
         size = min(BLOCK, n - start)
         _turn(x, start, size, block)
         _metric_distances(block, size, v, root, gap, d)
-        _degrees(d, size, m, w)
-        _raise(w, size, m)
+        objective += _weigh(d, size, m, w, weight)
         for i in range(c):
-            mass = cost = 0.0
-            for b in range(size):
-                mass += w[i, b]
-                cost += w[i, b] * d[i, b]
-            weight[i] += mass
-            objective += cost
             for a in range(p):
                 part = 0.0
                 for b in range(size):

@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from celosia.mathematics.kernels.arrays import Floats, Ints
 from celosia.mathematics.kernels.compiled import compiled
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 NUMBER, ORDER, LABEL, TABLE = 0, 1, 2, 3
 """Kinds of column: |a - b| over the range; rank difference over the ranks; equal or not; looked up in a table."""
 
 
+class Mixed(NamedTuple):
+    """Records over columns of several kinds, as the kernels here see them."""
+
+    cells: Floats
+    """Numbers divided by their range, ranks divided by the largest rank, and codes."""
+    kinds: Ints
+    weights: Floats
+    tables: Floats
+    """The distances between categories, row by row."""
+    starts: Ints
+    """Where the table of each column begins."""
+    sizes: Ints
+    """The number of categories."""
+
+
 @compiled()
-def _distance(
-    cells: Floats, kinds: Ints, weights: Floats, tables: Floats, starts: Ints, sizes: Ints, i: int, other: Floats
-) -> float:
+def _distance(mixed: Mixed, i: int, other: Floats) -> float:
     """Gower's distance of a record from a row of cells, not yet divided by the sum of weights."""
+    cells, kinds, weights, tables, starts, sizes = mixed
     total = 0.0
     for j in range(kinds.size):
         a = cells[i, j]
@@ -36,25 +48,12 @@ def _distance(
 
 
 @compiled()
-def _take(
-    cells: Floats,
-    kinds: Ints,
-    weights: Floats,
-    tables: Floats,
-    starts: Ints,
-    sizes: Ints,
-    free: Ints,
-    left: int,
-    seed: int,
-    k: int,
-    label: int,
-    group: Ints,
-) -> int:
+def _take(mixed: Mixed, free: Ints, left: int, seed: int, k: int, label: int, group: Ints) -> int:
     """Group the k free records nearest to the seed; the free list stays ascending. How many are left."""
     near = np.full(k, math.inf)
     place = np.full(k, -1, np.int64)
     for p in range(left):
-        d = _distance(cells, kinds, weights, tables, starts, sizes, free[p], cells[seed])
+        d = _distance(mixed, free[p], mixed.cells[seed])
         if d >= near[k - 1]:
             continue
         i = k - 1
@@ -75,21 +74,11 @@ def _take(
 
 
 @compiled()
-def _farthest(
-    cells: Floats,
-    kinds: Ints,
-    weights: Floats,
-    tables: Floats,
-    starts: Ints,
-    sizes: Ints,
-    free: Ints,
-    left: int,
-    other: Floats,
-) -> int:
+def _farthest(mixed: Mixed, free: Ints, left: int, other: Floats) -> int:
     best = -1.0
     record = -1
     for p in range(left):
-        d = _distance(cells, kinds, weights, tables, starts, sizes, free[p], other)
+        d = _distance(mixed, free[p], other)
         if d > best:
             best = d
             record = free[p]
@@ -97,8 +86,9 @@ def _farthest(
 
 
 @compiled()
-def _centre(cells: Floats, kinds: Ints, sizes: Ints, free: Ints, left: int, centre: Floats) -> None:
+def _centre(mixed: Mixed, free: Ints, left: int, centre: Floats) -> None:
     """Mean of numbers, median of ordered and mode of unordered categories, over the free records."""
+    cells, kinds, sizes = mixed.cells, mixed.kinds, mixed.sizes
     for j in range(kinds.size):
         if kinds[j] == NUMBER:
             total = 0.0
@@ -122,35 +112,33 @@ def _centre(cells: Floats, kinds: Ints, sizes: Ints, free: Ints, left: int, cent
 
 
 @compiled()
-def mdav_mixed(cells: Floats, kinds: Ints, weights: Floats, tables: Floats, starts: Ints, sizes: Ints, k: int) -> Ints:
+def mdav_mixed(mixed: Mixed, k: int) -> Ints:
     r"""Number the groups that MDAV forms under Gower's distance.
 
     .. math:: d(x, y) = \sum_j w_j d_j(x_j, y_j) / \sum_j w_j
 
-    ``cells`` holds numbers divided by their range, ranks divided by the largest rank, and codes; ``sizes`` the number
-    of categories; ``tables`` the distances between categories, row by row, from ``starts``. The centre has the mean,
-    median and mode of its columns. Time :math:`O(n^2/k)`. Ties go to the lower record number. References: Gower
-    (1971); Domingo-Ferrer & Torra (2005).
+    The centre has the mean, median and mode of its columns. Time :math:`O(n^2/k)`. Ties go to the lower record number.
+    References: Gower (1971); Domingo-Ferrer & Torra (2005).
 
     >>> cells = np.array([[0.0, 0], [0.1, 0], [0.9, 1], [1.0, 1]])
     >>> kinds, nothing, two = np.array([0, 2]), np.zeros(2, np.int64), np.array([0, 2])
-    >>> mdav_mixed(cells, kinds, np.ones(2), np.empty(0), nothing, two, 2).tolist()
+    >>> mdav_mixed(Mixed(cells, kinds, np.ones(2), np.empty(0), nothing, two), 2).tolist()
     [1, 1, 0, 0]
     """
-    n = cells.shape[0]
+    n = mixed.cells.shape[0]
     group = np.full(n, -1, np.int64)
     free = np.arange(n)
-    centre = np.empty(kinds.size)
+    centre = np.empty(mixed.kinds.size)
     left = n
     label = 0
     while left >= 2 * k:
-        _centre(cells, kinds, sizes, free, left, centre)
-        r = _farthest(cells, kinds, weights, tables, starts, sizes, free, left, centre)
-        left = _take(cells, kinds, weights, tables, starts, sizes, free, left, r, k, label, group)
+        _centre(mixed, free, left, centre)
+        r = _farthest(mixed, free, left, centre)
+        left = _take(mixed, free, left, r, k, label, group)
         label += 1
         if left >= 2 * k:
-            s = _farthest(cells, kinds, weights, tables, starts, sizes, free, left, cells[r])
-            left = _take(cells, kinds, weights, tables, starts, sizes, free, left, s, k, label, group)
+            s = _farthest(mixed, free, left, mixed.cells[r])
+            left = _take(mixed, free, left, s, k, label, group)
             label += 1
     for p in range(left):
         group[free[p]] = label

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from celosia.mathematics.kernels.arrays import Flags, Ints
 from celosia.mathematics.kernels.compiled import compiled
 
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+Bools = Flags
 
 LIMIT = 10_000  # candidates that a joint exchange looks at: in many columns hardly any record is near in all
 TRIES = 64  # draws before the free positions are counted; each draw hits one with a chance of about a half
@@ -61,6 +60,15 @@ def pairs(n: int, window: int, rng: np.random.Generator) -> Ints:
 
 
 @compiled()
+def _next_free(partner: Ints, i: int) -> int:
+    """The next position after i without a partner; i itself where there is none."""
+    for l in range(i + 1, len(partner)):
+        if partner[l] < 0:
+            return l
+    return i
+
+
+@compiled()
 def pairs_normal(n: int, window: int, rng: np.random.Generator) -> Ints:
     r"""The same with a step drawn from :math:`N(w/2, (w/2)^2)` in place of a window that an attacker could know.
 
@@ -82,11 +90,7 @@ def pairs_normal(n: int, window: int, rng: np.random.Generator) -> Ints:
                 l = i + step
                 break
         if l < 0:
-            l = i + 1
-            while l < n and partner[l] >= 0:
-                l += 1
-            if l >= n:
-                l = i
+            l = _next_free(partner, i)
         partner[i] = l
         partner[l] = i
     return partner
@@ -119,11 +123,7 @@ def pairs_buckets(n: int, size: int, rng: np.random.Generator) -> Ints:
                 if l >= 0:
                     break
         if l < 0:
-            l = i + 1
-            while l < n and partner[l] >= 0:
-                l += 1
-            if l >= n:
-                l = i
+            l = _next_free(partner, i)
         partner[i] = l
         partner[l] = i
     return partner

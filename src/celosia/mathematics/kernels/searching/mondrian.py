@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from celosia.mathematics.kernels.arrays import Flags, Floats, Ints, Small
 from celosia.mathematics.kernels.compiled import compiled
 
 ORDERED = 0
@@ -38,15 +38,15 @@ class Columns(NamedTuple):
     one node.
     """
 
-    codes: NDArray[np.int32]
-    kinds: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    value: NDArray[np.float64]
-    value_at: NDArray[np.int64]
-    node: NDArray[np.int32]
-    node_at: NDArray[np.int64]
-    share: NDArray[np.float64]
+    codes: Small
+    kinds: Ints
+    sizes: Ints
+    weights: Floats
+    value: Floats
+    value_at: Ints
+    node: Small
+    node_at: Ints
+    share: Floats
 
 
 class Need(NamedTuple):
@@ -55,12 +55,12 @@ class Need(NamedTuple):
     """
 
     k: int
-    targets: NDArray[np.int64]
-    person: NDArray[np.int32]
+    targets: Ints
+    person: Small
 
 
 @compiled()
-def distinct_in(perm: NDArray[np.int64], lo: int, hi: int, code: NDArray[np.int32], seen: NDArray[np.int64]) -> int:
+def distinct_in(perm: Ints, lo: int, hi: int, code: Small, seen: Ints) -> int:
     """Count the distinct codes of a segment; ``seen`` is scratch space whose first cell counts the calls."""
     seen[0] += 1
     stamp = seen[0]
@@ -83,7 +83,7 @@ def common_level(columns: Columns, j: int, low: int, high: int) -> int:
 
 
 @compiled()
-def width_of(columns: Columns, j: int, perm: NDArray[np.int64], lo: int, hi: int, seen: NDArray[np.int64]) -> float:
+def width_of(columns: Columns, j: int, perm: Ints, lo: int, hi: int, seen: Ints) -> float:
     """Normalised width of a segment in one column: range, share of leaves below the common node, or share of
     labels.
     """
@@ -102,7 +102,7 @@ def width_of(columns: Columns, j: int, perm: NDArray[np.int64], lo: int, hi: int
 
 
 @compiled()
-def enough(perm: NDArray[np.int64], lo: int, hi: int, need: Need, seen: NDArray[np.int64]) -> bool:
+def enough(perm: Ints, lo: int, hi: int, need: Need, seen: Ints) -> bool:
     """Say whether a segment holds as many records, or persons, as its members need."""
     target = need.k
     if need.targets.size > 0:
@@ -114,9 +114,7 @@ def enough(perm: NDArray[np.int64], lo: int, hi: int, need: Need, seen: NDArray[
 
 
 @compiled()
-def order_segment(
-    perm: NDArray[np.int64], lo: int, hi: int, code: NDArray[np.int32], size: int, scratch: NDArray[np.int64]
-) -> None:
+def order_segment(perm: Ints, lo: int, hi: int, code: Small, size: int, scratch: Ints) -> None:
     """Sort a segment by its codes, keeping the order of equal records."""
     m = hi - lo
     if size <= 4 * m + 16:  # counting sort pays while the table of codes is not much longer than the segment
@@ -140,7 +138,7 @@ def order_segment(
 
 
 @compiled()
-def next_border(perm: NDArray[np.int64], code: NDArray[np.int32], at: int, step: int, lo: int, hi: int) -> int:
+def next_border(perm: Ints, code: Small, at: int, step: int, lo: int, hi: int) -> int:
     """Walk from a position to the nearest place between two different codes, up or down, or to the end of the
     segment.
     """
@@ -150,16 +148,7 @@ def next_border(perm: NDArray[np.int64], code: NDArray[np.int32], at: int, step:
 
 
 @compiled()
-def cut_ordered(
-    perm: NDArray[np.int64],
-    lo: int,
-    hi: int,
-    code: NDArray[np.int32],
-    strict: bool,
-    nearest: bool,
-    need: Need,
-    seen: NDArray[np.int64],
-) -> int:
+def cut_ordered(perm: Ints, lo: int, hi: int, code: Small, strict: bool, nearest: bool, need: Need, seen: Ints) -> int:
     """Give the position of the cut in a sorted segment, or -1 when no cut is allowed.
 
     The cut lies behind the median value; with ``nearest`` at the allowed place nearest to the middle. When
@@ -190,15 +179,7 @@ def cut_ordered(
 
 @compiled()
 def cut_tree(
-    columns: Columns,
-    j: int,
-    perm: NDArray[np.int64],
-    lo: int,
-    hi: int,
-    need: Need,
-    seen: NDArray[np.int64],
-    borders: NDArray[np.int64],
-    used: int,
+    columns: Columns, j: int, perm: Ints, lo: int, hi: int, need: Need, seen: Ints, borders: Ints, used: int
 ) -> int:
     """Write the borders between the children of the segment's common node; returns how many, or 0 when a
     child is too small.
@@ -221,14 +202,8 @@ def cut_tree(
 
 @compiled()
 def propose(
-    perm: NDArray[np.int64],
-    bounds: NDArray[np.int64],
-    tried: NDArray[np.bool_],
-    columns: Columns,
-    need: Need,
-    strict: bool,
-    nearest: bool,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    perm: Ints, bounds: Ints, tried: Flags, columns: Columns, need: Need, strict: bool, nearest: bool
+) -> tuple[Ints, Ints, Ints]:
     """Propose one cut for each open group, reordering its segment of ``perm``.
 
     ``bounds`` holds the segments (from, to). Columns marked in ``tried`` are skipped; those that are tried

@@ -1,0 +1,41 @@
+"""What methods share that suppress the records of classes which miss a requirement."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celosia.parts import Method, Model
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from celosia.data.schema import Schema
+    from celosia.parts.method import Rows
+    from celosia.table import Table
+
+
+class _SuppressingMethod(Method):
+    """A method with the fields ``require``, ``drop`` and ``blank``."""
+
+    if TYPE_CHECKING:
+        require: tuple[Model, ...]
+        drop: bool
+        blank: bool
+
+    @property
+    def rows(self) -> Rows:  # type: ignore[override]
+        """Suppressed records keep their rows unless they are dropped."""
+        return "subset" if self.drop else "same"
+
+    def requirements(self) -> tuple[Model, ...]:
+        """What every class of the result meets."""
+        return self.require
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """The quasi-identifiers; with ``blank`` the sensitive columns too."""
+        return (*schema.quasi, *(schema.sensitive if self.blank else ()))
+
+    def suppressed(self, table: Table, mask: NDArray[np.bool_]) -> Table:
+        """The table with the records of the mask suppressed, or dropped."""
+        return table.suppress(mask, drop=self.drop, blank=table.schema.sensitive if self.blank else ())
