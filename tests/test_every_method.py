@@ -43,6 +43,7 @@ REFUSALS = {
     ("dp-generalise", "persons"): "each record must be a person",
     ("fcrm", "gaps"): "missing values",
     ("ipso", "gaps"): "missing values",
+    ("mixed-microaggregate", "gaps"): "missing values",
     ("orthogonal-mask", "gaps"): "missing values",
     ("shuffle", "gaps"): "missing values",
 }

@@ -71,7 +71,7 @@ class Levels:
         (['*', '*', '*'], [0.5, 0.5, 0.5], ['a', 'b'])
         """
         raw = texts(values)
-        domain = [value for value in raw if value is not None]
+        domain: list[str | None] = [value for value in raw if value is not None]
         own, top = np.arange(len(raw), dtype=np.int32), np.zeros(len(raw), dtype=np.int32)
         star = Level([str(Everything())], top, np.array([max(1, len(domain))]))
         return cls(raw, (Level(raw, own, np.ones(len(raw), dtype=np.int64)), star), domain)

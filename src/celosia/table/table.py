@@ -384,14 +384,15 @@ class Table(Shown):
 
     def _mapped(self, changes: Mapping[str, Change]) -> Table:
         """The same table that remembers what was done to the values of some columns."""
-        return replace(self, changes=self.changes | {n: (*self.changes.get(n, ()), c) for n, c in changes.items()})
+        further = {name: (*self.changes.get(name, ()), change) for name, change in changes.items()}
+        return replace(self, changes={**self.changes, **further})
 
     def _drawn(self, names: Sequence[str]) -> Table:
         """The same table with columns that no values of the input lead to: they are compared with what they are now."""
         kept = [name for name in names if name not in self.schema.quasi]
         apart = {*self.names} - {*kept, self.schema.person}
         now = replace(self.drop([name for name in self.names if name in apart]), start=None, changes={}, history=())
-        return replace(self, changes=self.changes | {name: (lambda _: now,) for name in kept})
+        return replace(self, changes={**self.changes, **{name: (lambda _: now,) for name in kept}})
 
     def _rebound(self) -> Table:
         """Let the schema follow columns that were added or changed their type."""

@@ -43,7 +43,7 @@ class AlteredRecords(Loss):
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The share of changed values per column."""
         names = self.columns or shared_columns(original, protected)
-        return {name: float(_changed(original, protected, name).mean()) for name in names}
+        return {name: float(_changed(original, protected, name).sum() / max(1, len(protected))) for name in names}
 
 
 def _changed(original: Table, protected: Table, name: str) -> NDArray[np.bool_]:
