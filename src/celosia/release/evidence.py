@@ -26,13 +26,14 @@ import numpy as np
 import celosia
 from celosia.data.io.atomic import replaced, settle, together
 from celosia.release.certificate import Certificate, Record, journal_of
-from celosia.show.blocks import Block, Shown, release_blocks
+from celosia.show.blocks import Block, Shown, change_blocks, release_blocks
 from celosia.table import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.release.measuring import Assessment, Comparison
+    from celosia.table.changes import ColumnChange
 
 PRIVATE = frozenset({"record", "internal"})
 """Files of a release that only its owner may read."""
@@ -54,7 +55,16 @@ class Release(Shown):
 
     def blocks(self) -> list[Block]:
         """What there is to show."""
-        return release_blocks(self)
+        from celosia.table.changes import ENGLISH
+
+        return release_blocks(self, change_blocks(self.changes, ENGLISH))
+
+    @property
+    def changes(self) -> tuple[ColumnChange, ...]:
+        """What happened to each column of the original."""
+        from celosia.table.changes import column_changes
+
+        return column_changes(self.original, self.table)
 
     @property
     def holds(self) -> bool:

@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from celosia.release.evidence import Release
     from celosia.release.measuring import Assessment, Comparison, Finding
     from celosia.table import Table
+    from celosia.table.changes import ColumnChange
 
 CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 """What moves the cursor of a terminal or turns the direction of text, and half characters; not tab and new line."""
 
+NUMBERS = {"value", "measured", "unchanged", "guessing", "before", "after", "cells changed"}
+"""Headings of columns that hold numbers: they stand to the right."""
 ARROWS = {"lower": "↓ lower is better", "higher": "↑ higher is better"}
 
 
@@ -145,8 +148,8 @@ def _arrow(value: float | None, base: float | None) -> str:
     return "=" if math.isclose(value, base, abs_tol=1e-12) else ("↑" if value > base else "↓")
 
 
-def release_blocks(release: Release) -> list[Block]:
-    """A release: the verdict, what was measured, where things are."""
+def release_blocks(release: Release, changes: Sequence[Block] = ()) -> list[Block]:
+    """A release: the verdict, what happened to the columns, what was measured, where things are."""
     if not release.assessment.models:
         verdict = "No requirement was set."
     elif release.holds:
@@ -160,6 +163,8 @@ def release_blocks(release: Release) -> list[Block]:
     written = [(name, str(path)) for name, path in release.paths.items()]
     return [
         Block(verdict),
+        *changes,
+        *risk_blocks(release),
         *search_blocks(release.table.history),
         *assessment_blocks(release.assessment),
         *comparison_blocks(release.comparison),
@@ -199,8 +204,39 @@ def search_blocks(history: Sequence[Mapping[str, Any]]) -> list[Block]:
     return blocks
 
 
-def table_blocks(table: Table) -> list[Block]:
-    """A table: its columns and what was done to it; never a value."""
+def change_blocks(changes: Sequence[ColumnChange], sentences: dict[str, str]) -> list[Block]:
+    """What happened to each column: how much it told before and tells now, an example, the share of changed cells."""
+    rows = [
+        (
+            change.name,
+            change.before.told(sentences),
+            change.after.told(sentences),
+            change.shown_example(),
+            "—" if change.altered is None else f"{100 * change.altered:.4g} %",
+        )
+        for change in changes
+    ]
+    head = ("column", "from", "to", "example", "cells changed")
+    return [Block("What happened to the columns", head, rows)] if rows else []
+
+
+def risk_blocks(release: Release) -> list[Block]:
+    """Requirements and risks of the input and of the release side by side."""
+    pairs = [
+        *zip(release.before.models, release.assessment.models, strict=True),
+        *zip(release.before.risks, release.assessment.risks, strict=True),
+    ]
+    rows = [
+        (_named(after), number(before.value), number(after.value), _arrow(after.value, before.value))
+        for before, after in pairs
+    ]
+    suppressed = release.table.suppressed()
+    rows.append(("suppressed records", number(release.original.suppressed()), number(suppressed), ""))
+    return [Block("Before and after", ("measure", "before", "after", ""), rows)]
+
+
+def table_blocks(table: Table, changes: Sequence[Block] = ()) -> list[Block]:
+    """A table: its columns and what was done to it; never a value of a record."""
     rows = [
         (c.name, ", ".join(sorted(map(str, c.roles))), str(c.kind or ""), "yes" if c.hierarchy is not None else "")
         for c in table.schema.columns
@@ -212,7 +248,7 @@ def table_blocks(table: Table) -> list[Block]:
     if table.history:
         steps = [(str(i + 1), str(entry.get("step", ""))) for i, entry in enumerate(table.history)]
         blocks.append(Block("Steps", ("", "method"), steps))
-    return [*blocks, *search_blocks(table.history)]
+    return [*blocks, *changes, *search_blocks(table.history)]
 
 
 def to_rich(blocks: Sequence[Block]) -> RenderableType:
@@ -228,9 +264,7 @@ def to_rich(blocks: Sequence[Block]) -> RenderableType:
             continue
         page = Table(title=Text(visible(block.title, lines=False)), title_justify="left", title_style="bold")
         for heading in block.headings:
-            page.add_column(
-                heading, justify="right" if heading in {"value", "measured", "unchanged", "guessing"} else "left"
-            )
+            page.add_column(heading, justify="right" if heading in NUMBERS else "left")
         for row in block.rows:
             page.add_row(*(Text(visible(cell, lines=False), style="bold red" if cell == "NO" else "") for cell in row))
         shown.append(page)

@@ -14,7 +14,7 @@ from celosia.data.engines import engine_named
 from celosia.data.engines.engine import HIDDEN, RECORD, SUPPRESSED, Engine, as_text, unsigned
 from celosia.data.schema import Kind, Role, Schema
 from celosia.errors import DataError, SchemaError
-from celosia.show.blocks import Block, Shown, table_blocks
+from celosia.show.blocks import Block, Shown, change_blocks, table_blocks
 from celosia.table.source import Same, open_source
 
 if TYPE_CHECKING:
@@ -83,8 +83,12 @@ class Table(Shown):
         return f"Table({len(self.names)} columns, {self.engine.name}{steps})"
 
     def blocks(self) -> list[Block]:
-        """The columns and the steps; never a value."""
-        return table_blocks(self)
+        """The columns, the steps and what they did; never a value of a record."""
+        from celosia.table.changes import ENGLISH, column_changes
+
+        if not self.history or self.memory() is None:  # telling what changed reads the rows: not for show alone
+            return table_blocks(self)
+        return table_blocks(self, change_blocks(column_changes(self.first, self), ENGLISH))
 
     def cached(self, key: Any, make: Callable[[], T]) -> T:
         """Compute something about this table once."""

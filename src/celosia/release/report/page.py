@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from celosia.release.evidence import Release
     from celosia.release.measuring import Finding
+    from celosia.table.changes import ColumnChange
 
 LANGUAGES = ("en", "es", "ca")
 Edition = Literal["external", "internal"]
@@ -83,6 +84,8 @@ def render(release: Release, *, edition: Edition, language: str = "en") -> str:
             ],
             losses=[_loss(f, w) for f in release.comparison.losses],
             columns=columns,
+            changes=[_change(change, w) for change in release.changes],
+            searches=_searches(release, w),
             column_charts=[Markup(chart) for col in columns for chart in _column_charts(col, w, internal=internal)],  # noqa: S704
             steps=[_step(step, w) for step in release.certificate["steps"]],
             limits=_limits(release, w),
@@ -205,6 +208,36 @@ def _loss(finding: Finding, w: Mapping[str, Any]) -> dict[str, str]:
         else f"{meaning(finding.part, w)} {w['direction']}",
         "value": "—" if finding.value is None else number(finding.value, percent=share),
     }
+
+
+def _change(change: ColumnChange, w: Mapping[str, Any]) -> dict[str, Any]:
+    """What happened to a column, in the language of the report."""
+    return {
+        "name": change.name,
+        "before": change.before.told(w["detail"], w["units"]),
+        "after": change.after.told(w["detail"], w["units"]),
+        "example": change.shown_example(),
+        "altered": change.altered,
+    }
+
+
+def _searches(release: Release, w: Mapping[str, Any]) -> list[str]:
+    """A sentence for each search that stopped early: how good its result is, and what would help."""
+    texts = []
+    for entry in release.table.history:
+        search = entry.get("search")
+        if not search or search["complete"]:
+            continue
+        distance = w["search_unknown"]
+        if search["gap"] is not None:
+            distance = w["search_gap"].format(bound=number(search["bound"]), gap=number(search["gap"]))
+        helps = "; ".join(w["advice"][name] for name in search["advice"])
+        counts = {"judged": f"{search['judged']:,}", "nodes": f"{search['nodes']:,}"}
+        score = _number(search["score"])
+        texts.append(
+            w["search_stopped"].format(step=entry["step"], score=score, distance=distance, helps=helps, **counts)
+        )
+    return texts
 
 
 def _column_charts(column: Any, w: Mapping[str, Any], *, internal: bool) -> list[str]:

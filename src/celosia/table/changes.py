@@ -1,0 +1,185 @@
+"""What happened to the columns of a table between its input and now: told once, for terminal, notebook and report.
+
+No cell of a record is shown. An example comes from the hierarchy: a value of a declared table of levels with its label,
+or, where the levels were made from the data, a released label alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from celosia.classes import STAR
+from celosia.errors import NotApplicable
+from celosia.hierarchy import Levels
+from celosia.hierarchy.dates import Dates
+from celosia.hierarchy.intervals import Intervals
+from celosia.hierarchy.level_table import LevelTable
+from celosia.hierarchy.prefixes import Prefixes
+from celosia.hierarchy.text import text_expression
+from celosia.hierarchy.tree import Tree
+from celosia.table.pairing import positions
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.hierarchy import Hierarchy
+    from celosia.table.table import Table
+
+Form = Literal["values", "unit", "ranges", "hidden", "level", "levels", "nothing", "changed", "gone"]
+
+ENGLISH: dict[str, str] = {
+    "values": "as it is",
+    "unit": "{unit}",
+    "ranges": "ranges of {number}",
+    "hidden": "{number} characters hidden",
+    "level": "level {number} of {of}",
+    "levels": "levels {number} to {of}",
+    "nothing": "nothing left (*)",
+    "changed": "changed by {by}",
+    "gone": "left out",
+}
+"""How each form of detail is told; the report has the same sentences in its languages."""
+
+
+@dataclass(frozen=True)
+class Detail:
+    """How much a column tells: its form, and the numbers or names that fill the sentence of that form."""
+
+    form: Form
+    number: str = ""
+    of: str = ""
+    unit: str = ""
+    by: str = ""
+
+    def told(self, sentences: dict[str, str], units: dict[str, str] | None = None) -> str:
+        """The detail in a language; units of time have names of their own there."""
+        unit = (units or {}).get(self.unit, self.unit)
+        return sentences[self.form].format(number=self.number, of=self.of, unit=unit, by=self.by)
+
+
+@dataclass(frozen=True)
+class ColumnChange:
+    """One column: how much it told before and tells now, an example, and the share of its cells that changed."""
+
+    name: str
+    before: Detail
+    after: Detail
+    example: tuple[str | None, str] | None
+    """A value of the hierarchy (``None`` where the values are those of the data) and its label now."""
+    altered: float | None
+    """Share of the cells that changed, those of suppressed records too; ``None`` where records cannot be paired."""
+
+    def shown_example(self) -> str:
+        """The example as a text.
+
+        >>> ColumnChange("zip", Detail("values"), Detail("hidden", "2"), (None, "130**"), 1.0).shown_example()
+        '… → 130**'
+        """
+        return "" if self.example is None else f"{self.example[0] or '…'} → {self.example[1]}"
+
+
+def column_changes(original: Table, protected: Table) -> tuple[ColumnChange, ...]:
+    """What happened to each column of the original, in its order."""
+    key = ("column changes", original.rows)
+    return protected.cached(key, lambda: tuple(_change(original, protected, name) for name in original.names))
+
+
+def _change(original: Table, protected: Table, name: str) -> ColumnChange:
+    hierarchy = original.schema.hierarchy(name)
+    before = Detail("unit", unit="day") if isinstance(hierarchy, Dates) else Detail("values")
+    if name not in protected.names:
+        return ColumnChange(name, before, Detail("gone"), None, None)
+    altered = _altered(original, protected, name)
+    if altered == 0:
+        return ColumnChange(name, before, before, None, altered)
+    cells, counts = _cells(protected, name)
+    told = [cell for cell in cells if cell is not None]
+    if told and all(cell == STAR for cell in told):
+        return ColumnChange(name, before, Detail("nothing"), None, altered)
+    values = original.column(name).unique()
+    levels = Levels.flat(values) if hierarchy is None else hierarchy.levels(values, column=name)
+    places = {levels.level_of(cell) for cell in told}
+    if not told or places == {0}:
+        # the cells are still values of the column: moved between records, or those of suppressed records alone
+        same = not told or _kept_alike(original, protected, name)
+        return ColumnChange(name, before, before if same else _by_steps(protected, name), None, altered)
+    if hierarchy is None or -1 in places:
+        return ColumnChange(name, before, _by_steps(protected, name), None, altered)
+    if len(places) > 1:
+        after = Detail("levels", str(min(places)), str(max(places)))
+        return ColumnChange(name, before, after, None, altered)
+    level = places.pop()
+    example = _example(hierarchy, levels, level, told[int(np.argmax(counts[[c is not None for c in cells]]))])
+    return ColumnChange(name, before, _detail(hierarchy, levels, level), example, altered)
+
+
+def _detail(hierarchy: Hierarchy, levels: Levels, level: int) -> Detail:
+    """A level in words: a unit of time, a width, hidden characters; else its number."""
+    if level == levels.height:
+        return Detail("nothing")
+    if isinstance(hierarchy, Dates) and level <= len(hierarchy.units):
+        return Detail("unit", unit=hierarchy.units[level - 1])
+    if isinstance(hierarchy, Intervals) and hierarchy.width is not None and level <= hierarchy.count:
+        return Detail("ranges", f"{hierarchy.width * hierarchy.factor ** (level - 1):g}")
+    if isinstance(hierarchy, Prefixes):
+        hidden = hierarchy.masked[level - 1] if hierarchy.masked else hierarchy.step * level
+        return Detail("hidden", str(hidden))
+    return Detail("level", str(level), str(levels.height))
+
+
+def _example(hierarchy: Hierarchy, levels: Levels, level: int, released: str) -> tuple[str | None, str]:
+    """The first value of a declared table with its label; where the values are those of the data, a released label."""
+    declared = isinstance(hierarchy, Tree) or (isinstance(hierarchy, LevelTable) and hierarchy.path is not None)
+    first = next((value for value in levels.domain if value is not None), None)
+    if not declared or first is None:
+        return None, released
+    label = hierarchy.levels([first]).labels(level)[0]
+    return first, str(label)
+
+
+def _by_steps(protected: Table, name: str) -> Detail:
+    """The steps that may have overwritten a column."""
+    methods = [secret.get("method") for secret in protected.secrets]
+    steps = [method.name for method in methods if method is not None and name in method.overwrites(protected.schema)]
+    return Detail("changed", by=", ".join(dict.fromkeys(steps)) or "—")
+
+
+def _cells(table: Table, name: str) -> tuple[list[str | None], np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """The different cells of a column as texts with their numbers of records, suppressed records apart."""
+    import polars as pl
+
+    counted = _text(table.column(name)).filter(pl.Series(~table.suppressed_mask())).value_counts(sort=True)
+    return counted.to_series(0).to_list(), counted.to_series(1).cast(pl.Int64).to_numpy()
+
+
+def _altered(original: Table, protected: Table, name: str) -> float | None:
+    """The share of the cells of the original that changed or are gone."""
+    try:
+        rows = positions(original, protected)
+    except NotApplicable:
+        return None
+    before, after = _text(original.column(name))[rows], _text(protected.column(name))
+    same = int(before.eq_missing(after).sum())
+    return (len(original) - same) / max(1, len(original))
+
+
+def _kept_alike(original: Table, protected: Table, name: str) -> bool:
+    """Whether every record that is not suppressed has its own cell."""
+    import polars as pl
+
+    try:
+        rows = positions(original, protected)
+    except NotApplicable:
+        return False
+    same = _text(original.column(name))[rows].eq_missing(_text(protected.column(name)))
+    return bool(same.filter(pl.Series(~protected.suppressed_mask())).all())
+
+
+def _text(series: pl.Series) -> pl.Series:
+    return series.to_frame("value").select(text_expression("value", series.dtype).alias("value")).to_series()
+
+
+__all__ = ["ENGLISH", "ColumnChange", "Detail", "column_changes"]
