@@ -236,3 +236,14 @@ def test_the_report_says_what_can_be_checked_of_this_release(place, tmp_path):
     assert "Anyone with the released file can compute again: k-anonymity, l-diversity, prosecutor, marketer." in report
     takes, alone = outlook(found_certificate(place)), told(verify(place / "safe.certificate.json"))
     assert all(passed for claim, passed in alone.items() if claim.split("(")[0] in takes["file"])
+
+
+def test_what_belongs_to_a_number_is_verified_too(place):
+    """A risk states its average and its counts besides its value; with a true value and a false average it is a lie."""
+    for name, lie in (("average", 0.001), ("classes", 1), ("above", {"1/5": 0.0})):
+        before = (place / "safe.certificate.json").read_text()
+        changed(place, lambda stated, name=name, lie=lie: stated["risks"][0]["evidence"].update({name: lie}))
+        (failed,) = [check for check in verify(place) if check.passed is False and check.claim == "prosecutor"]
+        assert failed.note == f"other {name}"
+        (place / "safe.certificate.json").write_text(before)
+    assert verify(place).holds
