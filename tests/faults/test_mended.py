@@ -229,6 +229,18 @@ def test_overlapping_boxes_are_judged_as_the_classes_that_they_make():
     assert model.holds(protect(data, methods.Mondrian(require=(model,), strict=False)))
 
 
+RARE = levels(["a", "g", "*"], ["b", "g", "*"], ["c", "*", "*"], ["d", "*", "*"])
+
+
+@pytest.mark.parametrize("suppress", [0.0, 0.8])
+@pytest.mark.parametrize("model", [models.KAnonymity(k=2), models.AverageRisk(risk=0.3), models.AverageRisk(risk=0.5)])
+def test_a_class_of_stars_is_suppressed_in_the_search_as_in_the_file(model, suppress):
+    data = table({"q": list("abcccddd")}, quasi=["q"], hierarchies={"q": RARE})
+    done = protect(data, methods.Generalise(require=(model,), suppress=suppress))
+    assert model.holds(done)
+    assert done.history[-1]["suppressed"] == done.suppressed() <= suppress * 8
+
+
 def test_generalise_sees_the_people_that_fall_into_no_class():
     people = pl.DataFrame({"q": ["a", "b"]})
     data = read(people[:1], Schema.of(quasi=["q"], hierarchies={"q": levels(["a", "*"], ["b", "*"])}))

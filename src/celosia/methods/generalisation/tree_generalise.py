@@ -114,7 +114,7 @@ class TreeGeneralise(Method):
             "classes": len(published),
             "raised": int(raised.sum()),
             "changed": int(sum(size(c.leaves) for c in done if c.level > 0)),
-            "suppressed": int(gone.sum()),
+            "suppressed": int(result.suppressed_mask()[kept].sum()),
         }
         return Outcome(result, evidence)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from celosia.classes.counts import ClassCounts, Counts, Shares, Verdict
 from celosia.parts import Model
-from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Objective, Score
+from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Domain, Objective, Score
 from celosia.search.lattice.tables import ClassTable, ClassTables, Levels, Records
 
 
@@ -79,6 +79,7 @@ class Checker:
         sized = all(r.scope == "class" and r.size_only() for r in requirements)
         self._by_size = sized and not records.repeated and records.target is None and records.population is None
         """Whether the size of a class in records decides alone."""
+        self._stars = _partly_starred(records.domain)
         self._flatten()
 
     def _kept_by_merging(self, requirement: Model) -> bool:
@@ -118,13 +119,16 @@ class Checker:
                     length += len(least)
         self._extra = np.concatenate(flat)
 
-    def judge(self, table: ClassTable) -> tuple[Verdict, Verdict]:
-        """Say which classes are kept, and which ones fail in a way that every finer node fails too."""
+    def judge(self, table: ClassTable, hidden: Verdict | None = None) -> tuple[Verdict, Verdict]:
+        """Say which classes are kept, and which ones fail in a way that every finer node fails too.
+
+        Those ``hidden`` show nothing but stars: their records are suppressed, whatever they hold.
+        """
         size = self.tables.size(table)
         here = table.sums[:, 0] > 0  # combinations of the population alone are no classes
         large = size >= self._least
         certain = here & ~large
-        kept = here & large
+        kept = here & large if hidden is None else here & large & ~hidden
         if len(table.peak):
             enough = size >= table.peak
             kept &= enough
@@ -135,7 +139,7 @@ class Checker:
             certain |= failed
         if self._by_file and kept.any():
             kept, refused = self._judge_file(table, kept)
-            if refused:
+            if refused and hidden is None:  # at finer levels who is hidden here may be seen, and lower the risk
                 certain |= here
         return kept, certain
 
@@ -199,12 +203,13 @@ class Checker:
         table = self.tables.at(levels)
         records = table.sums[:, 0]
         total = len(self.records)
-        if self._by_size:
+        hidden = self._hidden(table)
+        if self._by_size and hidden is None:
             kept, forced = np.empty(len(table), dtype=bool), np.empty(len(table), dtype=np.int64)
             classes, suppressed = large_classes(table.sums, self._least, kept, forced)
             certain, sure = ~kept, suppressed
         else:
-            kept, certain = self.judge(table)
+            kept, certain = self.judge(table, hidden)
             classes, suppressed = int(np.count_nonzero(kept)), total - int(records @ kept)
             forced = self._forced(table, kept, certain)
             sure = int(forced.sum())
@@ -233,6 +238,20 @@ class Checker:
         """Give the loss of a measured score or bound."""
         return self.objective.loss(measured) if isinstance(self.objective, ClassObjective) else measured
 
+    def _hidden(self, table: ClassTable) -> Verdict | None:
+        """Say which classes show nothing but stars; None where there are none, or where all do: they are one class."""
+        from celosia.mathematics.kernels.searching.lattice import unpack_columns
+
+        if self._stars is None:
+            return None
+        here = [by_level[level] for by_level, level in zip(self._stars, table.levels, strict=True)]
+        if not all(stars.any() for stars in here):
+            return None
+        lay = self.tables.layout
+        codes = unpack_columns(table.keys, lay.word, lay.shift, lay.mask)
+        hidden: Verdict = np.logical_and.reduce([stars[code] for stars, code in zip(here, codes, strict=True)])
+        return hidden if hidden.any() and not hidden[table.sums[:, 0] > 0].all() else None
+
     def _forced(self, table: ClassTable, kept: Verdict, certain: Verdict) -> Counts:
         """Give how many records of each class this and every finer node must suppress at least."""
         forced = np.where(certain, table.sums[:, 0], 0)
@@ -260,9 +279,19 @@ class Checker:
     def kept_records(self, levels: Levels) -> tuple[Verdict, Counts]:
         """Say which records a node keeps, and the class of each."""
         table, group = self.tables.from_base(levels)
-        kept, _ = self.judge(table)
+        kept, _ = self.judge(table, self._hidden(table))
         label = group[self.tables.group].astype(np.int64)
         return kept[label], label
+
+
+def _partly_starred(domain: Domain) -> list[list[Verdict]] | None:
+    """Give for each column and level which values read as stars; None where a level has them for all values or none.
+
+    Then classes of nothing but stars are the only class of their node.
+    """
+    stars = [[domain.hidden(j, level) for level in range(domain.height(j) + 1)] for j in range(len(domain))]
+    partly = any(each.any() and not each.all() for by_level in stars for each in by_level)
+    return stars if partly else None
 
 
 def column_sums(objective: ColumnObjective, levels: Levels, added: Shares | None) -> Shares:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from celosia.classes import STAR
 from celosia.classes.counts import ClassCounts, Codes, Counts, Shares, Verdict
 from celosia.hierarchy import Levels as Hierarchy
 from celosia.hierarchy.values import Everything, parse
@@ -120,6 +121,12 @@ class Domain:
             return np.full(self.width(j, level), float(level > 0 and self.width(j, level) == 1))
         labels = self.labels(j, level)
         return np.array([label is not None and isinstance(parse(label), Everything) for label in labels], np.float64)
+
+    def hidden(self, j: int, level: int) -> Verdict:
+        """Say for each generalised value whether it reads as the cell of a suppressed record."""
+        if self.hierarchies is None or STAR not in self.hierarchies[j].categories(level):
+            return np.zeros(self.width(j, level), dtype=np.bool_)
+        return np.array([label == STAR for label in self.labels(j, level)])
 
     def labels(self, j: int, level: int) -> list[str | None]:
         """Give what each generalised value reads."""
