@@ -22,6 +22,7 @@ from celosia.risk.attacks.density_membership import DensityMembership
 from celosia.risk.attacks.scoreboard import Scoreboard
 from celosia.risk.attacks.singling_out import People, SinglingOut
 from celosia.risk.attacks.transparency.degree_inversion import DegreeInversion
+from celosia.risk.attacks.transparency.minimality import Minimality
 from celosia.views.comparing.encoding import encode
 from celosia.views.persons import person_codes
 
@@ -115,6 +116,14 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         }
     ],
     "density-membership": [{**BOTH, "control": True, "neighbours": 1}, {**BOTH, "control": True, "neighbours": 2}],
+    "minimality": [
+        {
+            "method": {"use": "generalise", "require": ["l-diversity(l=2, column=t)"]},
+            "target": "t",
+            "levels": {"c": 0, "p": 1},
+            "draws": 8,
+        }
+    ],
     "definetti": [
         {"method": {"use": "anatomise"}, "target": "t", "group": "c", "columns": ["p"]},
         {"method": {"use": "anatomise"}, "target": "c", "group": "p", "columns": ["t", "name"]},
@@ -170,13 +179,21 @@ def drawn(seed: int, persons: bool, coarse: bool) -> Case:
     return Case(name, plain, replace(plain, rows=tuple(map(changed, first))), replace(plain, rows=tuple(rows(1000))))
 
 
-def read(table: Plain, engine: str = "polars"):
+TREES = {"c": {"use": "tree", "tree": {"*": ["a", "b"]}}, "p": {"use": "tree", "tree": {"*": ["u", "v"]}}}
+ROLES: dict[str, dict[str, Any]] = {"minimality": {"quasi": ["c", "p"], "sensitive": ["t"], "hierarchies": TREES}}
+"""Attack → the schema that it needs, besides the person column."""
+
+
+def read(table: Plain, engine: str = "polars", name: str = ""):
     columns = {name: [row[name] for row in table.rows] for name in TYPES}
-    return celosia.read(pl.DataFrame(columns, schema=TYPES), celosia.Schema.of(person=table.person), engine=engine)
+    schema = celosia.Schema.of(person=table.person, **ROLES.get(name, {}))
+    return celosia.read(pl.DataFrame(columns, schema=TYPES), schema, engine=engine)
 
 
 def release_of(case: Case, name: str) -> Plain:
-    """The protected table of a case; for a join, with a star in some cells."""
+    """The protected table of a case; for a join, with a star in some cells; for minimality, with one column of stars."""
+    if name == "minimality":
+        return replace(case.original, rows=tuple({**row, "p": "*"} for row in case.original.rows))
     if name != "join-attack":
         return case.protected
     starred = [{**row, "p": "*" if i % 3 == 0 else row["p"]} for i, row in enumerate(case.protected.rows)]
@@ -217,6 +234,14 @@ def expected_of(name: str, case: Case, parameters: dict[str, Any]):
             return [[("xy"[c.column], c.above, c.bound) for c in asked] for asked in part._predicates(people)]
 
         given = {k: v for k, v in given.items() if k not in ("size", "attacks")} | {"predicates": predicates}
+    if name == "minimality":
+        tables = read(case.original, name=name), read(release_of(case, name), name=name)
+        group, codes = tables[1].classes.place, tables[0].encoded("t").codes.astype(np.int64)
+        values = tables[0].column("t")
+        given["worlds"] = [
+            [values[int(np.flatnonzero(codes == c)[0])] for c in world]
+            for world in Minimality(**parameters).worlds(group, codes)
+        ]
     if name == "degree-inversion":
         given["chosen"] = DegreeInversion(**parameters).known(read(case.original)).tolist()
     if name == "density-membership":
@@ -252,7 +277,7 @@ def test_an_attack_finds_what_loops_over_the_rows_find(name):
         for parameters in EXAMPLES[name]:
             expected = expected_of(name, case, parameters)
             for engine in ("polars", *(["duckdb"] if number % 5 == 0 else [])):
-                tables = read(case.original, engine), read(release_of(case, name), engine)
+                tables = read(case.original, engine, name), read(release_of(case, name), engine, name)
                 before = [table.polars().clone() for table in tables]
                 part = build("attack", {"use": name, **known(case, parameters, plain=False)})
                 told = f"{name} {parameters} {case.name} {engine}"
@@ -264,7 +289,8 @@ def test_an_attack_finds_what_loops_over_the_rows_find(name):
                 for column, values in expected.records.items():
                     assert near(records[column].to_list(), values), f"{told}: {column}"
                 again = build("attack", {"use": name, **known(case, parameters, plain=False)})
-                assert again.value(read(case.original, engine), read(release_of(case, name), engine)) == value, told
+                fresh = read(case.original, engine, name), read(release_of(case, name), engine, name)
+                assert again.value(*fresh) == value, told
                 assert all(t.polars().equals(b) for t, b in zip(tables, before, strict=True)), (
                     f"{told} changed its input"
                 )

@@ -657,3 +657,20 @@ def density_membership(
     return Found(
         _advantage(means(original, used), means(control, unused)), {"ratio": [ratio(row) for row in original.rows]}
     )
+
+
+@reference
+def minimality(original: Plain, protected: Plain, target: str, worlds: list[list[Any]], **_: Any) -> Found:
+    """Worlds in which a class of both columns has one value only: with them the finer level had failed."""
+    n = len(original.rows)
+    finer = [(row["c"], row["p"]) for row in original.rows]
+    kept = [w for w in worlds if any(len({w[j] for j in range(n) if finer[j] == cell}) < 2 for cell in finer)]
+    truth = [row[target] for row in original.rows]
+    risk = []
+    for i, row in enumerate(protected.rows):
+        mates = [truth[j] for j in range(n) if protected.rows[j]["c"] == row["c"]]
+        alike = [j for j in range(n) if finer[j] == finer[i]]
+        said = {v: mates.count(v) / len(mates) + fmean(sum(w[j] == v for w in kept) for j in alike) for v in set(truth)}
+        tied = [value for value, often in said.items() if often >= max(said.values()) - 1e-9]
+        risk.append((truth[i] in tied) / len(tied))
+    return Found(over_persons(original, risk), {"risk": risk})

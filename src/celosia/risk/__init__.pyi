@@ -22,6 +22,7 @@ from celosia.risk.attacks.transparency.coding_bounds import CodingBounds as Codi
 from celosia.risk.attacks.transparency.definetti import Definetti as Definetti
 from celosia.risk.attacks.transparency.degree_inversion import DegreeInversion as DegreeInversion
 from celosia.risk.attacks.transparency.group_intersection import GroupIntersection as GroupIntersection
+from celosia.risk.attacks.transparency.minimality import Minimality as Minimality
 from celosia.risk.attacks.transparency.moved_areas import MovedAreas as MovedAreas
 from celosia.risk.attacks.transparency.noise_linkage import NoiseLinkage as NoiseLinkage
 from celosia.risk.attacks.transparency.noise_reconstruction import NoiseReconstruction as NoiseReconstruction

@@ -68,7 +68,8 @@ class Composition(_EarlierReleases):
         learnt = found.told.any(axis=1) & (found.left > 0)
         alone = (found.alone < self.k) & (found.alone > 0)
         person = person_codes(original)
-        whose = [by_person(mask.astype(np.float64), person) for mask in (learnt, found.told_alone.any(axis=1))]
+        told = (learnt, found.told_alone.any(axis=1))
+        whose = [by_person(np.asarray(mask, dtype=np.float64), person) for mask in told]
         shown = found.left[right | (found.left >= self.k)]
         return Reached(
             right.astype(np.float64),

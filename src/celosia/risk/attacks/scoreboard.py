@@ -145,7 +145,7 @@ class Scoreboard(Attack):
         rows, replaced = np.concatenate(picked), np.concatenate(fake)
         noisy = values[rows] + rng.uniform(-1, 1, (len(rows), values.shape[1])) * self._errors()
         found = np.where(replaced >= 0, replaced, item[rows])
-        return Known(people[chosen], np.array(ends, dtype=np.int64), found.astype(np.int64), noisy)
+        return Known(people[chosen].astype(np.int64), np.array(ends, dtype=np.int64), found.astype(np.int64), noisy)
 
     def _tried(self, original: Table, protected: Table) -> tuple[Known, Ints, Floats, int]:
         return protected.cached((str(self), Same(original)), lambda: self._run(original, protected))

@@ -57,6 +57,15 @@ def public_steps(protected: Table, methods: tuple[str, ...]) -> tuple[PublicStep
     return tuple(PublicStep.of(entry) for entry in protected.history if entry["step"] in methods)
 
 
+def wanted_column(who: str, original: Table, given: str | None) -> str:
+    """The sensitive column that an intruder wants: as given, or the first that is declared."""
+    if given is not None:
+        return given
+    if not original.schema.sensitive:
+        raise NotApplicable(f"{who}: no sensitive column is declared; name the target.")
+    return original.schema.sensitive[0]
+
+
 class _InformedAttack(_ReachingAttack):
     """An attack that uses what a certificate publishes about the methods that it ``reads``.
 
@@ -96,4 +105,4 @@ class _InformedAttack(_ReachingAttack):
         return found
 
 
-__all__ = ["PublicStep", "Reached", "public_steps"]
+__all__ = ["PublicStep", "Reached", "public_steps", "wanted_column"]

@@ -91,14 +91,14 @@ def crossed(
     mark = marks(releases, carried)
     person = _persons(original, releases)
     values = np.column_stack([_values(releases, name) for name in sensitive] or [np.empty((len(where), 0), np.int64)])
-    release = np.concatenate(release_of)
+    owner = np.concatenate(release_of)
     left, alone, told, told_alone = crossing(
-        begin, members, release, row_begin, mark[order], person[order], values[order].astype(np.int64),
+        begin, members, owner, row_begin, mark[order], person[order], values[order].astype(np.int64),
         len(releases), int(mark.max(initial=0)) + 1, int(person.max(initial=-1)) + 1,
     )  # fmt: skip
     of_list = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
     several = np.zeros((len(begin) - 1, len(releases)), dtype=np.bool_)
-    several[of_list, release[members]] = True
+    several[of_list, owner[members]] = True
     return Crossed(
         left[group],
         alone[group],
@@ -106,7 +106,7 @@ def crossed(
         told_alone[group],
         several.sum(axis=1)[group],
         group,
-        pl.DataFrame({"group": of_list, "cell": members, "release": release[members]}),
+        pl.DataFrame({"group": of_list, "cell": members, "release": owner[members]}),
         pl.DataFrame({"cell": where, "mark": mark}),
     )
 

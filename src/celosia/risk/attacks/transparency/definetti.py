@@ -9,7 +9,7 @@ from pydantic import Field
 
 from celosia.errors import NotApplicable
 from celosia.parts import Column, Columns
-from celosia.risk.bases.transparency import Reached, _InformedAttack
+from celosia.risk.bases.transparency import Reached, _InformedAttack, wanted_column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +61,7 @@ class Definetti(_InformedAttack):
 
         self.steps(protected)
         rows = positions(original, protected)
-        truth = original.encoded(self._target(original)).codes.astype(np.int64)
+        truth = original.encoded(wanted_column(self.name, original, self.target)).codes.astype(np.int64)
         group = np.unique(protected.encoded(self.group).codes, return_inverse=True)[1].astype(np.int64)
         found = assigned(self._features(original, protected), group, truth[rows])
         share = np.bincount(truth[rows]) / len(rows)
@@ -69,9 +69,6 @@ class Definetti(_InformedAttack):
         risk[rows] = credit(found, found.chance, truth[rows])
         control[rows] = credit(found, found.share, truth[rows])
         return Reached(risk, float(share.max()), control, {}, {"groups": int(group.max(initial=-1)) + 1})
-
-    def _target(self, original: Table) -> str:
-        return original.schema.need_sensitive(self.target)[0] if self.target is None else self.target
 
     def _features(self, original: Table, protected: Table) -> list[Ints]:
         names = original.schema.quasi if self.columns is None else self.columns
