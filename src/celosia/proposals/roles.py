@@ -185,7 +185,7 @@ def _thin(content: Content) -> bool:
         return False
     values = [value.strip() for value in content.values]
     free = sum(len(set(signs)) >= 5 for signs in zip(*values, strict=True))
-    return 10**free >= THIN * content.distinct
+    return 10.0**free >= THIN * content.distinct
 
 
 def _power(content: Content) -> str:

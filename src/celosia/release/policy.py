@@ -178,8 +178,8 @@ class Policy(Section):
     def like(self, source: Any) -> Table:
         """Other records, cleaned as the input is, and read with its options where the type of file is the same."""
         path = self.input.path
-        alike = isinstance(source, str | Path) and path is not None and not is_url(str(source))
-        alike = alike and type_of(source) is type_of(path)
+        file = isinstance(source, str | Path) and not is_url(str(source))
+        alike = file and path is not None and type_of(source) is type_of(path)
         return read(source, self.schema, clean=self.input.cleaning, **(self.input.options if alike else {}))
 
     def select(self, *, until: str | None = None, without: Iterable[str] = ()) -> Policy:
