@@ -36,6 +36,7 @@ def test_codes_for_missing(values, codes):
         [*range(101)] * 2,  # 99 among its neighbours
         [-9, -4, 0, 3, 8] * 20,  # negative numbers are usual here
         ["yes", "no"] * 40,
+        ["NY", "NC", "ND", "SD", "TX"] * 10,  # states
     ],
 )
 def test_usual_values_are_no_codes(values):

@@ -174,7 +174,9 @@ def test_names_in_three_languages(name, role):
     assert meaning.role == role
 
 
-@pytest.mark.parametrize("name", ["filename", "wagen", "agent", "sexton", "x1", "tellurium", "emailed", "racecar"])
+@pytest.mark.parametrize(
+    "name", ["filename", "paid_up", "wagen", "agent", "sexton", "x1", "tellurium", "emailed", "racecar"]
+)
 def test_parts_of_words_mean_nothing(name):
     assert meaning_of(name) is None
 

@@ -87,7 +87,12 @@ def _print(suggestions: Sequence[ColumnSuggestion], notes: Sequence[str], out: P
     _print_group(
         "Undecided: left out of the release until you give them a role", [s for s in suggestions if s.left_out]
     )
-    untidy = [(u.column, u.told, "done" if u.certain else "your choice") for s in suggestions for u in s.untidy]
+    untidy = [
+        (u.column, u.told, "done" if u.certain else "your choice")
+        for s in suggestions
+        if not s.left_out
+        for u in s.untidy
+    ]
     if untidy:
         print_rows("To clean: proposals stand in the policy", ("column", "what", ""), untidy[:SHOWN])
     for note in notes:

@@ -90,7 +90,11 @@ def _missing(content: Content, counts: dict[str, int]) -> tuple[str | int, ...]:
         return tuple(day for day in counts if day[:10] in DAYS and counts[day] >= max(TWICE, PEAK * usual))
     if content.text:
         codes = tuple(dict.fromkeys(value.strip() for value in counts if means_missing(value)))
-        return codes if len(codes) < content.distinct and content.distinct <= MANY else ()
+        others = [len(value.strip()) for value in counts if not means_missing(value)]
+        if not others or content.distinct > MANY:
+            return ()
+        # ND and NC are states where the other values are two letters as well
+        return tuple(code for code in codes if len(code) > 2 or median(others) > 2 or not code.isalpha())
     return _numbers(counts) if content.whole and content.low is not None else ()
 
 

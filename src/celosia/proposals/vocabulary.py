@@ -14,6 +14,10 @@ LETTERS = str.maketrans({"ß": "ss", "ẞ": "SS", "ł": "l", "Ł": "L", "ø": "o
 NUMBERED = frozenset(["icd9", "icd10", "cie9", "cie10", "cim10", "ipv4", "ipv6", "phq9", "gad7", "hba1c", "zip4"])
 #: "city_name" is a city: a bare word for name gives way to what it is the name of.
 BARE_NAMES = frozenset([("name",), ("nombre",), ("nom",), ("nome",), ("naam",)])
+#: Words that end like a number of its own and are none.
+NO_ID = frozenset(
+    ["paid", "unpaid", "prepaid", "covid", "valid", "invalid", "void", "solid", "acid", "lipid", "rapid", "mid"]
+)
 JOINING = frozenset(["de", "del", "la", "el", "of", "the", "d", "l", "di", "da", "do", "des", "du", "der", "den"])
 
 
@@ -65,7 +69,7 @@ def meanings_of(name: str) -> list[Meaning]:
         *(m for _, m in inside if not m.weak),
         *(m for _, m in inside),
     ]
-    if not ranked and any(word.endswith("id") for word in words):  # userid, patid; only codes make something of it
+    if not ranked and any(word.endswith("id") and word not in NO_ID for word in words):  # userid, patid
         ranked = [meaning_named("number or code of its own")]
     return list({meaning.what: meaning for meaning in ranked}.values())
 
