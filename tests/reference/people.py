@@ -112,6 +112,6 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "suppress-cells": [{"columns": ["q"], "fewer_than": 9}, {"columns": ["x"], "where": "m > 20"}],
     "suppress-records": [{"require": K2}, {"require": K2, "drop": True}],
     "top-code": [{"columns": ["x"], "quantile": 0.9}, {"columns": ["day"], "value": "2020-10-01"}],
-    "tree-generalise": [{"columns": ["q"], "k": 3}],
+    "tree-generalise": [{"columns": ["q"], "k": 3}, {"columns": ["q"], "k": 8}],
     "variable-microaggregate": [{"columns": ["x", "y"], "k": 3}],
 }

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.models.bases.fuzzy_model import _FuzzyModel, record_frame
-from celosia.parts import Column
+from celosia.parts import Column, Counting
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,6 +50,7 @@ class FuzzyLDiversity(_FuzzyModel):
         default="sigma", description="how records are counted in the posterior: sums of degrees, or whole counts"
     )
 
+    persons: ClassVar[Counting] = "rows"
     symbol: ClassVar[str] = "l"
     direction: ClassVar[Literal["at least", "at most"]] = "at least"
 

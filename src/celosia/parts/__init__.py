@@ -11,7 +11,7 @@ from celosia.parts.loss import Loss
 from celosia.parts.mechanism import Mechanism
 from celosia.parts.method import Method
 from celosia.parts.model import Model, Verdict
-from celosia.parts.part import KIND, Credential, Part, Private, build
+from celosia.parts.part import KIND, Counting, Credential, Part, Private, build
 from celosia.parts.places import Place, from_directory, located
 from celosia.parts.registry import find, kinds, package, parts
 from celosia.parts.threat import Attack, Risk, Threat, attacks_reading, measured_by
@@ -28,6 +28,7 @@ __all__ = [
     "Method",
     "Model",
     "Part",
+    "Counting",
     "Place",
     "Private",
     "Risk",

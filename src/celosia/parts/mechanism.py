@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from celosia.parts.part import Part
+from celosia.parts.part import Counting, Part
 
 if TYPE_CHECKING:
     from celosia.mathematics.budget.cost import Cost
@@ -19,6 +19,7 @@ class Mechanism(Part):
 
     kind: ClassVar[str] = "mechanism"
     home: ClassVar[str] = "celosia.mechanisms"
+    persons: ClassVar[Counting] = "given"
 
     def answer(self, data: Any, /) -> Any:
         """The noisy answer."""

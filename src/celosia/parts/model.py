@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from celosia.errors import ParameterError
-from celosia.parts.part import Part
+from celosia.parts.part import Counting, Part
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,6 +39,7 @@ class Model(Part):
 
     kind: ClassVar[str] = "model"
     home: ClassVar[str] = "celosia.models"
+    persons: ClassVar[Counting] = "counted"
     symbol: ClassVar[str] = ""
     """The letter of the field for the measured value: k, l, t …"""
     direction: ClassVar[Literal["at least", "at most"]] = "at least"

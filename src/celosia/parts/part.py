@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any, ClassVar, get_args, get_origin
+from typing import Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic.fields import FieldInfo
@@ -37,6 +37,9 @@ KIND = "x-kind"
 """The mark of a nested part in a JSON schema."""
 
 
+Counting = Literal["counted", "refused", "rows", "given"]
+
+
 class Part(BaseModel):
     """A named thing with checked parameters. Subclass one of the kinds, not this class."""
 
@@ -47,6 +50,9 @@ class Part(BaseModel):
     covers: ClassVar[tuple[str, ...]] = ()
     """The kinds that a common base class stands for; empty for a kind."""
     name: ClassVar[str] = ""
+    persons: ClassVar[Counting] = "rows"
+    """What it does where a person owns several rows: persons are counted, such a table is refused, rows are looked at
+    and nothing else, or what one person moves is given as a parameter."""
 
     def __init__(self, /, **data: Any) -> None:
         try:

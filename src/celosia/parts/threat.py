@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from celosia.parts.part import Part
+from celosia.parts.part import Counting, Part
 from celosia.parts.registry import parts
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ class Threat(Part):
 
     kind: ClassVar[str] = "risk or attack"
     covers: ClassVar[tuple[str, ...]] = ("risk", "attack")
+    persons: ClassVar[Counting] = "counted"
 
     def against(self, original: Table, protected: Table) -> float:
         """The number for a protected table whose original is at hand; a risk does not look at the original."""

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from celosia.data.credentials import is_reference, key_bytes
 from celosia.errors import DataError
-from celosia.parts import Column, Columns, Credential, Method
+from celosia.parts import Column, Columns, Counting, Credential, Method
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class ShiftDates(Method):
         default=None,
         description="secret of at least 16 bytes, or env:NAME, file:PATH: the same shifts in all files",
     )
+    persons: ClassVar[Counting] = "counted"
     refusal: ClassVar[str] = "its shifts came from the seed and the data of that run. Give key to shift files alike"
 
     @model_validator(mode="after")

@@ -15,7 +15,7 @@ from celosia.methods.bases.class_aggregates import Aggregate, aggregated
 from celosia.methods.bases.quasi_codes import QuasiCodes, quasi_codes
 from celosia.methods.bases.relabelling import by_level
 from celosia.methods.bases.suppressing import _SuppressingMethod
-from celosia.parts import Loss, Model, build
+from celosia.parts import Counting, Loss, Model, build
 from celosia.search.lattice.aggregates import with_aggregates
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.explanation import explored, how_good
@@ -81,6 +81,7 @@ class Generalise(_SuppressingMethod):
     budget_nodes: int | None = Field(default=None, ge=1, description="stop unfinished after so many nodes")
     drop: bool = Field(default=False, description="remove suppressed rows instead of keeping them with stars")
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
+    persons: ClassVar[Counting] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {
         "require": tuple((f"k-anonymity(k={k})",) for k in (2, 3, 5, 10, 20)),
         "suppress": (0.0, 0.05),

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.grouping import aggregated, grouped, scaled
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, Counting, Method
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class Microaggregate(Method):
         description="proposals per record of the quality search; by the number of records if not given",
     )
     within: Columns = Field(default=(), description="group only records that agree on these columns")
+    persons: ClassVar[Counting] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 4, 5, 7, 10, 15, 20)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "a value is the mean of a group of records"

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from celosia.errors import DataError, ParameterError, RequirementError
 from celosia.methods.bases.cells import Impossible, Units, as_column, created, numbers, strata, units
 from celosia.methods.bases.grouping import Persons, sizes
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, Counting, Method
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ class MixedMicroaggregate(Method):
     aggregate: dict[str, Aggregate] = Field(default={}, description="what stands for a group, by column")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
+    persons: ClassVar[Counting] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 5, 10)}
     suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "nominal")
     refusal: ClassVar[str] = "a cell stands for a group of records"

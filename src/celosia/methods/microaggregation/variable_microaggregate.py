@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.grouping import aggregated, grouped, scaled
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, Counting, Method
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class VariableMicroaggregate(Method):
     standardise: bool = Field(default=True, description="divide columns by their standard deviation for the distance")
     aggregate: Literal["mean", "median", "medoid"] = Field(default="mean", description="what stands for a group")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
+    persons: ClassVar[Counting] = "counted"
     refusal: ClassVar[str] = "a value is the mean of a group of records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError, RequirementError, UnknownName
 from celosia.methods.bases.quasi_codes import QuasiColumn, quasi_column
-from celosia.parts import Method
+from celosia.parts import Counting, Method
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -58,6 +58,7 @@ class DpGeneralise(Method):
     search: float = Field(default=0.1, gt=0, lt=1, description="share of epsilon that is spent on choosing the levels")
     levels: dict[str, int] = Field(default_factory=dict, description="column → level, for all columns or for none")
     candidates: int = Field(default=300, ge=1, le=100_000, description="most combinations of levels that are compared")
+    persons: ClassVar[Counting] = "refused"
     rows: ClassVar[Rows] = "subset"
     formal: ClassVar[bool] = True
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"epsilon": (1.0, 2.0), "delta": (1e-6,)}

@@ -10,7 +10,7 @@ from pydantic import Field
 from celosia.errors import ParameterError
 from celosia.mathematics.budget.neighbours import Neighbours
 from celosia.methods.bases.dp_cells import COUNT, check_columns, consistent, counted, filled, public_values, published
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, Counting, Method
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -54,6 +54,7 @@ class DpHistogram(Method):
     values: dict[str, tuple[Any, ...]] = Field(default_factory=dict, description="column → all values it can take")
     rows_per_person: int = Field(default=1, ge=1, description="most records that one person contributes")
     tidy: bool = Field(default=True, description="make the counts non-negative whole numbers with the noisy total")
+    persons: ClassVar[Counting] = "counted"
     rows: ClassVar[Rows] = "new"
     formal: ClassVar[bool] = True
     refusal: ClassVar[str] = "noisy counts of new records are another release with a cost of its own"

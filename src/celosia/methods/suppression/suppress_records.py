@@ -10,7 +10,7 @@ from pydantic import Field
 from celosia.data.schema import Missing
 from celosia.errors import ParameterError, RequirementError
 from celosia.methods.bases.suppressing import _SuppressingMethod
-from celosia.parts import Model
+from celosia.parts import Counting, Model
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class SuppressRecords(_SuppressingMethod):
     require: tuple[Model, ...] = Field(min_length=1, description="requirements that every class must meet")
     drop: bool = Field(default=False, description="remove the rows instead of keeping them with stars")
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
+    persons: ClassVar[Counting] = "counted"
     refusal: ClassVar[str] = "records are suppressed for the classes of their own file: run the policy on the new one"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002

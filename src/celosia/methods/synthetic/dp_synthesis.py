@@ -17,7 +17,7 @@ from celosia.mathematics.budget.neighbours import Neighbours
 from celosia.methods.bases.domain import Domain, domain
 from celosia.methods.bases.features import need_publishable, new_rows, publishable
 from celosia.methods.private.dp_marginals import agree
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, Counting, Method
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -75,6 +75,7 @@ class DpSynthesis(Method):
     neighbours: Neighbours = Field(default="add-remove", description="who differs from whom by one person")
     rows_per_person: int = Field(default=1, ge=1, description="most records that one person contributes")
     size: int | None = Field(default=None, ge=1, description="number of new rows; the noisy total when not given")
+    persons: ClassVar[Counting] = "counted"
     rows: ClassVar[Rows] = "new"
     formal: ClassVar[bool] = True
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"epsilon": (0.5, 1.0, 2.0, 5.0)}

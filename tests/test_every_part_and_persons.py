@@ -1,0 +1,168 @@
+"""What each part does where a person owns several rows is what it declares: counts persons, refuses, or looks at rows.
+
+Each is tried on the same cells with the person column declared and without. A new part is found by the example that its
+own every-part test asks for.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+from tests import test_every_attack as attacks
+from tests import test_every_risk as risks
+from tests.reference import people as methods
+from tests.reference.column_losses import COLUMN_LOSSES
+from tests.reference.examples import EXAMPLES as MODELS
+from tests.reference.examples import population_of
+from tests.reference.losses import CLASS_LOSSES
+from tests.reference.rows import Plain
+from tests.reference.tables import Situation, random_table
+from tests.test_every_loss import MOVES, NO_CLOSED_FORM, frames
+
+import celosia
+from celosia.errors import CelosiaError
+from celosia.parts import build, parts
+from celosia.streams import Stream
+
+SEEDS = range(4)
+Pair = tuple[Any, Any]
+"""What a part gives with the person column declared, and without; an error stands for a refusal."""
+
+
+def tried(ask: Any) -> Any:
+    try:
+        return ask()
+    except CelosiaError as error:
+        return error
+
+
+def apart(plain: Plain) -> Plain:
+    """The same rows, of which nobody knows whose they are."""
+    rows = tuple({name: value for name, value in row.items() if name != "i"} for row in plain.rows)
+    return replace(plain, rows=rows, person=None)
+
+
+def of_method(name: str) -> Iterator[Pair]:
+    """The cells that come out; those with a formal guarantee have noise that no seed repeats: their bound counts."""
+    cls = parts("method")[name]
+    for seed in SEEDS:
+        for given in methods.EXAMPLES[name]:
+            method = build("method", {"use": name, **given})
+            frame = methods.people("persons", seed, 1200 if name == "dp-generalise" else 36 - 8 * (seed % 2))
+            pair = []
+            for person in ("i", None):
+                roles = {**methods.ROLES, "person": person, "identifiers": ["name", *([] if person else ["i"])]}
+                table = celosia.read(frame, celosia.Schema.of(**roles)).identified()
+                found = tried(lambda table=table, method=method: method.apply(table, Stream(1)).table.polars())
+                found = found.drop("i", strict=False) if isinstance(found, pl.DataFrame) else found
+                bounded = cls.formal and isinstance(found, pl.DataFrame)
+                pair.append(person if bounded and "rows_per_person" in cls.model_fields else 0 if bounded else found)
+            yield tuple(pair)
+
+
+def of_model(name: str) -> Iterator[Pair]:
+    for seed, quasi in itertools.product(SEEDS, (("q",), ("q", "r"))):
+        table = random_table(seed, 14, persons=True, letters="ab")
+        table = replace(table, rows=table.rows * 2 if seed % 2 else (*table.rows, *table.rows[:7]), quasi=quasi)
+        for example in (one for one in MODELS if one.model == name and one.suits(table)):
+            people = [*population_of(table, seed), *({"q": row["q"], "r": row["r"]} for row in table.rows)]
+            model = build("model", example.part(people, 2 if example.bound in ("k", "l", "q") else 0.5))
+            yield tuple(
+                tried(lambda plain=plain, model=model: model.value(Situation("", plain).read()))
+                for plain in (table, apart(table))
+            )
+
+
+def of_risk(name: str) -> Iterator[Pair]:
+    for case, given in risks.cases(name):
+        if case.table.person is not None:
+            alone = replace(case, table=apart(case.table))
+            yield tuple(
+                tried(lambda c=c, given=given: risks.part_of(name, given).value(c.read())) for c in (case, alone)
+            )
+
+
+def of_attack(name: str) -> Iterator[Pair]:
+    for seed in SEEDS:
+        case = attacks.drawn(seed, True, name not in attacks.COMPLETE)
+        alone = replace(
+            case, **{k: replace(getattr(case, k), person=None) for k in ("original", "protected", "control")}
+        )
+        for given in attacks.EXAMPLES[name]:
+            yield tuple(tried(lambda c=c, given=given: attacked(name, c, given)) for c in (case, alone))
+
+
+def attacked(name: str, case: attacks.Case, given: dict[str, Any]) -> float:
+    attack = build("attack", {"use": name, **attacks.known(case, given, plain=False)})
+    return attack.value(attacks.read(case.original), attacks.read(attacks.release_of(case, name)))
+
+
+def of_loss(name: str) -> Iterator[Pair]:
+    for seed in SEEDS:
+        if name in CLASS_LOSSES:
+            table = random_table(seed, 12, persons=True, letters="abc")
+            plain: list[Plain] = [table, apart(table)]
+            for given in CLASS_LOSSES[name][1]:
+                made = build("loss", {"use": name, **given})
+                yield tuple(tried(lambda p=p, made=made: compared(made, p)) for p in plain)
+            continue
+        before, after = frames(seed)
+        who = [i // 2 for i in range(25)]
+        for given in COLUMN_LOSSES[name][1] if name in COLUMN_LOSSES else OTHER_LOSSES[name]:
+            made = build("loss", {"use": name, **given})
+            pair = []
+            for person in ("i", None):
+                schema = celosia.Schema.of(quasi=["x", "c"], sensitive=["e"], person=person)
+                more = {"i": who} if person else {}
+                tables = [celosia.read(pl.DataFrame({**cells, **more}), schema) for cells in (before, after)]
+                pair.append(tried(lambda tables=tables, made=made: made.value(*tables)))
+            yield tuple(pair)
+
+
+def compared(loss: Any, plain: Plain) -> float:
+    situation = Situation("", plain, MOVES["generalised-suppressed"])
+    return loss.value(situation.input(), situation.read())
+
+
+OTHER_LOSSES: dict[str, list[dict[str, Any]]] = {
+    **{name: [{}] for name in NO_CLOSED_FORM},
+    "coefficient-overlap": [{"target": "x"}],
+    "model-disagreement": [{"target": "e"}],
+    "tree-difference": [{"target": "e"}],
+}
+TRIED = {"method": of_method, "model": of_model, "risk": of_risk, "attack": of_attack, "loss": of_loss}
+
+
+def alike(first: Any, second: Any) -> bool:
+    if isinstance(first, pl.DataFrame) and isinstance(second, pl.DataFrame):
+        return first.equals(second)
+    if isinstance(first, str) or isinstance(second, str):
+        return first == second
+    return math.isclose(first or 0, second or 0, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def observed(kind: str, name: str) -> str:
+    asked = refused = 0
+    for declared, without in TRIED[kind](name):
+        if isinstance(without, CelosiaError):
+            continue
+        asked += 1
+        refused += isinstance(declared, CelosiaError)
+        if not isinstance(declared, CelosiaError) and not alike(declared, without):
+            return "counted"
+    assert asked, "nothing could be asked"
+    return "refused" if refused == asked else "rows"
+
+
+PARTS = [(kind, name) for kind in TRIED for name in parts(kind)]
+
+
+@pytest.mark.parametrize(("kind", "name"), PARTS)
+def test_a_part_does_with_persons_what_it_declares(kind, name):
+    assert observed(kind, name) == parts(kind)[name].persons
