@@ -33,7 +33,13 @@ TITLES = {
 
 def pages() -> dict[str, str]:
     """Every generated page by its path below docs/reference."""
-    found = {"command-line.md": command_line(), "glossary.md": glossary(), "suggestions.md": suggestions(), **schemas()}
+    found = {
+        "command-line.md": command_line(),
+        "glossary.md": glossary(),
+        "persons.md": persons(),
+        "suggestions.md": suggestions(),
+        **schemas(),
+    }
     for kind, title in TITLES.items():
         members = parts(kind)
         rows = "\n".join(f"| [{name}]({name}.md) | {markdown(cls.summary())} |" for name, cls in members.items())
@@ -67,6 +73,31 @@ halves, so a register of yours can do worse: read every reason.
 {table}
 """
     return text.format(number=len(SEEN) + len(HELD), table=table({"tuned on": SEEN, "set apart": HELD}))
+
+
+COUNTING = {
+    "counted": "counts persons",
+    "refused": "refuses a declared person column",
+    "rows": "looks at rows only",
+    "given": "a parameter states how far one person moves the answer",
+}
+
+
+def persons() -> str:
+    """What every part does where a person owns several rows, as it declares it."""
+    blocks = [
+        "# Persons, part by part",
+        "What each part does where a person column is declared and a person owns several rows. The parts declare it, and "
+        "`tests/test_every_part_and_persons.py` tries each with the column declared and without. What it means is under "
+        "[Persons with many rows](../how-to/persons.md).",
+    ]
+    for kind, title in TITLES.items():
+        if kind == "hierarchy":
+            continue
+        folder = kinds()[kind].home.rsplit(".", 1)[1]
+        rows = [f"| [{name}]({folder}/{name}.md) | {COUNTING[cls.persons]} |" for name, cls in parts(kind).items()]
+        blocks.append(f"## {title}\n\n| name | persons |\n|---|---|\n" + "\n".join(rows))
+    return "\n\n".join(blocks) + "\n"
 
 
 def glossary() -> str:

@@ -84,6 +84,17 @@ def test_every_command_and_part_has_a_page():
             assert any(path.endswith(f"/{name}.md") for path in written), name
 
 
+def test_what_each_part_does_with_persons_is_listed():
+    sys.path.insert(0, str(ROOT / "docs"))
+    from build import COUNTING, TITLES, persons
+
+    page = persons()
+    for kind in TITLES:
+        for name, cls in parts(kind).items():
+            line = f"/{name}.md) | {COUNTING[cls.persons]} |"
+            assert (line in page) == (kind != "hierarchy"), f"{kind} {name}"
+
+
 def test_formulas_became_markup():
     sys.path.insert(0, str(ROOT / "docs"))
     from build import pages
