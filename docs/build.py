@@ -85,12 +85,12 @@ COUNTING = {
 
 def persons() -> str:
     """What every part does where a person owns several rows, as it declares it."""
-    blocks = [
-        "# Persons, part by part",
-        "What each part does where a person column is declared and a person owns several rows. The parts declare it, and "
-        "`tests/test_every_part_and_persons.py` tries each with the column declared and without. What it means is under "
-        "[Persons with many rows](../how-to/persons.md).",
-    ]
+    told = (
+        "What each part does where a person column is declared and a person owns several rows. The parts declare it, "
+        "and `tests/test_every_part_and_persons.py` tries each with the column declared and without. What it means is "
+        "under [Persons with many rows](../how-to/persons.md)."
+    )
+    blocks = ["# Persons, part by part", told]
     for kind, title in TITLES.items():
         if kind == "hierarchy":
             continue
