@@ -42,6 +42,7 @@ EXAMPLES = {
     "permute": {"l": 2},
     "pram": {"columns": ["sick"], "within": ["home"]},
     "pseudonymise": {"columns": ["note"]},
+    "redact-text": {"columns": ["note"]},
     "random-perturbation": {"jitter": ["age"], "shuffle": ["pay"], "within": ["town"]},
     "randomised-response": {"columns": ["town"], "epsilon": 1},
     "recode": {"column": "age", "breaks": [30]},

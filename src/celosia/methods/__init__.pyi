@@ -1,6 +1,7 @@
 from celosia.methods.coding.mask import Mask as Mask
 from celosia.methods.coding.multivariate_top_code import MultivariateTopCode as MultivariateTopCode
 from celosia.methods.coding.pseudonymise import Pseudonymise as Pseudonymise
+from celosia.methods.coding.redact_text import RedactText as RedactText
 from celosia.methods.coding.round import Round as Round
 from celosia.methods.coding.shift_dates import ShiftDates as ShiftDates
 from celosia.methods.coding.top_code import BottomCode as BottomCode

@@ -43,7 +43,7 @@ def _account(text: str) -> bool:
 
 
 TRACES = (
-    Trace("e-mail address", r"[A-Za-z0-9_.+-]+(?:@|%40)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"),
+    Trace("e-mail address", r"[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}"),
     Trace("Spanish DNI or NIE", r"(?i)\b(?:\d{1,2}\.\d{3}\.\d{3}|\d{7,8}|[XYZ][ -]?\d{7})[ -]?[A-Z]\b", checksums.dni),
     Trace("IBAN", r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}\b", _account),
     Trace("United States social security number", r"\b\d{3}-\d{2}-\d{4}\b", checksums.ssn),
