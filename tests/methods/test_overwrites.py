@@ -77,7 +77,7 @@ def table():
             "hours": rng.normal(40, 3, n),
             "w": rng.uniform(1, 5, n),
             "born": pl.Series(rng.integers(0, 9000, n)).cast(pl.Int32).cast(pl.Date),
-            "note": rng.choice(["a", "b"], n),
+            "note": rng.choice(["a", "with Ana García"], n),
         }
     )
     ages = {"use": "intervals", "width": 10}

@@ -102,7 +102,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "randomised-response": [{"columns": ["s"], "epsilon": 2.0, "categories": {"s": VALUES["s"]}}],
     "rank-swap": [{"columns": ["x", "y"], "window": 0.2}],
     "recode": [{"column": "q", "level": 1}, {"column": "x", "bins": 4}, {"column": "s", "mapping": {"flu": "cold"}}],
-    "redact-text": [{"columns": ["name"]}],
+    "redact-text": [{"columns": ["town"]}],
     "record-swap": [{"geography": ["area", "town"], "k": 2, "rate": 0.1}],
     "round": [{"columns": ["x"], "base": 5}, {"columns": ["m"], "base": 10, "way": "random"}],
     "sample": [{"share": 0.5}, {"size": 9}, {"share": 0.5, "by": "h"}],
