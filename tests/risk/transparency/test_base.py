@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import celosia
 from celosia.errors import NotApplicable, ParameterError
-from celosia.parts import attacks_reading, parts
+from celosia.parts import attacks_reading, build, parts
 from celosia.risk.bases.transparency import PublicStep, Reached, _InformedAttack, public_steps
 
 
@@ -68,6 +69,30 @@ def test_persons_are_counted_and_the_evidence_compares_with_guessing_and_with_no
     assert found["read"] == ["noise"]
     assert found["extra"] == 1
     assert found["interval"][0] < 0.5 < found["interval"][1]
+
+
+STEPS = {
+    "rank-intersection": "rank-swap(columns=[x, y], window=0.2)",
+    "group-intersection": "individual-ranking(columns=[x, y], k=3)",
+    "noise-linkage": "noise(columns=[x, y])",
+    "noise-reconstruction": "correlated-noise(columns=[x, y])",
+    "category-posterior": "pram(columns=[area], within=[home])",
+    "coding-bounds": "top-code(columns=[x, y], quantile=0.8)",
+    "shuffle-regression": "shuffle(columns=[x], given=[y])",
+    "moved-areas": "record-swap(geography=[area], risk=[home], rate=0.3)",
+}
+
+
+@pytest.mark.parametrize(("attack", "step"), STEPS.items())
+def test_what_is_secret_changes_nothing(attack, step):
+    rng = np.random.default_rng(8)
+    data = {"x": rng.normal(size=60), "y": rng.normal(size=60), "area": rng.choice(list("NESW"), 60)}
+    original = celosia.read(pl.DataFrame(data | {"home": rng.integers(0, 4, 60).astype(str)}))
+    protected = celosia.protect(original, step, seed=1)
+    part = build("attack", attack)
+    bare = replace(protected, secrets=(), start=None, _cache={})
+    assert part.value(original, bare) == part.value(original, protected)
+    assert part.records(original, bare).equals(part.records(original, protected))
 
 
 def test_every_method_that_an_attack_reads_exists():
