@@ -91,21 +91,40 @@ def _settled(means: Floats) -> Floats:
 
 def likeliest_groups(axes: list[Axis], own: Own) -> Candidates:
     """The released records inside all bounds that are nearest by the weights; ``own``: those of the same person."""
+    bounded = any(axis.bounds is not None for axis in axes)
+    missing = any(np.isnan(values).any() for axis in axes for values in (axis.known, axis.released))
+    return _nearest_inside(axes, own) if bounded or missing else _nearest_by_tree(axes, own)
+
+
+def _nearest_by_tree(axes: list[Axis], own: Own) -> Candidates:
+    from celosia.mathematics.disclosure.linkage import nearest
+
+    scale = np.sqrt([axis.weight for axis in axes])
+    x, y = (np.column_stack(side) * scale for side in zip(*((a.known, a.released) for a in axes), strict=True))
+    links = nearest(x, y, own)
+    return Candidates(links.tied, np.rint(links.correct * links.tied).astype(np.int64))
+
+
+def _nearest_inside(axes: list[Axis], own: Own) -> Candidates:
     from celosia.mathematics.kernels.neighbours.nearest_within import TIE, costs_within, nearest_within
 
     chosen = sorted(axes, key=lambda axis: axis.bounds is None)  # bounds first: they leave few pairs
     free = np.full(len(axes[0].known), np.inf)
-    about = (
-        np.column_stack([axis.known for axis in chosen]),
-        np.column_stack([-free if axis.bounds is None else axis.bounds[0] for axis in chosen]),
-        np.column_stack([free if axis.bounds is None else axis.bounds[1] for axis in chosen]),
-        np.column_stack([axis.released for axis in chosen]),
-        np.array([axis.weight for axis in chosen]),
-    )
-    least, tied = nearest_within(*about)
+    known = np.column_stack([axis.known for axis in chosen])
+    low = np.column_stack([-free if axis.bounds is None else axis.bounds[0] for axis in chosen])
+    high = np.column_stack([free if axis.bounds is None else axis.bounds[1] for axis in chosen])
+    released = np.column_stack([axis.released for axis in chosen])
+    weights = np.array([axis.weight for axis in chosen])
+    order = np.argsort(released[:, 0], kind="stable")
+    ordered = released[order, 0]
+    there = int(np.isfinite(ordered).sum())  # missing ones come last
+    gone = np.isnan(known[:, 0])
+    begin = np.where(gone, there, np.searchsorted(ordered[:there], low[:, 0], side="left"))
+    end = np.where(gone, len(ordered), np.searchsorted(ordered[:there], high[:, 0], side="right"))
+    least, tied = nearest_within(known, low, high, np.ascontiguousarray(released[order]), weights, begin, end)
+    limit = np.where(np.isfinite(least), least + TIE * (1 + least), -1.0)
 
     def fits(i: Ints, j: Ints) -> NDArray[np.bool_]:
-        limit = np.where(np.isfinite(least), least + TIE * (1 + least), -1.0)
-        return np.asarray(costs_within(i, j, *about) <= limit[i], dtype=np.bool_)
+        return np.asarray(costs_within(i, j, known, low, high, released, weights) <= limit[i], dtype=np.bool_)
 
     return Candidates(tied, np.minimum(own.count(fits), tied))

@@ -93,8 +93,7 @@ def candidates(columns: list[Exchanged], own: Own) -> Candidates:
     def flat(pairs: list[tuple[Ints, Ints]]) -> NDArray[np.int32]:
         return np.ascontiguousarray(np.column_stack([side for pair in pairs for side in pair]).astype(np.int32))
 
-    order = np.argsort([float(column.reach.mean()) for column in columns], kind="stable")  # narrow ones first
-    chosen = [columns[c] for c in order]
+    chosen = sorted(columns, key=lambda column: (column.mode, float(column.reach.mean())))  # narrow windows first
     group, other_group = (
         np.column_stack([getattr(column, name) for column in chosen]).astype(np.int32)
         for name in ("group", "other_group")
@@ -107,10 +106,26 @@ def candidates(columns: list[Exchanged], own: Own) -> Candidates:
         other_group,
         np.array([column.mode for column in chosen], dtype=np.int64),
     )
-    least, tied = likeliest(*about)
+    order, begin, end = _window(chosen[0])
+    least, tied = likeliest(*about[:3], about[3][order], about[4][order], about[5], begin, end)
 
     def fits(i: Ints, j: Ints) -> NDArray[np.bool_]:
         costs = costs_of_pairs(i, j, *about)
         return np.asarray(np.isfinite(costs) & (costs <= least[i] + TIE), dtype=np.bool_)
 
     return Candidates(tied, own.count(fits))
+
+
+def _window(column: Exchanged) -> tuple[Ints, Ints, Ints]:
+    """The released records in the order of a column, and from where to where they are within reach of each record."""
+    from celosia.mathematics.kernels.neighbours.likely_exchange import WINDOW
+
+    low, high = column.others
+    order = np.argsort(low, kind="stable")
+    nothing = np.zeros(len(column.reach), dtype=np.int64)
+    if column.mode != WINDOW or column.group.any() or column.other_group.any():
+        return order, nothing, nothing + len(order)
+    missing = column.ranks[0] < 0  # fits the missing ones, which come first
+    begin = np.searchsorted(high[order], np.maximum(column.ranks[0] - column.reach, 0), side="left")
+    end = np.searchsorted(low[order], column.ranks[1] + column.reach, side="right")
+    return order, np.where(missing, 0, begin), np.where(missing, int((low < 0).sum()), end)

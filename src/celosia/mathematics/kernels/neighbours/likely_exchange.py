@@ -53,25 +53,26 @@ def _pair_cost(
 
 @compiled(parallel=True)
 def likeliest(
-    ranks: Ints, group: Ints, reach: Floats, others: Ints, other_group: Ints, mode: Wide
+    ranks: Ints, group: Ints, reach: Floats, others: Ints, other_group: Ints, mode: Wide, begin: Wide, end: Wide
 ) -> tuple[Floats, Wide]:
-    """For each record the least cost over all other records, infinite when none is possible; and how many have it.
+    """For each record the least cost over the others from ``begin`` to ``end``, infinite when none is possible; and
+    how many have it.
 
     ``ranks`` holds the first and the last rank of the value of each column, side by side. Values change places within
-    a ``group`` only. All pairs are looked at, a column at a time while a pair is possible: no matrix of them is made.
+    a ``group`` only. Pairs are looked at a column at a time while they are possible: no matrix of them is made.
 
     >>> ranks = np.array([[0, 0], [1, 1], [2, 2]], np.int32)
-    >>> none = np.zeros((3, 1), np.int32)
-    >>> likeliest(ranks, none, np.ones((3, 1)), ranks, none, np.zeros(1, np.int64))[1].tolist()
+    >>> none, begin = np.zeros((3, 1), np.int32), np.zeros(3, np.int64)
+    >>> likeliest(ranks, none, np.ones((3, 1)), ranks, none, np.zeros(1, np.int64), begin, begin + 3)[1].tolist()
     [2, 3, 2]
     """
-    m, n = ranks.shape[0], others.shape[0]
+    m = ranks.shape[0]
     least = np.full(m, np.inf)
     tied = np.zeros(m, np.int64)
     for i in numba.prange(m):
         best = np.inf
         count = 0
-        for j in range(n):
+        for j in range(begin[i], end[i]):
             cost = _pair_cost(i, j, ranks, group, reach, others, other_group, mode, best + TIE)
             if cost == np.inf:
                 continue

@@ -32,23 +32,26 @@ def _cost(i: int, j: int, x: Floats, low: Floats, high: Floats, y: Floats, weigh
 
 
 @compiled(parallel=True)
-def nearest_within(x: Floats, low: Floats, high: Floats, y: Floats, weights: Floats) -> tuple[Floats, Ints]:
+def nearest_within(
+    x: Floats, low: Floats, high: Floats, y: Floats, weights: Floats, begin: Ints, end: Ints
+) -> tuple[Floats, Ints]:
     """The least weighted square distance of each record to the records inside its bounds, and how many have it.
 
-    It is infinite where no record is inside. A missing value (NaN) fits a missing one only. All pairs are looked at, a
-    column at a time while a pair is possible: no matrix of them is made.
+    Those from ``begin`` to ``end`` are looked at. It is infinite where none is inside. A missing value (NaN) fits a
+    missing one only. Pairs are looked at a column at a time while they are possible: no matrix of them is made.
 
-    >>> far = np.full((1, 1), 9.0)
-    >>> nearest_within(np.zeros((1, 1)), -far, far, np.array([[1.0], [-1.0], [2.0]]), np.ones(1))[1].tolist()
+    >>> far, first = np.full((1, 1), 9.0), np.zeros(1, np.int64)
+    >>> y = np.array([[1.0], [-1.0], [2.0]])
+    >>> nearest_within(np.zeros((1, 1)), -far, far, y, np.ones(1), first, first + 3)[1].tolist()
     [2]
     """
-    m, n = x.shape[0], y.shape[0]
+    m = x.shape[0]
     least = np.full(m, np.inf)
     tied = np.zeros(m, np.int64)
     for i in numba.prange(m):
         best = np.inf
         count = 0
-        for j in range(n):
+        for j in range(begin[i], end[i]):
             slack = TIE * (1.0 + best) if best < np.inf else 0.0
             cost = _cost(i, j, x, low, high, y, weights, best + slack)
             if cost == np.inf:
