@@ -165,6 +165,12 @@ def test_names_of_all_eighteen_types(kind):
         ("city_name", "quasi"),
         ("pes_mostral", "weight"),
         ("id_llar", "household"),
+        ("sexe_alumne", "quasi"),
+        ("data_nac", "quasi"),
+        ("apellido_paterno", "identifier"),
+        ("Wohnort", "quasi"),
+        ("Numéro de sécurité sociale", "identifier"),
+        ("Stan cywilny", "quasi"),
         ("estrato", "stratum"),
     ],
 )

@@ -130,6 +130,16 @@ def test_dates_as_text():
     assert "other way round" in found["doubt"].hierarchy_reason
 
 
+def test_kinds_of_people_are_no_people():
+    frame = visits().with_columns(
+        pl.Series("tipo_trabajador", ["fijo", "temporal", "becario"] * 200),
+        pl.Series("cp_domicilio", ["08001", "17002"] * 300),
+    )
+    found = by_name(frame)
+    assert found["tipo_trabajador"].role == "quasi"
+    assert found["cp_domicilio"].meaning == "postcode"
+
+
 def test_text_ages_keep_their_kind():
     found = by_name(pl.DataFrame({"age": ["30-39", "40-49", "30-39", "50-59"]}))
     assert found["age"].kind == "nominal"

@@ -19,6 +19,8 @@ LITTLE_POWER = 0.01
 REPEATED = 1.1
 #: Sentences have this many words, and this share of them (or this many) occur once.
 SENTENCE, OWN_WORDS, MANY_TEXTS = 4.0, 0.2, 1000
+#: So few values on so many records each are kinds of people, not people.
+KINDS, MANY_EACH = 12, 20
 #: Codes that could be written with the same signs, per code in use: so thin a use is a number of its own.
 THIN = 100
 SEX = (
@@ -100,9 +102,12 @@ def _fits(content: Content, meaning: Meaning) -> bool:
     if what == "postcode":
         return any(c.isdigit() for value in content.values[:20] for c in value) and (content.whole or not numeric)
     if meaning.role in (Role.IDENTIFIER, Role.PERSON) and not meaning.weak:
-        # A flag (yes, no) or an amount is nobody's number or name, whatever the column is called.
+        # A flag (yes, no), an amount or a few kinds are nobody's number or name, whatever the column is called.
         amount = numeric and not content.whole and what != "address"
-        return not amount and (content.distinct > 2 or content.filled <= 6)
+        flag = content.distinct <= 2 and content.filled > 6
+        kinds = meaning.role == Role.PERSON and content.distinct <= KINDS and content.repeats >= MANY_EACH
+        postcode = what == "address" and content.code_length == 5 and content.values[0].isdigit()
+        return not (amount or flag or kinds or postcode)
     return True
 
 

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from functools import cache
 
+from celosia.data.schema import Role
 from celosia.proposals.meanings import Meaning, meaning_named, meanings
 
 #: Letters that have no accent to be taken off.
@@ -62,7 +63,7 @@ def meanings_of(name: str) -> list[Meaning]:
     whole = sorted(place for text in {"".join(words), "".join(bare)} for place in by_letters.get(text, []))
     found = {(-len(part), place, part) for part in _parts(words) | _parts(bare) for place in by_words.get(part, [])}
     inside = [(part, known[place]) for _, place, part in sorted(found)]
-    strong = [m for part, m in inside if not m.weak and part not in BARE_NAMES]
+    strong = [m for part, m in inside if not m.weak and part not in BARE_NAMES and not _bare_person(part, m)]
     ranked = [
         *(known[place] for place in whole),
         *strong,
@@ -81,6 +82,11 @@ def meaning_of(name: str) -> Meaning | None:
     ('postcode', 'name of a person', None)
     """
     return next(iter(meanings_of(name)), None)
+
+
+def _bare_person(part: tuple[str, ...], meaning: Meaning) -> bool:
+    """Say whether one word says that something is about a person: "sexe_alumne" is a sex."""
+    return len(part) == 1 and meaning.role == Role.PERSON
 
 
 def _parts(words: tuple[str, ...]) -> set[tuple[str, ...]]:
