@@ -20,6 +20,7 @@ import celosia
 from celosia.parts import build, parts
 from celosia.risk.attacks.density_membership import DensityMembership
 from celosia.risk.attacks.scoreboard import Scoreboard
+from celosia.risk.attacks.several_rows import SeveralRows
 from celosia.risk.attacks.singling_out import People, SinglingOut
 from celosia.risk.attacks.transparency.degree_inversion import DegreeInversion
 from celosia.risk.attacks.transparency.minimality import Minimality
@@ -128,6 +129,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"method": {"use": "anatomise"}, "target": "t", "group": "c", "columns": ["p"]},
         {"method": {"use": "anatomise"}, "target": "c", "group": "p", "columns": ["t", "name"]},
     ],
+    "several-rows": [{"known": 1}, {"known": 2, "attacks": 5}, {"known": 9}],
     "scoreboard": [
         {"items": ["x", "y"], "known": 2, "eccentricity": 0.5},
         {"items": ["x", "c", "p", "t"], "known": 3, "wrong": 1, "rating_error": 1.0, "eccentricity": 0.2, "attacks": 5},
@@ -180,7 +182,10 @@ def drawn(seed: int, persons: bool, coarse: bool) -> Case:
 
 
 TREES = {"c": {"use": "tree", "tree": {"*": ["a", "b"]}}, "p": {"use": "tree", "tree": {"*": ["u", "v"]}}}
-ROLES: dict[str, dict[str, Any]] = {"minimality": {"quasi": ["c", "p"], "sensitive": ["t"], "hierarchies": TREES}}
+ROLES: dict[str, dict[str, Any]] = {
+    "several-rows": {"quasi": ["c", "p"]},
+    "minimality": {"quasi": ["c", "p"], "sensitive": ["t"], "hierarchies": TREES},
+}
 """Attack → the schema that it needs, besides the person column."""
 
 
@@ -247,6 +252,9 @@ def expected_of(name: str, case: Case, parameters: dict[str, Any]):
     if name == "density-membership":
         table = known(case, parameters, plain=False)["control"]
         given["chosen"] = DensityMembership(**{**parameters, "control": table}).drawn(read(case.original))
+    if name == "several-rows":
+        tables = read(case.original, name=name), read(case.protected, name=name)
+        given["drawn"] = [rows.tolist() for rows in SeveralRows(**parameters).drawn(*tables)]
     if name == "scoreboard":
         given["drawn"] = Scoreboard(**parameters).draw(read(case.original), read(case.protected))
     return REFERENCE[name](case.original, release_of(case, name), **given)

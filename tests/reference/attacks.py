@@ -674,3 +674,19 @@ def minimality(original: Plain, protected: Plain, target: str, worlds: list[list
         tied = [value for value, often in said.items() if often >= max(said.values()) - 1e-9]
         risk.append((truth[i] in tied) / len(tied))
     return Found(over_persons(original, risk), {"risk": risk})
+
+
+# -- rows that belong together -------------------------------------------------------------------------------------------
+
+
+@reference
+def several_rows(original: Plain, protected: Plain, drawn: list[list[int]], **_: Any) -> Found:
+    """Persons who have a row in each class of the rows that are known; the rows were drawn by the package."""
+    owned: dict[Any, set[Any]] = {}
+    for i, row in enumerate(protected.rows):
+        owned.setdefault(original.who(i), set()).add((row["c"], row["p"]))
+    chance = {}
+    for rows in drawn:
+        seen = {(protected.rows[i]["c"], protected.rows[i]["p"]) for i in rows}
+        chance[original.who(rows[0])] = 1 / sum(seen <= classes for classes in owned.values())
+    return Found(fmean(chance.values()), {"risk": [chance.get(original.who(i)) for i in range(len(original.rows))]})

@@ -15,6 +15,7 @@ from celosia.risk.attacks.membership import Membership as Membership
 from celosia.risk.attacks.nearest_original import NearestOriginal as NearestOriginal
 from celosia.risk.attacks.probabilistic_linkage import ProbabilisticLinkage as ProbabilisticLinkage
 from celosia.risk.attacks.scoreboard import Scoreboard as Scoreboard
+from celosia.risk.attacks.several_rows import SeveralRows as SeveralRows
 from celosia.risk.attacks.singling_out import SinglingOut as SinglingOut
 from celosia.risk.attacks.transparency.attribute_disclosure import AttributeDisclosure as AttributeDisclosure
 from celosia.risk.attacks.transparency.category_posterior import CategoryPosterior as CategoryPosterior
