@@ -6,6 +6,7 @@ applies (:meth:`Situation.read`), and as a loop over plain rows (:meth:`Situatio
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import polars as pl
 from tests.reference.rows import STAR, Plain, Row
 
 import celosia
+from celosia.errors import RequirementError
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -123,8 +125,10 @@ def _moved(table: Plain, move: Move) -> Plain:
             return {**row, column: table.path(column, value)[how]}
         return {**row, column: how.get(str(value), value)}
 
-    moved = {"rows": tuple(label(row) for row in table.rows), "before": tuple(label(row) for row in table.before or ())}
-    return replace(table, recoded=table.recoded | {column}, **moved)
+    stay = table.suppressed if column in table.quasi else frozenset()  # suppressed records keep their stars
+    rows = tuple(row if i in stay else label(row) for i, row in enumerate(table.rows))
+    before = tuple(label(row) for row in table.before or ())
+    return replace(table, recoded=table.recoded | {column}, rows=rows, before=before)
 
 
 def random_table(
@@ -232,14 +236,25 @@ def random_situation(seed: int) -> Situation:
     for n in range(rng.integers(5)):
         column = "qrs"[rng.integers(3)]
         kind, move = (
-            (f"subset {n}", ("subset", int(rng.integers(15)))),
+            (f"subset {n}", ("subset", int(rng.integers(1, 15)))),
             (f"suppress {n}", ("suppress", int(rng.integers(2, 4)))),
             (column, ("recode", column, int(rng.integers(1, 3)))),
             ("s", ("map", "s", {"cold": "flu", "tbc": "hiv"})),
             ("v", ("map", "v", {"1": "few", "2": "few", "5": "many", "9": "many"})),
         )[rng.integers(5)]
-        moves.setdefault(kind, move)  # a column is recoded once
+        if rows or move[0] != "subset":  # none of nobody is refused
+            moves.setdefault(kind, move)  # a column is recoded once
     return Situation(f"{seed}", table, tuple(moves.values()))
+
+
+def drawn(seeds: range, engine: str = "polars") -> list[tuple[Situation, Table]]:
+    """Random situations with the tables that Celosia makes of them; where nobody is left to suppress it refuses."""
+    found = []
+    for situation in map(random_situation, seeds):
+        with contextlib.suppress(RequirementError):
+            found.append((situation, situation.read(engine)))
+    assert len(found) > len(seeds) // 2
+    return found
 
 
 def _blanked(rows: tuple[Row, ...], column: str) -> tuple[Row, ...]:
