@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -65,6 +66,16 @@ def advance(share: float, note: str = "") -> None:
     here.progress(f"{here.name}: {note}" if note else here.name, here.first + (here.last - here.first) * inside)
 
 
-def listening() -> bool:
-    """Say whether anybody would hear: work that must be cut into pieces to report need not be otherwise."""
-    return _current.get() is not None
+def watched(work: Callable[[], None], share: Callable[[], float]) -> None:
+    """Do work that cannot report by itself, such as a compiled loop, and meanwhile say what ``share`` of it is done.
+
+    The work runs in another thread only where somebody listens; it must let go of the interpreter for that to help.
+    """
+    if _current.get() is None:
+        work()
+        return
+    with ThreadPoolExecutor(1) as thread:
+        done = thread.submit(work)
+        while not wait([done], PAUSE).done:
+            advance(share())
+        done.result()

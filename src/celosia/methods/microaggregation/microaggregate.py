@@ -10,6 +10,7 @@ from pydantic import Field
 
 from celosia.methods.bases.grouping import aggregated, grouped, scaled
 from celosia.parts import Columns, Counting, Method
+from celosia.parts.progress import watched
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -81,10 +82,14 @@ class Microaggregate(Method):
     def partition(self, points: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
         """The group of each point."""
         from celosia.mathematics.kernels.neighbours.blocks import in_blocks
-        from celosia.mathematics.kernels.neighbours.mdav import mdav
+        from celosia.mathematics.kernels.neighbours.mdav import mdav_into
         from celosia.mathematics.kernels.neighbours.regroup import improve
 
-        start: Any = in_blocks(points, self.k) if self.scale else mdav(points, self.k)
+        start: Any = np.full(len(points), -1, dtype=np.int64)
+        if self.scale:
+            start = in_blocks(points, self.k)
+        else:
+            watched(lambda: mdav_into(points, self.k, start), lambda: float((start >= 0).mean()))
         if not self.quality:
             return np.asarray(start)
         rounds = self.rounds or int(min(max(PROPOSALS // max(len(points), 1), FEWEST), MOST))

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.parts.progress import advance
+
 Judge = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]
 """Given records and the group of each (0, 1, …), say for each group whether it may be published."""
 
@@ -175,8 +177,9 @@ def partition(
     tried = np.zeros((1, len(axes)), np.bool_)
     closed, leaves = [], []
     nodes = [np.array([[-1, -1, 0, n - 1]], np.int64)]
-    made = 1
+    count = 1
     while len(open_):
+        advance(1 - _left(open_, k) / max(1.0, _left(np.array([[0, n]]), k)), f"{count:,} groups")
         column, starts, borders = propose(perm, open_, tried, columns, need, strict, nearest)
         closed.append(open_[column < 0])
         leaves.append(node[column < 0])
@@ -195,11 +198,17 @@ def partition(
         nodes.append(np.column_stack([node[parents], column[parents], perm[parts[:, 0]], perm[parts[:, 1] - 1]]))
         open_ = np.concatenate([parts, open_[again]])
         tried = np.concatenate([np.zeros((len(parts), len(axes)), np.bool_), tried[again]])
-        node = np.concatenate([np.arange(made, made + len(parts)), node[again]])
-        made += len(parts)
+        node = np.concatenate([np.arange(count, count + len(parts)), node[again]])
+        count += len(parts)
     label, order = number_groups(perm, np.concatenate(closed))
     parent, by, first, last = np.concatenate(nodes).T
     return Partition(label, Cuts(parent, by, first, last, np.concatenate(leaves)[order]))
+
+
+def _left(groups: NDArray[np.int64], k: int) -> float:
+    """Estimate the work left: a group of *s* records is halved about log2(s / k) times, and each time all are moved."""
+    size = (groups[:, 1] - groups[:, 0]).astype(np.float64)
+    return float((size * np.log2(np.maximum(1.0, size / max(1, k)))).sum())
 
 
 def parts_of(

@@ -99,8 +99,15 @@ def mdav(points: Floats, k: int) -> Ints:
     >>> mdav(np.array([[42.0], [28], [50], [23], [12], [68], [30], [46], [55], [61]]), 3).tolist()
     [2, 0, 2, 0, 0, 1, 2, 2, 1, 1]
     """
+    group = np.full(points.shape[0], -1, np.int64)
+    mdav_into(points, k, group)
+    return group
+
+
+@compiled()
+def mdav_into(points: Floats, k: int, group: Ints) -> None:
+    """Do :func:`mdav` in an array that holds -1 before, and meanwhile where a record has no group yet."""
     n, d = points.shape
-    group = np.full(n, -1, np.int64)
     total = np.zeros(d)
     error = np.zeros(d)
     everyone = _alive(group, n)
@@ -148,7 +155,6 @@ def mdav(points: Floats, k: int) -> Ints:
     for i in range(n):
         if group[i] < 0:
             group[i] = label
-    return group
 
 
 @compiled()
