@@ -155,3 +155,25 @@ def test_what_python_gives_is_what_a_file_gives(place):
     policy = Policy.of({**sections, "output": {"path": "safe.csv", "report": False}}, place)
     assert dict(policy) == dict(Policy.load(place / "policy.toml"))
     assert celosia.run(policy).holds
+
+
+def test_a_release_remembers_where_the_paths_of_its_policy_start(tmp_path, monkeypatch):
+    """Data, hierarchies and release in folders of their own, and a verification that starts elsewhere."""
+    for folder in ("data", "levels", "out"):
+        (tmp_path / folder).mkdir()
+    pl.DataFrame({"q": list("aabb")}).write_csv(tmp_path / "data" / "people.csv")
+    (tmp_path / "levels" / "q.csv").write_text("a;*\nb;*\n")
+    text = POLICY.replace('"people.csv"', '"data/people.csv"').replace('"safe.csv"', '"out/safe.csv"')
+    text = text.replace('quasi = ["q"]', 'quasi = ["q"]\nhierarchies = {q = "levels/q.csv"}')
+    (tmp_path / "policy.toml").write_text(text + '[[step]]\nuse = "recode"\ncolumn = "q"\nlevel = 1\n')
+    celosia.run(tmp_path / "policy.toml")
+    monkeypatch.chdir(tmp_path / "data")
+    found = celosia.verify(tmp_path / "out", original=tmp_path / "data" / "people.csv")
+    assert found.verdict == "verified"
+    assert celosia.apply(tmp_path / "out" / "safe.private.json", tmp_path / "data" / "people.csv").holds
+    moved = tmp_path / "moved"
+    (tmp_path / "out").rename(moved)
+    (tmp_path / "data").rename(tmp_path / "elsewhere")
+    (tmp_path / "levels").rename(tmp_path / "elsewhere" / "levels")
+    found = celosia.verify(moved, original=tmp_path / "elsewhere" / "people.csv")
+    assert found.verdict == "verified"

@@ -26,7 +26,7 @@ def apply(
     from celosia.release.writing import write
 
     made = reuse(record, source, released=released)
-    policy = Policy.parse(load_record(record)["policy"], record.parent)
+    policy = Policy.recorded(load_record(record), record.parent)
     output = policy.output
     written = write(
         made.table,

@@ -42,7 +42,7 @@ def explain_risk(
     before = open_source(original, {"quasi": names(quasi), "sensitive": names(sensitive)})[0]
     recorded = None if private is None else load_record(private)
     if recorded is not None and private is not None and not before.schema.quasi and recorded.get("policy"):
-        before = before.with_schema(Policy.parse(str(recorded["policy"]), private.parent).schema)
+        before = before.with_schema(Policy.recorded(recorded, private.parent).schema)
     before = before.identified()
     after = read(protected)
     after = after.with_schema(before.schema.keep(after.names).loose())

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderHook
     from rich.segment import Segment
 
+    from celosia.parts.progress import Progress
     from celosia.release.evidence import Release
     from celosia.release.leaving import Leaving
-    from celosia.release.measuring import Assessment, Comparison, Progress
+    from celosia.release.measuring import Assessment, Comparison
 
 
 class _Cleaned:

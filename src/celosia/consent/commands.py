@@ -20,7 +20,8 @@ from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
 if TYPE_CHECKING:
     import polars as pl
 
-    from celosia.release.verifying import Check, Repeat
+    from celosia.release.verification import Check
+    from celosia.release.verifying import Repeat
 
 STORE = "consent.db"
 WAITING = 5.0

@@ -19,7 +19,8 @@ from celosia.frontier.store import Store, fingerprint, key
 from celosia.frontier.trial import Measured, Task, evaluate, measure, trial_seed
 from celosia.frontier.workers import Job, results
 from celosia.parts import Loss, Threat, build
-from celosia.release.measuring import Progress, check_columns
+from celosia.parts.progress import Progress
+from celosia.release.measuring import check_columns
 from celosia.streams import fresh_seed
 from celosia.table import Table
 

@@ -74,7 +74,7 @@ def apply(record: Mapping[str, Any] | str | Path, source: Any, *, released: Any 
         raise DataError(
             "a consent request made this record: its classes depend on choices. Make a new request instead."
         )
-    policy = Policy.parse(str(record["policy"]), directory, "the policy in the record")
+    policy = Policy.recorded(record, directory)
     table = source if isinstance(source, Table) else policy.like(source)
     missing = [name for name in policy.schema.quasi if name not in table.names]
     if missing:

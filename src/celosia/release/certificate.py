@@ -205,6 +205,7 @@ class Record(_Stated):
     certificate: str = Field(description="SHA-256 of the certificate")
     committed: dict[str, str] = Field(default={}, description="what else is committed to, by name")
     policy: str = Field(default="", description="the text of the policy")
+    folder: str = Field(default="", description="the folder of the policy, seen from the record: its paths start there")
     steps: list[RecordedStep] = Field(default=[], description="the steps that were run")
     transformation: list[dict[str, Any]] = Field(default=[], description="what each step did, for new records")
     rows: str = Field(default="", description="which record of the input each released one is; compressed")

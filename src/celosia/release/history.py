@@ -65,7 +65,7 @@ def _with_hierarchies(table: Table, certificate: Path) -> Table:
     private = certificate.with_name(certificate.name.removesuffix(CERTIFICATE) + "private.json")
     if not private.is_file():
         return table
-    policy = Policy.parse(str(load_record(private).get("policy", "")), certificate.parent)
+    policy = Policy.recorded(load_record(private), certificate.parent)
     schema = table.schema
     for name in (n for n in policy.schema.names if n in schema):
         try:

@@ -82,6 +82,7 @@ class Policy(Section):
     output: Output = Field(default_factory=Output, description="where the result goes")
     run: Run = Field(default_factory=Run, description="how the policy is run")
     _text: str = PrivateAttr(default="")
+    _directory: Path = PrivateAttr(default=Path())
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
@@ -119,8 +120,15 @@ class Policy(Section):
             # a misspelt key explains why another one is missing
             finding = next((each for each in findings if each["type"] == "extra_forbidden"), findings[0])
             raise PolicyError(f"{name}: {_refusal(cls, finding)}") from None
-        policy._text = text  # noqa: SLF001  (of its own class)
+        policy._text, policy._directory = text, directory  # noqa: SLF001  (of its own class)
         return policy
+
+    @classmethod
+    def recorded(cls, record: Mapping[str, Any], place: Path) -> Policy:
+        """The policy in a private record that lies at a place; its paths start where they did, seen from there."""
+        directory = place / str(record.get("folder", ""))
+        text = str(record.get("policy", ""))
+        return cls.parse(text, directory if directory.is_dir() else place, "the policy in the record")
 
     @field_validator("steps", mode="plain", json_schema_input_type=tuple[StepPart, ...])
     @classmethod
@@ -142,6 +150,11 @@ class Policy(Section):
     def text(self) -> str:
         """The file as it was written."""
         return self._text
+
+    @property
+    def directory(self) -> Path:
+        """The folder in which its relative paths start."""
+        return self._directory
 
     @property
     def schema(self) -> Schema:  # type: ignore[override]  # pydantic has a deprecated function of this name

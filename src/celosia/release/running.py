@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,12 +15,12 @@ import numpy as np
 from celosia.data.io import write
 from celosia.errors import DataError, OutputError, PolicyError
 from celosia.parts import Attack
-from celosia.parts.progress import stage
+from celosia.parts.progress import Progress, stage
 from celosia.release import evidence, history
 from celosia.release.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT, load_certificate
 from celosia.release.evidence import Release
 from celosia.release.leaving import Leaving, arranged, further_tables, releasable
-from celosia.release.measuring import Assessment, Comparison, Progress, assess, check_columns, compare, step
+from celosia.release.measuring import Assessment, Comparison, assess, check_columns, compare, step
 from celosia.release.policy import Output, Policy, Step
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table
@@ -184,6 +185,7 @@ def _record(
         "seed": f"{seed:032x}",
         "key": evidence.fresh_key().hex(),
         "policy": policy.text,
+        "folder": os.path.relpath(policy.directory, policy.output.path.parent),
         "steps": [{"name": one.name, "parameters": one.method.spec()} for one in policy.steps],
         "input": {
             "file": source.name,

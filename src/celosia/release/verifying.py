@@ -65,8 +65,8 @@ def verify(
         repeated = repeat(stated, private)
         told = {check.claim for check in repeated}
         checks = [c for c in checks if c.passed is not None or c.claim not in told] + repeated
-    elif original is not None and "policy" in private:
-        repeated = _repeated(stated, private, Path(original))
+    elif original is not None and record is not None and "policy" in private:
+        repeated = _repeated(stated, private, Path(original), Path(record).parent)
         if all(check.passed for check in repeated):
             checks = confirmed(checks, {COMPARED, *_parts(stated)}, "the repetition gives the same")
         checks += repeated
@@ -323,19 +323,21 @@ def _from_record(stated: dict[str, Any], private: dict[str, Any]) -> list[Check]
     return checks
 
 
-def _repeated(stated: dict[str, Any], private: dict[str, Any], original: Path) -> list[Check]:
+def _repeated(stated: dict[str, Any], private: dict[str, Any], original: Path, place: Path) -> list[Check]:
     """Run the policy of the record again on the original and compare the bytes."""
     if not original.is_file():
         raise DataError(f"there is no original {str(original)!r}: give the file that the release was made of.")
     digest = evidence.file_hash(original)
     checks = [Check("SHA-256 of the input", private["input"]["sha256"], digest, digest == private["input"]["sha256"])]
-    # ``directory`` of the record's policy is where the original lies, so that hierarchy files are found.
-    policy = Policy.parse(private["policy"], original.parent)
+    policy = Policy.recorded(private, place)
+    if policy.input.path is not None and not policy.input.path.is_file():
+        # the release has moved: then hierarchy files are looked for beside the original
+        policy = Policy.parse(private["policy"], original.parent)
     names = [step["name"] for step in private["steps"]]
     kept = tuple(step for step in policy.steps if step.name in names)
     if any(step.method.formal for step in kept):
         return [*checks, Check("repetition", None, None, None, "noise with a formal guarantee cannot be repeated")]
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as temporary:
         again = policy.model_copy(
             update={
                 "input": policy.input.model_copy(update={"path": original, "url": None}),
@@ -343,7 +345,7 @@ def _repeated(stated: dict[str, Any], private: dict[str, Any], original: Path) -
                 "history": History(),  # earlier releases decide whether it may be written, not what is written
                 "run": policy.run.model_copy(update={"seed": int(private["seed"], 16), "testing": True}),
                 "output": policy.output.model_copy(
-                    update={"path": Path(place) / stated["release"]["file"], "report": False}
+                    update={"path": Path(temporary) / stated["release"]["file"], "report": False}
                 ),
             }
         )

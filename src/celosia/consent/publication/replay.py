@@ -14,7 +14,8 @@ from celosia.consent.publication.request import Publication, Request, activation
 from celosia.consent.rules.rules import Catalogue
 from celosia.errors import CelosiaError, ParameterError
 from celosia.release import evidence
-from celosia.release.verifying import TOLERANCE, Check, Repeat
+from celosia.release.verification import Check
+from celosia.release.verifying import TOLERANCE, Repeat
 
 if TYPE_CHECKING:
     import polars as pl
