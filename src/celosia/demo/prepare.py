@@ -54,6 +54,13 @@ use = "top-code"
 columns = ["income"]
 quantile = 0.995
 
+# An income to the cent is as good as a name: hardly two people have the same.
+[[step]]
+name = "rounded incomes"
+use = "round"
+columns = ["income"]
+base = 500
+
 [measure]
 risks = ["prosecutor", "marketer", "uniqueness"]
 losses = ["domain-loss", "precision", "average-class-size", "discernibility", "altered-records"]
