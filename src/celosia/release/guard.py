@@ -201,11 +201,9 @@ class _Look:
         rare = engine.collect(few.select(text, nw.col(ROWS)).to_native())
         if whole:
             return int(rare[ROWS].sum() or 0), rare[name]
-        mine = nw.from_native(self.released.rows.frame)
-        cells = mine.select(as_text(name, mine.collect_schema()[name]).alias(name)).drop_nulls().to_native()
-        known = rare.select(pl.col(name))
-        held = self.released.engine.attach(cells, known, [name], keep_unmatched=False)
-        return self.released.engine.rows(held), rare[name]
+        mine = nw.from_native(values)
+        held = mine.select(as_text(name, mine.collect_schema()[name]).alias(name), nw.col(ROWS)).to_native()
+        return int(held.join(rare.select(name), on=name, how="semi")[ROWS].sum()), rare[name]
 
     def _labels(self, name: str, values: pl.DataFrame, rare: pl.Series) -> int:
         """How many cells hold a set or a range of texts whose ends or members are rare values."""

@@ -72,13 +72,13 @@ class ColumnChange:
     altered: float | None
     """Share of the cells that changed, those of suppressed records too; ``None`` where records cannot be paired."""
 
-    def shown_example(self) -> str:
-        """The example as a text.
+    def shown_example(self, *, raw: bool = True) -> str:
+        """The example as a text, with the raw value where the hierarchy tells one and it may be shown.
 
         >>> ColumnChange("zip", Detail("values"), Detail("hidden", "2"), (None, "130**"), 1.0).shown_example()
         '… → 130**'
         """
-        return "" if self.example is None else f"{self.example[0] or '…'} → {self.example[1]}"
+        return "" if self.example is None else f"{(raw and self.example[0]) or '…'} → {self.example[1]}"
 
 
 def column_changes(original: Table, protected: Table) -> tuple[ColumnChange, ...]:

@@ -84,7 +84,7 @@ def render(release: Release, *, edition: Edition, language: str = "en") -> str:
             ],
             losses=[_loss(f, w) for f in release.comparison.losses],
             columns=columns,
-            changes=[_change(change, w) for change in release.changes],
+            changes=[_change(change, w, internal=internal) for change in release.changes],
             searches=_searches(release, w),
             column_charts=[Markup(chart) for col in columns for chart in _column_charts(col, w, internal=internal)],  # noqa: S704
             steps=[_step(step, w) for step in release.certificate["steps"]],
@@ -210,13 +210,13 @@ def _loss(finding: Finding, w: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _change(change: ColumnChange, w: Mapping[str, Any]) -> dict[str, Any]:
-    """What happened to a column, in the language of the report."""
+def _change(change: ColumnChange, w: Mapping[str, Any], *, internal: bool) -> dict[str, Any]:
+    """What happened to a column, in the language of the report; outside an example has no value of the original."""
     return {
         "name": change.name,
         "before": change.before.told(w["detail"], w["units"]),
         "after": change.after.told(w["detail"], w["units"]),
-        "example": change.shown_example(),
+        "example": change.shown_example(raw=internal),
         "altered": change.altered,
     }
 
