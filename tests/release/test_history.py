@@ -202,6 +202,15 @@ def test_a_fewer_number_may_be_allowed(place):
             Policy.load(small(place, "three", 5, f"[history]\n{wrong}"))
 
 
+def test_what_cannot_be_compared_is_refused_too(place):
+    pl.DataFrame({"other": ["x", "y"]}).write_csv(place / "strange.csv")
+    history = '[history]\nreleases = ["strange.csv"]'
+    with pytest.raises(RequirementError, match="could not be compared"):
+        celosia.run(small(place, "two", 5, history))
+    release = celosia.run(small(place, "two", 5, history + '\nacknowledge = "about other people"'))
+    assert release.certificate["history"]["acknowledged"] == "about other people"
+
+
 def test_an_earlier_file_that_was_changed_is_refused(place):
     celosia.run(small(place, "one", 5))
     (place / "one.csv").write_text("age,city,ill\n*,*,1\n")

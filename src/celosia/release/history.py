@@ -118,6 +118,11 @@ def broken(findings: Sequence[Finding]) -> list[str]:
     return told
 
 
+def unchecked(findings: Sequence[Finding]) -> bool:
+    """Whether no attack had a meaning for the releases: then nothing is known about them together."""
+    return all(finding.value is None for finding in findings)
+
+
 def checked(original: Table, leaving: Table, policy: Policy) -> tuple[Finding, ...]:
     """The check of a policy's ``[history]``; refuses a release that breaks an earlier one and is not acknowledged."""
     history = policy.history
@@ -125,6 +130,12 @@ def checked(original: Table, leaving: Table, policy: Policy) -> tuple[Finding, .
         return ()
     findings = against(original, leaving, history.releases, least(history.k, policy.require))
     ways = broken(findings)
+    if unchecked(findings) and not history.acknowledge:
+        raise RequirementError(
+            "this release could not be compared with the earlier ones; nothing was written. "
+            f"{' '.join(finding.reason for finding in findings)} Give their certificates with the private records "
+            "beside them, or the reason why it may be published in [history] acknowledge."
+        )
     if ways and not history.acknowledge:
         raise RequirementError(
             f"this release breaks {len(history.releases)} earlier one(s); nothing was written. {_sentence(ways)} "
@@ -153,7 +164,7 @@ def public(findings: Sequence[Finding], policy: Policy, *, formal: bool) -> dict
     if formal:
         return named
     ways = broken(findings)
-    reason = {"acknowledged": policy.history.acknowledge} if ways else {}
+    reason = {"acknowledged": policy.history.acknowledge} if ways or unchecked(findings) else {}
     return {**named, "attacks": [finding.spec() for finding in findings], "broken": bool(ways), **reason}
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
+from celosia.errors import NotApplicable
 from celosia.risk.bases.releases import _EarlierReleases
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class Differencing(_EarlierReleases):
         removed, rows = 0, []
         for earlier in self.opened(original):
             known = [name for name in self.known_columns(original) if name in earlier.names]
+            if not known:
+                raise NotApplicable("differencing: an earlier release has no column that the intruder knows.")
             carried = self.carried(original, protected, [earlier])
             chance, added, gone = surplus(original, protected, earlier, known, carried)
             found = np.where((added > 0) & (added < self.k), chance, 0.0)

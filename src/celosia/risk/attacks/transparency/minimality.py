@@ -139,7 +139,8 @@ def _labels(table: Table, name: str, level: int) -> NDArray[Any]:
     """The labels of a column at a level; a missing value stays missing."""
     levels = table.levels(name)
     labels = np.array([*levels.categories(level), None], dtype=object)
-    return labels[np.append(levels.codes(level), len(labels) - 1)[table.codes(name)[0]]]
+    found: NDArray[Any] = labels[np.append(levels.codes(level), len(labels) - 1)[table.codes(name)[0]]]
+    return found
 
 
 def _fails(table: Table, name: str, world: Ints, original: Table, require: tuple[Model, ...], most: float) -> bool:
