@@ -102,6 +102,13 @@ def test_a_column_of_given_names_is_a_column_of_names():
     assert "120 of 120 cells hold names of persons" in stopped(names)
 
 
+def test_what_is_named_after_somebody_is_told_and_leaves():
+    schools = ["Escola Joan Puig", "Institut Maria Vidal"] * 20 + COMMON
+    (sighting,) = seen(schools)
+    assert (sighting.what, sighting.cells, sighting.stops) == ("names of persons", 40, False)
+    assert "41 of 161 cells hold names" in stopped([*schools, "Pere Serra"]), "one of them is nobody's school"
+
+
 @pytest.mark.parametrize("role", ["insensitive", "sensitive"])
 def test_values_that_hardly_anybody_holds_stop_the_release(role, engine):
     rare = "2 of 122 cells hold values that fewer than 3 persons hold"

@@ -36,6 +36,8 @@ COARSE = 1000
 """Whole numbers within a range of this width (ages, marks, visits) are coarse: that few hold one stops nothing."""
 TOGETHER = 0.2
 """From this share of records that a column singles out with the quasi-identifiers, it is told."""
+PUBLIC_NAME = 20
+"""A name in a value that so many records hold is told only: a school or a station is named after somebody."""
 MOSTLY = 0.5
 TRIED = 1000
 OUT = "leave the column out, or mask or redact it"
@@ -149,12 +151,15 @@ class _Look:
         import polars as pl
 
         texts, rows = values[name].cast(pl.String), values[ROWS]
-        for what, held in traces_in(texts, codes=untouched):
-            cells = int(rows.filter(held).sum())
-            yield Sighting(name, _several(what), cells, filled, certain=True, advice=OUT)
         names = only_names(texts)
-        if len(texts) >= 5 and names.mean() > MOSTLY:  # type: ignore[operator]
+        nothing_else = len(texts) >= 5 and names.sum() > MOSTLY * len(texts)
+        if nothing_else:
             yield Sighting(name, _several(NAMES), int(rows.filter(names).sum()), filled, certain=True, advice=OUT)
+        for what, held in traces_in(texts, codes=untouched):
+            if what == NAMES and nothing_else:
+                continue
+            certain = what != NAMES or bool((rows.filter(held) < PUBLIC_NAME).any())
+            yield Sighting(name, _several(what), int(rows.filter(held).sum()), filled, certain=certain, advice=OUT)
 
     def _numbers(self, name: str, values: pl.DataFrame, filled: int, *, untouched: bool) -> Iterator[Sighting]:
         import polars as pl
