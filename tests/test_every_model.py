@@ -321,8 +321,8 @@ def test_a_search_finds_levels_exactly_when_there_are_some(example, persons):
         nodes = {levels: _coarser(plain, levels) for levels in itertools.product(range(3), repeat=2)}
         values = {example.measured(seen, people, 1.0)[0] for seen in nodes.values()} - {math.inf, 0.0}
         for value in sorted(values)[:: max(1, len(values) // 2)]:
-            bound = int(value) if example.bound == "k" else max(1.0, value - 1e-6) if example.bound == "l" else value
-            bound = bound if example.bound in ("k", "l") else min(value + 1e-6, 1.0 if value <= 1 else math.inf)
+            bound = max(1.0, value - 1e-6) if example.least else min(value + 1e-6, 1.0 if value <= 1 else math.inf)
+            bound = int(value) if example.whole else bound
             possible = [at for at, seen in nodes.items() if example.measured(seen, people, bound)[1]]
             step = {"use": "generalise", "require": [example.part(people, bound)]}
             try:
@@ -351,7 +351,7 @@ def test_what_a_model_declares_about_sizes_is_true(name):
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
 def test_the_bound_is_the_parameter_and_the_direction_tells_its_side(example):
     people = population_of(SITUATIONS["plain"].table)
-    bound = 2 if example.bound in ("k", "q", "l") else 0.5
+    bound = 2 if example.least else 0.5
     model = build("model", example.part(people, bound))
     assert model.bound() == bound
     assert model.met(bound) == (example.model != "delta-disclosure")

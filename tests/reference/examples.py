@@ -11,6 +11,8 @@ from tests.reference.models import REFERENCE, Verdict
 from tests.reference.rows import Plain, Row
 from tests.reference.tables import frame_of
 
+from celosia.parts import parts
+
 SETS = {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}
 COUNTED = ("alpha-k", "beta-likeness", "delta-disclosure", "l-diversity", "t-closeness")
 """Models that count sensitive values within classes."""
@@ -29,6 +31,16 @@ class Example:
     def __str__(self) -> str:
         shown = [f"{k}={v}" for k, v in self.parameters.items() if k != "sets"]
         return f"{self.model}({', '.join([*shown, *(['population'] if self.people else [])])})"
+
+    @property
+    def whole(self) -> bool:
+        """Whether its bound is a whole number."""
+        return parts("model")[self.model].model_fields[self.bound].annotation is int
+
+    @property
+    def least(self) -> bool:
+        """Whether its bound is a least one."""
+        return parts("model")[self.model].direction == "at least"
 
     def suits(self, table: Plain) -> bool:
         """Whether the model has a meaning for the table."""
@@ -81,29 +93,22 @@ EXAMPLES = [
     *_models("fuzzy-t-closeness", "t", {"sets": SETS, "column": "s", "distance": "hierarchical"}),
     *_models("fuzzy-t-closeness", "t", {"sets": SETS, "column": "v", "distance": "value", "aggregate": "min"}),
 ]
-WHOLE = ("k", "q")
-"""Bounds that are whole numbers."""
 LIMITS = {"alpha": 1.0, "risk": 1.0, "share": 1.0, "highest": 1.0}
 SLACK = 1e-6
 
 
 def bounds(example: Example, table: Plain, population: list[Row]) -> list[float]:
     """A bound that the table meets by little, one on its value, and one that it misses by little, where allowed."""
-    least = REFERENCE_LEAST.get(example.model, False)
     value, _ = example.measured(table, population, 1.0)
-    whole = example.bound in WHOLE or example.model == "fuzzy-l-diversity"
     if math.isinf(value):
-        return [3 if whole or least else 2.5]
-    if whole:
+        return [3 if example.least else 2.5]
+    if example.whole:
         return [int(value), int(value) + 1]
-    if least:
+    if example.least:
         return [max(1.0, value - SLACK), value + SLACK]
     found = [value + SLACK, value - SLACK]
     low = max(0.0, float(example.parameters.get("lowest", 0.0)))
     return [b for b in found if low < b <= LIMITS.get(example.bound, math.inf)] or [1.0]
-
-
-REFERENCE_LEAST = {"l-diversity": True}
 
 
 def population_of(table: Plain, seed: int = 0, extra: int = 12) -> list[Row]:
