@@ -1,0 +1,93 @@
+"""The maps for developers are true: rooms, layers, files and names that they mention exist."""
+
+from __future__ import annotations
+
+import configparser
+import importlib
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "celosia"
+PAGES = (ROOT / "CONTRIBUTING.md", ROOT / "docs" / "developers" / "architecture.md")
+ASIDE = {"__pycache__", "templates", "words"}
+"""Folders that hold no modules."""
+
+
+def rows() -> list[tuple[str, str]]:
+    """The rows of the map: the rooms, and what is in them."""
+    text = PAGES[0].read_text(encoding="utf-8")
+    table = text.split("| rooms |", 1)[1].split("\n\n", 1)[0]
+    return [tuple(line.strip("| ").split(" | ", 1)) for line in table.splitlines()[2:]]
+
+
+def named(cell: str) -> list[str]:
+    return [name.rstrip("/") for name in re.findall(r"`([a-z_]+/?)`", cell)]
+
+
+def test_the_map_has_the_layers_in_their_order():
+    layers = configparser.ConfigParser()
+    layers.read(ROOT / ".importlinter", encoding="utf-8")
+    listed = layers["importlinter:contract:layers"]["layers"].split("\n")
+    wanted = [{name.strip() for name in line.split("|")} for line in listed if line.strip()]
+    assert [set(named(rooms)) for rooms, _ in rows()] == wanted[::-1]
+
+
+def test_every_room_of_the_tree_is_on_the_map():
+    there = {path.name for path in SOURCE.iterdir() if path.is_dir()} - ASIDE
+    there |= {path.stem for path in SOURCE.glob("*.py")} - {"__init__", "__main__"}
+    assert {name for rooms, _ in rows() for name in named(rooms)} == there
+
+
+def test_the_picture_has_every_room_and_is_told_to_who_does_not_see_it():
+    for name in ("rooms.svg", "way-of-the-data.svg"):
+        picture = ET.parse(ROOT / "docs" / "assets" / name).getroot()
+        parts = {
+            tag: [e.text or "" for e in picture.iter(f"{{http://www.w3.org/2000/svg}}{tag}")]
+            for tag in ("title", "desc", "text")
+        }
+        assert all(parts["title"])
+        assert all(parts["desc"])
+        if name == "rooms.svg":
+            for room in (room for cells, _ in rows() for room in named(cells)):
+                assert room in parts["text"], room
+                assert re.search(rf"\b{room}\b", parts["desc"][0]), room
+
+
+@pytest.mark.parametrize(("rooms", "told"), rows())
+def test_every_folder_of_a_room_is_told(rooms, told):
+    folders = {
+        path.name
+        for room in named(rooms)
+        for path in (SOURCE / room).glob("*/")
+        if path.is_dir() and path.name not in ASIDE
+    }
+    mentioned = {name.rstrip("/") for name in re.findall(r"`([a-z_]+/)`", told)}
+    everywhere = {name for cells, _ in rows() for name in named(cells)}
+    assert folders <= mentioned
+    assert mentioned <= folders | everywhere, "a folder that is told is not there"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_and_names_that_a_page_mentions_exist(page):
+    text = page.read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:tests|src|docs|tools|changelog\.d)/[\w./*-]*)`", text)
+    paths += [f"src/celosia/{path}" for path in re.findall(r"`((?:data|mathematics)/[\w./]+)`", text)]
+    assert paths
+    for path in paths:
+        assert list(ROOT.glob(path.rstrip("/"))), f"{page.name} mentions {path}, which is not there"
+    for name in re.findall(r"`(celosia(?:\.\w+)+)`", text):
+        assert _importable(name), f"{page.name} mentions {name}, which is not there"
+
+
+def _importable(name: str) -> bool:
+    """A module, or something in one."""
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError:
+        module, _, thing = name.rpartition(".")
+        return hasattr(importlib.import_module(module), thing)
+    return True
