@@ -129,6 +129,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"method": {"use": "anatomise"}, "target": "t", "group": "c", "columns": ["p"]},
         {"method": {"use": "anatomise"}, "target": "c", "group": "p", "columns": ["t", "name"]},
     ],
+    "blanked-cells": [
+        {"method": {"use": "local-suppress", "k": 2}},
+        {"method": {"use": "local-suppress", "k": 3}, "columns": ["c"]},
+    ],
     "several-rows": [{"known": 1}, {"known": 2, "attacks": 5}, {"known": 9}],
     "scoreboard": [
         {"items": ["x", "y"], "known": 2, "eccentricity": 0.5},
@@ -184,6 +188,7 @@ def drawn(seed: int, persons: bool, coarse: bool) -> Case:
 TREES = {"c": {"use": "tree", "tree": {"*": ["a", "b"]}}, "p": {"use": "tree", "tree": {"*": ["u", "v"]}}}
 ROLES: dict[str, dict[str, Any]] = {
     "several-rows": {"quasi": ["c", "p"]},
+    "blanked-cells": {"quasi": ["c", "p", "name"]},
     "minimality": {"quasi": ["c", "p"], "sensitive": ["t"], "hierarchies": TREES},
 }
 """Attack → the schema that it needs, besides the person column."""
@@ -199,6 +204,11 @@ def release_of(case: Case, name: str) -> Plain:
     """The protected table of a case; for a join, with a star in some cells; for minimality, with one column of stars."""
     if name == "minimality":
         return replace(case.original, rows=tuple({**row, "p": "*"} for row in case.original.rows))
+    if name == "blanked-cells":
+        rows = [{**row, "c": None if i % 3 == 0 else row["c"]} for i, row in enumerate(case.original.rows)]
+        return replace(
+            case.original, rows=tuple({**r, "name": None, "p": None if i == 4 else r["p"]} for i, r in enumerate(rows))
+        )
     if name != "join-attack":
         return case.protected
     starred = [{**row, "p": "*" if i % 3 == 0 else row["p"]} for i, row in enumerate(case.protected.rows)]

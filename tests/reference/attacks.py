@@ -690,3 +690,24 @@ def several_rows(original: Plain, protected: Plain, drawn: list[list[int]], **_:
         seen = {(protected.rows[i]["c"], protected.rows[i]["p"]) for i in rows}
         chance[original.who(rows[0])] = 1 / sum(seen <= classes for classes in owned.values())
     return Found(fmean(chance.values()), {"risk": [chance.get(original.who(i)) for i in range(len(original.rows))]})
+
+
+@reference
+def blanked_cells(original: Plain, protected: Plain, method: dict[str, Any], columns: list[str] | None = None) -> Found:
+    """The most frequent value that k - 1 records with the same other shown cells do not have."""
+    quasi = ["c", "p", "name"]
+    risk = []
+    for truth, row in zip(original.rows, protected.rows, strict=True):
+        hits = []
+        for name in columns or quasi:
+            if row[name] is not None or truth[name] is None:
+                continue
+            values = sorted({r[name] for r in original.rows if r[name] is not None})
+            often = {v: sum(r[name] == v for r in protected.rows) for v in values}
+            others = [c for c in quasi if c != name and row[c] is not None]
+            mates = [r for r in protected.rows if all(r[c] == row[c] for c in others)]
+            ranked = sorted(values, key=lambda v: -often[v])
+            free = [v for v in ranked if sum(r[name] == v for r in mates) < method["k"] - 1]
+            hits.append((free or ranked)[0] == truth[name])
+        risk.append(fmean(hits) if hits else 0.0)
+    return Found(over_persons(original, risk), {"risk": risk})

@@ -18,6 +18,7 @@ from celosia.risk.attacks.scoreboard import Scoreboard as Scoreboard
 from celosia.risk.attacks.several_rows import SeveralRows as SeveralRows
 from celosia.risk.attacks.singling_out import SinglingOut as SinglingOut
 from celosia.risk.attacks.transparency.attribute_disclosure import AttributeDisclosure as AttributeDisclosure
+from celosia.risk.attacks.transparency.blanked_cells import BlankedCells as BlankedCells
 from celosia.risk.attacks.transparency.category_posterior import CategoryPosterior as CategoryPosterior
 from celosia.risk.attacks.transparency.coding_bounds import CodingBounds as CodingBounds
 from celosia.risk.attacks.transparency.definetti import Definetti as Definetti
