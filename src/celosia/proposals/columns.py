@@ -11,7 +11,7 @@ from celosia.proposals.cleaning import Untidiness, untidy
 from celosia.proposals.content import MOST_ROWS, RARE, Content, contents_of, numbered
 from celosia.proposals.hierarchies import hierarchy_for, nice_width, nodes_of, thinner
 from celosia.proposals.meanings import Meaning
-from celosia.proposals.roles import REPEATED, judged, meaning_for, percent
+from celosia.proposals.roles import REPEATED, Judgement, judged, meaning_for, percent
 from celosia.table import read
 
 if TYPE_CHECKING:
@@ -98,32 +98,10 @@ def suggest(table: Any) -> list[ColumnSuggestion]:
     frame = _frame(table)
     contents = contents_of(frame)
     meanings = {name: meaning_for(content) for name, content in contents.items()}
-    unknown = []
-    proposed = []
-    for name, content in contents.items():
-        judgement = judged(content, meanings[name])
-        kind = Kind.TEXT if judgement.free else _kind(content, meanings[name])
-        named = meanings[name]
-        s = ColumnSuggestion(
-            name,
-            judgement.role,
-            kind,
-            judgement.reason,
-            bounds=named.bounds if named and kind == Kind.NUMERIC else None,
-            hipaa=judgement.hipaa,
-            meaning=judgement.meaning,
-            distinction=content.distinction,
-            separation=content.separation,
-            date_format=content.date_format,
-            rare=content.distinct - content.frequent if content.rows >= SMALL_FILE else 0,
-            frequent=content.frequent,
-            code_length=content.code_length,
-            code_digits=all(value.strip().replace("-", "").isdigit() for value in content.values),
-            untidy=untidy(content, kind) if judgement.role not in (Role.IDENTIFIER, Role.PERSON) else (),
-        )
-        unknown += [name] if judgement.unknown else []
-        proposed.append(s)
+    judgements = {name: judged(content, meanings[name]) for name, content in contents.items()}
+    proposed = [_proposal(content, meanings[name], judgements[name]) for name, content in contents.items()]
     proposed = _with_person(frame, _once(proposed), contents, meanings)
+    unknown = {name for name, judgement in judgements.items() if judgement.unknown}
     proposed = _few_quasi([_with_hierarchy(s, contents[s.name], meanings[s.name]) for s in proposed], unknown)
     return [replace(s, if_wrong=_if_wrong(s)) for s in proposed]
 
@@ -175,6 +153,28 @@ def schema_of(suggestions: list[ColumnSuggestion]) -> Schema:
     )
 
 
+def _proposal(content: Content, meaning: Meaning | None, judgement: Judgement) -> ColumnSuggestion:
+    """Put together what is said of one column by itself."""
+    kind = Kind.TEXT if judgement.free else _kind(content, meaning)
+    return ColumnSuggestion(
+        content.name,
+        judgement.role,
+        kind,
+        judgement.reason,
+        bounds=meaning.bounds if meaning and kind == Kind.NUMERIC else None,
+        hipaa=judgement.hipaa,
+        meaning=judgement.meaning,
+        distinction=content.distinction,
+        separation=content.separation,
+        date_format=content.date_format,
+        rare=content.distinct - content.frequent if content.rows >= SMALL_FILE else 0,
+        frequent=content.frequent,
+        code_length=content.code_length,
+        code_digits=all(value.strip().replace("-", "").isdigit() for value in content.values),
+        untidy=untidy(content, kind) if judgement.role != Role.IDENTIFIER else (),
+    )
+
+
 def _kind(content: Content, meaning: Meaning | None) -> Kind:
     """Return the kind by content, or by name where the content cannot tell."""
     if meaning is None or meaning.kind is None or content.kind in (Kind.DATE, Kind.ORDINAL):
@@ -215,7 +215,7 @@ def _with_hierarchy(s: ColumnSuggestion, content: Content, meaning: Meaning | No
     )
 
 
-def _few_quasi(proposed: list[ColumnSuggestion], unknown: list[str]) -> list[ColumnSuggestion]:
+def _few_quasi(proposed: list[ColumnSuggestion], unknown: set[str]) -> list[ColumnSuggestion]:
     """Keep few quasi-identifiers with few levels; those that are one too many are left out until somebody decides."""
     quasi = [s for s in proposed if s.role == Role.QUASI]
     named = [s.name for s in quasi if s.name not in unknown][:MOST]
@@ -225,14 +225,9 @@ def _few_quasi(proposed: list[ColumnSuggestion], unknown: list[str]) -> list[Col
     while math.prod(map(nodes_of, hierarchies.values())) > NODES:
         widest = max(hierarchies, key=lambda name: nodes_of(hierarchies[name]))
         hierarchies[widest] = thinner(hierarchies[widest])
-    return [
-        s
-        if s.role != Role.QUASI
-        else replace(s, hierarchy=hierarchies[s.name])
-        if s.name in kept
-        else replace(s, left_out=True)
-        for s in proposed
-    ]
+    settled = {s.name: replace(s, left_out=True) for s in quasi}
+    settled |= {s.name: replace(s, hierarchy=hierarchies[s.name]) for s in quasi if s.name in kept}
+    return [settled.get(s.name, s) for s in proposed]
 
 
 def _if_wrong(s: ColumnSuggestion) -> str:
