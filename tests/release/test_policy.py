@@ -177,3 +177,32 @@ def test_a_release_remembers_where_the_paths_of_its_policy_start(tmp_path, monke
     (tmp_path / "levels").rename(tmp_path / "elsewhere" / "levels")
     found = celosia.verify(moved, original=tmp_path / "elsewhere" / "people.csv")
     assert found.verdict == "verified"
+
+
+def test_a_release_of_a_policy_made_in_python_can_be_repeated(place, monkeypatch):
+    """Its record holds the file that the policy could have been, with whole paths."""
+    monkeypatch.chdir(place)
+    pl.DataFrame({"q": [1, 2, 3, 4] * 3, "s": ["low", "high"] * 6, "n": list("abcdefghijkl")}).write_csv("people.csv")
+    (place / "levels.csv").write_text("1;12;*\n2;12;*\n3;34;*\n4;34;*\n")
+    schema = celosia.Schema.of(
+        identifiers=["n"], quasi=["q"], sensitive=["s"], kinds={"q": "nominal", "s": "ordinal"},
+        orders={"s": ["low", "high"]}, hierarchies={"q": "levels.csv"}, missing={"q": "category"},
+    )  # fmt: skip
+    made = Policy.of(
+        {
+            "about": {"title": 'A "title"'},
+            "input": {"path": "people.csv", "separator": ","},
+            "schema": schema,
+            "require": [celosia.models.KAnonymity(k=3), "k-map(k=2, population=people.csv)"],
+            "step": [{"use": "generalise"}],
+            "measure": {"risks": ["prosecutor"], "losses": ["altered-records"]},
+            "output": {"path": "made.csv", "report": False},
+        }
+    )
+    celosia.run(made)
+    monkeypatch.chdir(place.parent)
+    found = celosia.verify(
+        place / "made.certificate.json", record=place / "made.private.json", original=place / "people.csv"
+    )
+    assert found.verdict == "verified", found
+    assert celosia.apply(place / "made.private.json", place / "people.csv").holds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,6 +10,8 @@ from celosia.parts import grammar
 from celosia.parts.part import Credential, Part, Private, marked
 from celosia.parts.registry import find
 
+Change = Callable[[Path], Path]
+"""What becomes of a path."""
 _FILE = "file:"
 _VARY, _STEPS = "vary", "steps"
 
@@ -27,49 +29,69 @@ def located(kind: str, value: Any, directory: Path) -> Any:
     >>> located("model", "k-map(k=3, population=people.csv)", Path("data"))["population"]
     'data/people.csv'
     """
+    return _changed(kind, value, lambda path: directory / path)
+
+
+def identity(part: Part) -> str:
+    """The text of a part with the names of files only: what it is, wherever its files lie.
+
+    Random numbers are named after it: a run that is repeated in another folder draws the same ones.
+
+    >>> from celosia.models import KMap
+    >>> identity(KMap(k=3, population="data/people.csv"))
+    'k-map(k=3, population="people.csv")'
+    """
+    return grammar.show(_changed(part.kind, part.spec(), lambda path: Path(path.name)))
+
+
+def _changed(kind: str, value: Any, change: Change) -> Any:
     if isinstance(value, list | tuple):
-        return [located(kind, entry, directory) for entry in value]
+        return [_changed(kind, entry, change) for entry in value]
     if isinstance(value, str):
         if value.lstrip().startswith("["):
-            return located(kind, grammar.parse(value), directory)
+            return _changed(kind, grammar.parse(value), change)
         value = grammar.part(value)
     if not isinstance(value, Mapping):
         return value
     if _STEPS in value:
-        return {**value, _STEPS: located(kind, value[_STEPS], directory)}
+        return {**value, _STEPS: _changed(kind, value[_STEPS], change)}
     if not isinstance(value.get("use"), str):
         return value
     cls = find(kind, value["use"])
-    return {str(name): _parameter(cls, str(name), given, directory) for name, given in value.items()}
+    return {str(name): _parameter(cls, str(name), given, change) for name, given in value.items()}
 
 
 def from_directory(value: Any, directory: Path) -> Any:
     """A path, a mapping with ``path``, or a reference ``file:…`` with its path starting from a directory."""
+    return _moved(value, lambda path: directory / path)
+
+
+def _moved(value: Any, change: Change) -> Any:
     if isinstance(value, Mapping) and "path" in value:
-        return {**value, "path": from_directory(value["path"], directory)}
+        return {**value, "path": _moved(value["path"], change)}
     if not isinstance(value, str | Path):
         return value
     text = str(value)
     if text.startswith(_FILE):
-        return f"{_FILE}{directory / Path(text.removeprefix(_FILE)).expanduser()}"
-    return value if text.startswith("env:") or "://" in text else str(directory / text)
+        return f"{_FILE}{change(Path(text.removeprefix(_FILE)).expanduser())}"
+    return value if text.startswith("env:") or "://" in text else str(change(Path(text)))
 
 
-def _parameter(cls: type[Part], name: str, value: Any, directory: Path) -> Any:
+def _parameter(cls: type[Part], name: str, value: Any, change: Change) -> Any:
     info = cls.model_fields.get(name.replace("-", "_"))
     if info is None:
         varied = name == _VARY and isinstance(value, Mapping)
-        return {key: _each(cls, key, each, directory) for key, each in value.items()} if varied else value
+        return {key: _each(cls, key, each, change) for key, each in value.items()} if varied else value
     if marked(info, Place):
-        return from_directory(value, directory)
+        return _moved(value, change)
     if marked(info, Credential) and isinstance(value, str) and value.startswith(_FILE):
-        return from_directory(value, directory)
+        return _moved(value, change)
     kind = _kind(info.annotation)
-    return located(kind, value, directory) if kind else value
+    return _changed(kind, value, change) if kind else value
 
 
-def _each(cls: type[Part], name: str, values: Any, directory: Path) -> Any:
-    return [_parameter(cls, name, value, directory) for value in values] if isinstance(values, list | tuple) else values
+def _each(cls: type[Part], name: str, values: Any, change: Change) -> Any:
+    return [_parameter(cls, name, value, change) for value in values] if isinstance(values, list | tuple) else values
 
 
 def _kind(annotation: Any) -> str:

@@ -16,6 +16,7 @@ from celosia.classes import Rows
 from celosia.data.engines.engine import as_text
 from celosia.data.schema import NAMING, Kind, Role
 from celosia.errors import OutputError, UnknownName
+from celosia.parts import identity
 from celosia.release.guard import Sighting, acknowledged, inspect, stop
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def arranged(leaving: Leaving, order: str, stream: Stream) -> Table:
     order under the same seed: two releases must not be put side by side.
     """
     table, engine = leaving.table, leaving.table.engine
-    stream = stream.child("output", *leaving.methods, *table.names)
+    stream = stream.child("output", *map(identity, leaving.methods), *table.names)
     if order == "kept":
         return replace(table, rows=replace(table.rows, frame=engine.ordered(table.rows.frame)), _cache={})
     frame = engine.materialised(engine.shuffle(table.rows.frame, stream))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from celosia.errors import CelosiaError, NotApplicable, SchemaError, suggestion
-from celosia.parts import Loss, Method, Model, Risk, Threat, build, find, grammar, named_columns
+from celosia.parts import Loss, Method, Model, Risk, Threat, build, find, grammar, identity, named_columns
 from celosia.parts.progress import Progress, stage
 from celosia.show.blocks import Block, Shown, assessment_blocks, comparison_blocks
 from celosia.streams import Stream
@@ -167,7 +167,7 @@ def step(table: Table, method: Method, stream: Stream, start: Table) -> Table:
     before = len(table.history)
     if method.in_memory:
         table.engine.check_bound(len(table))  # at least a column
-    outcome = method.apply(table, stream.child(method))
+    outcome = method.apply(table, stream.child(identity(method)))
     if (outcome.table.lineage is table.lineage) == (method.rows == "new"):
         raise TypeError(f"{method.name} declares its rows as {method.rows!r}, but made others.")
     entry = {"step": method.name, "parameters": method.public_spec(), **outcome.evidence}

@@ -22,6 +22,7 @@ from celosia.release.evidence import Release
 from celosia.release.leaving import Leaving, arranged, further_tables, releasable
 from celosia.release.measuring import Assessment, Comparison, assess, check_columns, compare, step
 from celosia.release.policy import Output, Policy, Step
+from celosia.release.policy_text import policy_toml, whole_spec
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table
 
@@ -184,9 +185,9 @@ def _record(
         "created": evidence.now(),
         "seed": f"{seed:032x}",
         "key": evidence.fresh_key().hex(),
-        "policy": policy.text,
+        "policy": policy.text or policy_toml(policy),
         "folder": os.path.relpath(policy.directory, policy.output.path.parent),
-        "steps": [{"name": one.name, "parameters": one.method.spec()} for one in policy.steps],
+        "steps": [{"name": one.name, "parameters": whole_spec(one.method)} for one in policy.steps],
         "input": {
             "file": source.name,
             "sha256": evidence.file_hash(source) if source.is_file() else None,
