@@ -23,7 +23,8 @@ def adult(shared):
 
 def test_the_optimum_of_arx(adult):
     """ARX, 1 % population uniques in the USA, 5 % suppression: age at level 2, 272 records suppressed."""
-    method = celosia.methods.Generalise(require=[PopulationUniqueness(share=0.01, size=USA)], suppress=0.05)
+    required = [PopulationUniqueness(share=0.01, size=USA)]
+    method = celosia.methods.Generalise(require=required, objective="domain-loss", suppress=0.05)
     done = celosia.protect(adult, method, seed=1).history[-1]
     assert {name: level for name, level in done["levels"].items() if level} == {"age": 2}
     assert done["suppressed"] == 272

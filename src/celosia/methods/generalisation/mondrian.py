@@ -164,7 +164,7 @@ class Mondrian(Method):
         from celosia.views.boxes.regions import file_classes
 
         by_class = [model for model in self.require if model.scope == "class" and not model.size_only()]
-        by_file = any(model.scope == "file" for model in self.require)
+        by_file = [model for model in self.require if model.scope == "file"]
 
         def attempt(k: int) -> _Made | None:
             found = partition(
@@ -176,11 +176,13 @@ class Mondrian(Method):
                 person=counted.person,
                 judge=(lambda records, group: counted.please(by_class, records, group)) if by_class else None,
             )
+            if not counted.accepts(by_file, found.label):
+                return None  # without a look at what the boxes show
             made = self._described(table, all_axes, found)
             classes = file_classes(made.shown())
-            shared = len(np.unique(classes)) < len(classes)  # boxes that look alike are one class, which nobody judged
-            held = not (by_file or shared) or counted.accepts(self.require, classes[found.label])
-            return made if held else None
+            if len(classes) == int(classes.max()) + 1:
+                return made  # each box is a class of the file
+            return made if counted.accepts(self.require, classes[found.label]) else None
 
         least = least_size(self.require, counted)
         best = attempt(least)

@@ -61,6 +61,8 @@ class Groups:
 
     def accepts(self, requirements: Sequence[Model], label: Ints) -> bool:
         """Whether a file with these classes meets every requirement, and all members have the company they ask for."""
+        if not requirements:
+            return True
         classes = self.of_labels(label)
         enough = classes.target is None or bool((classes.size >= classes.target).all())
         return enough and all(requirement.accepts(classes) for requirement in requirements)

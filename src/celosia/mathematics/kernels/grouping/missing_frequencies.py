@@ -194,12 +194,13 @@ def _match_masks(
                 if observed[s, j] and observed[t, j]:
                     both[n_both] = j
                     n_both += 1
+            columns = both[:n_both]
             turn += 1
             room = 4
             while room < 2 * (start[s + 1] - start[s]):
                 room *= 2
             for i in range(start[s], start[s + 1]):
-                at = slot_of_row(codes, i, both[:n_both], stamp, head, turn, room)
+                at = slot_of_row(codes, i, columns, stamp, head, turn, room)
                 if stamp[at] != turn:
                     stamp[at] = turn
                     head[at] = i
@@ -208,7 +209,7 @@ def _match_masks(
                 sum_small[at] += counts[i]
                 slot_of[i - start[s]] = at
             for i in range(start[t], start[t + 1]):
-                at = slot_of_row(codes, i, both[:n_both], stamp, head, turn, room)
+                at = slot_of_row(codes, i, columns, stamp, head, turn, room)
                 if stamp[at] == turn:
                     sum_large[at] += counts[i]
                     result[i] += to_t * sum_small[at]
