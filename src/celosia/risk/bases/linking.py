@@ -47,7 +47,7 @@ class _LinkingAttack(_ColumnAttack):
     """An informed attack on the records of some persons: of all, or of as many as are chosen at random."""
 
     attacks: int = Field(
-        default=10_000, ge=1, description="persons who are attacked, chosen at random when there are more"
+        default=5_000, ge=1, description="persons who are attacked, chosen at random when there are more"
     )
     seed: int = Field(default=0, ge=0, description="seed of that choice")
 
