@@ -88,3 +88,13 @@ def test_the_score_is_that_of_the_strongest_attack_and_says_which():
     assert new["decided"] == ["rank-intersection"]
     assert "decided" not in old
     assert new["score"] > old["score"] + 10
+
+
+def test_an_attack_that_lacks_a_column_stays_silent():
+    original = table().replace({"s": np.arange(300) % 3})
+    protected = celosia.protect(
+        original, "rank-swap(columns=[a, b], window=0.1, within=[s])", "drop(columns=[s])", seed=1
+    )
+    found = DisclosureRisk(columns=["a", "b"]).evidence(original, protected)
+    assert "is not in both tables" in found["not_applicable"]["rank-intersection"]
+    assert found["decided"]

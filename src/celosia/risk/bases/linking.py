@@ -93,11 +93,14 @@ class _LinkingAttack(_ColumnAttack):
 
 
 def strata(original: Table, protected: Table, within: Sequence[str]) -> tuple[Ints, Ints]:
-    """The stratum of each record of both tables, in the same numbers."""
+    """The stratum of each record of both tables, in the same numbers; refused when a column of it was not released."""
     from celosia.views.comparing.encoding import encode
 
     if not within:
         return np.zeros(len(original), np.int64), np.zeros(len(protected), np.int64)
+    absent = [name for name in within if name not in original.names or name not in protected.names]
+    if absent:
+        raise NotApplicable(f"the column {absent[0]!r}, within which records were changed, is not in both tables.")
     coded = encode([original, protected], within)
     keys = np.concatenate([np.column_stack([np.nan_to_num(t.numbers, nan=np.inf), t.codes]) for t in coded.tables])
     joined = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
