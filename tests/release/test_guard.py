@@ -167,6 +167,15 @@ def test_what_a_step_overwrote_is_not_compared_by_its_kind_of_value():
     assert not sighting.stops, "moved to other records: told, not refused"
 
 
+@pytest.mark.parametrize("step", ["top-code(columns=pay, value=5000)", "round(columns=pay, base=0.01)"])
+def test_a_step_that_overwrites_next_to_nothing_protects_nothing(step):
+    frame = pl.DataFrame({"age": [30, 40] * (N // 2), "pay": [1000.25 + 37.13 * i for i in range(N)]})
+    table = celosia.read(frame, Schema.of(quasi=["age"], sensitive=["pay"]))
+    made = celosia.protect(table, step, seed=1)
+    with pytest.raises(GuardError, match="column 'pay'"):
+        releasable(table, made, [secret["method"] for secret in made.secrets])
+
+
 def test_pseudonyms_leave():
     frame = pl.DataFrame({"id": [f"12345678{'Z'}{i}" for i in range(N)], "age": [30, 40] * (N // 2)})
     table = celosia.read(frame, Schema.of(identifiers=["id"], quasi=["age"]))

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from celosia.data.engines.engine import COLLECT_LIMIT, PERSONS, ROWS, as_text
+from celosia.data.engines.engine import COLLECT_LIMIT, PERSONS, RECORD, ROWS, as_text
 from celosia.data.schema import Kind, Role
 from celosia.errors import GuardError, UnknownName
 from celosia.hierarchy.values import Interval, OneOf, parse
@@ -130,7 +130,7 @@ class _Look:
             yield from self._texts(name, values, filled, untouched=untouched)
         if self.formal or name not in self.original.schema:
             return
-        coarse = dtype.is_integer() and values[name].max() - values[name].min() <= COARSE  # type: ignore[operator]
+        coarse = dtype.is_integer() and bool(values[name].max() - values[name].min() <= COARSE)  # type: ignore[operator]
         rare = self._rare(name, values, filled, untouched=untouched, coarse=coarse)
         yield from rare
         if not rare:
@@ -177,6 +177,9 @@ class _Look:
         cells, rare = self._rare_cells(name, values, untouched=untouched)
         share = cells / filled
         numbers = column.kind in (Kind.NUMERIC, Kind.DATE)
+        if cells and not untouched:
+            own = self._own(name)
+            untouched = own >= NEARLY_ALL * filled if numbers else own == filled
         large = len(self.original) >= SMALL_FILE and untouched and Role.WEIGHT not in column.roles
         what = f"values that fewer than {FEW} persons hold"
         if cells and not numbers:
@@ -209,6 +212,20 @@ class _Look:
         mine = nw.from_native(values)
         held = mine.select(as_text(name, mine.collect_schema()[name]).alias(name), nw.col(ROWS)).to_native()
         return int(held.join(rare.select(name), on=name, how="semi")[ROWS].sum()), rare[name]
+
+    def _own(self, name: str) -> int:
+        """How many records hold the value that they had: a step that may overwrite a column need not do so."""
+        import narwhals as nw
+
+        if self.released.lineage is not self.original.lineage:
+            return 0
+
+        def cells(table: Table) -> pl.DataFrame:
+            frame = nw.from_native(table.identified().rows.frame)
+            text = as_text(name, frame.collect_schema()[name]).alias(name)
+            return table.engine.collect(frame.select(nw.col(RECORD), text).drop_nulls().to_native())
+
+        return len(cells(self.released).join(cells(self.original), on=[RECORD, name], how="semi"))
 
     def _labels(self, name: str, values: pl.DataFrame, rare: pl.Series) -> int:
         """How many cells hold a set or a range of texts whose ends or members are rare values."""
