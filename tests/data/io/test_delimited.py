@@ -86,6 +86,12 @@ def test_what_could_be_read_in_two_ways_stays_text(put, cells):
     assert read(put("\n".join(["x|y", *(f"{cell}|a" for cell in cells), ""])))["x"].to_list() == cells
 
 
+def test_lists_of_answers_between_commas_are_no_numbers(put):
+    path = put('x,y\n"1,2",a\n"3,1",b\n4,c\n')
+    assert read(path)["x"].to_list() == ["1,2", "3,1", "4"]
+    assert read(put('x,y\n"1.234,50",a\n"78,5",b\n'))["x"].to_list() == [1234.5, 78.5]
+
+
 def test_points_are_thousands_where_the_file_has_decimal_commas(put):
     path = put("amount;ratio\n1.234;0,5\n12.000;1,25\n")
     assert read(path).rows() == [(1234, 0.5), (12000, 1.25)]

@@ -106,7 +106,9 @@ def is_mark(text: str) -> bool:
     return text in MARKS or text.lower() in NO_ANSWER
 
 
-def grouped_notation(cells: pl.Series, decimal: str = ".", groupings: Groupings = GROUPINGS) -> tuple[str, str] | None:
+def grouped_notation(
+    cells: pl.Series, decimal: str = ".", groupings: Groupings = GROUPINGS, separator: str = ""
+) -> tuple[str, str] | None:
     """Return the sign of thousands and the decimal mark by which all cells are numbers, or None.
 
     Some cell must leave no doubt (1.234 alone could be either), or the file write its other numbers with this mark.
@@ -119,7 +121,9 @@ def grouped_notation(cells: pl.Series, decimal: str = ".", groupings: Groupings 
         thousands, mark = map(re.escape, grouping)
         if not cells.str.contains(_grouped("number", grouping)).all():
             continue
-        sure = rf"\d{thousands}\d{{3}}{mark}|\d{thousands}\d{{3}}{thousands}|{mark}(?:\d{{1,2}}|\d{{4,}})$"
+        sure = rf"\d{thousands}\d{{3}}{mark}|\d{thousands}\d{{3}}{thousands}"
+        if grouping[1] != separator:  # "1,2" between commas is a list of two answers as well as a number
+            sure += rf"|{mark}(?:\d{{1,2}}|\d{{4,}})$"
         if (grouping[1] == decimal and decimal != ".") or cells.str.contains(sure).any():
             return grouping
     return None
@@ -154,6 +158,7 @@ def readings_of(
     *,
     quoted: bool = True,
     settled: bool = False,
+    separator: str = "",
 ) -> dict[str, Reading]:
     """Decide how each column is read; ``cells`` and ``head`` hold the cells as text, perhaps in quotes.
 
@@ -166,7 +171,7 @@ def readings_of(
     [('a', 'number'), ('zip', 'text')]
     """
     groupings = tuple(g for g in GROUPINGS if g[1] == decimal) if settled else GROUPINGS
-    found = {name: _guess(head[name], decimal, marks, groupings) for name in head.columns}
+    found = {name: _guess(head[name], decimal, marks, groupings, separator) for name in head.columns}
     unchecked = {name for name, reading in found.items() if reading.kind != "text"}
     # integer -> number -> text: three rounds end it; a fourth is for columns that are empty in the head.
     for _ in range(4):
@@ -177,7 +182,7 @@ def readings_of(
             found[name] = replace(found[name], marks=marks_in(cells, name, found[name].strip, marks))
         unchecked = {name for name in unchecked if misfits[name]}
         for name in unchecked:
-            found[name] = _widened(cells, name, found[name], decimal, marks, groupings)
+            found[name] = _widened(cells, name, found[name], decimal, marks, groupings, separator)
         unchecked = {name for name in unchecked if found[name].kind != "text"}
     for name in unchecked:
         found[name] = Reading("text")
@@ -219,7 +224,9 @@ def _cell(name: str, strip: bool) -> pl.Expr:
     return pl.when(stripped != "").then(stripped).alias(name)
 
 
-def _guess(head: pl.Series, decimal: str, marks: tuple[str, ...], groupings: Groupings) -> Reading:
+def _guess(
+    head: pl.Series, decimal: str, marks: tuple[str, ...], groupings: Groupings = GROUPINGS, separator: str = ""
+) -> Reading:
     """Guess how a column is read from its first cells."""
     cells = head.drop_nulls()
     if cells.is_empty():
@@ -230,7 +237,7 @@ def _guess(head: pl.Series, decimal: str, marks: tuple[str, ...], groupings: Gro
     for kind in PATTERNS:
         if not bare.is_empty() and bare.str.contains(pattern(kind, decimal)).all():
             return Reading(kind, strip=spaced)
-    grouping = None if bare.is_empty() else grouped_notation(bare, decimal, groupings)
+    grouping = None if bare.is_empty() else grouped_notation(bare, decimal, groupings, separator)
     if grouping is not None:
         whole = bool(bare.str.contains(_grouped("integer", grouping)).all())
         return Reading("integer" if whole else "number", strip=spaced, grouping=grouping)
@@ -271,13 +278,19 @@ def _misfit(cell: pl.Expr, reading: Reading, decimal: str) -> pl.Expr:
 
 
 def _widened(
-    cells: pl.LazyFrame, name: str, reading: Reading, decimal: str, marks: tuple[str, ...], groupings: Groupings
+    cells: pl.LazyFrame,
+    name: str,
+    reading: Reading,
+    decimal: str,
+    marks: tuple[str, ...],
+    groupings: Groupings,
+    separator: str,
 ) -> Reading:
     """Return the next reading to try after some cell did not fit."""
     import polars as pl
 
     misfits = cells.filter(_misfit(_cell(name, reading.strip), reading, decimal)).select(pl.col(name)).head(1000)
-    seen = _guess(misfits.collect(engine="streaming")[name], decimal, marks, groupings)
+    seen = _guess(misfits.collect(engine="streaming")[name], decimal, marks, groupings, separator)
     if reading.kind == "empty":
         return seen
     # Blanks around a late number are no reason to call a column of numbers text.

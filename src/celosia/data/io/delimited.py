@@ -186,7 +186,15 @@ def _readings(
     if rest:
         wanted = cells.select(rest)
         head = wanted.head(10_000).collect()
-        found = readings_of(wanted, head, dialect.decimal, marks, quoted=structure.quoted, settled=settled)
+        found = readings_of(
+            wanted,
+            head,
+            dialect.decimal,
+            marks,
+            quoted=structure.quoted,
+            settled=settled,
+            separator=dialect.separator,
+        )
     found |= {
         name: Reading("date", marks_in(cells, name, strip=True, marks=marks), strip=True, notation=notation)
         for name, notation in dates.items()
