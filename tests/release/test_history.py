@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -67,6 +68,7 @@ def adult(shared, tmp_path):
 def brute_force(original: pl.DataFrame, releases: list[pl.DataFrame]) -> tuple[int, int, list[int]]:
     """Singled out, left with fewer than five, and the candidates of everybody: boxes are read from the files."""
 
+    @cache
     def inside(label: str, value: str) -> bool:
         box = re.fullmatch(r"\[(\d+)-(\d+)\)", label)
         return int(box[1]) <= int(value) < int(box[2]) if box else label in ("*", value)

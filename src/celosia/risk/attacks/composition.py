@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from celosia.risk.bases.reaching import Reached
     from celosia.table import Table
+    from celosia.views.comparing.releases import Crossed
 
 
 class Composition(_EarlierReleases):
@@ -88,12 +89,10 @@ class Composition(_EarlierReleases):
             },
         )
 
-    def _right(self, original: Table, protected: Table, found: object, fewer: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _right(self, original: Table, protected: Table, found: Crossed, fewer: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether the claims about some original records are right; taken so where nobody can pair the records."""
         from celosia.table.pairing import counterparts
-        from celosia.views.comparing.releases import Crossed
 
-        assert isinstance(found, Crossed)
         try:
             own = counterparts(original, protected)[fewer]
         except NotApplicable:
