@@ -128,15 +128,15 @@ def masks(
 ) -> NDArray[np.bool_]:
     """All sets of columns to blank, cheapest first: unions of blocks of linked columns."""
     cost = [sum(weights[j] for j in block) for block in blocks]
-    found = [(sum(cost), tuple(range(len(blocks))))]
+    choices = [(sum(cost), tuple(range(len(blocks))))]
     for size in range(1, len(blocks)):
         more = list(itertools.islice(itertools.combinations(range(len(blocks)), size), MASKS + 1))
-        if len(found) + len(more) > MASKS:
+        if len(choices) + len(more) > MASKS:
             break
-        found += [(sum(cost[b] for b in chosen), chosen) for chosen in more]
-    found.sort(key=lambda pair: (pair[0], len(pair[1])))
-    result = np.zeros((len(found), columns), np.bool_)
-    for i, (_, chosen) in enumerate(found):
+        choices += [(sum(cost[b] for b in chosen), chosen) for chosen in more]
+    choices.sort(key=lambda pair: (pair[0], len(pair[1])))
+    result = np.zeros((len(choices), columns), np.bool_)
+    for i, (_, chosen) in enumerate(choices):
         for b in chosen:
             result[i, list(blocks[b])] = True
     return result
@@ -188,9 +188,9 @@ def targets(task: Task) -> NDArray[np.bool_]:
     cheapest first.
     """
     present = np.unique(task.codes[task.lacking] < 0, axis=0)
-    found = np.concatenate([present, *((task.masks | row) for row in present)])
-    found = np.unique(found, axis=0)
-    return found[np.argsort(found @ task.weights, kind="stable")]
+    unions = np.concatenate([present, *((task.masks | row) for row in present)])
+    unions = np.unique(unions, axis=0)
+    return unions[np.argsort(unions @ task.weights, kind="stable")]
 
 
 def meet(task: Task, mask: NDArray[np.bool_], among: Ints) -> tuple[Ints, NDArray[np.float64]]:
@@ -200,8 +200,8 @@ def meet(task: Task, mask: NDArray[np.bool_], among: Ints) -> tuple[Ints, NDArra
     fits = (blank <= mask).all(axis=1)
     if blank.any():  # the rest must be what is left of a set of columns that may be blanked together
         whole = more @ task.together
-        known = np.array([row.tobytes() in task.allowed for row in whole], np.bool_)
-        fits &= (whole <= mask).all(axis=1) & (known | (mask >= task.masks.any(axis=0)).all())
+        listed = np.array([row.tobytes() in task.allowed for row in whole], np.bool_)
+        fits &= (whole <= mask).all(axis=1) & (listed | (mask >= task.masks.any(axis=0)).all())
     return among[fits], (more[fits] @ task.weights).astype(np.float64)
 
 
@@ -214,7 +214,7 @@ def wildcard_places(task: Task, ways: float = WAYS) -> tuple[Places, NDArray[np.
 
     lacking = np.flatnonzero(task.lacking)
     need = np.full(len(task.codes), np.inf)
-    known = np.zeros(len(task.codes), np.int64)
+    proposed = np.zeros(len(task.codes), np.int64)
     full = task.masks.any(axis=0)
     seen = (task.codes[:, full] >= 0).any(axis=1)
     with_blank = np.column_stack([task.codes, row_ids((task.codes < 0).astype(np.int32))]).astype(np.int32)
@@ -222,7 +222,7 @@ def wildcard_places(task: Task, ways: float = WAYS) -> tuple[Places, NDArray[np.
     places = 0
     for number, mask in enumerate(targets(task)):
         members, cost = meet(task, mask, lacking)
-        open_ = (cost > 0) & (cost <= need[members] + 1e-9) & (known[members] < ways)
+        open_ = (cost > 0) & (cost <= need[members] + 1e-9) & (proposed[members] < ways)
         if not open_.any():
             if np.isfinite(need[lacking]).all() and (cost > need[members] + 1e-9).all():
                 break
@@ -240,7 +240,7 @@ def wildcard_places(task: Task, ways: float = WAYS) -> tuple[Places, NDArray[np.
         if not able.any():
             continue
         need[members[able]] = np.minimum(need[members[able]], cost[able])
-        known[members[able]] += 1
+        proposed[members[able]] += 1
         # equal on the rest and blank in the same columns: such patterns did not match before and do afterwards
         alike, groups = group_rows(with_blank[members], np.flatnonzero(np.append(~mask, True)))
         used = np.zeros(groups, np.bool_)
@@ -295,10 +295,10 @@ def gathering_places(task: Task, slack: float = SLACK) -> tuple[Places, Ints]:
         here = np.bincount(ids[members[lacks]], weights=task.counts[members[lacks]], minlength=groups)
         lent = ~task.lacking[members] & moves & (here > 0)[ids[members]] & (holds + here < task.k)[ids[members]]
         keep = lacks | lent
-        found, place = np.unique(ids[members[keep]], return_inverse=True)
+        used, place = np.unique(ids[members[keep]], return_inverse=True)
         parts.append(Entries(place + places, members[keep], cost[keep], number, np.ones(len(place), np.bool_)))
-        base.append(holds[found])
-        places += len(found)
+        base.append(holds[used])
+        places += len(used)
     return _places(parts, len(task.codes), need)[0], np.concatenate([np.zeros(0, np.int64), *base])
 
 

@@ -68,14 +68,14 @@ class Goal:
             seen = ~nothing[ids]
             owners = int(self.persons.max(initial=0)) + 1
             pattern, person = np.divmod(np.unique(ids[seen] * owners + self.persons[seen]), owners)
-            found = person_counts(patterns, pattern, person, reading)
-            return np.maximum(self.k - found, 0).astype(np.int64)
+            persons = person_counts(patterns, pattern, person, reading)
+            return np.maximum(self.k - persons, 0).astype(np.int64)
         counts = np.bincount(ids, minlength=len(patterns))
-        found = frequencies(patterns, counts * ~nothing, reading)
+        records = frequencies(patterns, counts * ~nothing, reading)
         if self.lack is None:
-            return np.maximum(self.rows - found, 0).astype(np.int64)
+            return np.maximum(self.rows - records, 0).astype(np.int64)
         held = np.bincount(ids, weights=self.sampling) * ~nothing
-        return self.lack(found, frequencies(patterns, held, reading))
+        return self.lack(records, frequencies(patterns, held, reading))
 
 
 def rows_of(persons: NDArray[np.int32], k: int) -> int:
@@ -130,12 +130,12 @@ def blank_cells(
     return parts if parts.cost <= whole.cost else Blanking(whole.cells, whole.cost, 0.0, optimal=False)
 
 
-def joined(parts: Sequence[Ints], made: Sequence[Blanking]) -> Blanking:
+def joined(parts: Sequence[Ints], blankings: Sequence[Blanking]) -> Blanking:
     """The answers for parts of the records that are not compared with each other, as one."""
-    cells = np.concatenate([one.cells for one in made])
+    cells = np.concatenate([one.cells for one in blankings])
     back = np.argsort(np.concatenate(parts), kind="stable")
-    cost, bound = sum(one.cost for one in made), sum(one.bound for one in made)
-    return Blanking(cells[back], cost, bound, all(one.optimal for one in made))
+    cost, bound = sum(one.cost for one in blankings), sum(one.bound for one in blankings)
+    return Blanking(cells[back], cost, bound, all(one.optimal for one in blankings))
 
 
 @dataclass(frozen=True, eq=False)

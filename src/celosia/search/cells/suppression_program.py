@@ -88,11 +88,11 @@ def solve(
     solver.setSolution(first)
     solver.run()
     info = solver.getInfo()
-    known = float((start * places.cost).sum())
+    start_cost = float((start * places.cost).sum())
     bound = max(0.0, float(info.mip_dual_bound)) if np.isfinite(info.mip_dual_bound) else 0.0
     optimal = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
     if not optimal:
-        return start, min(bound, known), False
+        return start, min(bound, start_cost), False
     return (
         np.rint(np.array(solver.getSolution().col_value)[:entries]).astype(np.int64),
         float(info.objective_function_value),

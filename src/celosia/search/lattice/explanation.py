@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from celosia.search.lattice.objective import Score
 
 
-def explored(found: SearchResult, names: Sequence[str]) -> dict[str, Any]:
+def explored(result: SearchResult, names: Sequence[str]) -> dict[str, Any]:
     """Give the nodes that were judged, the best one, and the lattice they lie in.
 
     Each node is a list ``[levels, suppressed, classes, score, holds]``; no cell value occurs.
     """
     return {
         "columns": list(names),
-        "lower": list(found.lower),
-        "upper": list(found.upper),
-        "size": found.nodes,
-        "optimal": found.optimal,
-        "best": None if found.best is None else list(found.best.levels),
+        "lower": list(result.lower),
+        "upper": list(result.upper),
+        "size": result.nodes,
+        "optimal": result.optimal,
+        "best": None if result.best is None else list(result.best.levels),
         "nodes": [
             [
                 list(check.levels),
@@ -33,7 +33,7 @@ def explored(found: SearchResult, names: Sequence[str]) -> dict[str, Any]:
                 list(check.score) if isinstance(check.score, tuple) else check.score,
                 check.holds,
             ]
-            for check in found.checks
+            for check in result.checks
         ],
     }
 

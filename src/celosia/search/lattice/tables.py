@@ -141,13 +141,13 @@ class _Scratch:
         if lay.words == 1 and sums.shape[1] == 1 and not len(peak):
             room = (self._slot_keys, self._slots, self._work)
             out = (self._keys, self._sums, self._group)
-            found = self._kernels.roll_up_word(keys, sums, lay.shift, lay.mask, offset, lay.steps, *room, *out)
+            groups = self._kernels.roll_up_word(keys, sums, lay.shift, lay.mask, offset, lay.steps, *room, *out)
         else:
             where = (lay.word, lay.shift, lay.mask, offset, lay.steps)
             every = (self._slots, self._keys, self._sums, self._peak, self._group)
-            found = self._kernels.roll_up(keys, sums, peak, *where, *every)
-        peaks = self._peak[:found].copy() if len(peak) else peak
-        return self._keys[:found].copy(), self._sums[:found].copy(), peaks, self._group[: len(keys)]
+            groups = self._kernels.roll_up(keys, sums, peak, *where, *every)
+        peaks = self._peak[:groups].copy() if len(peak) else peak
+        return self._keys[:groups].copy(), self._sums[:groups].copy(), peaks, self._group[: len(keys)]
 
 
 PERSON = "\0person"
@@ -238,9 +238,9 @@ class ClassTables:
 
     def at(self, levels: Levels) -> ClassTable:
         """Give the classes at a node."""
-        known = self._tables.get(levels)
-        if known is not None:
-            return known
+        kept = self._tables.get(levels)
+        if kept is not None:
+            return kept
         below = self._finer(levels)
         if 4 * len(below) > len(self.base):
             half = tuple(level if strong else 0 for level, strong in zip(levels, self._strong, strict=True))

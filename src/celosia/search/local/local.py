@@ -143,15 +143,15 @@ class LocalSearch:
             if self._late():
                 break
             tried.add(len(pool))
-            made = self._joined(levels, place, pool, self._top_down(pool), nodes)
-            if self._order(made) < self._order(best):
-                best = made
+            candidate = self._joined(levels, place, pool, self._top_down(pool), nodes)
+            if self._order(candidate) < self._order(best):
+                best = candidate
         return replace(best, finished=self.finished)
 
-    def _order(self, made: LocalResult) -> tuple[float, ...]:
+    def _order(self, result: LocalResult) -> tuple[float, ...]:
         """What makes a result better than another: the limit kept, something told, few left over, little lost."""
-        left = int(self.records[made.place < 0].sum())
-        return max(0, made.suppressed - self.limit), made.nothing_told, left, made.loss
+        left = int(self.records[result.place < 0].sum())
+        return max(0, result.suppressed - self.limit), result.nothing_told, left, result.loss
 
     def _late(self) -> bool:
         late = time.monotonic() > self.deadline
@@ -163,10 +163,10 @@ class LocalSearch:
         if self.stars is None:
             return np.zeros(len(rows), dtype=np.bool_)
         at = np.broadcast_to(np.asarray(levels), (len(rows), len(self.lower)))
-        found: NDArray[np.bool_] = np.logical_and.reduce(
+        bare: NDArray[np.bool_] = np.logical_and.reduce(
             [stars[at[:, j], self.codes[rows, j]] for j, stars in enumerate(self.stars)]
         )
-        return found
+        return bare
 
     def _result(self, levels: NDArray[np.int8], place: NDArray[np.int64], nodes: int) -> LocalResult:
         hidden = place < 0
@@ -185,7 +185,7 @@ class LocalSearch:
         rows: Rows = np.flatnonzero(self.records > 0)
         rest = take_rows(self.base, rows)
         total = max(1, len(rows))
-        found: list[Levels] = []
+        released: list[Levels] = []
         nodes = 0
         domain = self.checker.records.domain
         for _, levels in in_order(domain, self.costs, self.lower, self.upper):
@@ -197,13 +197,13 @@ class LocalSearch:
             kept, _ = self.checker.judge(table)
             if not kept.any():
                 continue
-            numbers = np.cumsum(kept) - 1 + len(found)
+            numbers = np.cumsum(kept) - 1 + len(released)
             hit = kept[group]
             place[rows[hit]] = numbers[group[hit]]
-            found.extend([levels] * int(kept.sum()))
+            released.extend([levels] * int(kept.sum()))
             rows = rows[~hit]
             rest = take_rows(rest, np.flatnonzero(~hit))
-        return np.array(found, dtype=np.int8).reshape(len(found), len(self.lower)), place, nodes
+        return np.array(released, dtype=np.int8).reshape(len(released), len(self.lower)), place, nodes
 
     def _row_loss(self, levels: NDArray[np.int8], place: NDArray[np.int64]) -> Shares:
         """Give the loss of each row, the sum over its columns."""

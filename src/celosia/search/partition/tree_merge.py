@@ -59,10 +59,10 @@ def _families(row: Ints, classes: Sequence[Class]) -> list[list[Class]]:
     """Classes under each node of a level, in order. A class lies below one node at every level above its
     own.
     """
-    found: dict[int, list[Class]] = {}
+    by_node: dict[int, list[Class]] = {}
     for one in classes:
-        found.setdefault(int(row[one.leaves[0]]), []).append(one)
-    return list(found.values())
+        by_node.setdefault(int(row[one.leaves[0]]), []).append(one)
+    return list(by_node.values())
 
 
 def _join(
