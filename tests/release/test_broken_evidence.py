@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from celosia import apply, verify
 from celosia.cli.main import run as command
+from celosia.errors import InputError
 from celosia.release.running import run
 
 POLICY = """
@@ -105,52 +108,65 @@ RECORDED: list[tuple[Any, ...]] = [
 ]  # fmt: skip
 
 
-def _refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """The words of a refusal when it is one, else what is wrong with it."""
-    code = command(arguments)
-    said = capsys.readouterr().err
-    if code != 2 or not said.startswith("celosia: ") or said.count("\n") != 1 or "Traceback" in said:
-        return f"exit {code}: {said[:200]!r}"
-    return ""
+def _refused(verb: Callable[[], Any]) -> str:
+    """What is wrong with a refusal; empty when it is bad input, told in one line."""
+    try:
+        verb()
+    except InputError as error:
+        return "" if str(error) and "\n" not in str(error) else f"not one line: {str(error)[:200]!r}"
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error)[:200]!r}"
+    return "not refused"
 
 
-def _all_refused(files: dict[str, bytes], target: Path, arguments: list[str], capsys) -> None:
+def _all_refused(files: dict[str, bytes], target: Path, verb: Callable[[], Any]) -> None:
     whole = target.read_bytes()
     try:
         wrong = {}
         for name, content in files.items():
             target.write_bytes(content)
-            if said := _refused(arguments, capsys):
+            if said := _refused(verb):
                 wrong[name] = said
     finally:
         target.write_bytes(whole)
     assert wrong == {}
 
 
-def test_broken_certificates(place, capsys):
+@pytest.mark.parametrize("name", RAW)
+def test_the_command_line_says_it_in_one_line_and_ends_with_2(name, tmp_path, capsys):
+    (tmp_path / "safe.certificate.json").write_bytes(RAW[name])
+    assert command(["verify", str(tmp_path / "safe.certificate.json")]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("celosia: ")
+    assert said.count("\n") == 1
+
+
+def test_broken_certificates(place):
     target = place / "safe.certificate.json"
     files = {**RAW, **broken(json.loads(target.read_text()), CERTIFIED)}
     files["a record"] = (place / "safe.private.json").read_bytes()
     assert len(files) >= 60
-    _all_refused(files, target, ["verify", str(target)], capsys)
+    _all_refused(files, target, lambda: verify(target))
 
 
 @pytest.mark.parametrize("verb", ["verify", "apply"])
-def test_broken_records(place, capsys, verb):
+def test_broken_records(place, verb):
     target = place / "safe.private.json"
     files = {**RAW, **broken(json.loads(target.read_text()), RECORDED)}
     files["a certificate"] = (place / "safe.certificate.json").read_bytes()
     assert len(files) >= 60
-    new = ["apply", str(target), str(place / "people.csv"), "--out", str(place / "new.csv"), "--overwrite"]
-    known = ["verify", str(place / "safe.certificate.json"), "--record", str(target)]
-    _all_refused(files, target, known if verb == "verify" else new, capsys)
+    verbs = {
+        "verify": lambda: verify(place / "safe.certificate.json", record=target),
+        "apply": lambda: apply(target, place / "people.csv"),
+    }
+    _all_refused(files, target, verbs[verb])
 
 
 def changed(whole: dict[str, Any], **sections: Any) -> bytes:
     return json.dumps({**whole, **sections}).encode()
 
 
-def test_evidence_that_names_what_nobody_knows(place, capsys):
+def test_evidence_that_names_what_nobody_knows(place):
     certificate, record = (place / f"safe.{name}.json" for name in ("certificate", "private"))
     stated, private = json.loads(certificate.read_text()), json.loads(record.read_text())
     claim, step = stated["requirements"][0], private["steps"][0]
@@ -165,7 +181,7 @@ def test_evidence_that_names_what_nobody_knows(place, capsys):
         "a misspelt field": changed(stated, lossses=[]),
         "how missing values count": changed(stated, schema={**stated["schema"], "missing": {"age": "never"}}),
     }
-    _all_refused(files, certificate, ["verify", str(certificate)], capsys)
+    _all_refused(files, certificate, lambda: verify(certificate))
     steps = {
         "an unknown method": changed(private, steps=[{**step, "parameters": {"use": "generalize"}}]),
         "no method": changed(private, steps=[{**step, "parameters": {}}]),
@@ -174,11 +190,10 @@ def test_evidence_that_names_what_nobody_knows(place, capsys):
         "a policy without input": changed(private, policy=""),
         "a field that nobody knows": changed(private, sead="00"),
     }
-    new = ["apply", str(record), str(place / "people.csv"), "--out", str(place / "new.csv"), "--overwrite"]
-    _all_refused(steps, record, new, capsys)
+    _all_refused(steps, record, lambda: apply(record, place / "people.csv"))
 
 
-def test_transformations_that_do_not_fit(place, capsys):
+def test_transformations_that_do_not_fit(place):
     """What a step found has a form of its own: what cannot be followed is refused as well."""
     record = place / "safe.private.json"
     private = json.loads(record.read_text())
@@ -193,8 +208,7 @@ def test_transformations_that_do_not_fit(place, capsys):
         "labels of nobody": changed(private, transformation=[{**found, "transformation": {**inner, "labels": {"z": {}}}}]),
         "labels that are none": changed(private, transformation=[{**found, "transformation": {**inner, "labels": {"age": 7}}}]),
     }  # fmt: skip
-    new = ["apply", str(record), str(place / "people.csv"), "--out", str(place / "new.csv"), "--overwrite"]
-    _all_refused(files, record, new, capsys)
+    _all_refused(files, record, lambda: apply(record, place / "people.csv"))
 
 
 def test_released_files_that_are_not_what_they_say(place, capsys):

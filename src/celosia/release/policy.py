@@ -44,6 +44,8 @@ from celosia.errors import InputError, ParameterError, PolicyError, UnknownName,
 from celosia.parts import Loss, Method, Model, Threat, build, find, located
 from celosia.parts.refusals import phrase, shown
 from celosia.release.sections import (
+    MEASURED_LOSSES,
+    MEASURED_RISKS,
     About,
     Columns,
     Described,
@@ -61,9 +63,6 @@ from celosia.release.sections import (
     directory_of,
 )
 from celosia.table import Table, read
-
-MEASURED_RISKS = ("prosecutor",)
-MEASURED_LOSSES = ("altered-records", "discernibility")
 
 
 class Policy(Section):

@@ -33,6 +33,8 @@ from celosia.data.schema import Kind, Missing, Schema
 from celosia.errors import suggestion
 from celosia.parts import KIND, Loss, Method, Model, Threat, build, from_directory, located
 
+MEASURED_RISKS = ("prosecutor",)
+MEASURED_LOSSES = ("altered-records", "discernibility")
 Language = Literal["en", "es", "ca"]
 
 
@@ -180,10 +182,10 @@ class Measure(Section):
     """What is measured besides the requirements."""
 
     risks: Annotated[tuple[ThreatPart, ...], Strict(False)] = Field(
-        default=("prosecutor",), validate_default=True, description="risks and attacks"
+        default=MEASURED_RISKS, validate_default=True, description="risks and attacks"
     )
     losses: Annotated[tuple[LossPart, ...], Strict(False)] = Field(
-        default=("altered-records", "discernibility"), validate_default=True, description="losses"
+        default=MEASURED_LOSSES, validate_default=True, description="losses"
     )
 
 
