@@ -108,6 +108,8 @@ sensitive = ["disease"]
 [[step]]
 use = "permute"
 columns = ["disease"]
+[guard]
+acknowledge = { disease = "what a test needs" }
 [output]
 path = "safe.csv"
 """
@@ -139,6 +141,10 @@ def test_no_number_beside_a_withheld_one_gives_it_away(tmp_path, small):
     rest = [float(n.replace("&lt; ", "")) for n in rows]
     assert [n for n in rest if n not in exact and (n * 2) % 5] == []
     inside = render(release, edition="internal")
+    if small == 1:
+        assert "&lt; 5 / 200" in page, "what the guard saw is counted alike"
+        assert "1 / 200" in inside
+        assert "1 / 200" not in page
     assert f"{small / 2:.1f} %" in inside, "the test can fail"
 
 

@@ -92,6 +92,7 @@ def render(release: Release, *, edition: Edition, language: str = "en") -> str:
             checking=_checking(release.certificate, w),
             stem=release.certificate["release"]["file"].split(".")[0],
             share=lambda x: number(x, percent=True),
+            counted=functools.partial(_counted, internal=internal),
             lattices=[_lattice(nodes) for s in release.table.secrets if (nodes := s["method"].searched(s)) is not None],
             smallest=Markup(_frame(inside.smallest, w)) if inside else "",  # noqa: S704
             homogeneous=Markup(_frame(inside.homogeneous, w)) if inside else "",  # noqa: S704
