@@ -301,6 +301,7 @@ def test_an_attack_finds_what_loops_over_the_rows_find(name):
                 told = f"{name} {parameters} {case.name} {engine}"
                 value = part.value(*tables)
                 assert value == pytest.approx(expected.value, rel=1e-9, abs=1e-9), told
+                assert not part.bounded or 0 <= value <= 1, told
                 assert part.evidence(*tables)["value"] == value, told
                 records = part.records(*tables)
                 assert len(records) == len(tables[0]), told

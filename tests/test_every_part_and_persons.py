@@ -100,7 +100,8 @@ def of_attack(name: str) -> Iterator[Pair]:
 
 def attacked(name: str, case: attacks.Case, given: dict[str, Any]) -> float:
     attack = build("attack", {"use": name, **attacks.known(case, given, plain=False)})
-    return attack.value(attacks.read(case.original), attacks.read(attacks.release_of(case, name)))
+    tables = (attacks.read(table, "polars", name) for table in (case.original, attacks.release_of(case, name)))
+    return attack.value(*tables)
 
 
 def of_loss(name: str) -> Iterator[Pair]:
@@ -150,8 +151,10 @@ def alike(first: Any, second: Any) -> bool:
 def observed(kind: str, name: str) -> str:
     asked = refused = 0
     for declared, without in TRIED[kind](name):
-        if isinstance(without, CelosiaError):
+        if isinstance(without, CelosiaError) and isinstance(declared, CelosiaError):
             continue
+        if isinstance(without, CelosiaError):
+            return "counted"  # it asks for a person column
         asked += 1
         refused += isinstance(declared, CelosiaError)
         if not isinstance(declared, CelosiaError) and not alike(declared, without):

@@ -163,6 +163,7 @@ def test_a_risk_is_what_loops_over_the_rows_say(name):
             part = part_of(name, parameters)
             told = f"{name} {parameters if 'population' not in parameters else 'population'} {case.name} {engine}"
             assert part.value(table) == pytest.approx(expected.value, rel=1e-9, abs=1e-12), told
+            assert not part.bounded or 0 <= part.value(table) <= 1, told
             assert part.evidence(table)["value"] == part.value(table), told
             records = part.records(table)
             assert len(records) == len(table), told

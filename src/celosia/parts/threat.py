@@ -22,6 +22,8 @@ class Threat(Part):
     kind: ClassVar[str] = "risk or attack"
     covers: ClassVar[tuple[str, ...]] = ("risk", "attack")
     persons: ClassVar[Counting] = "counted"
+    bounded: ClassVar[bool] = True
+    """Whether it is a share or a chance in [0, 1]; otherwise it keeps its own unit."""
 
     def against(self, original: Table, protected: Table) -> float:
         """The number for a protected table whose original is at hand; a risk does not look at the original."""

@@ -137,9 +137,8 @@ def _named(finding: Finding) -> str:
 
 
 def value_of(finding: Finding, value: Any) -> str:
-    """A value of a measure: a share as a percentage, all else in its unit."""
-    share = getattr(finding.part, "bounded", isinstance(value, int | float) and 0 <= value <= 1)
-    return f"{100 * value:.4g} %" if share and isinstance(value, int | float) else number(value)
+    """A value of a risk, an attack or a loss: a share as a percentage, all else in its unit."""
+    return f"{100 * value:.4g} %" if finding.part.bounded and isinstance(value, int | float) else number(value)
 
 
 def _arrow(value: float | None, base: float | None) -> str:
