@@ -12,6 +12,7 @@ import pytest
 import celosia
 from celosia.cli.main import run as command
 from celosia.errors import ParameterError
+from celosia.mathematics.disclosure.column_sets import cheapest
 
 PEOPLE = pl.DataFrame(
     {
@@ -49,9 +50,8 @@ def test_a_shared_sensitive_value_is_told_as_learnt():
 @pytest.mark.parametrize("record", [0, 3, 7, 19, 42])
 def test_the_cheapest_change_is_the_cheapest_of_all(record):
     rng = np.random.default_rng(4)
-    data = pl.DataFrame(
-        {name: rng.integers(0, 4, 60).astype(str) for name in "abcd"} | {"who": rng.integers(0, 40, 60)}
-    )
+    few = {name: rng.choice(["u", "v"], 60, p=[0.8, 0.2]) for name in "bcd"}  # two of these cost less than one of a
+    data = pl.DataFrame({"a": rng.integers(0, 9, 60).astype(str), **few, "who": rng.integers(0, 40, 60)})
     table = celosia.read(data, celosia.Schema.of(quasi=list("abcd"), person="who"))
     found = celosia.explain_risk(table, table, record, limit=0.34)
     rows = data.rows(named=True)
@@ -70,6 +70,20 @@ def test_the_cheapest_change_is_the_cheapest_of_all(record):
     smallest = [t for n in (1, 2, 3) for t in combinations("abcd", n) if 1 / persons(t) >= 0.34]
     minimal = [t for t in smallest if not any(set(s) < set(t) for s in smallest)]
     assert [r.through for r in found.reached if r.attack == "prosecutor"] == ([tuple(minimal)] if minimal else [])
+
+
+def test_two_cheap_cells_before_a_dear_one_and_every_way_is_closed():
+    def both(columns):
+        return 1.0 if {"a", "b"} <= columns or {"a", "c"} <= columns else 0.0
+
+    def other(columns):
+        return 1.0 if "d" in columns else 0.0
+
+    cost = {"a": 5.0, "b": 1.0, "c": 2.0, "d": 4.0}
+    assert cheapest([(both, "abc")], cost, 0.5) == ("b", "c")
+    assert cheapest([(both, "abc"), (other, "abd")], cost, 0.5) == ("b", "c", "d")
+    assert cheapest([(lambda _: 1.0, "abc")], cost, 0.5) is None
+    assert cheapest([(lambda _: 0.0, "abc")], cost, 0.5) == ()
 
 
 def test_noise_that_does_not_hide_an_outlier():
