@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.reference import attacks, informed  # noqa: F401 - they register the second ways
+from tests.reference import attacks, families, informed  # noqa: F401 - they register the second ways
 from tests.reference.risks import REFERENCE
 from tests.reference.rows import Plain, Row
 
