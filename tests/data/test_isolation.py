@@ -127,7 +127,8 @@ def test_only_the_workers_start_processes():
             if isinstance(node, ast.Import):
                 names = [alias.name.split(".")[0] for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
-                names = [(node.module or "").split(".")[0]]
+                threads = {alias.name for alias in node.names} <= {"ThreadPoolExecutor", "wait"}
+                names = [] if threads else [(node.module or "").split(".")[0]]
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "os":
                 if node.attr in STARTING or node.attr.startswith(("exec", "spawn")):
                     names = ["subprocess"]

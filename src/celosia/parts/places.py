@@ -41,7 +41,10 @@ def identity(part: Part) -> str:
     >>> identity(KMap(k=3, population="data/people.csv"))
     'k-map(k=3, population="people.csv")'
     """
-    return grammar.show(_changed(part.kind, part.spec(), lambda path: Path(path.name)))
+    spec = part.spec().items()
+    return grammar.show(
+        {name: _parameter(type(part), name, given, lambda path: Path(path.name)) for name, given in spec}
+    )
 
 
 def _changed(kind: str, value: Any, change: Change) -> Any:
