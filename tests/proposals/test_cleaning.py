@@ -71,3 +71,10 @@ def test_different_values_stay_apart(values):
 
 def test_blanks_are_taken_off():
     assert found(["a ", "a", " b", "b"] * 10)["strip"].cells == 20
+
+
+def test_a_code_among_decimals_is_seen_and_amounts_are_not():
+    weights = [61.5, 72.3, 80.1, 55.0, 99.0, 99.0, 9.0, 9.0] * 5
+    frame = pl.DataFrame({"weight": [*weights, *[-99.0] * 4], "balance": [*weights, *[-99.5, -12.0, -99.0, 3.0]]})
+    proposed = {s.name: [(u.key, u.codes, u.cells) for u in s.untidy] for s in suggest(frame)}
+    assert proposed == {"weight": [("missing", (-99,), 4)], "balance": []}

@@ -66,7 +66,7 @@ def untidy(content: Content, kind: Kind) -> tuple[Untidiness, ...]:
     counts = dict(zip(content.values, content.counts, strict=False))
     codes = _missing(content, counts)
     if codes:
-        cells = sum(counts[str(code)] for code in codes)
+        cells = sum(count for value, count in counts.items() if value in codes or _number(value) in codes)
         listed = ", ".join(map(str, codes))
         found.append(
             Untidiness(content.name, "missing", f"{listed} in {_cells(cells)}: it may mean missing", cells, codes)
@@ -95,13 +95,23 @@ def _missing(content: Content, counts: dict[str, int]) -> tuple[str | int, ...]:
             return ()
         # ND and NC are states where the other values are two letters as well
         return tuple(code for code in codes if len(code) > 2 or median(others) > 2 or not code.isalpha())
-    return _numbers(counts) if content.whole and content.low is not None else ()
+    return _numbers(counts, whole=content.whole) if content.low is not None else ()
 
 
-def _numbers(counts: dict[str, int]) -> tuple[int, ...]:
-    """Return the numbers that stand apart from the others, or stand out among them, and are usual codes."""
-    numbers = {int(float(value)): count for value, count in counts.items()}
-    codes = {n for n in numbers if n in CODES}
+def _number(value: str) -> float | None:
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def _numbers(counts: dict[str, int], *, whole: bool) -> tuple[int, ...]:
+    """Return the numbers that stand apart from the others, or stand out among them, and are usual codes.
+
+    Among decimals only a negative one tells: 9 and 99 are amounts like others.
+    """
+    numbers = {float(value): count for value, count in counts.items()}
+    codes = {int(n) for n in numbers if n in CODES and (whole or n < 0)}
     others = sorted(set(numbers) - codes)
     if len(others) < 2:
         return ()
@@ -123,7 +133,7 @@ def _numbers(counts: dict[str, int]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _peak(code: int, numbers: dict[int, int]) -> bool:
+def _peak(code: int, numbers: dict[float, int]) -> bool:
     """Say whether a number occurs far more often than its neighbours."""
     near = [count for number, count in numbers.items() if 0 < code - number <= 10]
     return numbers[code] >= max(3, PEAK * (median(near) if near else 0))
