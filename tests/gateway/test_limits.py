@@ -146,9 +146,11 @@ def test_odd_questions_are_refused_with_a_reason(sql):
 
 
 def test_a_column_may_be_called_like_a_type():
-    build(
+    plan = build(
         "SELECT COUNT(*) FROM t WHERE date >= DATE '2026-01-01' OR date IN ('2026-01-01')", FACTS, "duckdb", {"t": "t"}
     )
+    assert len(plan.numbers) == 1
+    assert plan.where.count("2026-01-01") == 2
 
 
 HUGE = "COUNT(*)" + " * 1e15" * 22

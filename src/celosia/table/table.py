@@ -431,19 +431,6 @@ class Table(Shown):
         return tuple(dict.fromkeys(found))
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a method made: one or more tables, evidence that may be published, and what must stay private."""
-
-    table: Table
-    evidence: Mapping[str, Any] = field(default_factory=dict)
-    private: Mapping[str, Any] = field(default_factory=dict)
-    others: Mapping[str, Table] = field(default_factory=dict)
-    """Further tables by name that belong to the result (the second table of an anatomy, further copies)."""
-    aside: Mapping[str, Table] = field(default_factory=dict)
-    """Further tables by name that are handed on and never published (the population of a subset)."""
-
-
 def _head(table: Table) -> Any:
     import narwhals as nw
 

@@ -88,7 +88,8 @@ def test_no_question_fails_on_a_dirty_row(empty_database, ask_over):
     kind = empty_database.partition(":")[0]
     gateway = ask_over(empty_database, COLUMNS, *made(kind, DIRTY[kind]), delta=0.9)
     for sql in QUESTIONS:
-        gateway.ask(sql, epsilon=2000.0, **({} if gateway.plan(sql).public_keys else {"delta": 1e-9}))
+        answer = gateway.ask(sql, epsilon=2000.0, **({} if gateway.plan(sql).public_keys else {"delta": 1e-9}))
+        assert answer.columns, sql
 
 
 def test_dirty_rows_do_not_move_the_others(empty_database, ask_over):

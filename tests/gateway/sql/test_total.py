@@ -42,7 +42,7 @@ ROWS = (
 )
 def test_whole_numbers_have_room(empty_database, ask_over, asked):
     gateway = ask_over(empty_database, PEOPLE, *ROWS)
-    gateway.ask(f"SELECT {asked} FROM t", epsilon=1.0)
+    assert len(gateway.ask(f"SELECT {asked} FROM t", epsilon=1.0).rows) == 1
 
 
 def test_a_divisor_that_is_read_as_zero_is_refused(empty_database, ask_over):
