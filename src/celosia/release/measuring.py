@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from celosia.errors import CelosiaError, NotApplicable, SchemaError, suggestion
+from celosia.errors import CelosiaError, NotApplicable, ParameterError, SchemaError, suggestion
 from celosia.parts import Loss, Method, Model, Risk, Threat, build, find, grammar, identity, named_columns
 from celosia.parts.progress import Progress, stage
 from celosia.show.blocks import Block, Shown, assessment_blocks, comparison_blocks
@@ -162,12 +162,30 @@ def protect(
     return current
 
 
+def watch(table: Table, method: Method | str | Mapping[str, Any], *, seed: int) -> Iterator[Any]:
+    """What a method that iterates shows after each iteration; it ends with what :func:`protect` gives.
+
+    The method has ``watch(table, stream)``, as :class:`~celosia.methods.Fcrm` does.
+    """
+    built: Any = build("method", method)
+    if not hasattr(built, "watch"):
+        raise ParameterError(f"{built.name} does not iterate: there is nothing to watch.")
+    check_columns(table, [built])
+    stream = Stream.of(seed, table.fingerprint).child(0, built.name)
+    yield from built.watch(table.identified(), _own(stream, built))
+
+
+def _own(stream: Stream, method: Method) -> Stream:
+    """The stream of a method: its parameters belong to the name."""
+    return stream.child(identity(method))
+
+
 def step(table: Table, method: Method, stream: Stream, start: Table) -> Table:
     """Apply one method and write it into the history. Its parameters belong to the name of its stream."""
     before = len(table.history)
     if method.in_memory:
         table.engine.check_bound(len(table))  # at least a column
-    outcome = method.apply(table, stream.child(identity(method)))
+    outcome = method.apply(table, _own(stream, method))
     if (outcome.table.lineage is table.lineage) == (method.rows == "new"):
         raise TypeError(f"{method.name} declares its rows as {method.rows!r}, but made others.")
     entry = {"step": method.name, "parameters": method.public_spec(), **outcome.evidence}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,6 +13,7 @@ from celosia.errors import DataError, ParameterError, RequirementError, SchemaEr
 from celosia.mathematics.synthesis.ipso import identities
 from celosia.methods import Fcrm, Ipso
 from celosia.parts import build
+from celosia.release.measuring import watch
 from celosia.streams import Stream
 
 S1 = {
@@ -222,3 +225,49 @@ def test_parts_are_written_and_read_back(text):
     part = build("method", text)
     assert build("method", str(part)) == part
     assert build("method", part.spec()) == part
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"c": 3},
+        {"c": 1},
+        {"c": 2, "intercept": False},
+        {"c": 3, "choice": "blind", "radial": 4},
+        {"c": 3, "max_iterations": 4},
+        {"c": 3, "constraints": ["pay >= 0", "pay <= 2 * age"]},
+    ],
+)
+def test_what_is_watched_ends_as_the_whole_run(more):
+    rng = np.random.default_rng(4)
+    age = rng.uniform(18, 80, 90)
+    frame = pl.DataFrame({"age": age, "pay": np.where(rng.random(90) < 0.5, age, 90 - age) + rng.normal(0, 3, 90)})
+    table = celosia.read(frame)
+    method = Fcrm(dependent=["pay"], independent=["age"], **more)
+    seen = list(watch(table, method, seed=9))
+    whole = celosia.protect(table, method, seed=9)
+    assert [state.iteration for _, state, _ in seen] == list(range(1, len(seen) + 1))
+    assert all(b.objective <= a.objective * (1 + 1e-12) for (_, a, _), (_, b, _) in pairwise(seen))
+    last, state, model = seen[-1]
+    if method.c == 1:  # least squares at once, to the last digit but one
+        assert np.allclose(last.table.polars()["pay"], whole.polars()["pay"], rtol=1e-12)
+    else:
+        assert last.table.polars()["pay"].equals(whole.polars()["pay"])
+        assert last.evidence.items() <= whole.history[-1].items()
+        assert len(seen) == whole.history[-1]["iterations"]
+    if not more.keys() & {"choice", "constraints"}:  # each record lies on the line of its cluster
+        lines = state.lines(model)[state.nearest(), :, 0]
+        assert np.allclose(lines[:, 0] + lines[:, 1] * age, last.table.polars()["pay"])
+
+
+def test_only_one_set_of_regressions_can_be_watched():
+    table = celosia.read(pl.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 2, 4], "c": [3.0, 2, 1]}))
+    for method in (
+        Fcrm(dependent=["b", "c"], independent=["a"], c=2),
+        Fcrm(dependent=["b"], independent=["a"], c=2, starts=2),
+        Fcrm(dependent=["b"], independent=["a"], c=2, within=["c"]),
+    ):
+        with pytest.raises(ParameterError, match="only one set of regressions can be watched"):
+            next(watch(table, method, seed=1))
+    with pytest.raises(ParameterError, match="noise does not iterate"):
+        next(watch(table, "noise(columns=[b])", seed=1))

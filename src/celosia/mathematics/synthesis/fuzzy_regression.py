@@ -11,7 +11,7 @@ References: Hathaway & Bezdek (1993); Cano & Torra (2009).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -103,10 +103,16 @@ def fit(
     max_iterations: int = 30,
 ) -> State:
     """Iterate until no membership moves by more than ``tolerance``, or ``max_iterations``."""
-    for state in iterations(model, y, start, m):
+    *_, last = until(iterations(model, y, start, m), tolerance, max_iterations)
+    return last
+
+
+def until(states: Iterator[State], tolerance: float = 1e-5, max_iterations: int = 30) -> Iterator[State]:
+    """The iterations up to the first in which no membership moves by more than ``tolerance``, or ``max_iterations``."""
+    for state in states:
+        yield state
         if state.change <= tolerance or state.iteration >= max_iterations:
-            return state
-    raise AssertionError  # the iteration has no end
+            return
 
 
 def first_memberships(x: Floats, y: Floats, c: int, m: float, rng: np.random.Generator) -> Floats:
@@ -145,7 +151,7 @@ def best_fit(
     tolerance: float = 1e-5,
     max_iterations: int = 30,
 ) -> State:
-    """The fit with the smallest objective of several starts; y is standardised for it and back again.
+    """The fit with the smallest objective of several starts.
 
     >>> from celosia.mathematics.synthesis.design import design
     >>> rng = np.random.default_rng(1)
@@ -154,18 +160,26 @@ def best_fit(
     >>> bool(best_fit(x, y, design(x), 2, rng, starts=2).errors.min(axis=1).max() < 1e-9)
     True
     """
+    found = []
+    for _ in range(starts):
+        *_, last = until(started(x, y, model, c, rng, m), tolerance, max_iterations)
+        found.append(last)
+    return min(found, key=lambda state: state.objective)
+
+
+def started(
+    x: Floats, y: Floats, model: Design, c: int, rng: np.random.Generator, m: float = 1.5
+) -> Iterator[State]:
+    """Iterate from a start of fuzzy c-means without end; y is standardised for it and back again.
+
+    The coefficients are in the unit of y, the objective and the errors in standard deviations.
+    """
     centre, sd = y.mean(axis=0), _spread(y)
     # without an intercept a shift cannot be undone
-    z = (y - centre) / sd if _has_constant(model) else y / sd
-    found = [
-        fit(model, z, first_memberships(x, y, c, m, rng), m, tolerance=tolerance, max_iterations=max_iterations)
-        for _ in range(starts)
-    ]
-    best = min(found, key=lambda state: state.objective)
-    beta = best.coefficients * sd
-    if _has_constant(model):
-        beta = beta + (model.basis.T @ np.broadcast_to(centre, y.shape))[None]
-    return State(best.iteration, best.objective, best.change, best.memberships, beta, best.errors)
+    shift = centre if _has_constant(model) else np.zeros_like(centre)
+    back = (model.basis.T @ np.broadcast_to(shift, y.shape))[None]
+    for state in iterations(model, (y - shift) / sd, first_memberships(x, y, c, m, rng), m):
+        yield replace(state, coefficients=state.coefficients * sd + back)
 
 
 def blind_clusters(x: Floats, memberships: Floats, u: Floats) -> Ints:

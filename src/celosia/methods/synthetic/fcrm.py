@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
+from celosia.errors import ParameterError
 from celosia.methods.bases.cells import Impossible
 from celosia.methods.bases.regression import by_stratum, put_back, split_columns
 from celosia.parts import Columns, Method
@@ -83,7 +84,28 @@ class Fcrm(Method):
             source = stream.child(s) if s else stream
             return self._synthetic(x, y, table.ids()[rows], source, runs)
 
-        made = by_stratum(found, make)
+        return self._outcome(table, by_stratum(found, make), runs)
+
+    def watch(self, table: Table, stream: Stream) -> Iterator[tuple[Outcome, State, Design]]:
+        """What would leave after each iteration, and the regressions; the last is what :meth:`apply` gives.
+
+        For one set of regressions: one dependent column or ``joint``, one start, not ``within`` others.
+        """
+        from celosia.mathematics.synthesis.fuzzy_regression import started, until
+
+        if self.within or self.starts > 1 or (len(self.dependent) > 1 and not self.joint):
+            raise ParameterError(
+                "fcrm: only one set of regressions can be watched. Take one dependent column or joint = true, one start, "
+                "and no columns within which to synthesise apart."
+            )
+        found = split_columns(self.name, table, self.dependent, self.independent, ())
+        model, names = self._design(found.x, stream), ",".join(self.dependent)
+        states = started(found.x, found.y, model, self.c, stream.child("start", names).rng(), self.m)
+        for state in until(states, self.tolerance, self.max_iterations):
+            made = state.predicted(model, self._clusters(state, found.x, table.ids(), stream, names))
+            yield self._outcome(table, made, [state]), state, model
+
+    def _outcome(self, table: Table, made: Floats, runs: list[State]) -> Outcome:
         table, made, outside = put_back(table, self.dependent, made, whole=self.whole)
         evidence: dict[str, Any] = {
             "objective": float(sum(run.objective for run in runs)),
@@ -101,11 +123,9 @@ class Fcrm(Method):
         return Outcome(table, evidence)
 
     def _synthetic(self, x: Floats, y: Floats, ids: Ints, stream: Stream, runs: list[State]) -> Floats:
-        from celosia.mathematics.synthesis.design import design
-        from celosia.mathematics.synthesis.fuzzy_regression import best_fit, blind_clusters, radial_features
+        from celosia.mathematics.synthesis.fuzzy_regression import best_fit
 
-        features = radial_features(x, self.radial, stream.child("radial").rng()) if self.radial else x
-        model: Design = design(features, intercept=self.intercept)
+        model = self._design(x, stream)
         if self.c == 1:
             return model.fitted(y)
         made = np.empty_like(y)
@@ -123,9 +143,21 @@ class Fcrm(Method):
                 tolerance=self.tolerance,
                 max_iterations=self.max_iterations,
             )
-            cluster = state.nearest()
-            if self.choice == "blind":
-                cluster = blind_clusters(x, state.memberships, stream.child("choice", names).uniform(ids))
-            made[:, block] = state.predicted(model, cluster)
+            made[:, block] = state.predicted(model, self._clusters(state, x, ids, stream, names))
             runs.append(state)
         return made
+
+    def _design(self, x: Floats, stream: Stream) -> Design:
+        from celosia.mathematics.synthesis.design import design
+        from celosia.mathematics.synthesis.fuzzy_regression import radial_features
+
+        features = radial_features(x, self.radial, stream.child("radial").rng()) if self.radial else x
+        return design(features, intercept=self.intercept)
+
+    def _clusters(self, state: State, x: Floats, ids: Ints, stream: Stream, names: str) -> Ints:
+        """The regression that predicts each record."""
+        from celosia.mathematics.synthesis.fuzzy_regression import blind_clusters
+
+        if self.choice == "nearest":
+            return state.nearest()
+        return blind_clusters(x, state.memberships, stream.child("choice", names).uniform(ids))
