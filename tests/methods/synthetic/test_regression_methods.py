@@ -246,18 +246,19 @@ def test_what_is_watched_ends_as_the_whole_run(more):
     method = Fcrm(dependent=["pay"], independent=["age"], **more)
     seen = list(watch(table, method, seed=9))
     whole = celosia.protect(table, method, seed=9)
-    assert [state.iteration for _, state, _ in seen] == list(range(1, len(seen) + 1))
-    assert all(b.objective <= a.objective * (1 + 1e-12) for (_, a, _), (_, b, _) in pairwise(seen))
-    last, state, model = seen[-1]
+    assert [each.state.iteration for each in seen] == list(range(1, len(seen) + 1))
+    assert all(b.state.objective <= a.state.objective * (1 + 1e-12) for a, b in pairwise(seen))
+    last = seen[-1]
+    pay = last.outcome.table.polars()["pay"]
     if method.c == 1:  # least squares at once, to the last digit but one
-        assert np.allclose(last.table.polars()["pay"], whole.polars()["pay"], rtol=1e-12)
+        assert np.allclose(pay, whole.polars()["pay"], rtol=1e-12)
     else:
-        assert last.table.polars()["pay"].equals(whole.polars()["pay"])
-        assert last.evidence.items() <= whole.history[-1].items()
+        assert pay.equals(whole.polars()["pay"])
+        assert last.outcome.evidence.items() <= whole.history[-1].items()
         assert len(seen) == whole.history[-1]["iterations"]
     if not more.keys() & {"choice", "constraints"}:  # each record lies on the line of its cluster
-        lines = state.lines(model)[state.nearest(), :, 0]
-        assert np.allclose(lines[:, 0] + lines[:, 1] * age, last.table.polars()["pay"])
+        lines = last.lines[last.cluster, :, 0]
+        assert np.allclose(lines[:, 0] + lines[:, 1] * age, pay)
 
 
 def test_only_one_set_of_regressions_can_be_watched():

@@ -167,9 +167,7 @@ def best_fit(
     return min(found, key=lambda state: state.objective)
 
 
-def started(
-    x: Floats, y: Floats, model: Design, c: int, rng: np.random.Generator, m: float = 1.5
-) -> Iterator[State]:
+def started(x: Floats, y: Floats, model: Design, c: int, rng: np.random.Generator, m: float = 1.5) -> Iterator[State]:
     """Iterate from a start of fuzzy c-means without end; y is standardised for it and back again.
 
     The coefficients are in the unit of y, the objective and the errors in standard deviations.

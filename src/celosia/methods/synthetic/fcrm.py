@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -84,10 +86,10 @@ class Fcrm(Method):
             source = stream.child(s) if s else stream
             return self._synthetic(x, y, table.ids()[rows], source, runs)
 
-        return self._outcome(table, by_stratum(found, make), runs)
+        return self.outcome(table, by_stratum(found, make), runs)
 
-    def watch(self, table: Table, stream: Stream) -> Iterator[tuple[Outcome, State, Design]]:
-        """What would leave after each iteration, and the regressions; the last is what :meth:`apply` gives.
+    def watch(self, table: Table, stream: Stream) -> Iterator[Watched]:
+        """The regressions after each iteration, and what would leave; the last is what :meth:`apply` gives.
 
         For one set of regressions: one dependent column or ``joint``, one start, not ``within`` others.
         """
@@ -102,10 +104,11 @@ class Fcrm(Method):
         model, names = self._design(found.x, stream), ",".join(self.dependent)
         states = started(found.x, found.y, model, self.c, stream.child("start", names).rng(), self.m)
         for state in until(states, self.tolerance, self.max_iterations):
-            made = state.predicted(model, self._clusters(state, found.x, table.ids(), stream, names))
-            yield self._outcome(table, made, [state]), state, model
+            cluster = self._clusters(state, found.x, table.ids(), stream, names)
+            yield Watched(state, cluster, model, self, table)
 
-    def _outcome(self, table: Table, made: Floats, runs: list[State]) -> Outcome:
+    def outcome(self, table: Table, made: Floats, runs: Sequence[State]) -> Outcome:
+        """What leaves when the dependent columns become ``made``."""
         table, made, outside = put_back(table, self.dependent, made, whole=self.whole)
         evidence: dict[str, Any] = {
             "objective": float(sum(run.objective for run in runs)),
@@ -161,3 +164,25 @@ class Fcrm(Method):
         if self.choice == "nearest":
             return state.nearest()
         return blind_clusters(x, state.memberships, stream.child("choice", names).uniform(ids))
+
+
+@dataclass(frozen=True)
+class Watched:
+    """One iteration: the regressions, the one that predicts each record, and what would leave."""
+
+    state: State
+    cluster: Ints
+    design: Design
+    method: Fcrm
+    table: Table
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """The table as it would leave now; computed when it is asked for."""
+        made = self.state.predicted(self.design, self.cluster)
+        return self.method.outcome(self.table, made, [self.state])
+
+    @property
+    def lines(self) -> Floats:
+        """Intercept and slopes of each regression, c × (1 + columns) × dependent columns."""
+        return self.state.lines(self.design)
