@@ -97,8 +97,8 @@ class Fcrm(Method):
 
         if self.within or self.starts > 1 or (len(self.dependent) > 1 and not self.joint):
             raise ParameterError(
-                "fcrm: only one set of regressions can be watched. Take one dependent column or joint = true, one start, "
-                "and no columns within which to synthesise apart."
+                "fcrm: only one set of regressions can be watched. Take one dependent column or joint = true, one "
+                "start, and no columns within which to synthesise apart."
             )
         found = split_columns(self.name, table, self.dependent, self.independent, ())
         model, names = self._design(found.x, stream), ",".join(self.dependent)
