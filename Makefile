@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEBIAN := chromium postgresql default-jre-headless fonts-dejavu-core
 PYTEST_WORKERS ?= 2
+REFERENCE ?= ../shared/data
 
-.PHONY: demo test test-long lint types imports unit docs serve bench system clean constraints stubs picture
+.PHONY: demo test test-long lint types imports unit docs serve bench reproduce system clean constraints stubs picture
 
 $(BIN)/celosia: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -57,6 +58,12 @@ serve: docs
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m bench
+
+# The source documents repeated: build/reproduced/index.html over all of them, and its numbers for the documentation.
+# REFERENCE is the directory with census.csv and adult.data; what needs a file that is not there is left out.
+reproduce: $(VENV)/.dev
+	$(BIN)/celosia reproduce --all --data $(REFERENCE) --out build/reproduced
+	cp build/reproduced/index.json docs/assets/reproduced.json
 
 constraints: $(VENV)/.dev
 	$(BIN)/python tools/constraints.py > constraints.txt

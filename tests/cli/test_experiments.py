@@ -32,3 +32,19 @@ def test_unknown_names_and_missing_data_are_refused_in_a_sentence(tmp_path, caps
     assert command(["reproduce", "synthetic", "--out", str(tmp_path)]) == 2
     assert "--data" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_settings_are_those_of_the_experiment(tmp_path, capsys):
+    out = ["--out", str(tmp_path)]
+    assert command(["reproduce", "textbook", "--colums", "a", *out]) == 2
+    assert "no setting of textbook named '--colums'" in capsys.readouterr().err
+    assert command(["reproduce", "consent", "--blocks", "few", *out]) == 2
+    assert "--blocks of consent takes numbers, got 'few'" in capsys.readouterr().err
+    assert command(["reproduce", "consent", "--blocks=2", "--k", *out]) == 2
+    assert command(["reproduce", "consent", *out, "--k"]) == 2
+    assert "a setting is given as --name value" in capsys.readouterr().err
+    assert command(["reproduce", "--all", "--blocks", "2", *out]) == 2
+    assert "leave out names and settings" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+    assert command(["reproduce"]) == 0
+    assert "--blocks" in capsys.readouterr().out

@@ -41,8 +41,9 @@ app = typer.Typer(
 )
 app.callback()(common)
 COMMANDS = (demo, init, assess, compare, explain_risk, explore, run_command, apply, verify, query, reproduce, parts)
+OWN_SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 for command in COMMANDS:
-    app.command()(command)
+    app.command(context_settings=OWN_SETTINGS if command is reproduce else None)(command)
 app.add_typer(protect_app, name="protect")
 app.add_typer(gateway_app, name="gateway")
 app.add_typer(consent_app, name="consent")

@@ -1,4 +1,8 @@
-"""The experiments of the source documents, each a package with a function ``reproduce(data, out, …)``."""
+"""The experiments of the source documents.
+
+Each is a package here with a function ``reproduce(…, out, …)`` and the constants ``DOCUMENT``, what it repeats, and
+``DATA``, the reference file that it reads (empty for none). Nothing else keeps a list of them.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,22 @@ import importlib
 import json
 import pkgutil
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from celosia.errors import UnknownName
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What a package of an experiment declares."""
+
+    name: str
+    document: str
+    data: str
+    about: str
+    reproduce: Callable[..., dict[str, Any]]
 
 
 def experiments() -> list[str]:
@@ -21,17 +37,26 @@ def experiments() -> list[str]:
     return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__) if module.ispkg)
 
 
+def declared(name: str) -> Experiment:
+    """An experiment with all that its package declares.
+
+    >>> declared("synthetic").data
+    'census.csv'
+    """
+    if name not in experiments():
+        raise UnknownName.of("experiment", name, experiments())
+    module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+    about = (module.__doc__ or "").partition("\n")[0]
+    return Experiment(name, module.DOCUMENT, module.DATA, about, module.reproduce)
+
+
 def experiment(name: str) -> Callable[..., dict[str, Any]]:
     """The function that runs an experiment.
 
     >>> experiment("fuzzy-privacy").__name__
     'reproduce'
     """
-    if name not in experiments():
-        raise UnknownName.of("experiment", name, experiments())
-    module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
-    function: Callable[..., dict[str, Any]] = module.reproduce
-    return function
+    return declared(name).reproduce
 
 
 def write_report(name: str, out: Path, html: str, report: Mapping[str, Any]) -> dict[str, str]:

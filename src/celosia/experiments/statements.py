@@ -7,7 +7,7 @@ checked too, and counted apart.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
@@ -56,16 +56,24 @@ def counted(statements: Sequence[Statement]) -> dict[str, dict[str, int]]:
     return table
 
 
-def summary(name: str, statements: Sequence[Statement]) -> dict[str, Any]:
-    """The report of an experiment that checks statements: how many come out, and each of them."""
+def summary(name: str, statements: Sequence[Statement], nearest: Sequence[Statement] = ()) -> dict[str, Any]:
+    """The report of an experiment that checks statements: how many come out, and each of them.
+
+    ``nearest`` are the same statements where a document left something open, a random start or a reading, at the choice
+    that lies nearest to print. They are counted beside the default choice, never instead of it.
+    """
     counts = counted(statements)
-    return {
+    report: dict[str, Any] = {
         "experiment": name,
         "printed statements": counts["printed"]["checked"],
         "come out": counts["printed"]["come out"],
         "counts": counts,
         "statements": [statement.data() for statement in statements],
     }
+    if nearest:
+        report["nearest to print"] = counted(nearest)
+        report["come out at the choice nearest to print"] = report["nearest to print"]["printed"]["come out"]
+    return report
 
 
 def _same(stated: Any, computed: Any, within: float, relative: float) -> bool:
@@ -80,16 +88,47 @@ def _same(stated: Any, computed: Any, within: float, relative: float) -> bool:
     return bool(stated == computed)
 
 
+def reasons(statements: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The reasons for which statements differ, most frequent first: how many, and one of them in full.
+
+    >>> said = {"where": "Table 1", "what": "k", "stated": 2, "computed": 3, "agrees": False, "why": "misprint"}
+    >>> [(row["why"], row["statements"]) for row in reasons([said, {**said, "agrees": True}, said])]
+    [('misprint', 2)]
+    """
+    table: dict[str, dict[str, Any]] = {}
+    for statement in statements:
+        if not statement["agrees"]:
+            example = {key: statement[key] for key in ("where", "what", "stated", "computed")}
+            row = table.setdefault(statement["why"], {"why": statement["why"], "statements": 0, "example": example})
+            row["statements"] += 1
+    return sorted(table.values(), key=lambda row: -row["statements"])
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of a page; ``plain`` columns on the left are text, the others numbers."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: Sequence[Sequence[Any]]
+    plain: int = 1
+    digits: int = 2
+    """Decimals of the numbers."""
+
+
 @dataclass(frozen=True)
 class Section:
-    """A section of the page: figures, facts of a demonstration, statements."""
+    """A section of the page: figures, facts of a demonstration, tables, statements."""
 
     name: str
     story: str = ""
     figures: tuple[str, ...] = ()
-    facts: dict[str, Any] | None = None
+    facts: Mapping[str, Any] | None = None
     why: str = ""
     statements: tuple[Statement, ...] = ()
+    grids: tuple[Grid, ...] = ()
+    small: bool = False
+    """Many small figures side by side instead of a few large ones."""
 
 
 def sections_of(statements: Sequence[Statement]) -> list[Section]:
@@ -115,7 +154,7 @@ def page(heading: str, intro: str, statements: Sequence[Statement], sections: Se
     from celosia.release.report.page import templates
 
     environment = templates().overlay()
-    environment.filters["brief"] = brief
+    environment.filters |= {"brief": brief, "cell": cell}
     template = environment.from_string((resources.files(__package__) / "statements.html.j2").read_text("utf-8"))
     return str(
         template.render(
@@ -124,9 +163,23 @@ def page(heading: str, intro: str, statements: Sequence[Statement], sections: Se
             intro=intro,
             counts=counted(statements),
             statements=statements,
+            reasons=reasons([statement.data() for statement in statements]),
             sections=sections,
         )
     )
+
+
+def cell(value: Any, digits: int) -> Any:
+    """A value of a table as a page shows it: decimals cut, a small one in powers of ten, a dash for none.
+
+    >>> cell(None, 2), cell(12.345, 2), cell(1e-9, 2), cell(3, 2)
+    ('–', '12.35', '1.0e-09', 3)
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.1e}" if 0 < abs(value) < 0.5 * 10**-digits else f"{value:.{digits}f}"
+    return value
 
 
 def brief(value: Any) -> str:

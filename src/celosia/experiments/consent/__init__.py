@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 NAME = "consent"
+DOCUMENT = "Esquivel-Quirós, individual privacy preferences over inferences"
+DATA = "adult.data"
 
 
 def reproduce(

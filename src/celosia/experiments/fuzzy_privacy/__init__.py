@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from celosia.experiments.fuzzy_privacy.experiment import Pairs, Progress
 
 NAME = "fuzzy-privacy"
+DOCUMENT = "Quirós (2013), privacy of microdata with crisp and fuzzy partitions"
+DATA = "census.csv"
 STARTS = 40
 """Random starts of k-means and Gustafson–Kessel; the source used one of unknown seed."""
 

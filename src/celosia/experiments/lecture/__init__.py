@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 NAME = "lecture"
+DOCUMENT = "Databases, class 12: privacy (slides of a lecture)"
+DATA = "adult.data"
 INTRO = (
     "Every number that the lecture prints, and what follows from it, computed again with the methods, models and "
     "attacks of Celosia; the attacks on queries are carried out against plain SQL and against the gateway. Noise is "

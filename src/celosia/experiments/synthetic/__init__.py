@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from celosia.experiments.synthetic.sweeps import Point
 
 NAME = "synthetic"
+DOCUMENT = "Cano Franco (2009), synthetic microdata by IPSO and fuzzy c-regression"
+DATA = "census.csv"
 STARTS = 4
 Progress = Callable[[str, float], None]
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 NAME = "textbook"
+DOCUMENT = "Navarro-Arribas (2020), introduction to privacy in data publishing"
+DATA = ""
 INTRO = (
     "Every table and exercise of the introduction (Tables 2 to 26), computed again with the methods, models, attacks "
     "and losses of Celosia. Draws of noise are random: their properties are compared, not their values."
