@@ -88,7 +88,7 @@ how, *match* is the default choice and *nearest* the choice that lies nearest to
 |---|---|---:|---:|---:|---:|---:|---:|---:|
 {rows}
 
-The experiments `fuzzy-privacy`, `synthetic`, `lecture` and `consent` read reference files that are not part of the project.
+All but the textbook read reference files that are not part of the project.
 """
 
 
