@@ -26,6 +26,8 @@ class Answer:
     left: Cost
     stored: bool = False
     notes: tuple[str, ...] = field(default=())
+    charge: int = field(default=0, compare=False)
+    """The line of the ledger that paid for it."""
 
     def value(self, column: str | None = None, row: int = 0) -> Any:
         """One value of the answer: the last column of the first row unless told otherwise."""
@@ -41,10 +43,10 @@ class Answer:
         return {**self.body(), "cost": shown_cost(self.cost), "left": shown_cost(self.left), "stored": self.stored}
 
     @classmethod
-    def again(cls, body: Mapping[str, Any], left: Cost) -> Answer:
+    def again(cls, body: Mapping[str, Any], left: Cost, charge: int = 0) -> Answer:
         """The stored answer to the same question, at no cost."""
         nothing = Cost(left.measure, 0, 0)
-        return cls(tuple(body["columns"]), tuple(body["rows"]), nothing, left, True, tuple(body["notes"]))
+        return cls(tuple(body["columns"]), tuple(body["rows"]), nothing, left, True, tuple(body["notes"]), charge)
 
 
 def cell_text(cell: Any) -> str:
@@ -66,6 +68,59 @@ def cell_text(cell: Any) -> str:
     if isinstance(cell["value"], int):
         places = 0
     return f"{cell['value']:.{places}f} ({cell['low']:.{places}f} to {cell['high']:.{places}f})"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One noisy number with its interval, for a picture."""
+
+    label: str
+    value: float
+    low: float
+    high: float
+
+
+def error_bars(answer: Answer) -> dict[str, tuple[Bar, ...]]:
+    """For each column of noisy numbers, its rows with their intervals; rows without one are left out."""
+    keys = [name for name in answer.columns if not any(isinstance(row[name], Mapping) for row in answer.rows)]
+    found: dict[str, tuple[Bar, ...]] = {}
+    for name in answer.columns:
+        bars = []
+        for row in answer.rows:
+            cell = row[name]
+            if isinstance(cell, Mapping) and cell["value"] is not None and "low" in cell:
+                label = ", ".join(str(row[key]) for key in keys) or name
+                bars.append(Bar(label, float(cell["value"]), float(cell["low"]), float(cell["high"])))
+        if bars:
+            found[name] = tuple(bars)
+    return found
+
+
+def answer_csv(answer: Answer) -> str:
+    """The answer as a CSV file: a noisy number has its standard error and the ends of its interval beside it."""
+    import csv
+    import io
+
+    extras = ("error", "low", "high", "ranks")
+    wide: list[tuple[str, str | None]] = []
+    for name in answer.columns:
+        cells = [row[name] for row in answer.rows if isinstance(row[name], Mapping)]
+        wide += [(name, None), *((name, key) for key in extras if any(key in cell for cell in cells))]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([name if key is None else f"{name} {key}" for name, key in wide])
+    for row in answer.rows:
+        writer.writerow([_csv_cell(row[name], key) for name, key in wide])
+    return out.getvalue()
+
+
+def _csv_cell(cell: Any, key: str | None) -> Any:
+    if isinstance(cell, Mapping):
+        cell = cell.get(key or "value")
+    elif key is not None:
+        return ""
+    # a spreadsheet would run a text that begins like a formula
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
 
 
 def shown_cost(cost: Cost) -> dict[str, float]:

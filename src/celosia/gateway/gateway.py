@@ -97,7 +97,7 @@ class Gateway:
             with self._asking[int(question[:8], 16) % _STRIPES]:
                 charged = self.ledger.charge(self.facts.name, analyst, question, _request(sql), cost, fresh=fresh)
                 if isinstance(charged, Stored):
-                    return Answer.again(charged.answer, charged.left)
+                    return Answer.again(charged.answer, charged.left, charged.seq)
                 return self._answer(plan, shares, charged)
         finally:
             self._wait(start)  # a failure leaves on the grid, too
@@ -157,7 +157,7 @@ class Gateway:
                 "the database gave no answer. The cost stays charged; the reason is not shown, because it could depend "
                 "on the data. Ask the owner of the data set."
             ) from None
-        answer = Answer(names, rows, granted.cost, granted.left, notes=plan.notes)
+        answer = Answer(names, rows, granted.cost, granted.left, notes=plan.notes, charge=granted.seq)
         self.ledger.answer(granted, answer.body())
         return answer
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,65 @@ from celosia.gateway.answer import Answer, cell_text
 from celosia.gateway.gateway import Gateway
 
 SHOWN_ENTRIES = 20
+_WHAT = {"charge": "answered", "repeat": "answered before, free", "refusal": "refused", "failure": "failed"}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One limit of the budget, in the unit that the data set counts in."""
+
+    name: str
+    total: float
+    left: float
+    spent: float
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question of the past; ``charge`` is the line of the ledger that paid for its answer, 0 where there is none."""
+
+    at: str
+    kind: str
+    what: str
+    sql: str
+    loss: float
+    charge: int
+
+
+def limits(gateway: Gateway, analyst: str) -> tuple[Limit, ...]:
+    """The data set's total and the shares that bind an analyst."""
+    balance = gateway.balance(analyst)
+    return tuple(Limit(x.name, x.total.loss, x.left.loss, x.spent.loss) for x in (balance.lifetime, *balance.shares))
+
+
+def asked(gateway: Gateway, analyst: str, most: int = SHOWN_ENTRIES) -> tuple[Asked, ...]:
+    """An analyst's last questions, the newest first."""
+    entries = gateway.ledger.history(gateway.facts.name, analyst, 3 * most)
+    paid = {"charge": lambda entry: entry.seq, "repeat": lambda entry: entry.charge}
+    found = [
+        Asked(
+            at=entry.at[:19].replace("T", " "),
+            kind=entry.kind,
+            what=_WHAT[entry.kind],
+            sql=json.loads(entry.request)["sql"] if entry.request else "",
+            loss=entry.loss / 1e12 if entry.kind == "charge" else 0.0,
+            charge=paid[entry.kind](entry) if entry.kind in paid else 0,
+        )
+        for entry in entries
+        if entry.kind in _WHAT
+    ]
+    return tuple(found[:most])
+
+
+def loss_name(gateway: Gateway) -> str:
+    """Epsilon or rho, as the data set counts."""
+    return "rho" if gateway.facts.measure == "zcdp" else "epsilon"
+
+
+def price(gateway: Gateway, cost: str, delta: str) -> dict[str, float]:
+    """What a question may cost, as it was typed."""
+    name = loss_name(gateway)
+    return {name: _number(cost, name), "delta": _number(delta or "0", "delta")}
 
 
 class Page:
@@ -28,11 +88,11 @@ class Page:
     def respond(self, analyst: str, token: str, sql: str, cost: str, delta: str, *, spend: bool, fresh: bool) -> str:
         """Explain or answer a question; a refusal is shown above the form, with the question kept."""
         try:
-            price = {self.loss_name: _number(cost, self.loss_name), "delta": _number(delta or "0", "delta")}
+            paid: Any = price(self._gateway, cost, delta)
             if not spend:
-                text = self._gateway.explain(sql, **price).text()  # type: ignore[arg-type]
+                text = self._gateway.explain(sql, **paid).text()
                 return self.show(analyst, token, sql, cost, delta, explanation=text)
-            answer = self._gateway.ask(sql, analyst=analyst, fresh=fresh, **price)  # type: ignore[arg-type]
+            answer = self._gateway.ask(sql, analyst=analyst, fresh=fresh, **paid)
         except CelosiaError as problem:
             return self.show(analyst, token, sql, cost, delta, problem=str(problem))
         return self.show(analyst, token, sql, cost, delta, answer=answer)
@@ -50,11 +110,6 @@ class Page:
         answer: Answer | None = None,
     ) -> str:
         """The page of a visitor who signed in."""
-        balance = self._gateway.balance(analyst)
-        limits = [
-            {"name": x.name, "total": x.total.loss, "left": x.left.loss, "spent": x.spent.loss}
-            for x in (balance.lifetime, *balance.shares)
-        ]
         table = [[cell_text(row[column]) for column in answer.columns] for row in answer.rows] if answer else []
         return self._render(
             analyst=analyst,
@@ -66,33 +121,19 @@ class Page:
             explanation=explanation,
             answer=answer,
             table=table,
-            limits=limits,
-            history=self._history(analyst),
+            limits=limits(self._gateway, analyst),
+            history=asked(self._gateway, analyst),
             approximate=self._gateway.facts.measure != "pure",
         )
 
-    @property
-    def loss_name(self) -> str:
-        """Epsilon or rho, as the data set counts."""
-        return "rho" if self._gateway.facts.measure == "zcdp" else "epsilon"
-
-    def _history(self, analyst: str) -> list[dict[str, Any]]:
-        entries = self._gateway.ledger.history(self._gateway.facts.name, analyst, 3 * SHOWN_ENTRIES)
-        words = {"charge": "answered", "repeat": "answered before, free", "refusal": "refused", "failure": "failed"}
-        return [
-            {
-                "at": entry.at[:19].replace("T", " "),
-                "what": words[entry.kind],
-                "sql": json.loads(entry.request)["sql"] if entry.request else "",
-                "loss": entry.loss / 1e12 if entry.kind == "charge" else 0.0,
-            }
-            for entry in entries
-            if entry.kind in words
-        ][:SHOWN_ENTRIES]
-
     def _render(self, **values: Any) -> str:
         facts = self._gateway.facts
-        more = {"dataset": facts.name, "tables": facts.tables, "loss": self.loss_name, "neighbours": facts.neighbours}
+        more = {
+            "dataset": facts.name,
+            "tables": facts.tables,
+            "loss": loss_name(self._gateway),
+            "neighbours": facts.neighbours,
+        }
         return str(_template().render(**{**more, **values}))
 
 

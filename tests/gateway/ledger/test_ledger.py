@@ -37,7 +37,10 @@ def test_the_same_question_costs_nothing_again_unless_fresh(ledger: Ledger):
     first = tenth(ledger, "same")
     ledger.answer(first, {"value": 42})
     again = tenth(ledger, "same", analyst="berta")
-    assert again == Stored({"value": 42}, Cost.pure(0.9))
+    assert again == Stored({"value": 42}, Cost.pure(0.9), first.seq)
+    assert ledger.answered("d", first.seq) == {"value": 42}
+    with pytest.raises(InputError, match="no answer to the charge number 99"):
+        ledger.answered("d", 99)
     assert isinstance(tenth(ledger, "same", fresh=True), Granted)
     assert ledger.balance("d").left == Cost.pure(0.8)
 

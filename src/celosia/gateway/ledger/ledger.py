@@ -78,6 +78,8 @@ class Stored:
 
     answer: dict[str, Any]
     left: Cost
+    seq: int
+    """The charge that paid for it."""
 
 
 class Ledger:
@@ -154,7 +156,7 @@ class Ledger:
             stored = None if fresh else books.stored(dataset, question)
             if stored is not None:
                 books.append(dataset, "repeat", analyst, question, request, charge=stored[0])
-                return Stored(json.loads(stored[1]), balance.left)
+                return Stored(json.loads(stored[1]), balance.left, stored[0])
             refusal = _refusal(balance, cost)
             if refusal:
                 books.append(dataset, "refusal", analyst, question, request, cost)
@@ -200,6 +202,17 @@ class Ledger:
             query = query.limit(limit)
         with self._engine.connect() as connection:
             return [Entry(**row) for row in connection.execute(query).mappings()]
+
+    def answered(self, dataset: str, charge: int) -> dict[str, Any]:
+        """The answer that a charge paid for, as it was given."""
+        t = tables().entries
+        query = t.select().where(t.c.dataset == dataset, t.c.kind == "answer", t.c.charge == charge)
+        with self._engine.connect() as connection:
+            found = connection.execute(query).mappings().first()
+        if found is None:
+            raise InputError(f"the ledger has no answer to the charge number {charge}.")
+        answer: dict[str, Any] = json.loads(found["answer"])
+        return answer
 
     def verify(self, dataset: str, anchor: str = "") -> Verification:
         """Walk the whole chain: every hash, every sum, and that the total was never passed.
