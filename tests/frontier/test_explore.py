@@ -420,3 +420,11 @@ def test_what_was_measured_once_is_not_used_for_another_history():
     swapped = celosia.protect(table, "rank-swap(columns=[a, b, c, d, e, f], window=0.15)", seed=1)
     silent = replace(swapped, history=(), _cache={})
     assert known.measure(task, table, silent)["risk"] < known.measure(task, table, swapped)["risk"]
+
+
+def test_an_exploration_can_be_written_down_and_restored():
+    found = explore(numbers(), FEW, max_risk=0.5, **QUICK)
+    again = Frontier.restored(json.loads(json.dumps(found.record())))
+    assert again.record() == found.record()
+    assert [p.candidate.text for p in again.frontier] == [p.candidate.text for p in found.frontier]
+    assert again.best().label == found.best().label

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import RequirementError
 from celosia.frontier.candidates import Candidate
-from celosia.parts import Loss, Threat
+from celosia.parts import Loss, Threat, build
 from celosia.show.blocks import Block, Shown, number
 
 CONFIDENCE = 0.95
@@ -44,6 +44,12 @@ class Estimate:
     def spec(self) -> dict[str, Any]:
         """As plain data."""
         return {"mean": self.mean, "interval": None if self.low is None else [self.low, self.high]}
+
+    @classmethod
+    def restored(cls, spec: Mapping[str, Any]) -> Estimate:
+        """From plain data."""
+        low, high = spec["interval"] or (None, None)
+        return cls(spec["mean"], low, high)
 
 
 @dataclass(frozen=True)
@@ -152,6 +158,47 @@ class Frontier(Shown):
             "evaluated": self.evaluated,
             "known": self.known,
         }
+
+    def record(self) -> dict[str, Any]:
+        """The exploration as plain data for its owner: with every parameter, so that it can be restored."""
+        return {
+            **self.spec(),
+            "risk": self.risk.spec(),
+            "loss": self.loss.spec(),
+            "points": [{**point.spec(), "candidate": point.candidate.spec()} for point in self.points],
+        }
+
+    @classmethod
+    def restored(cls, record: Mapping[str, Any]) -> Frontier:
+        """The exploration that :meth:`record` wrote down.
+
+        >>> point = Point(Candidate((build("method", "noise(columns=[a], p=0.1)"),)), Estimate(0.1, None, None),
+        ...               Estimate(0.2, 0.1, 0.3), 5)
+        >>> found = Frontier((point,), (1.0, 0.0), build("risk", "marketer"), build("loss", "entropy-loss"))
+        >>> Frontier.restored(found.record()).record() == found.record()
+        True
+        """
+        points = [
+            Point(
+                Candidate(tuple(build("method", method) for method in point["candidate"])),
+                Estimate.restored(point["risk"]),
+                Estimate.restored(point["loss"]),
+                point["seeds"],
+                point.get("decided", ""),
+            )
+            for point in record["points"]
+        ]
+        return cls(
+            tuple(points),
+            (record["original"]["risk"], record["original"]["loss"]),
+            build("risk or attack", record["risk"]),
+            build("loss", record["loss"]),
+            record["failed"],
+            record["limits"]["risk"],
+            record["limits"]["loss"],
+            record["evaluated"],
+            record["known"],
+        )
 
     def blocks(self) -> list[Block]:
         """What there is to show: the frontier, the best, what failed."""

@@ -113,10 +113,10 @@ def _change(original: Table, protected: Table, name: str) -> ColumnChange:
         return ColumnChange(name, before, after, None, altered)
     level = places.pop()
     example = _example(hierarchy, levels, level, told[int(np.argmax(counts[[c is not None for c in cells]]))])
-    return ColumnChange(name, before, _detail(hierarchy, levels, level), example, altered)
+    return ColumnChange(name, before, detail_at(hierarchy, levels, level), example, altered)
 
 
-def _detail(hierarchy: Hierarchy, levels: Levels, level: int) -> Detail:
+def detail_at(hierarchy: Hierarchy, levels: Levels, level: int) -> Detail:
     """A level in words: a unit of time, a width, hidden characters; else its number."""
     if level == levels.height:
         return Detail("nothing")
@@ -182,4 +182,4 @@ def _text(series: pl.Series) -> pl.Series:
     return series.to_frame("value").select(text_expression("value", series.dtype).alias("value")).to_series()
 
 
-__all__ = ["ENGLISH", "ColumnChange", "Detail", "column_changes"]
+__all__ = ["ENGLISH", "ColumnChange", "Detail", "column_changes", "detail_at"]

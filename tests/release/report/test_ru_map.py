@@ -9,7 +9,7 @@ import pytest
 import celosia
 from celosia.frontier import Estimate, Frontier, Point
 from celosia.frontier.candidates import Candidate
-from celosia.release.report.ru_map import HEIGHT, TOP, WIDTH, _round_up, exploration_page, ru_map
+from celosia.release.report.ru_map import ENGLISH, HEIGHT, TOP, WIDTH, Window, _round_up, exploration_page, ru_map
 
 METHODS = [
     celosia.methods.Noise(columns=["a<b"], p=0.1),
@@ -73,3 +73,33 @@ def test_a_page_with_unbounded_loss_and_nothing_measured(tmp_path):
 @pytest.mark.parametrize(("value", "end"), [(0.83, 0.9), (1.0, 1.0), (37, 40), (0.0102, 0.02), (1e-9, 1e-9)])
 def test_axes_end_at_plain_numbers(value, end):
     assert _round_up(value) == pytest.approx(end)
+
+
+def test_a_window_draws_what_lies_in_it_and_spreads_it():
+    everything, part = ru_map(found()), ru_map(found(), window=Window((0.0, 0.25), (0.55, 0.85)))
+    assert tree(everything).find("figure") is not None
+    marks = [[g for g in tree(text).iter("g") if (g.get("class") or "").startswith("f")] for text in (everything, part)]
+    legend = len(METHODS)
+    assert len(marks[0]) == 2 * legend
+    assert len(marks[1]) == legend + 3, "risks 0, 0.1 and 0.2"
+    assert "original</text>" not in part, "it lies outside"
+    ends = [line.get("points").split() for line in tree(part).iter("polyline")]
+    assert len(ends[0]) == len(METHODS), "the line goes on behind the frame, and is clipped"
+
+
+def test_marks_that_can_be_chosen_are_buttons_with_their_number():
+    page = tree(ru_map(found(), choosable=True, shown={1, 4}, chosen=4))
+    buttons = {g.get("data-point"): g for g in page.iter("g") if g.get("role") == "button"}
+    assert sorted(buttons) == ["1", "4"]
+    assert buttons["4"].get("aria-pressed") == "true"
+    assert buttons["1"].get("aria-label").startswith(METHODS[1].name)
+    assert page.find(".//style") is None, "the page brings the style"
+    svg = page.find(".//svg")
+    assert [float(end) for end in svg.get("data-window").split()] == [0.0, 1.0, 0.0, 0.8]
+
+
+def test_a_map_speaks_the_words_it_is_given():
+    spanish = {name: f"«{text}»" for name, text in ENGLISH.items()}
+    page = ru_map(found(max_risk=0.3), words=spanish)
+    assert "«original»" in page
+    assert "«risk at most 30.0 %»" in page

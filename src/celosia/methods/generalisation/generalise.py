@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -34,6 +34,16 @@ DEFAULT = "domain-loss(aggregate=balanced)"
 """The objective when none is given: no column is given up as long as all of them can keep something."""
 PATIENCE = 60.0
 """Seconds spent on a lattice too large to search completely, unless told otherwise."""
+
+
+@dataclass(frozen=True, eq=False)
+class LevelLattice:
+    """The combinations of levels of a table's quasi-identifiers, and what judges them."""
+
+    coded: QuasiCodes
+    checker: Checker
+    lower: tuple[int, ...]
+    upper: tuple[int, ...]
 
 
 class Generalise(_SuppressingMethod):
@@ -94,24 +104,14 @@ class Generalise(_SuppressingMethod):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Search, generalise, suppress."""
-        wanted = targets(self.name, table, self.target)
-        for name in self.aggregate:
-            if name not in table.schema.need_quasi():
-                raise UnknownName.of("quasi-identifier", name, table.schema.quasi, "(aggregate)")
-        counted = (*counted_columns(table, self.objective), *self.aggregate)
-        coded = quasi_codes(
-            table, self.require, counted=counted, weights=self.weights, target=wanted, flat=tuple(self.aggregate)
-        )
-        objective = self._objective(coded.domain)
-        limit = int(self.suppress * len(coded.records) * (1 + 1e-12))
-        checker = Checker(coded.records, self.require, objective, limit, counted)
-        lower, upper = level_range(self.name, coded, {**self.levels, **dict.fromkeys(self.aggregate, 1)})
+        lattice = self.lattice(table)
+        coded, checker, lower, upper = lattice.coded, lattice.checker, lattice.lower, lattice.upper
         seconds = self.budget_seconds
         if seconds is None and self.budget_nodes is None:
             seconds = patience(lower, upper)
         found = search(checker, lower, upper, seconds=seconds, most=self.budget_nodes, rng=stream.rng())
         if found.best is None:
-            raise RequirementError(impossible(self.name, self.require, checker, found, wanted is not None))
+            raise RequirementError(impossible(self.name, self.require, checker, found, self.target is not None))
         kept, label = checker.kept_records(found.best.levels)
         hidden = ~coded.active
         hidden[coded.active] = ~kept
@@ -131,7 +131,23 @@ class Generalise(_SuppressingMethod):
         private = _private(coded, found)
         if self.aggregate:
             private.pop("transformation")  # the value of a class belongs to its records, not to new ones
-        return Outcome(done, _evidence(coded, objective, found, may_suppress=limit > 0), private)
+        return Outcome(done, _evidence(coded, checker.objective, found, may_suppress=checker.limit > 0), private)
+
+    def lattice(self, table: Table) -> LevelLattice:
+        """The lattice that is searched: what judges its nodes, and between which levels they lie."""
+        wanted = targets(self.name, table, self.target)
+        for name in self.aggregate:
+            if name not in table.schema.need_quasi():
+                raise UnknownName.of("quasi-identifier", name, table.schema.quasi, "(aggregate)")
+        counted = (*counted_columns(table, self.objective), *self.aggregate)
+        coded = quasi_codes(
+            table, self.require, counted=counted, weights=self.weights, target=wanted, flat=tuple(self.aggregate)
+        )
+        objective = self._objective(coded.domain)
+        limit = int(self.suppress * len(coded.records) * (1 + 1e-12))
+        checker = Checker(coded.records, self.require, objective, limit, counted)
+        lower, upper = level_range(self.name, coded, {**self.levels, **dict.fromkeys(self.aggregate, 1)})
+        return LevelLattice(coded, checker, lower, upper)
 
     def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:  # noqa: ARG002
         """Give new records the labels of the levels that were found."""

@@ -59,6 +59,63 @@ def bars(
     return f"<figure>{legend([name for name, _ in series])}{svg}<figcaption>{escape(title)}</figcaption></figure>"
 
 
+def overlay(title: str, edges: Sequence[float], series: Sequence[tuple[str, Sequence[float]]]) -> str:
+    """Histograms over the same ranges, one on top of the other: the first filled, the others as outlines.
+
+    >>> overlay("age", [0, 10, 20], [("before", [0.5, 0.5]), ("after", [0.4, 0.6])]).count("<path")
+    2
+    """
+    height, left, base = 150, 8, 122
+    most = max((value for _, values in series for value in values), default=0.0) or 1.0
+    room = WIDTH - 2 * left
+    at = [left + room * (edge - edges[0]) / ((edges[-1] - edges[0]) or 1.0) for edge in edges]
+    drawn = []
+    for j, (_, values) in enumerate(series):
+        tops = [base - (base - 8) * value / most for value in values]
+        steps = "".join(f"V{top:.1f}H{x:.1f}" for top, x in zip(tops, at[1:], strict=True))
+        drawn.append(f'<path class="{"area" if j == 0 else "outline"} s{j}" d="M{at[0]:.1f} {base}{steps}V{base}Z"/>')
+    places = [(0, "start"), (len(edges) // 2, "middle"), (len(edges) - 1, "end")]
+    texts = [_text(at[i], base + 18, number(float(edges[i])), anchor=anchor) for i, anchor in places]
+    peaks = "; ".join(
+        f"{name}: {number(max(values), percent=True)} {number(float(edges[list(values).index(max(values))]))}"
+        for name, values in series
+        if len(values)
+    )
+    label = escape(f"{title}. {peaks}", quote=True)
+    svg = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{label}">{"".join(drawn)}{"".join(texts)}</svg>'
+    return f"<figure>{legend([name for name, _ in series])}{svg}<figcaption>{escape(title)}</figcaption></figure>"
+
+
+def heatmap(title: str, names: Sequence[str], values: Sequence[Sequence[float]]) -> str:
+    """A square of numbers between -1 and 1, one per pair of columns; the stronger, the darker (class ``h0`` to ``h9``).
+
+    >>> heatmap("correlation", ["a", "b"], [[1.0, -0.5], [-0.5, 1.0]]).count("<rect")
+    4
+    """
+    cell = min(46, (WIDTH - _LABEL) // max(1, len(names)))
+    size = cell * len(names)
+    drawn = []
+    for i, row in enumerate(values):
+        drawn.append(_text(_LABEL - 8, i * cell + cell / 2 + 4, names[i], anchor="end", limit=18))
+        for j, value in enumerate(row):
+            shade = min(9, int(abs(value) * 10))
+            sign = " minus" if value < 0 else ""
+            told = escape(f"{names[i]}, {names[j]}: {value:.2f}")
+            drawn.append(
+                f'<rect class="h{shade}{sign}" x="{_LABEL + j * cell}" y="{i * cell}" width="{cell - 1}" '
+                f'height="{cell - 1}"><title>{told}</title></rect>'
+            )
+            if cell >= 30:
+                place = f'x="{_LABEL + j * cell + cell / 2:.0f}" y="{i * cell + cell / 2 + 4:.0f}"'
+                drawn.append(f'<text class="t{shade}" {place} text-anchor="middle">{value:.2f}</text>')
+    pairs = "; ".join(
+        f"{names[i]} {names[j]} {values[i][j]:.2f}" for i in range(len(names)) for j in range(i + 1, len(names))
+    )
+    label = escape(f"{title}. {pairs}", quote=True)
+    svg = f'<svg viewBox="0 0 {WIDTH} {size}" role="img" aria-label="{label}">{"".join(drawn)}</svg>'
+    return f'<figure class="heat">{svg}<figcaption>{escape(title)}</figcaption></figure>'
+
+
 def legend(names: Sequence[str]) -> str:
     """Which colour is which series; nothing for a single one."""
     if len(names) < 2:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,36 +25,103 @@ HUES = (172, 28, 215, 340, 95, 265, 0, 240, 50, 130, 300, 195)
 SHAPES = ("circle", "square", "diamond", "triangle", "cross", "down")
 
 
-def ru_map(frontier: Frontier) -> str:
+ENGLISH = {
+    "told": "Risk and loss of {n} candidates. On the frontier: {front}.",
+    "point": "{label}: risk {risk}, loss {loss}",
+    "risk": "risk",
+    "loss": "loss",
+    "score": "score",
+    "risk axis": "risk ({name})",
+    "loss axis": "loss ({name}): less to the right",
+    "risk limit": "risk at most {value}",
+    "loss limit": "loss at most {value}",
+    "original": "original",
+    "the original": "the original: risk {risk}, loss {loss}",
+    "on the frontier": "on the frontier",
+    "decided": "decided by {name}",
+    "caption": "Up is more risk, right is more utility (less loss). The line joins the candidates that no other beats.",
+}
+"""What the map says; a page in another language hands its own words in."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """The part of the map that is drawn: from the lower to the upper end of the risk and of the loss."""
+
+    risk: tuple[float, float]
+    loss: tuple[float, float]
+
+    def holds(self, risk: float, loss: float) -> bool:
+        """Whether a point lies inside."""
+        return self.risk[0] <= risk <= self.risk[1] and self.loss[0] <= loss <= self.loss[1]
+
+
+def whole_window(frontier: Frontier) -> Window:
+    """The window that holds every candidate, the original and the limits."""
+    ends = [e for p in frontier.points for e in (p.risk.high or p.risk.mean, p.risk.mean)]
+    losses = [e for p in frontier.points for e in (p.loss.high or p.loss.mean, p.loss.mean)]
+    return Window(
+        (0.0, _round_up(max([*ends, frontier.original[0], frontier.max_risk or 0.0, 1e-9]))),
+        (0.0, _round_up(max([*losses, frontier.original[1], frontier.max_loss or 0.0, 1e-9]))),
+    )
+
+
+def ru_map(
+    frontier: Frontier,
+    *,
+    window: Window | None = None,
+    shown: Collection[int] | None = None,
+    choosable: bool = False,
+    chosen: int | None = None,
+    words: Mapping[str, str] = ENGLISH,
+) -> str:
     """The map as an SVG figure: utility grows to the right, risk upwards, so that the original is top right.
 
     Each mark is a candidate, its shape and colour the method; the name and the numbers show when the pointer rests on
-    it. Bars are the intervals over the seeds.
+    it. Bars are the intervals over the seeds. ``window`` draws a part of the map, ``shown`` some of the candidates.
+    With ``choosable`` every mark is a button that carries the candidate's number, and the page brings the style.
     """
-    scale = _Scale(frontier)
+    scale = _Scale(window or whole_window(frontier))
     families = list(dict.fromkeys(point.candidate.family for point in frontier.points))
     front = {id(point) for point in frontier.frontier}
-    marks = [
-        _mark(scale, frontier, point, families.index(point.candidate.family), on=id(point) in front)
-        for point in sorted(frontier.points, key=lambda p: id(p) in front)
-    ]
     drawn = [
-        _axes(scale, frontier),
-        _limits(scale, frontier),
+        (i, point)
+        for i, point in enumerate(frontier.points)
+        if (shown is None or i in shown) and scale.window.holds(point.risk.mean, point.loss.mean)
+    ]
+    marks = [
+        _mark(
+            scale,
+            frontier,
+            point,
+            families.index(point.candidate.family),
+            words,
+            on=id(point) in front,
+            button=f' data-point="{i}" tabindex="0" role="button" aria-pressed="{str(i == chosen).lower()}"'
+            if choosable
+            else "",
+        )
+        for i, point in sorted(drawn, key=lambda each: id(each[1]) in front)
+    ]
+    parts = [
+        _axes(scale, frontier, words),
+        _limits(scale, frontier, words),
         _line(scale, frontier),
         *marks,
-        _original(scale, frontier),
+        _original(scale, frontier, words),
     ]
     told = "; ".join(
-        f"{p.label}: risk {_share(p.risk.mean)}, loss {_loss(frontier, p.loss.mean)}" for p in frontier.frontier
+        words["point"].format(label=p.label, risk=_share(p.risk.mean), loss=_loss(frontier, p.loss.mean))
+        for p in frontier.frontier
     )
-    label = escape(f"Risk and loss of {len(frontier.points)} candidates. On the frontier: {told}.", quote=True)
+    label = escape(words["told"].format(n=len(frontier.points), front=told), quote=True)
+    box = f"{LEFT} {WIDTH - RIGHT - SIZE} {TOP + SIZE} {HEIGHT - BOTTOM}"
+    role = f'role="group" data-box="{box}" data-window="{scale.text}"' if choosable else 'role="img"'
     svg = (
-        f'<svg class="ru" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
-        f"{_style(len(families))}{''.join(drawn)}</svg>"
+        f'<svg class="ru" viewBox="0 0 {WIDTH} {HEIGHT}" {role} aria-label="{label}">'
+        f"{'' if choosable else _style(len(families))}{''.join(parts)}</svg>"
     )
-    caption = "Up is more risk, right is more utility (less loss). The line joins the candidates that no other beats."
-    return f"<figure>{svg}{_legend(families)}<figcaption>{caption}</figcaption></figure>"
+    return f"<figure>{svg}{_legend(families)}<figcaption>{escape(words['caption'])}</figcaption></figure>"
 
 
 def exploration_page(frontier: Frontier, path: Path, *, language: str = "en") -> None:
@@ -103,17 +172,25 @@ def exploration_page(frontier: Frontier, path: Path, *, language: str = "en") ->
 class _Scale:
     """From risk and loss to places in the picture."""
 
-    def __init__(self, frontier: Frontier) -> None:
-        ends = [e for p in frontier.points for e in (p.risk.high or p.risk.mean, p.risk.mean)]
-        self.risk = _round_up(max([*ends, frontier.original[0], frontier.max_risk or 0.0, 1e-9]))
-        losses = [e for p in frontier.points for e in (p.loss.high or p.loss.mean, p.loss.mean)]
-        self.loss = _round_up(max([*losses, frontier.original[1], frontier.max_loss or 0.0, 1e-9]))
+    def __init__(self, window: Window) -> None:
+        self.window = window
 
-    def x(self, loss: float) -> float:
-        return WIDTH - RIGHT - SIZE - (WIDTH - LEFT - RIGHT - 2 * SIZE) * min(1.0, max(0.0, loss / self.loss))
+    @property
+    def text(self) -> str:
+        """The ends of the window: risk, then loss."""
+        return " ".join(f"{end:.12g}" for end in (*self.window.risk, *self.window.loss))
 
-    def y(self, risk: float) -> float:
-        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM - SIZE) * min(1.0, max(0.0, risk / self.risk))
+    def x(self, loss: float, *, held: bool = True) -> float:
+        return WIDTH - RIGHT - SIZE - (WIDTH - LEFT - RIGHT - 2 * SIZE) * _part(loss, self.window.loss, held=held)
+
+    def y(self, risk: float, *, held: bool = True) -> float:
+        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM - SIZE) * _part(risk, self.window.risk, held=held)
+
+
+def _part(value: float, ends: tuple[float, float], *, held: bool) -> float:
+    """How far a value lies between two ends; ``held`` keeps it between them."""
+    part = (value - ends[0]) / (ends[1] - ends[0])
+    return min(1.0, max(0.0, part)) if held else part
 
 
 def _round_up(value: float) -> float:
@@ -126,46 +203,63 @@ def _round_up(value: float) -> float:
     return float(f"{math.ceil(value / step - 1e-9) * step:.12g}")
 
 
-def _axes(scale: _Scale, frontier: Frontier) -> str:
+def _axes(scale: _Scale, frontier: Frontier, words: Mapping[str, str]) -> str:
     left, base = LEFT, HEIGHT - BOTTOM
     out = [f'<path class="axis" d="M{left} {TOP}V{base}H{WIDTH - RIGHT}"/>']
     for i in range(5):
-        risk, loss = scale.risk * i / 4, scale.loss * i / 4
+        risk, loss = (low + (high - low) * i / 4 for low, high in (scale.window.risk, scale.window.loss))
         out.append(f'<text x="{left - 6}" y="{scale.y(risk) + 4:.1f}" text-anchor="end">{_share(risk)}</text>')
         out.append(f'<text x="{scale.x(loss):.1f}" y="{base + 16}" text-anchor="middle">{_loss(frontier, loss)}</text>')
         out.append(f'<path class="grid" d="M{left} {scale.y(risk):.1f}H{WIDTH - RIGHT}"/>')
     middle = (left + WIDTH - RIGHT) / 2
-    name = escape(f"loss ({frontier.loss.name}): less to the right")
+    name = escape(words["loss axis"].format(name=frontier.loss.name))
     out.append(f'<text x="{middle:.0f}" y="{HEIGHT - 10}" text-anchor="middle">{name}</text>')
-    up = escape(f"risk ({frontier.risk.name})")
+    up = escape(words["risk axis"].format(name=frontier.risk.name))
     out.append(f'<text transform="translate(12 {(TOP + base) / 2:.0f}) rotate(-90)" text-anchor="middle">{up}</text>')
     return "".join(out)
 
 
-def _limits(scale: _Scale, frontier: Frontier) -> str:
+def _limits(scale: _Scale, frontier: Frontier, words: Mapping[str, str]) -> str:
     out = []
-    if frontier.max_risk is not None:
+    low_risk, low_loss = scale.window.risk[0], scale.window.loss[0]
+    if frontier.max_risk is not None and low_risk <= frontier.max_risk <= scale.window.risk[1]:
         y = scale.y(frontier.max_risk)
-        told = escape(f"risk at most {_share(frontier.max_risk)}")
+        told = escape(words["risk limit"].format(value=_share(frontier.max_risk)))
         out.append(f'<path class="limit" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"><title>{told}</title></path>')
-    if frontier.max_loss is not None:
+    if frontier.max_loss is not None and low_loss <= frontier.max_loss <= scale.window.loss[1]:
         x = scale.x(frontier.max_loss)
-        told = escape(f"loss at most {_loss(frontier, frontier.max_loss)}")
+        told = escape(words["loss limit"].format(value=_loss(frontier, frontier.max_loss)))
         out.append(f'<path class="limit" d="M{x:.1f} {TOP}V{HEIGHT - BOTTOM}"><title>{told}</title></path>')
     return "".join(out)
 
 
 def _line(scale: _Scale, frontier: Frontier) -> str:
-    places = " ".join(f"{scale.x(p.loss.mean):.1f},{scale.y(p.risk.mean):.1f}" for p in frontier.frontier)
-    return f'<polyline class="front" points="{places}"/>' if places else ""
+    if not frontier.points:
+        return ""
+    places = " ".join(
+        f"{scale.x(p.loss.mean, held=False):.1f},{scale.y(p.risk.mean, held=False):.1f}" for p in frontier.frontier
+    )
+    frame = f'x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT - TOP - BOTTOM}"'
+    clip = f'<clipPath id="ru-frame"><rect {frame}/></clipPath>'
+    return f'{clip}<polyline class="front" clip-path="url(#ru-frame)" points="{places}"/>'
 
 
-def _mark(scale: _Scale, frontier: Frontier, point: Point, family: int, *, on: bool) -> str:
+def _mark(
+    scale: _Scale,
+    frontier: Frontier,
+    point: Point,
+    family: int,
+    words: Mapping[str, str],
+    *,
+    on: bool,
+    button: str = "",
+) -> str:
     x, y = scale.x(point.loss.mean), scale.y(point.risk.mean)
     told = (
-        f"{point.label}\nrisk {_range(point.risk, _share)}\nloss {_range(point.loss, lambda v: _loss(frontier, v))}\n"
-        f"score {frontier.score(point):.1f}{', on the frontier' if on else ''}"
-        f"{chr(10) + 'decided by ' + point.decided if point.decided else ''}"
+        f"{point.label}\n{words['risk']} {_range(point.risk, _share)}\n"
+        f"{words['loss']} {_range(point.loss, lambda v: _loss(frontier, v))}\n"
+        f"{words['score']} {frontier.score(point):.1f}{', ' + words['on the frontier'] if on else ''}"
+        f"{chr(10) + words['decided'].format(name=point.decided) if point.decided else ''}"
     )
     bars = ""
     if point.risk.low is not None and point.risk.high is not None:
@@ -174,7 +268,9 @@ def _mark(scale: _Scale, frontier: Frontier, point: Point, family: int, *, on: b
         bars += f"M{scale.x(point.loss.low):.1f} {y:.1f}H{scale.x(point.loss.high):.1f}"
     style = f"f{family % len(HUES)}" + ("" if on else " off")
     whiskers = f'<path class="bar" d="{bars}"/>' if bars else ""
-    return f'<g class="{style}">{whiskers}{_shape(SHAPES[family % len(SHAPES)], x, y)}<title>{escape(told)}</title></g>'
+    said = f' aria-label="{escape(told.replace(chr(10), ", "), quote=True)}"' if button else ""
+    shape = _shape(SHAPES[family % len(SHAPES)], x, y)
+    return f'<g class="{style}"{button}{said}>{whiskers}{shape}<title>{escape(told)}</title></g>'
 
 
 def _shape(name: str, x: float, y: float, r: float = SIZE) -> str:
@@ -189,12 +285,16 @@ def _shape(name: str, x: float, y: float, r: float = SIZE) -> str:
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r}"/>' if name == "circle" else f'<path d="{paths[name]}"/>'
 
 
-def _original(scale: _Scale, frontier: Frontier) -> str:
+def _original(scale: _Scale, frontier: Frontier, words: Mapping[str, str]) -> str:
+    if not scale.window.holds(*frontier.original):
+        return ""
     x, y = scale.x(frontier.original[1]), scale.y(frontier.original[0])
-    told = escape(f"the original: risk {_share(frontier.original[0])}, loss {_loss(frontier, frontier.original[1])}")
+    told = escape(
+        words["the original"].format(risk=_share(frontier.original[0]), loss=_loss(frontier, frontier.original[1]))
+    )
     return (
         f'<g class="original">{_shape("square", x, y, 6)}<title>{told}</title></g>'
-        f'<text x="{x - 10:.1f}" y="{y + 4:.1f}" text-anchor="end">original</text>'
+        f'<text x="{x - 10:.1f}" y="{y + 4:.1f}" text-anchor="end">{escape(words["original"])}</text>'
     )
 
 

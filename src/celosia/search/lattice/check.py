@@ -276,6 +276,11 @@ class Checker:
         suppressed_cost(self._count, levels, self._extra, self._offset, self._spread, self._cost_at)
         return self._cost_at.copy()
 
+    def kept_counts(self, levels: Levels) -> ClassCounts:
+        """Give the counts of the classes that a node keeps."""
+        table = self.tables.at(levels)
+        return self.tables.counts(table, self.judge(table, self._hidden(table))[0])
+
     def kept_records(self, levels: Levels) -> tuple[Verdict, Counts]:
         """Say which records a node keeps, and the class of each."""
         table, group = self.tables.from_base(levels)
