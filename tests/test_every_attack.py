@@ -258,7 +258,7 @@ def expected_of(name: str, case: Case, parameters: dict[str, Any]):
             for world in Minimality(**parameters).worlds(group, codes)
         ]
     if name == "degree-inversion":
-        given["chosen"] = DegreeInversion(**parameters).known(read(case.original)).tolist()
+        given["chosen"] = DegreeInversion(**parameters).taught(read(case.original)).tolist()
     if name == "density-membership":
         table = known(case, parameters, plain=False)["control"]
         given["chosen"] = DensityMembership(**{**parameters, "control": table}).drawn(read(case.original))

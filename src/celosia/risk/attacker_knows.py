@@ -110,13 +110,13 @@ class AttackerKnows(Risk):
         Shows values of the data: for the person who holds them.
         """
         mask = self.candidates(table)
-        found = {}
+        ranges = {}
         for name in self._numeric(table):
             values = table.numeric([name])[mask, 0]
             values = values[~np.isnan(values)]
             if len(values):
-                found[name] = (float(values.min()), float(values.max()))
-        return found
+                ranges[name] = (float(values.min()), float(values.max()))
+        return ranges
 
     def _numeric(self, table: Table) -> list[str]:
         skipped = {*self.known, *table.schema.identifiers, table.schema.person}
@@ -195,5 +195,5 @@ def _by_cell(table: Table, name: str, test: Any) -> NDArray[np.bool_]:
     cells = series.to_frame("v").select(text_expression("v", series.dtype)).to_series()
     distinct = cells.unique()
     verdict = pl.DataFrame({"v": distinct, "fits": [test(cell) for cell in distinct.to_list()]})
-    found = cells.to_frame().join(verdict, on="v", how="left", nulls_equal=True, maintain_order="left")["fits"]
-    return found.to_numpy().astype(np.bool_)
+    fits = cells.to_frame().join(verdict, on="v", how="left", nulls_equal=True, maintain_order="left")["fits"]
+    return fits.to_numpy().astype(np.bool_)

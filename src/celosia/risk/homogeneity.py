@@ -105,10 +105,10 @@ def _block(table: Table, column: str) -> pl.DataFrame:
     classes, counts = table.keyed_counts()
     sizes = classes.with_columns(pl.Series("size", counts.size))
     entries = table.classes.patterns(list(dict.fromkeys([*keys, column])))
-    found = entries.cells.with_columns(pl.Series(ROWS, entries.counted))
-    value = text_expression(column, found.schema[column]).alias("__value__")
+    combinations = entries.cells.with_columns(pl.Series(ROWS, entries.counted))
+    value = text_expression(column, combinations.schema[column]).alias("__value__")
     return (
-        found.with_columns(value)
+        combinations.with_columns(value)
         .sort(ROWS, "__value__", descending=[True, False])
         .group_by(keys, maintain_order=True)
         .agg(

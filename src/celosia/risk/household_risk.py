@@ -50,21 +50,21 @@ class HouseholdRisk(Risk):
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """Mean and highest household risk, the expected number of records (persons) found, and their number."""
-        found = self._members(table)
+        members = self._members(table)
         return {
-            "value": found.mean(),
-            "highest": float(found.household.max(initial=0.0)),
-            "expected": float(found.household.sum()),
-            "individual": float(found.risk.sum()),
-            "records": len(found.household),
+            "value": members.mean(),
+            "highest": float(members.household.max(initial=0.0)),
+            "expected": float(members.household.sum()),
+            "individual": float(members.risk.sum()),
+            "records": len(members.household),
         }
 
     def records(self, table: Table) -> pl.DataFrame:
         """Household risk and individual risk of each record."""
         import polars as pl
 
-        found = self._members(table)
-        household = np.append(found.household, 0.0)[found.member]
+        members = self._members(table)
+        household = np.append(members.household, 0.0)[members.member]
         return pl.DataFrame({"household": household, "risk": self._individual(table)})
 
     def _individual(self, table: Table) -> NDArray[np.float64]:

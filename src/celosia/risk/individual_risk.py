@@ -68,7 +68,7 @@ class IndividualRisk(Risk):
         keys = Keys.of(table)
         risk, f, _ = self._patterns(table)
         each = np.repeat(risk, keys.counts)
-        found: dict[str, Any] = {
+        evidence: dict[str, Any] = {
             "value": _mean(each),
             "highest": float(each.max(initial=0.0)),
             "expected": float(each.sum()),
@@ -77,8 +77,8 @@ class IndividualRisk(Risk):
             "risky": int(risky_records(each, self.deviations, self.floor).sum()),
         }
         if self.wanted is not None:
-            found["threshold"] = risk_threshold(each, self.wanted)
-        return found
+            evidence["threshold"] = risk_threshold(each, self.wanted)
+        return evidence
 
     def records(self, table: Table) -> pl.DataFrame:
         """Risk, sample frequency f and population frequency F of each record."""

@@ -57,19 +57,19 @@ class LogLinearRisk(Risk):
         """Both estimates with intervals, the interactions in the model, and its standardised bias."""
         from celosia.views.keys import Keys
 
-        found = self._fit(table)
+        fit = self._fit(table)
         keys = Keys.of(table)
         n = int(keys.counts.sum())
         return {
-            "value": found.tau2 / n,
-            "interval": [bound / n for bound in found.tau2_interval],
-            "tau1": found.tau1,
-            "tau1_interval": list(found.tau1_interval),
-            "tau2": found.tau2,
-            "tau2_interval": list(found.tau2_interval),
+            "value": fit.tau2 / n,
+            "interval": [bound / n for bound in fit.tau2_interval],
+            "tau1": fit.tau1,
+            "tau1_interval": list(fit.tau1_interval),
+            "tau2": fit.tau2,
+            "tau2_interval": list(fit.tau2_interval),
             "unique": int((keys.counts == 1).sum()),
-            "interactions": [[keys.names[a], keys.names[b]] for a, b in found.interactions],
-            "misfit": found.misfit,
+            "interactions": [[keys.names[a], keys.names[b]] for a, b in fit.interactions],
+            "misfit": fit.misfit,
         }
 
     def records(self, table: Table) -> pl.DataFrame:
@@ -78,8 +78,8 @@ class LogLinearRisk(Risk):
 
         from celosia.views.keys import Keys
 
-        keys, found = Keys.of(table), self._fit(table)
-        return pl.DataFrame({"risk": keys.spread(found.match), "unique": keys.spread(found.unique)})
+        keys, fit = Keys.of(table), self._fit(table)
+        return pl.DataFrame({"risk": keys.spread(fit.match), "unique": keys.spread(fit.unique)})
 
     def _fit(self, table: Table) -> LogLinear:
         from celosia.mathematics.disclosure.log_linear import log_linear

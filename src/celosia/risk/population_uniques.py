@@ -47,21 +47,21 @@ class PopulationUniques(Risk):
 
     def value(self, table: Table) -> float:
         """The estimated share of population uniques."""
-        return self._known(table).share
+        return self._estimable(table).share
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """The share with its interval, the model used, and what the other models say."""
         from celosia.mathematics.disclosure.population_uniqueness import ESTIMATORS
 
-        found = self._known(table)
+        estimate = self._estimable(table)
         others = {name: self._estimate(table, name) for name in ESTIMATORS if name != "dankar"}
         return {
-            "value": found.share,
-            "interval": list(found.interval),
-            "uniques": found.uniques,
-            "population": found.population,
-            "model": found.model,
-            "stays": found.stays,
+            "value": estimate.share,
+            "interval": list(estimate.interval),
+            "uniques": estimate.uniques,
+            "population": estimate.population,
+            "model": estimate.model,
+            "stays": estimate.stays,
             "models": {name: (e.share if e.known else None) for name, e in others.items()},
             "reasons": {name: e.reason for name, e in others.items() if not e.known},
         }
@@ -74,13 +74,13 @@ class PopulationUniques(Risk):
 
         keys = Keys.of(table)
         alone = keys.spread(keys.counts == 1, suppressed=False)
-        return pl.DataFrame({"risk": np.where(alone, self._known(table).stays, 0.0), "unique": alone})
+        return pl.DataFrame({"risk": np.where(alone, self._estimable(table).stays, 0.0), "unique": alone})
 
-    def _known(self, table: Table) -> Estimate:
-        found = self._estimate(table, self.model)
-        if not found.known:
-            raise NotApplicable(f"population-uniques: the {found.model} model has no estimate: {found.reason}.")
-        return found
+    def _estimable(self, table: Table) -> Estimate:
+        estimate = self._estimate(table, self.model)
+        if not estimate.known:
+            raise NotApplicable(f"population-uniques: the {estimate.model} model has no estimate: {estimate.reason}.")
+        return estimate
 
     def _estimate(self, table: Table, model: str) -> Estimate:
         from celosia.mathematics.disclosure.population_uniqueness import ESTIMATORS

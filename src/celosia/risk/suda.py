@@ -64,16 +64,16 @@ class Suda(Risk):
         from celosia.views.keys import Keys
 
         keys = Keys.of(table)
-        found, dis = self._scores(table)
+        scores, dis = self._scores(table)
         return {
             "value": self.value(table),
             "highest": float(dis.max(initial=0.0)),
             "expected": float(dis.sum()),
-            "records": int((found.score > 0).sum()),
-            "score": float(found.score.sum()),
-            "largest": found.size,
-            "complete": found.size == len(keys.names),
-            "contribution": dict(zip(keys.names, found.by_column.tolist(), strict=True)),
+            "records": int((scores.score > 0).sum()),
+            "score": float(scores.score.sum()),
+            "largest": scores.size,
+            "complete": scores.size == len(keys.names),
+            "contribution": dict(zip(keys.names, scores.by_column.tolist(), strict=True)),
         }
 
     def records(self, table: Table) -> pl.DataFrame:
@@ -83,15 +83,15 @@ class Suda(Risk):
         from celosia.views.keys import Keys
 
         keys = Keys.of(table)
-        found, dis = self._scores(table)
+        scores, dis = self._scores(table)
         columns: dict[str, NDArray[Any]] = {
-            "score": keys.spread(found.score),
+            "score": keys.spread(scores.score),
             "dis": keys.spread(dis),
-            "sets": keys.spread(found.sets),
-            "smallest": keys.spread(found.smallest),
+            "sets": keys.spread(scores.sets),
+            "smallest": keys.spread(scores.smallest),
         }
         for j, name in enumerate(keys.names):
-            columns[f"{name} contribution"] = keys.spread(found.contribution[:, j])
+            columns[f"{name} contribution"] = keys.spread(scores.contribution[:, j])
         return pl.DataFrame(columns)
 
     def _scores(self, table: Table) -> tuple[Scores, NDArray[np.float64]]:
@@ -110,8 +110,8 @@ class Suda(Risk):
                     "of them are too many; scores are lower bounds. Use fewer quasi-identifiers, or give max_size.",
                     stacklevel=2,
                 )
-            found = Scores.of(summed.score, summed.parts, summed.sets, summed.smallest, summed.size)
+            scores = Scores.of(summed.score, summed.parts, summed.sets, summed.smallest, summed.size)
             in_pairs = int(keys.counts[keys.counts == 2].sum())
-            return found, dis(found.score, m, in_pairs, self.sampling_fraction)
+            return scores, dis(scores.score, m, in_pairs, self.sampling_fraction)
 
         return table.cached(("suda", self.max_size, self.sampling_fraction, self.weighting), make)

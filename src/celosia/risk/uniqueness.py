@@ -57,7 +57,7 @@ class Uniqueness(Risk):
     def evidence(self, table: Table) -> dict[str, Any]:
         """The share and number of unique records, distinction, and the share of the best known subset of each size."""
         frequency, records = table.sizes()
-        found: dict[str, Any] = {
+        evidence: dict[str, Any] = {
             "value": self.value(table),
             "unique": int(records[frequency == 1].sum()),
             "distinction": float(len(records) / records.sum()) if len(records) else 0.0,
@@ -66,10 +66,10 @@ class Uniqueness(Risk):
         if self.largest is not None or (subsets <= _MOST_SUBSETS and subsets * len(frequency) <= _MOST_WORK):
             profile = self.profile(table)
             sizes, unique = profile["size"].to_list(), profile["unique"].to_list()
-            found["by_size"] = {
+            evidence["by_size"] = {
                 s: max(u for t, u in zip(sizes, unique, strict=True) if t == s) for s in sorted(set(sizes))
             }
-        return found
+        return evidence
 
     def records(self, table: Table) -> pl.DataFrame:
         """Whether each record is unique, and how many records it could be."""
@@ -108,10 +108,10 @@ def _subset_sizes(table: Table, subsets: list[tuple[str, ...]]) -> Iterator[tupl
             part = keys.over([keys.names.index(name) for name in subset])
             yield subset, part.frequencies(), part.counts.astype(np.float64)
         return
-    found = table.classes.patterns(table.schema.quasi)
+    patterns = table.classes.patterns(table.schema.quasi)
     for subset in subsets:  # records add up: counting in the histogram leaves the rows where they are
-        place = number([found.column(name).codes for name in subset])
-        size = np.asarray(np.bincount(place, weights=found.counted), dtype=np.float64)
+        place = number([patterns.column(name).codes for name in subset])
+        size = np.asarray(np.bincount(place, weights=patterns.counted), dtype=np.float64)
         yield subset, size, size
 
 

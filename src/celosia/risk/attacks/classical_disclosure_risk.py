@@ -48,13 +48,13 @@ class ClassicalDisclosureRisk(Attack):
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The combined risk, its three parts, and what guessing would reach."""
-        found = {name: risk.evidence(original, protected) for name, risk in self._parts(original, protected).items()}
-        low, high = (_combine({name: part["interval"][i] for name, part in found.items()}) for i in (0, 1))
+        parts = {name: risk.evidence(original, protected) for name, risk in self._parts(original, protected).items()}
+        low, high = (_combine({name: part["interval"][i] for name, part in parts.items()}) for i in (0, 1))
         return {
-            "value": _combine({name: part["value"] for name, part in found.items()}),
+            "value": _combine({name: part["value"] for name, part in parts.items()}),
             "interval": [low, high],
-            "baseline": _combine({name: part["baseline"] for name, part in found.items()}),
-            "parts": found,
+            "baseline": _combine({name: part["baseline"] for name, part in parts.items()}),
+            "parts": parts,
         }
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
@@ -64,11 +64,11 @@ class ClassicalDisclosureRisk(Attack):
         from celosia.table.pairing import positions
 
         rows = positions(original, protected)
-        found = {}
+        risks = {}
         for name, risk in self._parts(original, protected).items():
             credit = risk.records(original, protected)["risk"].to_numpy()
-            found[name] = credit[rows] if name != "id" and self.direction == "original" else credit
-        return pl.DataFrame({"risk": np.asarray(_combine(found)), **found})
+            risks[name] = credit[rows] if name != "id" and self.direction == "original" else credit
+        return pl.DataFrame({"risk": np.asarray(_combine(risks)), **risks})
 
     def _parts(self, original: Table, protected: Table) -> dict[str, Attack]:
         from celosia.views.comparing.encoding import known_columns

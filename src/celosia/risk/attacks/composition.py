@@ -57,39 +57,41 @@ class Composition(_EarlierReleases):
         releases = [protected, *earlier]
         carried = self.carried(original, protected, earlier)
         sensitive = [name for name in original.schema.sensitive if name in protected.names]
-        found = crossed(original, releases, self.known_columns(original), carried, sensitive)
-        if not (found.fitting > 1).any():
+        candidates = crossed(original, releases, self.known_columns(original), carried, sensitive)
+        if not (candidates.fitting > 1).any():
             raise NotApplicable(
                 "composition: no cell of an earlier release can stand for a value of the original; give the earlier "
                 "release with the hierarchies of its schema."
             )
-        fewer = np.flatnonzero((found.left < self.k) & (found.left > 0))
+        fewer = np.flatnonzero((candidates.left < self.k) & (candidates.left > 0))
         right = np.zeros(len(original), dtype=np.bool_)
-        right[fewer] = self._right(original, protected, found, fewer)
-        learnt = found.told.any(axis=1) & (found.left > 0)
-        alone = (found.alone < self.k) & (found.alone > 0)
+        right[fewer] = self._right(original, protected, candidates, fewer)
+        learnt = candidates.told.any(axis=1) & (candidates.left > 0)
+        alone = (candidates.alone < self.k) & (candidates.alone > 0)
         person = person_codes(original)
-        told = (learnt, found.told_alone.any(axis=1))
-        whose = [by_person(np.asarray(mask, dtype=np.float64), person) for mask in told]
-        shown = found.left[right | (found.left >= self.k)]
+        learners = (learnt, candidates.told_alone.any(axis=1))
+        whose = [by_person(np.asarray(mask, dtype=np.float64), person) for mask in learners]
+        shown = candidates.left[right | (candidates.left >= self.k)]
         return Reached(
             right.astype(np.float64),
             1 / max(len(whose[0]), 1),
             alone.astype(np.float64),
-            {"candidates": found.left, "alone": found.alone, "learnt": learnt},
+            {"candidates": candidates.left, "alone": candidates.alone, "learnt": learnt},
             {
                 "smallest": int(shown.min(initial=len(original))),
-                "smallest_alone": int(found.alone[found.alone > 0].min(initial=len(original))),
-                "singled_out": float(by_person((right & (found.left == 1)).astype(np.float64), person).sum()),
+                "smallest_alone": int(candidates.alone[candidates.alone > 0].min(initial=len(original))),
+                "singled_out": float(by_person((right & (candidates.left == 1)).astype(np.float64), person).sum()),
                 "learnt": float(whose[0].sum()),
                 "learnt_alone": float(whose[1].sum()),
-                "unmatched": int((found.fitting < len(releases)).sum()),
+                "unmatched": int((candidates.fitting < len(releases)).sum()),
                 "carried": carried,
                 "releases": len(releases),
             },
         )
 
-    def _right(self, original: Table, protected: Table, found: Crossed, fewer: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _right(
+        self, original: Table, protected: Table, candidates: Crossed, fewer: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
         """Whether the claims about some original records are right; taken so where nobody can pair the records."""
         from celosia.table.pairing import counterparts
 
@@ -97,5 +99,5 @@ class Composition(_EarlierReleases):
             own = counterparts(original, protected)[fewer]
         except NotApplicable:
             return np.ones(len(fewer), dtype=np.bool_)
-        mark = found.rows["mark"].to_numpy()[own]
-        return np.asarray((own >= 0) & found.inside(fewer, mark), dtype=np.bool_)
+        mark = candidates.rows["mark"].to_numpy()[own]
+        return np.asarray((own >= 0) & candidates.inside(fewer, mark), dtype=np.bool_)

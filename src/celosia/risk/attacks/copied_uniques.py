@@ -58,8 +58,8 @@ class CopiedUniques(Attack):
         from celosia.views.persons import by_person, open_people, person_codes
 
         tables = [protected] if self.control is None else [protected, open_people(self.control, original)]
-        found = zip(self._hits(original, tables), tables, strict=True)
-        hits = [by_person(hit.astype(np.float64), person_codes(table)) for hit, table in found]
+        compared = zip(self._hits(original, tables), tables, strict=True)
+        hits = [by_person(hit.astype(np.float64), person_codes(table)) for hit, table in compared]
         rates = [float(h.mean()) if len(h) else 0.0 for h in hits]
         if len(hits) == 1:
             return AttackOutcome(float(hits[0].sum()), len(hits[0]), 0.0)

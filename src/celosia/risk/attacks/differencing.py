@@ -51,14 +51,14 @@ class Differencing(_EarlierReleases):
         risk, group = np.zeros(len(original)), np.zeros(len(original), dtype=np.int64)
         removed, rows = 0, []
         for earlier in self.opened(original):
-            known = [name for name in self.known_columns(original) if name in earlier.names]
-            if not known:
+            shared = [name for name in self.known_columns(original) if name in earlier.names]
+            if not shared:
                 raise NotApplicable("differencing: an earlier release has no column that the intruder knows.")
             carried = self.carried(original, protected, [earlier])
-            chance, added, gone = surplus(original, protected, earlier, known, carried)
-            found = np.where((added > 0) & (added < self.k), chance, 0.0)
-            better = np.append(found, 0.0)[own] > risk
-            risk = np.where(better, np.append(found, 0.0)[own], risk)
+            chance, added, gone = surplus(original, protected, earlier, shared, carried)
+            exposed = np.where((added > 0) & (added < self.k), chance, 0.0)
+            better = np.append(exposed, 0.0)[own] > risk
+            risk = np.where(better, np.append(exposed, 0.0)[own], risk)
             group = np.where(better, np.append(added, 0)[own], group)
             removed += int(gone[gone < self.k].sum())
             rows.append([len(earlier), len(protected)])

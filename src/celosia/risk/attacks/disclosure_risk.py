@@ -26,7 +26,7 @@ class Strongest:
     """The attacks that apply, and those that decide."""
 
     attacks: dict[str, Attack]
-    found: dict[str, dict[str, Any]]
+    evidence: dict[str, dict[str, Any]]
     """The evidence of each."""
     silent: dict[str, str]
     """Why the others do not apply."""
@@ -38,9 +38,9 @@ class Strongest:
 
     def reached(self, name: str, end: str = "value") -> float:
         """What an attack reaches; one that guesses values and has read the certificate, beyond guessing."""
-        found = self.found[name]
-        ends = found.get("interval", (found["value"], found["value"]))
-        value = float(found["value"] if end == "value" else ends[end == "high"])
+        evidence = self.evidence[name]
+        ends = evidence.get("interval", (evidence["value"], evidence["value"]))
+        value = float(evidence["value"] if end == "value" else ends[end == "high"])
         if self.attacks[name].reads and self.attacks[name].discloses == "value":
             guess = self.guess(name)
             return max(0.0, (value - guess) / (1 - guess)) if guess < 1 else 0.0
@@ -48,7 +48,7 @@ class Strongest:
 
     def guess(self, name: str) -> float:
         """What guessing reaches, where an attack tells."""
-        return float(self.found[name].get("baseline", 0.0))
+        return float(self.evidence[name].get("baseline", 0.0))
 
     def deciding(self) -> list[str]:
         """The best link alone, or with the best value where that makes more."""
@@ -83,8 +83,8 @@ class DisclosureRisk(Attack):
     >>> rng = np.random.default_rng(1)
     >>> table = celosia.read(pl.DataFrame(rng.normal(size=(200, 6)), schema=list("abcdef")))
     >>> protected = celosia.protect(table, "rank-swap(columns=[a, b, c, d, e, f], window=0.15)", seed=1)
-    >>> found = DisclosureRisk().evidence(table, protected)
-    >>> found["decided"], found["value"] > 3 * celosia.risk.ClassicalDisclosureRisk().value(table, protected)
+    >>> evidence = DisclosureRisk().evidence(table, protected)
+    >>> evidence["decided"], evidence["value"] > 3 * celosia.risk.ClassicalDisclosureRisk().value(table, protected)
     (['rank-intersection'], True)
     """
 
@@ -107,23 +107,23 @@ class DisclosureRisk(Attack):
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The risk, the attacks that decided it, and what every attack reached."""
         strongest = self._strongest(original, protected)
-        told = ("value", "interval", "baseline", "control", "read")
-        found: dict[str, Any] = {
+        published = ("value", "interval", "baseline", "control", "read")
+        summary: dict[str, Any] = {
             "value": strongest.combined(),
             "interval": [strongest.combined("low"), strongest.combined("high")],
             "baseline": float(np.mean([strongest.guess(name) for name in strongest.deciding()])),
             "decided": strongest.deciding(),
             "attacks": {
-                name: {key: evidence[key] for key in told if key in evidence}
-                for name, evidence in strongest.found.items()
+                name: {key: evidence[key] for key in published if key in evidence}
+                for name, evidence in strongest.evidence.items()
             },
         }
         general = [entry["step"] for entry in protected.history if not attacks_reading(entry["step"])]
         if general:
-            found["general"] = list(dict.fromkeys(general))
+            summary["general"] = list(dict.fromkeys(general))
         if strongest.silent:
-            found["not_applicable"] = strongest.silent
-        return found
+            summary["not_applicable"] = strongest.silent
+        return summary
 
     def decided(self, original: Table, protected: Table) -> list[str]:
         """The attacks that decided."""
@@ -134,8 +134,8 @@ class DisclosureRisk(Attack):
         import polars as pl
 
         strongest = self._strongest(original, protected)
-        found = {name: self._chance(strongest.attacks[name], original, protected) for name in strongest.deciding()}
-        return pl.DataFrame({"risk": np.mean(list(found.values()), axis=0), **found}, nan_to_null=True)
+        chances = {name: self._chance(strongest.attacks[name], original, protected) for name in strongest.deciding()}
+        return pl.DataFrame({"risk": np.mean(list(chances.values()), axis=0), **chances}, nan_to_null=True)
 
     def _chance(self, attack: Attack, original: Table, protected: Table) -> Floats:
         """What an attack reaches with each record of the original."""
@@ -144,25 +144,25 @@ class DisclosureRisk(Attack):
         chance = attack.records(original, protected)["risk"].cast(float).to_numpy()
         if attack.reads or (self.direction == "original" and attack.discloses == "identity"):
             return chance
-        found = np.zeros(len(original))  # by protected record: one that was not released is not disclosed
-        found[positions(original, protected)] = chance
-        return found
+        by_original = np.zeros(len(original))  # by protected record: one that was not released is not disclosed
+        by_original[positions(original, protected)] = chance
+        return by_original
 
     def _strongest(self, original: Table, protected: Table) -> Strongest:
         return protected.cached((str(self), Same(original)), lambda: self._measured(original, protected))
 
     def _measured(self, original: Table, protected: Table) -> Strongest:
-        attacks, found, silent = {}, {}, {}
+        attacks, evidence, silent = {}, {}, {}
         for attack in (*self._general(original, protected), *self._informed(protected)):
             try:
-                found[attack.name] = attack.evidence(original, protected)
+                evidence[attack.name] = attack.evidence(original, protected)
             except NotApplicable as error:
                 silent[attack.name] = str(error)
             else:
                 attacks[attack.name] = attack
         if not attacks:
             raise NotApplicable("disclosure-risk: no attack applies. " + " ".join(silent.values()))
-        return Strongest(attacks, found, silent)
+        return Strongest(attacks, evidence, silent)
 
     def _general(self, original: Table, protected: Table) -> list[Attack]:
         """Intruders who know nothing about what was done."""
@@ -175,25 +175,25 @@ class DisclosureRisk(Attack):
         numbers = set(names) <= set(numeric)
         linkage = {"columns": names, "known": self.known, "direction": self.direction}
         scale = {} if numbers else {"scale": "gower"}
-        made = [
+        specs = [
             {"use": "distance-linkage", **linkage, **scale},
             {"use": "probabilistic-linkage", "tolerance": self.tolerance, **linkage},
         ]
         if numbers:
-            made.append({"use": "interval-disclosure", "columns": names, "window": self.window})
-        return [build("attack", one) for one in made]
+            specs.append({"use": "interval-disclosure", "columns": names, "window": self.window})
+        return [build("attack", spec) for spec in specs]
 
     def _informed(self, protected: Table) -> list[Attack]:
         """The attacks that read a step of the protected table."""
         steps = {entry["step"] for entry in protected.history}
-        made = []
+        informed = []
         for name in parts("attack"):
             cls = find("attack", name)
             if steps.isdisjoint(cls.reads):  # type: ignore[attr-defined]
                 continue
             given = {"columns": self.columns} if "columns" in cls.model_fields else {}
             try:
-                made.append(build("attack", {"use": name, **given}))
+                informed.append(build("attack", {"use": name, **given}))
             except ParameterError:  # it needs to be told something that nothing follows from
                 continue
-        return made
+        return informed

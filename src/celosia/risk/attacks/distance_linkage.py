@@ -73,7 +73,7 @@ class DistanceLinkage(Attack):
         value = float(np.mean([credit.mean() for credit in chances.values()]))
         n = len(next(iter(chances.values())))
         linked = self._linked(original, protected)
-        found: dict[str, Any] = {
+        evidence: dict[str, Any] = {
             "value": value,
             "interval": list(wilson(value * n, n)),
             "baseline": linked.guess(),
@@ -82,12 +82,12 @@ class DistanceLinkage(Attack):
             "columns": self._names(original, protected),
         }
         if self.known:
-            found["known"] = {str(k): float(credit.mean()) for k, credit in chances.items()}
+            evidence["known"] = {str(k): float(credit.mean()) for k, credit in chances.items()}
         if not self.one_to_one:
-            links = self._links(original, protected, len(found["columns"]))
-            found["two_nearest"] = float(linked.means(links.second).mean())
-            found["certain"] = float(linked.means(links.correct == 1).mean())
-        return found
+            links = self._links(original, protected, len(evidence["columns"]))
+            evidence["two_nearest"] = float(linked.means(links.second).mean())
+            evidence["certain"] = float(linked.means(links.correct == 1).mean())
+        return evidence
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
         """Chance of a right link, the linked record, its distance, and how many tie, for each record that is linked."""
@@ -118,14 +118,14 @@ class DistanceLinkage(Attack):
         """Chance of a right link of each person, by the number of known columns."""
         total = len(self._names(original, protected))
         counts = sorted({min(k, total) for k in self.known}) or [total]
-        found = {}
+        by_known = {}
         for k in counts:
             if self.one_to_one:
                 credit = self._assigned(original, protected, k)[1]
             else:
                 credit = self._credit(self._links(original, protected, k), original, protected)
-            found[k] = self._linked(original, protected).means(credit)
-        return found
+            by_known[k] = self._linked(original, protected).means(credit)
+        return by_known
 
     def _credit(self, links: Links, original: Table, protected: Table) -> NDArray[np.float64]:
         return links.correct if self.ties == "share" else self._linked(original, protected).right(links.first)
@@ -183,8 +183,8 @@ def _by_range(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[NDArray[n
     if x.shape[1] == 0:
         return x, y
     both = np.concatenate([x, y])
-    known = ~np.isnan(both)
-    low = np.where(known, both, np.inf).min(axis=0)
-    width = np.where(known, both, -np.inf).max(axis=0) - low
+    filled = ~np.isnan(both)
+    low = np.where(filled, both, np.inf).min(axis=0)
+    width = np.where(filled, both, -np.inf).max(axis=0) - low
     factor = np.divide(1.0, width, out=np.zeros_like(width), where=width > 0)
     return (x - low) * factor, (y - low) * factor

@@ -71,7 +71,7 @@ class InferenceAttack(Attack):
         out |= {"learner": self.learner, "external": self.external}
         if self.subgroup is not None:
             marked = self._marked(original, protected)
-            out["subgroup"] = _judge(*(by_person(found[marked], person[marked]) for found in (right, guess)))
+            out["subgroup"] = _judge(*(by_person(hits[marked], person[marked]) for hits in (right, guess)))
         return out
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
@@ -100,18 +100,18 @@ class InferenceAttack(Attack):
         everybody, person = np.unique(paired_persons(original, protected)[1], return_inverse=True)
         once = 1.0 / np.bincount(person)[person]  # the records of a person have the weight of one
         n = len(everybody)
-        known = max(2, round(self.external * n))
-        if n < 4 or known >= n:
+        taught = max(2, round(self.external * n))
+        if n < 4 or taught >= n:
             counted = "records" if original.schema.person is None else "persons"
             raise NotApplicable(f"inference-attack: {n} {counted} are too few to know {self.external:g} of them.")
         rng = np.random.default_rng(self.seed)
         tried, right, guess = np.zeros(len(label)), np.zeros(len(label)), np.zeros(len(label))
         order = rng.permutation(n)
-        samples = n // known  # disjoint samples in one shuffle
+        samples = n // taught  # disjoint samples in one shuffle
         for turn in range(self.repeats):
             if turn and turn % samples == 0:
                 order = rng.permutation(n)
-            block = order[(turn % samples) * known :][:known]
+            block = order[(turn % samples) * taught :][:taught]
             unknown = ~np.isin(person, block)
             values, place = np.unique(label[~unknown], return_inverse=True)
             most = values[np.bincount(place, weights=once[~unknown]).argmax()]
@@ -120,7 +120,7 @@ class InferenceAttack(Attack):
             if len(values) == 1:
                 right[unknown] += label[unknown] == most
                 continue
-            model = _learner(self.learner, int(rng.integers(2**31)), known)
+            model = _learner(self.learner, int(rng.integers(2**31)), taught)
             with warnings.catch_warnings(), _few_threads(len(label)):
                 warnings.simplefilter("ignore")  # a learner that does not quite converge is still an attack
                 model.fit(features[~unknown], label[~unknown])
@@ -209,7 +209,7 @@ def _few_threads(n: int) -> Any:
     return threadpool_limits(1)
 
 
-def _learner(name: str, seed: int, known: int) -> Any:
+def _learner(name: str, seed: int, taught: int) -> Any:
     from celosia.errors import MissingExtra
 
     try:
@@ -227,6 +227,6 @@ def _learner(name: str, seed: int, known: int) -> Any:
         return LogisticRegression(max_iter=200)
     if name == "gradient-boosting":
         return HistGradientBoostingClassifier(
-            max_iter=30, min_samples_leaf=min(20, max(1, known // 10)), random_state=seed
+            max_iter=30, min_samples_leaf=min(20, max(1, taught // 10)), random_state=seed
         )
-    return KNeighborsClassifier(n_neighbors=min(5, known))
+    return KNeighborsClassifier(n_neighbors=min(5, taught))

@@ -52,25 +52,25 @@ class IntervalDisclosure(Attack):
         """The share with its interval and baseline, and the share of each column."""
         from celosia.mathematics.statistics.intervals import wilson
 
-        found = self._means(self._inside(original, protected), original, protected)
-        value = float(found.mean())
+        shares = self._means(self._inside(original, protected), original, protected)
+        value = float(shares.mean())
         out: dict[str, Any] = {
             "value": value,
-            "interval": list(wilson(value * len(found), len(found))),
+            "interval": list(wilson(value * len(shares), len(shares))),
             "baseline": self._baseline(original, protected),
-            "records": len(found),
+            "records": len(shares),
         }
         if self.window != "joint":
             names = self._names(original, protected)
-            out["columns"] = dict(zip(names, found.mean(axis=0).tolist(), strict=True))
+            out["columns"] = dict(zip(names, shares.mean(axis=0).tolist(), strict=True))
         return out
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
         """The share of disclosed values of each protected record."""
         import polars as pl
 
-        found = self._inside(original, protected)
-        return pl.DataFrame({"risk": found if found.ndim == 1 else found.mean(axis=1)})
+        inside = self._inside(original, protected)
+        return pl.DataFrame({"risk": inside if inside.ndim == 1 else inside.mean(axis=1)})
 
     def _means(self, inside: NDArray[np.float64], original: Table, protected: Table) -> NDArray[np.float64]:
         """The mean of each person's records, column by column."""

@@ -54,18 +54,18 @@ class JoinAttack(Attack):
 
     def value(self, original: Table, protected: Table) -> float:
         """Expected share of external people who are found rightly."""
-        found = self.people(original, protected)
-        return float(found["risk"].mean() or 0.0) if len(found) else 0.0  # type: ignore[arg-type]
+        people = self.people(original, protected)
+        return float(people["risk"].mean() or 0.0) if len(people) else 0.0  # type: ignore[arg-type]
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """Unique, ambiguous and missing joins; how many claims are right and false, with an interval; the guess."""
         from celosia.mathematics.statistics.intervals import wilson
         from celosia.views.persons import released_persons
 
-        found = self.people(original, protected)
-        joined, right = found["joined"].to_numpy(), found["right"]
-        n = len(found)
-        value = float(found["risk"].sum()) / n if n else 0.0
+        people = self.people(original, protected)
+        joined, right = people["joined"].to_numpy(), people["right"]
+        n = len(people)
+        value = float(people["risk"].sum()) / n if n else 0.0
         out: dict[str, Any] = {
             "value": value,
             "interval": list(wilson(value * n, n)),

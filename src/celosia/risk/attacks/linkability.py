@@ -61,10 +61,10 @@ class Linkability(Attack):
         import polars as pl
 
         _, people, linked = self._attack(original, protected)
-        found: list[bool | None] = [None] * len(original)
+        linked_by_record: list[bool | None] = [None] * len(original)
         for person, hit in zip(people.tolist(), linked.tolist(), strict=True):
-            found[person] = hit
-        return pl.DataFrame({"linked": pl.Series(found, dtype=pl.Boolean)})
+            linked_by_record[person] = hit
+        return pl.DataFrame({"linked": pl.Series(linked_by_record, dtype=pl.Boolean)})
 
     def _attack(self, original: Table, protected: Table) -> tuple[AttackOutcome, NDArray[np.int64], NDArray[np.bool_]]:
         from celosia.mathematics.disclosure.attack_outcome import AttackOutcome

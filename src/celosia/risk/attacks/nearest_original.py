@@ -104,14 +104,14 @@ class NearestOriginal(Attack):
         from celosia.views.persons import person_codes, some_persons
 
         names = known_columns(people[0], release, self.columns, numbers=False)
-        *known, released = encode([*people, release], names).tables
+        *originals, released = encode([*people, release], names).tables
         some = released.take(rows)
         persons = [person_codes(table) for table in people]
         size = min(len(np.unique(person)) for person in persons)
-        widths = ranges(*(table.numbers for table in known))
-        found = []
-        for table, person in zip(known, persons, strict=True):
+        widths = ranges(*(table.numbers for table in originals))
+        distances = []
+        for table, person in zip(originals, persons, strict=True):
             cut = table.take(some_persons(person, size, rng))
             distance = gower_nearest((some.numbers, some.codes), (cut.numbers, cut.codes), widths, 1, rng)[1]
-            found.append(distance[:, 0] / len(names))
-        return found
+            distances.append(distance[:, 0] / len(names))
+        return distances

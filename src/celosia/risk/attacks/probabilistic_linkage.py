@@ -72,7 +72,7 @@ class ProbabilisticLinkage(Attack):
         n = len(next(iter(chances.values())))
         names = self._names(original, protected)[: counts[-1]]
         _, weights, matches = self._matched(original, protected, counts[-1])
-        found: dict[str, Any] = {
+        evidence: dict[str, Any] = {
             "value": value,
             "interval": list(wilson(value * n, n)),
             "baseline": linked.guess(),
@@ -83,12 +83,12 @@ class ProbabilisticLinkage(Attack):
             "matches": weights.share * float(weights.counts.sum()),
         }
         if self.known:
-            found["known"] = {str(k): float(credit.mean()) for k, credit in chances.items()}
+            evidence["known"] = {str(k): float(credit.mean()) for k, credit in chances.items()}
         if self.false_link is not None:
             upper, lower = thresholds(weights, self.false_link, self.missed_link)
-            found["links"] = float(linked.means(matches.score >= upper).mean())
-            found["thresholds"] = [x if math.isfinite(x) else None for x in (upper, lower)]
-        return found
+            evidence["links"] = float(linked.means(matches.score >= upper).mean())
+            evidence["thresholds"] = [x if math.isfinite(x) else None for x in (upper, lower)]
+        return evidence
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
         """Chance of a right link, the linked record, its score, and how many tie, for each record that is linked."""

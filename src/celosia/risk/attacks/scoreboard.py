@@ -91,9 +91,9 @@ class Scoreboard(Attack):
         """The share with its interval, right and wrong claims, the guess, and claims about people who are not there."""
         from celosia.mathematics.statistics.intervals import wilson
 
-        known, best, stands, persons = self._tried(original, protected)
+        knowledge, best, stands, persons = self._tried(original, protected)
         claimed = stands[:, 0] >= self.eccentricity
-        right = claimed & (best == known.target)
+        right = claimed & (best == knowledge.target)
         tried, absent = len(best), stands[:, 1] >= self.eccentricity
         return {
             "value": float(right.mean()),
@@ -104,7 +104,7 @@ class Scoreboard(Attack):
             "attacks": tried,
             "right": int(right.sum()),
             "wrong": int((claimed & ~right).sum()),
-            "best": float((best == known.target).mean()),
+            "best": float((best == knowledge.target).mean()),
         }
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
@@ -113,11 +113,11 @@ class Scoreboard(Attack):
 
         from celosia.views.persons import person_codes
 
-        known, best, stands, _ = self._tried(original, protected)
+        knowledge, best, stands, _ = self._tried(original, protected)
         person = person_codes(original)
         risk, out = np.full(int(person.max(initial=0)) + 1, np.nan), np.full(int(person.max(initial=0)) + 1, np.nan)
-        risk[known.target] = (stands[:, 0] >= self.eccentricity) & (best == known.target)
-        out[known.target] = stands[:, 0]
+        risk[knowledge.target] = (stands[:, 0] >= self.eccentricity) & (best == knowledge.target)
+        out[knowledge.target] = stands[:, 0]
         return pl.DataFrame({"risk": risk[person], "eccentricity": out[person]}).fill_nan(None)
 
     def draw(self, original: Table, protected: Table) -> Known:
@@ -144,8 +144,8 @@ class Scoreboard(Attack):
             ends.append(ends[-1] + len(rows))
         rows, replaced = np.concatenate(picked), np.concatenate(fake)
         noisy = values[rows] + rng.uniform(-1, 1, (len(rows), values.shape[1])) * self._errors()
-        found = np.where(replaced >= 0, replaced, item[rows])
-        return Known(people[chosen].astype(np.int64), np.array(ends, dtype=np.int64), found.astype(np.int64), noisy)
+        believed = np.where(replaced >= 0, replaced, item[rows])
+        return Known(people[chosen].astype(np.int64), np.array(ends, dtype=np.int64), believed.astype(np.int64), noisy)
 
     def _tried(self, original: Table, protected: Table) -> tuple[Known, Ints, Floats, int]:
         return protected.cached((str(self), Same(original)), lambda: self._run(original, protected))
@@ -153,22 +153,22 @@ class Scoreboard(Attack):
     def _run(self, original: Table, protected: Table) -> tuple[Known, Ints, Floats, int]:
         from celosia.mathematics.kernels.neighbours.scoreboard import scoreboard
 
-        known = self.draw(original, protected)
+        knowledge = self.draw(original, protected)
         person, item, values = self._held(original, protected)[1]
         everybody, number = np.unique(person, return_inverse=True)
         order = np.lexsort((number, item))
-        width = max(int(item.max(initial=-1)), int(known.item.max(initial=-1))) + 1
+        width = max(int(item.max(initial=-1)), int(knowledge.item.max(initial=-1))) + 1
         begin = np.zeros(width + 1, dtype=np.int64)
         np.cumsum(np.bincount(item, minlength=width), out=begin[1:])
         pairs = np.unique(item * (len(everybody) + 1) + number) // (len(everybody) + 1)
         support = np.bincount(pairs, minlength=width)
-        target = np.searchsorted(everybody, known.target)
-        there = (target < len(everybody)) & (everybody[np.minimum(target, len(everybody) - 1)] == known.target)
+        target = np.searchsorted(everybody, knowledge.target)
+        there = (target < len(everybody)) & (everybody[np.minimum(target, len(everybody) - 1)] == knowledge.target)
         best, stands = scoreboard(
             begin, number[order].astype(np.int64), values[order], 1 / np.log(np.maximum(support, 2)), self._scales(),
-            known.begin, known.item, known.values, np.where(there, target, -1), len(everybody),
+            knowledge.begin, knowledge.item, knowledge.values, np.where(there, target, -1), len(everybody),
         )  # fmt: skip
-        return known, everybody[best], stands, len(everybody)
+        return knowledge, everybody[best], stands, len(everybody)
 
     def _errors(self) -> Floats:
         return self._of_values(self.rating_error, self.day_error)
@@ -217,13 +217,13 @@ def _coded(listed: list[pl.DataFrame], persons: tuple[Ints, Ints]) -> list[tuple
     import polars as pl
 
     names = pl.concat([frame.select("item") for frame in listed]).unique().sort("item").with_row_index("code")
-    found = []
+    coded = []
     for frame, person in zip(listed, persons, strict=True):
         code = frame.select("item").join(names, on="item", how="left", maintain_order="left")["code"]
         values = [frame[name].to_numpy() for name in frame.columns if name not in {"row", "item"}]
         stacked = np.column_stack([*values, np.empty((len(frame), 0))])
-        found.append((person[frame["row"].to_numpy()], code.to_numpy().astype(np.int64), stacked))
-    return found
+        coded.append((person[frame["row"].to_numpy()], code.to_numpy().astype(np.int64), stacked))
+    return coded
 
 
 def _number(column: pl.Series) -> pl.Series:

@@ -105,7 +105,7 @@ class SinglingOut(Attack):
         if self.control is not None:
             tables.append(open_people(self.control, original))
         coded = encode(tables, names).tables
-        return [People(known, person_codes(table)) for known, table in zip(coded, tables, strict=True)]
+        return [People(cells, person_codes(table)) for cells, table in zip(coded, tables, strict=True)]
 
 
 class People(NamedTuple):

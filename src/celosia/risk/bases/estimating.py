@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.errors import NotApplicable
 from celosia.risk.bases.linking import _ColumnAttack
-from celosia.risk.bases.transparency import PublicStep, Reached
+from celosia.risk.bases.transparency import Reached
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,14 +24,6 @@ class _EstimatingAttack(_ColumnAttack):
 
     within: float = Field(default=0.1, gt=0, description="standard deviations within which a value is disclosed")
     discloses: ClassVar[Literal["identity", "value"]] = "value"
-
-    def last_steps(self, original: Table, protected: Table) -> dict[str, PublicStep]:
-        """The columns that hold numbers in both tables, each with the last step that changed it."""
-        steps = {name: found[-1] for name, found in self.changed(original, protected).items()}
-        for name in steps:
-            if not all(table.column(name).dtype.is_numeric() for table in (original, protected)):
-                raise NotApplicable(f"{self.name}: column {name!r} does not hold numbers in both tables.")
-        return steps
 
     def disclosed(
         self, original: Table, protected: Table, names: Sequence[str], guess: Floats, parts: Mapping[str, Any]

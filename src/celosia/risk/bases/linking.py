@@ -32,15 +32,23 @@ class _ColumnAttack(_InformedAttack):
 
     def changed(self, original: Table, protected: Table) -> dict[str, tuple[PublicStep, ...]]:
         """The known columns that were changed, each with the steps that changed it; refused when there are none."""
-        known = original.names if self.columns is None else self.columns
-        found: dict[str, tuple[PublicStep, ...]] = {}
+        readable = original.names if self.columns is None else self.columns
+        steps: dict[str, tuple[PublicStep, ...]] = {}
         for step in self.steps(protected):
             for name in step.columns:
-                if name in known and name in original.names and name in protected.names:
-                    found[name] = (*found.get(name, ()), step)
-        if not found:
+                if name in readable and name in original.names and name in protected.names:
+                    steps[name] = (*steps.get(name, ()), step)
+        if not steps:
             raise NotApplicable(f"{self.name}: none of the columns that the intruder knows was changed by the method.")
-        return found
+        return steps
+
+    def last_steps(self, original: Table, protected: Table) -> dict[str, PublicStep]:
+        """The changed columns, each with the last step that changed it; refused when one holds no numbers."""
+        steps = {name: changes[-1] for name, changes in self.changed(original, protected).items()}
+        for name in steps:
+            if not all(table.column(name).dtype.is_numeric() for table in (original, protected)):
+                raise NotApplicable(f"{self.name}: column {name!r} does not hold numbers in both tables.")
+        return steps
 
 
 class _LinkingAttack(_ColumnAttack):
@@ -62,10 +70,10 @@ class _LinkingAttack(_ColumnAttack):
         )
 
     def spread(self, original: Table, values: NDArray[Any]) -> Floats:
-        """What was found for the attacked records, one entry per record; NaN for those that were not attacked."""
-        found = np.full(len(original), np.nan)
-        found[self.attacked(original)] = values
-        return found
+        """Values of the attacked records, spread to one entry per record; NaN for those that were not attacked."""
+        by_record = np.full(len(original), np.nan)
+        by_record[self.attacked(original)] = values
+        return by_record
 
     def own(self, original: Table, protected: Table) -> Own:
         """The protected records of the person of each attacked record."""

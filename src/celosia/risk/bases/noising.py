@@ -58,11 +58,8 @@ class Noised:
 
 def noised(attack: _ColumnAttack, original: Table, protected: Table) -> Noised:
     """What is known about the columns that got noise, by the last step that changed them."""
-    steps = {name: found[-1] for name, found in attack.changed(original, protected).items()}
+    steps = attack.last_steps(original, protected)
     names = list(steps)
-    for name in names:
-        if not all(table.column(name).dtype.is_numeric() for table in (original, protected)):
-            raise NotApplicable(f"{attack.name}: column {name!r} does not hold numbers in both tables.")
     y = protected.numeric(names)
     factors = np.array([steps[name].method == "multiplicative-noise" for name in names])
     zeros = np.array([bool(steps[name].parameters.get("keep_zeros")) for name in names])
@@ -94,20 +91,20 @@ def _covariance(step: PublicStep, names: list[str], y: Floats) -> Floats:
     p = float(step.parameters["p"])
     published: Mapping[str, Any] = step.evidence
     if step.method == "noise":
-        known = published.get("noise_variance")
-        variances = np.nanvar(y, axis=0) * p / (1 + p) if known is None else [known[name] for name in names]
+        stated = published.get("noise_variance")
+        variances = np.nanvar(y, axis=0) * p / (1 + p) if stated is None else [stated[name] for name in names]
         return np.diag(np.asarray(variances, dtype=np.float64))
     if step.method == "multiplicative-noise":
-        known = published.get("factor_deviation")
+        deviations = published.get("factor_deviation")
         variance = np.nanvar(y, axis=0) / (1 + p)  # that of the original: the noise adds p of it
         factor = p * variance / (np.nanmean(y * y, axis=0) - p * variance)
-        square = factor if known is None else np.array([known[name] ** 2 for name in names])
+        square = factor if deviations is None else np.array([deviations[name] ** 2 for name in names])
         return np.diag(np.log1p(square))
     if step.method == "orthogonal-mask":
         kept = 1 - p / 2
         return covariance(y) * (1 - kept**2) / kept**2
-    known = published.get("noise_covariance")
-    if known is None:
+    matrix = published.get("noise_covariance")
+    if matrix is None:
         return covariance(y) * (p if step.parameters["keep_variance"] else p / (1 + p))
     place = [step.columns.index(name) for name in names]
-    return np.asarray(known, dtype=np.float64)[np.ix_(place, place)]
+    return np.asarray(matrix, dtype=np.float64)[np.ix_(place, place)]

@@ -56,7 +56,7 @@ class _ReachingAttack(Attack):
         reached = self._reached(original, protected)
         chance = self._by_person(original, reached.risk)
         value, n = float(chance.mean()), len(chance)
-        found: dict[str, Any] = {
+        evidence: dict[str, Any] = {
             "value": value,
             "interval": list(wilson(value * n, n)),
             "baseline": reached.baseline,
@@ -64,10 +64,10 @@ class _ReachingAttack(Attack):
         }
         if reached.control is not None:
             control = float(self._by_person(original, reached.control).mean())
-            found["control"] = control
-            found["control_interval"] = list(wilson(control * n, n))
-            found["better_than_control"] = newcombe((value * n, n), (control * n, n))[0] > 0
-        return {**found, **reached.parts}
+            evidence["control"] = control
+            evidence["control_interval"] = list(wilson(control * n, n))
+            evidence["better_than_control"] = newcombe((value * n, n), (control * n, n))[0] > 0
+        return {**evidence, **reached.parts}
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
         """The chance of success with each record of the original, and what belongs to it."""

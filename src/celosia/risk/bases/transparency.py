@@ -80,29 +80,29 @@ class _InformedAttack(_ReachingAttack):
     @model_validator(mode="after")
     def _readable(self) -> _InformedAttack:
         if self.method is not None and self.method.name not in self.reads:
-            known = ", ".join(self.reads)
-            raise ParameterError(f"{self.name}: the method must be one of {known}, got {self.method.name}.")
+            readable = ", ".join(self.reads)
+            raise ParameterError(f"{self.name}: the method must be one of {readable}, got {self.method.name}.")
         return self
 
     def steps(self, protected: Table) -> tuple[PublicStep, ...]:
         """The steps that the intruder has read about; refused when there is none."""
         if self.method is not None:
             return (PublicStep.of({"step": self.method.name, "parameters": self.method.public_spec()}),)
-        found = public_steps(protected, self.reads)
-        if not found:
+        steps = public_steps(protected, self.reads)
+        if not steps:
             raise NotApplicable(
                 f"{self.name}: no step of the protected table is one of {', '.join(self.reads)}; give the method, "
                 "with its parameters as the certificate states them."
             )
-        return found
+        return steps
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The value with its interval, what guessing reaches, and what the same intruder reaches uninformed."""
-        found = super().evidence(original, protected)
-        found["read"] = list(dict.fromkeys(step.method for step in self.steps(protected)))
-        if "better_than_control" in found:
-            found["due_to_the_certificate"] = found.pop("better_than_control")
-        return found
+        evidence = super().evidence(original, protected)
+        evidence["read"] = list(dict.fromkeys(step.method for step in self.steps(protected)))
+        if "better_than_control" in evidence:
+            evidence["due_to_the_certificate"] = evidence.pop("better_than_control")
+        return evidence
 
 
 __all__ = ["PublicStep", "Reached", "public_steps", "wanted_column"]

@@ -67,8 +67,8 @@ class AttributeDisclosure(Attack):
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The share with its interval, what guessing reaches, and the control."""
-        known, target = self._columns(original, protected)
-        return {**self._attack(original, protected)[0].evidence(), "known": known, "target": target}
+        given, target = self._columns(original, protected)
+        return {**self._attack(original, protected)[0].evidence(), "known": given, "target": target}
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
         """The share of wanted values of each record that are found; missing for people who were not tried."""
@@ -85,15 +85,15 @@ class AttributeDisclosure(Attack):
 
         def make() -> tuple[AttackOutcome, NDArray[np.int64], Floats]:
             rng = np.random.default_rng(self.seed)
-            found = []
+            tries = []
             for table in [original] if self.control is None else [original, open_people(self.control, original)]:
                 person = person_codes(table)
                 rows = some_persons(person, self.attacks, rng)
                 right, guess = self._right(original, table, protected, rows)
-                found.append((rows, right, by_person(right, person[rows]), by_person(guess, person[rows])))
-            rows, right, tried, guess = found[0]
-            other = None if len(found) == 1 else float(found[1][2].sum())
-            trials = 0 if len(found) == 1 else len(found[1][2])
+                tries.append((rows, right, by_person(right, person[rows]), by_person(guess, person[rows])))
+            rows, right, tried, guess = tries[0]
+            other = None if len(tries) == 1 else float(tries[1][2].sum())
+            trials = 0 if len(tries) == 1 else len(tries[1][2])
             return AttackOutcome(float(tried.sum()), len(tried), float(guess.mean()), other, trials), rows, right
 
         return protected.cached((str(self), Same(self.control), Same(original)), make)
@@ -104,24 +104,24 @@ class AttributeDisclosure(Attack):
 
         shared = known_columns(original, protected, None, numbers=False)
         steps = [step.parameters for step in public_steps(protected, self.reads)]
-        kept = [name for given in steps for name in given.get("independent") or ()]
-        made = [name for given in steps for name in given.get("dependent") or ()]
+        kept = [name for parameters in steps for name in parameters.get("independent") or ()]
+        synthetic = [name for parameters in steps for name in parameters.get("dependent") or ()]
         sensitive = [name for name in shared if name in original.schema.sensitive]
-        target = list(self.target or made or sensitive or shared[(len(shared) + 1) // 2 :])
-        known = list(self.known or [name for name in kept if name not in target] or original.schema.quasi or shared)
-        known = [name for name in known if name in shared and name not in target]
-        if not known or not target:
+        target = list(self.target or synthetic or sensitive or shared[(len(shared) + 1) // 2 :])
+        given = list(self.known or [name for name in kept if name not in target] or original.schema.quasi or shared)
+        given = [name for name in given if name in shared and name not in target]
+        if not given or not target:
             raise NotApplicable("attribute-disclosure: name the columns that are known and those that are wanted.")
-        return known, target
+        return given, target
 
     def _right(self, original: Table, people: Table, release: Table, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """For some people the share of wanted values that are found, and that a guess finds."""
         from celosia.views.comparing.encoding import encode
 
-        known, target = self._columns(original, release)
+        given, target = self._columns(original, release)
         wanted = encode([people, release], target)
         theirs, shown = wanted.tables[0].take(rows), wanted.tables[1]
-        predicted = self._predicted(people, release, rows, known, shown.numbers, shown.codes)
+        predicted = self._predicted(people, release, rows, given, shown.numbers, shown.codes)
         with np.errstate(invalid="ignore"):
             reach = self.tolerance * np.nanstd(shown.numbers, axis=0)
             near = np.abs(predicted[0] - theirs.numbers) <= reach
@@ -135,14 +135,14 @@ class AttributeDisclosure(Attack):
         people: Table,
         release: Table,
         rows: NDArray[np.int64],
-        known: list[str],
+        given: list[str],
         numbers: Floats,
         codes: NDArray[np.int32],
     ) -> tuple[Floats, NDArray[np.int32]]:
         from celosia.mathematics.disclosure.synthetic_attacks import gower_nearest, ranges
         from celosia.views.comparing.encoding import encode
 
-        ours, theirs = encode([people, release], known).tables
+        ours, theirs = encode([people, release], given).tables
         some = ours.take(rows)
         rng = np.random.default_rng(self.seed)
         widths = ranges(theirs.numbers)

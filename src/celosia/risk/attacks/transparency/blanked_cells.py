@@ -57,7 +57,7 @@ class BlankedCells(_InformedAttack):
         rows = positions(original, protected)
         codes = {name: _shared(original, protected, name, rows) for name in quasi}
         total = np.zeros(len(rows))
-        found = {"risk": np.zeros(len(rows)), "control": np.zeros(len(rows))}
+        hits_by = {"risk": np.zeros(len(rows)), "control": np.zeros(len(rows))}
         guess = []
         for name in self.columns or quasi:
             truth, shown = codes[name]
@@ -68,15 +68,15 @@ class BlankedCells(_InformedAttack):
             others = np.column_stack([codes[other][1] for other in quasi if other != name])
             informed, plain = _filled(others, shown, blank, count, k)
             total[blank] += 1
-            found["risk"][blank] += informed == truth[blank]
-            found["control"][blank] += plain == truth[blank]
+            hits_by["risk"][blank] += informed == truth[blank]
+            hits_by["control"][blank] += plain == truth[blank]
             guess += [float((truth[blank] == count.argmax()).mean())] * len(blank)
         spread = {}
-        for what, hits in found.items():
+        for what, right in hits_by.items():
             spread[what] = np.zeros(len(original))
-            spread[what][rows] = np.divide(hits, total, out=np.zeros_like(hits), where=total > 0)
+            spread[what][rows] = np.divide(right, total, out=np.zeros_like(right), where=total > 0)
         cells = int(total.sum())
-        share = {what: float(hits.sum() / cells) if cells else 0.0 for what, hits in found.items()}
+        share = {what: float(right.sum() / cells) if cells else 0.0 for what, right in hits_by.items()}
         facts: dict[str, Any] = {"cells": cells, "share": share["risk"], "share_control": share["control"]}
         weight = float((total > 0).mean())
         baseline = float(np.mean(guess)) * weight if guess else 0.0
@@ -144,5 +144,5 @@ def _first_free(ruled_out: Ints, wanted: Ints, width: int) -> Ints:
     free = size.astype(np.int64)
     free[np.searchsorted(keys, gapped)] = place[gaps[first]]
     at = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
-    found = np.where(keys[at] == wanted, free[at], 0)
-    return np.where(found < width, found, 0)
+    lowest = np.where(keys[at] == wanted, free[at], 0)
+    return np.where(lowest < width, lowest, 0)

@@ -43,8 +43,8 @@ class CategoryPosterior(_ColumnAttack):
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"ill": ["no"] * 900 + ["yes"] * 100}))
     >>> protected = celosia.protect(table, "randomised-response(columns=[ill], q=0.5)")
-    >>> found = CategoryPosterior().evidence(table, protected)
-    >>> found["value"] > found["control"]
+    >>> evidence = CategoryPosterior().evidence(table, protected)
+    >>> evidence["value"] > evidence["control"]
     True
     """
 
@@ -56,7 +56,7 @@ class CategoryPosterior(_ColumnAttack):
         from celosia.table.pairing import positions
 
         rows = positions(original, protected)
-        last = {name: found[-1] for name, found in self.changed(original, protected).items()}
+        last = {name: steps[-1] for name, steps in self.changed(original, protected).items()}
         hits: dict[str, list[Floats]] = {"guess": [], "blind": [], "released": []}
         right, expected = {}, {}
         for name, step in last.items():
@@ -79,10 +79,10 @@ class CategoryPosterior(_ColumnAttack):
     def _shares(self, original: Table, rows: Ints, columns: list[Floats]) -> Floats:
         """The mean over the known cells of each record of the original; 0 where there is none."""
         cells = np.column_stack(columns)
-        known = ~np.isnan(cells)
-        found = np.zeros(len(original))
-        found[rows] = np.where(known, cells, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-        return found
+        filled = ~np.isnan(cells)
+        shares = np.zeros(len(original))
+        shares[rows] = np.where(filled, cells, 0.0).sum(axis=1) / np.maximum(filled.sum(axis=1), 1)
+        return shares
 
 
 def _coded(original: Table, protected: Table, name: str, step: PublicStep) -> tuple[list[str], Ints, Ints]:
@@ -135,8 +135,8 @@ def _matrix(step: PublicStep, name: str, labels: Sequence[str], counts: Floats) 
         facts: dict[str, Any] = step.evidence.get("columns", {}).get(name, {})
         many = int(facts.get("categories", size))
         q = step.parameters["q"]
-        known = truth(float(step.parameters["epsilon"]), many) if q is None else float(q)
-        return response_matrix(known, size)
+        honesty = truth(float(step.parameters["epsilon"]), many) if q is None else float(q)
+        return response_matrix(honesty, size)
     whole = np.eye(size)
     published = step.evidence.get("matrices", {}).get(name)
     if published:

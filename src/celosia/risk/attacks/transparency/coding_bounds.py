@@ -42,8 +42,8 @@ class CodingBounds(_EstimatingAttack):
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"income": list(range(1000, 3000, 7))}))
     >>> protected = celosia.protect(table, "round(columns=[income], base=100, way=down)")
-    >>> found = CodingBounds(within=0.08).evidence(table, protected)
-    >>> round(found["value"], 2), round(found["control"], 2)
+    >>> evidence = CodingBounds(within=0.08).evidence(table, protected)
+    >>> round(evidence["value"], 2), round(evidence["control"], 2)
     (0.93, 0.47)
     """
 
@@ -81,12 +81,12 @@ def _undone(step: PublicStep, low: Floats, high: Floats, guess: Floats, y: Float
         return low - below * base, high + above * base, guess + (above - below) / 2 * base
     side = 1.0 if step.method == "top-code" else -1.0
     given, put = (step.parameters[name] for name in ("value", "replacement"))
-    known = side * y[~np.isnan(y)]
-    coded = side * float(put if put is not None else given if given is not None else side * known.max(initial=-np.inf))
-    inner = known[known != coded] if put is not None else known
+    shown = side * y[~np.isnan(y)]
+    coded = side * float(put if put is not None else given if given is not None else side * shown.max(initial=-np.inf))
+    inner = shown[shown != coded] if put is not None else shown
     limit = side * float(given) if given is not None else inner.max(initial=-np.inf)
     hit = side * y == coded
-    tail = known[(known < limit) & (known >= np.median(known))] if len(known) else known
+    tail = shown[(shown < limit) & (shown >= np.median(shown))] if len(shown) else shown
     beyond = float(tail.mean() - tail.min()) if len(tail) else 0.0
     ends = (limit, np.inf) if side > 0 else (-np.inf, -limit)
     guess = np.where(hit, side * (limit + beyond), guess)

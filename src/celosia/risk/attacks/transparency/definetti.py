@@ -41,8 +41,8 @@ class Definetti(_InformedAttack):
     >>> data = pl.DataFrame({"sex": sex, "ill": [{"f": "a", "m": "b"}[x] for x in sex[:40]] + ["a", "c"] * 10})
     >>> table = celosia.read(data, celosia.Schema.of(quasi=["sex"], sensitive=["ill"]))
     >>> release = celosia.protect(table, "anatomise(l=2, groups=buckets)", seed=1)
-    >>> found = Definetti().evidence(table, release)
-    >>> found["value"] > found["control"]
+    >>> evidence = Definetti().evidence(table, release)
+    >>> evidence["value"] > evidence["control"]
     True
     """
 
@@ -63,11 +63,11 @@ class Definetti(_InformedAttack):
         rows = positions(original, protected)
         truth = original.encoded(wanted_column(self.name, original, self.target)).codes.astype(np.int64)
         group = np.unique(protected.encoded(self.group).codes, return_inverse=True)[1].astype(np.int64)
-        found = assigned(self._features(original, protected), group, truth[rows])
+        assignment = assigned(self._features(original, protected), group, truth[rows])
         share = np.bincount(truth[rows]) / len(rows)
         risk, control = np.zeros(len(original)), np.zeros(len(original))
-        risk[rows] = credit(found, found.chance, truth[rows])
-        control[rows] = credit(found, found.share, truth[rows])
+        risk[rows] = credit(assignment, assignment.chance, truth[rows])
+        control[rows] = credit(assignment, assignment.share, truth[rows])
         return Reached(risk, float(share.max()), control, {}, {"groups": int(group.max(initial=-1)) + 1})
 
     def _features(self, original: Table, protected: Table) -> list[Ints]:

@@ -56,15 +56,15 @@ class DegreeInversion(_InformedAttack):
     tolerance: float = Field(default=0.05, gt=0, description="how near a number must be, in standard deviations")
     seed: int = Field(default=0, ge=0, description="seed of the choice of known people")
 
-    def known(self, original: Table) -> NDArray[np.bool_]:
+    def taught(self, original: Table) -> NDArray[np.bool_]:
         """The records of the people whose number the intruder knows."""
         from celosia.views.persons import person_codes, some_persons
 
         person = person_codes(original)
         wanted = max(round(self.external * len(np.unique(person))), 1)
-        found = np.zeros(len(original), dtype=np.bool_)
-        found[some_persons(person, wanted, np.random.default_rng(self.seed))] = True
-        return found
+        mask = np.zeros(len(original), dtype=np.bool_)
+        mask[some_persons(person, wanted, np.random.default_rng(self.seed))] = True
+        return mask
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Turn the degrees back."""
@@ -77,24 +77,26 @@ class DegreeInversion(_InformedAttack):
         rows = positions(original, protected)
         shown = self._degrees(protected, name)
         label = np.unique(protected.encoded(name).codes, return_inverse=True)[1]
-        known = (self.known(original) & np.isfinite(truth))[rows]
-        if not known.any():
+        taught = (self.taught(original) & np.isfinite(truth))[rows]
+        if not taught.any():
             raise NotApplicable("degree-inversion: nobody's number is known; there are too few records with one.")
         x = truth[rows]
         place = np.column_stack([APART * label, shown])
-        k = min(self.neighbours, int(known.sum()))
-        nearest = cKDTree(place[known]).query(place[~known], k=list(range(1, k + 1)))[1]
+        k = min(self.neighbours, int(taught.sum()))
+        nearest = cKDTree(place[taught]).query(place[~taught], k=list(range(1, k + 1)))[1]
         reach = self.tolerance * float(np.nanstd(truth))
         risk, control = np.zeros(len(original)), np.zeros(len(original))
-        asked = rows[~known]
+        asked = rows[~taught]
         with np.errstate(invalid="ignore", divide="ignore"):
-            means = np.bincount(label[known], x[known], label.max() + 1) / np.bincount(
-                label[known], minlength=label.max() + 1
+            means = np.bincount(label[taught], x[taught], label.max() + 1) / np.bincount(
+                label[taught], minlength=label.max() + 1
             )
-            risk[asked] = np.abs(x[known][nearest].mean(axis=1) - x[~known]) <= reach
-            control[asked] = np.abs(means[label[~known]] - x[~known]) <= reach
-            guess = float((np.abs(x[known].mean() - x[~known]) <= reach).mean()) if len(asked) else 0.0
-        return Reached(risk, guess, control, {}, {"degrees": shown.shape[1], "column": name, "known": int(known.sum())})
+            risk[asked] = np.abs(x[taught][nearest].mean(axis=1) - x[~taught]) <= reach
+            control[asked] = np.abs(means[label[~taught]] - x[~taught]) <= reach
+            guess = float((np.abs(x[taught].mean() - x[~taught]) <= reach).mean()) if len(asked) else 0.0
+        return Reached(
+            risk, guess, control, {}, {"degrees": shown.shape[1], "column": name, "known": int(taught.sum())}
+        )
 
     def _degrees(self, protected: Table, name: str) -> Floats:
         if self.degrees is not None:

@@ -63,17 +63,17 @@ class GroupIntersection(_LinkingAttack):
 
         blocks = self._blocks(original, protected)
         axes = [axis for step, names in blocks for axis in self._axes(original, protected, step, names)]
-        found = likeliest_groups(axes, self.own(original, protected))
+        likeliest = likeliest_groups(axes, self.own(original, protected))
         names = [name for _, columns in blocks for name in columns]
-        alone = self.spread(original, (found.tied == 1) & (found.own == 1))
+        alone = self.spread(original, (likeliest.tied == 1) & (likeliest.own == 1))
         return Reached(
-            self.spread(original, found.chance),
+            self.spread(original, likeliest.chance),
             self.guess(original, protected),
             self.uninformed(original, protected, names),
-            {"candidates": self.spread(original, found.tied)},
+            {"candidates": self.spread(original, likeliest.tied)},
             {
                 "single": float(self._by_person(original, alone).mean()),
-                "candidates": float(found.tied.mean()),
+                "candidates": float(likeliest.tied.mean()),
                 "blocks": sum(len(columns) if step.method in RUNS else 1 for step, columns in blocks),
                 "columns": names,
             },

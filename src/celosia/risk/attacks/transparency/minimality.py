@@ -97,9 +97,9 @@ class Minimality(_InformedAttack):
         there = pair[place] == group[record] * width + value + 2 * width
         share = np.where(there, count[place], 0) / np.bincount(group + 2)[group[record] + 2]
         chance = kept[alike[record] * width + value] / np.bincount(alike)[alike[record]]
-        found = Assigned(record, value, chance + share, share)  # the share counts as one world
+        assignment = Assigned(record, value, chance + share, share)  # the share counts as one world
         released = group > -2
-        risk, control = (np.where(released, credit(found, c, truth), 0.0) for c in (found.chance, share))
+        risk, control = (np.where(released, credit(assignment, c, truth), 0.0) for c in (assignment.chance, share))
         baseline = float(np.bincount(truth).max() / len(truth))
         return Reached(risk, baseline, control, {}, {"accepted": accepted, "finer": len(finer)})
 
@@ -139,8 +139,8 @@ def _labels(table: Table, name: str, level: int) -> NDArray[Any]:
     """The labels of a column at a level; a missing value stays missing."""
     levels = table.levels(name)
     labels = np.array([*levels.categories(level), None], dtype=object)
-    found: NDArray[Any] = labels[np.append(levels.codes(level), len(labels) - 1)[table.codes(name)[0]]]
-    return found
+    shown: NDArray[Any] = labels[np.append(levels.codes(level), len(labels) - 1)[table.codes(name)[0]]]
+    return shown
 
 
 def _fails(table: Table, name: str, world: Ints, original: Table, require: tuple[Model, ...], most: float) -> bool:

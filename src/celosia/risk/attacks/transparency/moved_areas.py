@@ -42,8 +42,8 @@ class MovedAreas(_LinkingAttack):
     >>> data = pl.DataFrame({"area": rng.choice(list("NESW"), 400), "age": rng.integers(0, 200, 400)})
     >>> table = celosia.read(data, celosia.Schema.of(quasi=["area", "age"]))
     >>> protected = celosia.protect(table, "record-swap(geography=[area], risk=[age], k=3)", seed=1)
-    >>> found = MovedAreas().evidence(table, protected)
-    >>> found["value"] > 2 * found["control"]
+    >>> evidence = MovedAreas().evidence(table, protected)
+    >>> evidence["value"] > 2 * evidence["control"]
     True
     """
 
@@ -90,13 +90,13 @@ class MovedAreas(_LinkingAttack):
         """The alike records of both tables as codes, and their areas from coarse to fine, each within the one above."""
         geography = tuple(step.parameters["geography"])
         risk = tuple(step.parameters["risk"]) or tuple(n for n in original.schema.need_quasi() if n not in geography)
-        known = risk if self.columns is None else tuple(name for name in risk if name in self.columns)
-        lacking = [name for name in (*known, *geography) if name not in protected.names or name not in original.names]
-        if lacking or not known:
+        alike = risk if self.columns is None else tuple(name for name in risk if name in self.columns)
+        lacking = [name for name in (*alike, *geography) if name not in protected.names or name not in original.names]
+        if lacking or not alike:
             what = f"column {lacking[0]!r} was not released" if lacking else "the intruder knows no column that stays"
             raise NotApplicable(f"{self.name}: {what}.")
         levels = [strata(original, protected, geography[: h + 1]) for h in range(len(geography))]
-        return strata(original, protected, known), levels
+        return strata(original, protected, alike), levels
 
 
 def _count(alike: Level, level: Level | None, rows: Ints) -> Ints:

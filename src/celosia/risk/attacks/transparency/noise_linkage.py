@@ -37,8 +37,8 @@ class NoiseLinkage(_LinkingAttack):
     >>> x = rng.multivariate_normal([0, 0], [[1, 0.95], [0.95, 1]], 300)
     >>> table = celosia.read(pl.DataFrame(x, schema=["a", "b"]))
     >>> protected = celosia.protect(table, "correlated-noise(columns=[a, b], p=0.01)", seed=1)
-    >>> found = NoiseLinkage().evidence(table, protected)
-    >>> found["value"] > found["control"]
+    >>> evidence = NoiseLinkage().evidence(table, protected)
+    >>> evidence["value"] > evidence["control"]
     True
     """
 
@@ -49,15 +49,17 @@ class NoiseLinkage(_LinkingAttack):
         from celosia.mathematics.disclosure.denoising import comparable
         from celosia.mathematics.disclosure.linkage import nearest
 
-        known = noised(self, original, protected)
-        x = original.numeric(known.names)[self.attacked(original)]
-        y = protected.numeric(known.names)
-        a, b = comparable(known.scaled(x), known.observed, known.noise)
-        links = nearest(np.hstack([a, known.marks(x)]), np.hstack([b, known.marks(y)]), self.own(original, protected))
+        released = noised(self, original, protected)
+        x = original.numeric(released.names)[self.attacked(original)]
+        y = protected.numeric(released.names)
+        a, b = comparable(released.scaled(x), released.observed, released.noise)
+        links = nearest(
+            np.hstack([a, released.marks(x)]), np.hstack([b, released.marks(y)]), self.own(original, protected)
+        )
         return Reached(
             self.spread(original, links.correct),
             self.guess(original, protected),
-            self.uninformed(original, protected, known.names),
+            self.uninformed(original, protected, released.names),
             {"tied": self.spread(original, links.tied)},
-            {"columns": known.names},
+            {"columns": released.names},
         )

@@ -37,8 +37,8 @@ class NoiseReconstruction(_EstimatingAttack):
     >>> rng = np.random.default_rng(1)
     >>> x = rng.multivariate_normal([0, 0], [[1, 0.95], [0.95, 1]], 2000)
     >>> table = celosia.read(pl.DataFrame(x, schema=["a", "b"]))
-    >>> found = NoiseReconstruction().evidence(table, celosia.protect(table, "noise(columns=[a, b], p=0.5)", seed=1))
-    >>> found["value"] > found["control"] > found["baseline"], round(found["gain"]["a"], 1)
+    >>> evidence = NoiseReconstruction().evidence(table, celosia.protect(table, "noise(columns=[a, b], p=0.5)", seed=1))
+    >>> evidence["value"] > evidence["control"] > evidence["baseline"], round(evidence["gain"]["a"], 1)
     (True, 0.8)
     """
 
@@ -48,13 +48,13 @@ class NoiseReconstruction(_EstimatingAttack):
         """Take the noise out."""
         from celosia.mathematics.disclosure.denoising import estimate
 
-        known = noised(self, original, protected)
-        behind, left = estimate(known.observed, known.noise)
-        variance = np.nanvar(original.numeric(known.names), axis=0)
+        released = noised(self, original, protected)
+        behind, left = estimate(released.observed, released.noise)
+        variance = np.nanvar(original.numeric(released.names), axis=0)
         expected = {
             name: float(left[c, c] / variance[c])
-            for c, name in enumerate(known.names)
-            if not known.factors[c] and variance[c] > 0
+            for c, name in enumerate(released.names)
+            if not released.factors[c] and variance[c] > 0
         }
-        guess = known.unscaled(behind, protected.numeric(known.names))
-        return self.disclosed(original, protected, known.names, guess, {"expected": expected})
+        guess = released.unscaled(behind, protected.numeric(released.names))
+        return self.disclosed(original, protected, released.names, guess, {"expected": expected})

@@ -59,17 +59,17 @@ class RankIntersection(_LinkingAttack):
             name: _added([self._column(original, protected, step, name) for step in steps])
             for name, steps in self.changed(original, protected).items()
         }
-        found = candidates(list(about.values()), self.own(original, protected))
-        tied = self.spread(original, found.tied)
-        alone = self.spread(original, (found.tied == 1) & (found.own == 1))
+        nearest = candidates(list(about.values()), self.own(original, protected))
+        tied = self.spread(original, nearest.tied)
+        alone = self.spread(original, (nearest.tied == 1) & (nearest.own == 1))
         return Reached(
-            self.spread(original, found.chance),
+            self.spread(original, nearest.chance),
             self.guess(original, protected),
             self.uninformed(original, protected, list(about)),
             {"candidates": tied},
             {
                 "single": float(self._by_person(original, alone).mean()),
-                "candidates": float(found.tied.mean()),
+                "candidates": float(nearest.tied.mean()),
                 "columns": list(about),
             },
         )

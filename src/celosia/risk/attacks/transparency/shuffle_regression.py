@@ -37,8 +37,8 @@ class ShuffleRegression(_EstimatingAttack):
     >>> age = np.random.default_rng(1).uniform(20, 60, 500)
     >>> table = celosia.read(pl.DataFrame({"age": age, "income": age**2 + 20 * np.sin(age)}))
     >>> protected = celosia.protect(table, "shuffle(columns=[income], given=[age])", seed=1)
-    >>> found = ShuffleRegression().evidence(table, protected)
-    >>> found["value"] > 0.9, found["baseline"] < 0.1
+    >>> evidence = ShuffleRegression().evidence(table, protected)
+    >>> evidence["value"] > 0.9, evidence["baseline"] < 0.1
     (True, True)
     """
 
@@ -61,10 +61,10 @@ def _predicted(who: str, protected: Table, step: PublicStep, name: str) -> Float
     missing = [given for given in step.parameters["given"] if given not in protected.names]
     if missing:
         raise NotApplicable(f"{who}: the given column {missing[0]!r} was not released.")
-    known = ~np.isnan(y)
+    filled = ~np.isnan(y)
     design = np.column_stack([np.ones(len(y)), *(_scores(protected, given) for given in step.parameters["given"])])
-    slope = np.linalg.lstsq(design[known], normal_scores(y)[known], rcond=None)[0]
-    return np.asarray(np.quantile(y[known], np.clip(ndtr(design @ slope), 0.0, 1.0)), dtype=np.float64)
+    slope = np.linalg.lstsq(design[filled], normal_scores(y)[filled], rcond=None)[0]
+    return np.asarray(np.quantile(y[filled], np.clip(ndtr(design @ slope), 0.0, 1.0)), dtype=np.float64)
 
 
 def _scores(protected: Table, name: str) -> Floats:
