@@ -62,8 +62,8 @@ class PopulationUniques(Risk):
             "population": estimate.population,
             "model": estimate.model,
             "stays": estimate.stays,
-            "models": {name: (e.share if e.known else None) for name, e in others.items()},
-            "reasons": {name: e.reason for name, e in others.items() if not e.known},
+            "models": {name: (e.share if e.available else None) for name, e in others.items()},
+            "reasons": {name: e.reason for name, e in others.items() if not e.available},
         }
 
     def records(self, table: Table) -> pl.DataFrame:
@@ -78,7 +78,7 @@ class PopulationUniques(Risk):
 
     def _estimable(self, table: Table) -> Estimate:
         estimate = self._estimate(table, self.model)
-        if not estimate.known:
+        if not estimate.available:
             raise NotApplicable(f"population-uniques: the {estimate.model} model has no estimate: {estimate.reason}.")
         return estimate
 

@@ -77,7 +77,7 @@ def test_adult_as_in_arx(shared, rng):
     # ARX: 3.89 % and 26.5 % for the population of the USA; where its SNB solver fails, ours has an estimate
     assert pitman(sizes, USA, rng).share == pytest.approx(0.0389, abs=5e-5)
     assert zayatz(sizes, USA, rng).share == pytest.approx(0.265, abs=5e-4)
-    assert negative_binomial(sizes, USA, rng).known
+    assert negative_binomial(sizes, USA, rng).available
     assert dankar(sizes, USA, rng).model == "pitman"
 
 
@@ -130,7 +130,7 @@ def test_no_sample_unique_is_zero_with_an_upper_bound(name, rng):
 
 def test_no_estimate_is_not_zero(rng):
     nothing = pitman(np.ones(50, dtype=int), 10_000, rng)
-    assert not nothing.known
+    assert not nothing.available
     assert math.isnan(nothing.uniques)
     assert math.isnan(nothing.share)
     assert nothing.reason == "every record of the sample is unique"
@@ -275,5 +275,5 @@ def test_a_poisson_limit_is_no_estimate():
     sizes = np.array([1] * 280 + [2] * 10)
     for N in (600, 100_000, 300_000_000):
         found = negative_binomial(sizes, N, None)
-        assert not found.known
+        assert not found.available
         assert found.reason == "the likelihood has no maximum inside its range"

@@ -29,8 +29,8 @@ def epsilon_of_zcdp(rho: float, delta: float) -> float:
         return a * rho + (a * math.log1p(-1 / a) - math.log(delta) - math.log(a - 1)) / (a - 1)
 
     centre = 0.5 * math.log(math.log(1 / delta) / rho)
-    found = minimize_scalar(epsilon, bounds=(centre - 12, centre + 12), method="bounded", options={"xatol": 1e-10})
-    return max(0.0, float(found.fun))
+    smallest = minimize_scalar(epsilon, bounds=(centre - 12, centre + 12), method="bounded", options={"xatol": 1e-10})
+    return max(0.0, float(smallest.fun))
 
 
 def zcdp_of_approximate(epsilon: float, delta: float) -> float:

@@ -173,9 +173,9 @@ def parallel(costs: Iterable[Cost]) -> Cost:
     >>> parallel([Cost.pure(0.1)] * 32).loss
     0.1
     """
-    found = list(costs)
-    if not found:
+    releases = list(costs)
+    if not releases:
         raise ParameterError("parallel composition of nothing: give at least one cost.")
-    for cost in found:
-        found[0].same_measure(cost)
-    return Cost(found[0].measure, max(c.loss_units for c in found), max(c.delta_units for c in found))
+    for cost in releases:
+        releases[0].same_measure(cost)
+    return Cost(releases[0].measure, max(c.loss_units for c in releases), max(c.delta_units for c in releases))

@@ -47,9 +47,9 @@ def checked(neighbours: str) -> Neighbours:
     >>> checked("add-remove")
     'add-remove'
     """
-    for known in get_args(Neighbours):
-        if neighbours == known:
-            return known  # type: ignore[no-any-return]
+    for relation in get_args(Neighbours):
+        if neighbours == relation:
+            return relation  # type: ignore[no-any-return]
     raise ParameterError(f"neighbours must be 'add-remove' or 'change-one', got {neighbours!r}.")
 
 

@@ -20,7 +20,7 @@ LEAST = 1e-6  # share of the variance that groups are taken to lose at least
 class Axis:
     """One number that the intruder compares between the records she knows and the released ones."""
 
-    known: Floats
+    sought: Floats
     released: Floats
     weight: float
     """What a squared difference weighs."""
@@ -77,11 +77,11 @@ def along_component(x: Floats, y: Floats, rows: Ints) -> list[Axis]:
     middle, spread = x.mean(axis=0), x.std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)
     axis = first_component((x - middle) / scale)[0]
-    known, means = ((part - middle) / scale @ axis for part in (x, y))
+    originals, means = ((part - middle) / scale @ axis for part in (x, y))
     none = np.zeros(len(rows), dtype=np.int64)
-    bounds = neighbouring_means(known[rows], none, _settled(means), np.zeros(len(y), dtype=np.int64))
-    weight = float(weights_within(known[:, None], means[:, None])[0])
-    return [Axis(known[rows], _settled(means), weight, bounds)]
+    bounds = neighbouring_means(originals[rows], none, _settled(means), np.zeros(len(y), dtype=np.int64))
+    weight = float(weights_within(originals[:, None], means[:, None])[0])
+    return [Axis(originals[rows], _settled(means), weight, bounds)]
 
 
 def _settled(means: Floats) -> Floats:
@@ -92,7 +92,7 @@ def _settled(means: Floats) -> Floats:
 def likeliest_groups(axes: list[Axis], own: Own) -> Candidates:
     """The released records inside all bounds that are nearest by the weights; ``own``: those of the same person."""
     bounded = any(axis.bounds is not None for axis in axes)
-    missing = any(np.isnan(values).any() for axis in axes for values in (axis.known, axis.released))
+    missing = any(np.isnan(values).any() for axis in axes for values in (axis.sought, axis.released))
     return _nearest_inside(axes, own) if bounded or missing else _nearest_by_tree(axes, own)
 
 
@@ -100,7 +100,7 @@ def _nearest_by_tree(axes: list[Axis], own: Own) -> Candidates:
     from celosia.mathematics.disclosure.linkage import nearest
 
     scale = np.sqrt([axis.weight for axis in axes])
-    x, y = (np.column_stack(side) * scale for side in zip(*((a.known, a.released) for a in axes), strict=True))
+    x, y = (np.column_stack(side) * scale for side in zip(*((a.sought, a.released) for a in axes), strict=True))
     links = nearest(x, y, own)
     return Candidates(links.tied, np.rint(links.correct * links.tied).astype(np.int64))
 
@@ -109,8 +109,8 @@ def _nearest_inside(axes: list[Axis], own: Own) -> Candidates:
     from celosia.mathematics.kernels.neighbours.nearest_within import TIE, costs_within, nearest_within
 
     chosen = sorted(axes, key=lambda axis: axis.bounds is None)  # bounds first: they leave few pairs
-    free = np.full(len(axes[0].known), np.inf)
-    known = np.column_stack([axis.known for axis in chosen])
+    free = np.full(len(axes[0].sought), np.inf)
+    sought = np.column_stack([axis.sought for axis in chosen])
     low = np.column_stack([-free if axis.bounds is None else axis.bounds[0] for axis in chosen])
     high = np.column_stack([free if axis.bounds is None else axis.bounds[1] for axis in chosen])
     released = np.column_stack([axis.released for axis in chosen])
@@ -118,13 +118,13 @@ def _nearest_inside(axes: list[Axis], own: Own) -> Candidates:
     order = np.argsort(released[:, 0], kind="stable")
     ordered = released[order, 0]
     there = int(np.isfinite(ordered).sum())  # missing ones come last
-    gone = np.isnan(known[:, 0])
+    gone = np.isnan(sought[:, 0])
     begin = np.where(gone, there, np.searchsorted(ordered[:there], low[:, 0], side="left"))
     end = np.where(gone, len(ordered), np.searchsorted(ordered[:there], high[:, 0], side="right"))
-    least, tied = nearest_within(known, low, high, np.ascontiguousarray(released[order]), weights, begin, end)
+    least, tied = nearest_within(sought, low, high, np.ascontiguousarray(released[order]), weights, begin, end)
     limit = np.where(np.isfinite(least), least + TIE * (1 + least), -1.0)
 
     def fits(i: Ints, j: Ints) -> NDArray[np.bool_]:
-        return np.asarray(costs_within(i, j, known, low, high, released, weights) <= limit[i], dtype=np.bool_)
+        return np.asarray(costs_within(i, j, sought, low, high, released, weights) <= limit[i], dtype=np.bool_)
 
     return Candidates(tied, np.minimum(own.count(fits), tied))

@@ -72,7 +72,7 @@ def assigned(features: Sequence[Ints], group: Ints, truth: Ints, rounds: int = L
     return Assigned(record, value, chance, share)
 
 
-def credit(found: Assigned, chance: Floats, truth: Ints) -> Floats:
+def credit(pairs: Assigned, chance: Floats, truth: Ints) -> Floats:
     """For each record whether its likeliest value is the true one; equally likely values share the credit.
 
     >>> pairs = Assigned(np.array([0, 0]), np.array([3, 4]), np.array([0.5, 0.5]), np.array([0.9, 0.1]))
@@ -81,8 +81,8 @@ def credit(found: Assigned, chance: Floats, truth: Ints) -> Floats:
     """
     n = len(truth)
     best = np.zeros(n)
-    np.maximum.at(best, found.record, chance)
-    top = chance >= best[found.record] - 1e-9
-    ties = np.bincount(found.record[top], minlength=n)
-    hit = np.bincount(found.record[top & (found.value == truth[found.record])], minlength=n)
+    np.maximum.at(best, pairs.record, chance)
+    top = chance >= best[pairs.record] - 1e-9
+    ties = np.bincount(pairs.record[top], minlength=n)
+    hit = np.bincount(pairs.record[top & (pairs.value == truth[pairs.record])], minlength=n)
     return np.asarray(hit / np.maximum(ties, 1), dtype=np.float64)

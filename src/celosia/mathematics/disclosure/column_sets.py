@@ -17,15 +17,15 @@ def reaching(chance: Chance, columns: Sequence[str], limit: float) -> list[tuple
     >>> reaching(lambda s: 1.0 if {"age", "zip"} <= s or "job" in s else 0.1, ["age", "zip", "job"], 0.5)
     [('job',), ('age', 'zip')]
     """
-    found: list[tuple[str, ...]] = []
+    smallest: list[tuple[str, ...]] = []
     for size in range(1, min(LARGEST, len(columns)) + 1):
         for chosen in combinations(columns, size):
-            inside = any(set(smaller) <= set(chosen) for smaller in found)
+            inside = any(set(smaller) <= set(chosen) for smaller in smallest)
             if not inside and chance(frozenset(chosen)) >= limit:
-                found.append(chosen)
-    if not found and chance(frozenset(columns)) >= limit:
+                smallest.append(chosen)
+    if not smallest and chance(frozenset(columns)) >= limit:
         return [tuple(columns)]
-    return found
+    return smallest
 
 
 def cheapest(
@@ -42,6 +42,6 @@ def cheapest(
     columns = sorted(cost, key=lambda name: cost[name])
     sets = [chosen for size in range(min(LARGEST, len(columns)) + 1) for chosen in combinations(columns, size)]
     for chosen in sorted(sets, key=lambda each: sum(cost[name] for name in each)):
-        if all(chance(frozenset(known) - set(chosen)) < limit for chance, known in chances):
+        if all(chance(frozenset(seen) - set(chosen)) < limit for chance, seen in chances):
             return chosen
     return None

@@ -41,18 +41,18 @@ def estimate(observed: Floats, noise: Floats) -> tuple[Floats, Floats]:
     ([-1.0, 0.0, 1.0], [[0.666667]])
     """
     mean, total, behind = signal(observed, noise)
-    found = np.full_like(observed, np.nan)
+    posterior = np.full_like(observed, np.nan)
     gone = np.isnan(observed)
     for pattern in np.unique(gone, axis=0) if len(observed) else ():
         rows = np.flatnonzero((gone == pattern).all(axis=1))
         here = np.flatnonzero(~pattern)
         if len(here):
             slope = behind[np.ix_(here, here)] @ _inverse(total[np.ix_(here, here)])
-            found[np.ix_(rows, here)] = mean[here] + (observed[np.ix_(rows, here)] - mean[here]) @ slope.T
-    return found, behind - behind @ _inverse(total) @ behind
+            posterior[np.ix_(rows, here)] = mean[here] + (observed[np.ix_(rows, here)] - mean[here]) @ slope.T
+    return posterior, behind - behind @ _inverse(total) @ behind
 
 
-def comparable(known: Floats, observed: Floats, noise: Floats) -> tuple[Floats, Floats]:
+def comparable(original: Floats, observed: Floats, noise: Floats) -> tuple[Floats, Floats]:
     r"""Both files so that the nearest observed record is the likeliest one for a known record.
 
     Another record is observed by its margin, the right one by the noise: the odds of a pair are
@@ -73,8 +73,8 @@ def comparable(known: Floats, observed: Floats, noise: Floats) -> tuple[Floats, 
     values, vectors = np.linalg.eigh(metric)
     largest = max(float(values.max(initial=0.0)), 1e-300)
     root = vectors * np.sqrt(np.maximum(values, 1e-12 * largest))
-    known, observed = (np.where(np.isnan(part), mean, part) - mean for part in (known, observed))
-    centre = known @ (_inverse(metric) @ a).T
+    original, observed = (np.where(np.isnan(part), mean, part) - mean for part in (original, observed))
+    centre = original @ (_inverse(metric) @ a).T
     return centre @ root, observed @ root
 
 

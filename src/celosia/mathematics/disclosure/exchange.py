@@ -47,9 +47,9 @@ class Candidates:
 
 def by_group(values: Floats, group: Ints, reference: Floats, reference_group: Ints) -> Iterator[tuple[Ints, Floats]]:
     """For each group that has known values on both sides: their rows, and the reference values in order."""
-    known = ~np.isnan(reference)
-    order = np.lexsort((reference[known], reference_group[known]))
-    ordered, groups = reference[known][order], reference_group[known][order]
+    filled = ~np.isnan(reference)
+    order = np.lexsort((reference[filled], reference_group[filled]))
+    ordered, groups = reference[filled][order], reference_group[filled][order]
     mine = np.flatnonzero(~np.isnan(values))
     mine = mine[np.argsort(group[mine], kind="stable")]
     names, begin = np.unique(group[mine], return_index=True)

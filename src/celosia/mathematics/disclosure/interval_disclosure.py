@@ -36,14 +36,14 @@ def inside(
     total = np.zeros((n, columns))
     for j in range(columns):
         x, y = original[:, j], protected[:, j]
-        known = np.isfinite(x) & np.isfinite(y)
+        filled = np.isfinite(x) & np.isfinite(y)
         ordered = np.sort(y[np.isfinite(y)])
-        first = np.searchsorted(ordered, y[known], side="left")
-        last = np.searchsorted(ordered, y[known], side="right") - 1
-        spread = float(x[known].std()) if known.any() else 0.0
+        first = np.searchsorted(ordered, y[filled], side="left")
+        last = np.searchsorted(ordered, y[filled], side="right") - 1
+        spread = float(x[filled].std()) if filled.any() else 0.0
         for percent in percents:
-            low, high = _bounds(y[known], ordered, (first, last), percent / 200, kind, spread)
-            total[known, j] += (x[known] >= low) & (x[known] <= high)
+            low, high = _bounds(y[filled], ordered, (first, last), percent / 200, kind, spread)
+            total[filled, j] += (x[filled] >= low) & (x[filled] <= high)
     return total / max(len(percents), 1)
 
 

@@ -72,10 +72,10 @@ def nearest(source: Floats, target: Floats, truth: Ints | Own, p: float = 2.0) -
     after = distances[rows, np.minimum(at, k - 1)]
     after[at == k] = np.inf
     next_tied = np.zeros(len(source), dtype=np.int64)
-    known = at < k
-    next_tied[known], at_next = _next(distances[known], index[known], count, at[known])
+    settled = at < k
+    next_tied[settled], at_next = _next(distances[settled], index[settled], count, at[settled])
     again = np.zeros(len(source), dtype=bool)
-    again[known] = (at_next == k) & (k < len(points))
+    again[settled] = (at_next == k) & (k < len(points))
     again &= tied == 1
     for i in np.flatnonzero(unresolved | again):
         # more records are equally near than were asked for: count them all
@@ -96,15 +96,15 @@ def nearest(source: Floats, target: Floats, truth: Ints | Own, p: float = 2.0) -
         return own.count(fits)
 
     own = truth if isinstance(truth, Own) else Own.single(truth)
-    found = (within(distances[:, 0]), within(after))
-    return _links(first, distances[:, 0], tied, after, next_tied, found)
+    right = (within(distances[:, 0]), within(after))
+    return _links(first, distances[:, 0], tied, after, next_tied, right)
 
 
 def _links(
-    first: Ints, distance: Floats, tied: Ints, after: Floats, next_tied: Ints, found: tuple[Ints, Ints]
+    first: Ints, distance: Floats, tied: Ints, after: Floats, next_tied: Ints, right: tuple[Ints, Ints]
 ) -> Links:
     """Score the links by how many of the nearest records, and of those up to the next distance, are the right ones."""
-    hits, near = np.minimum(found[0], tied), found[1]
+    hits, near = np.minimum(right[0], tied), right[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         # two of the tied records at random: both wrong with chance C(t - h, 2) / C(t, 2)
         wrong = (tied - hits) * (tied - hits - 1) / (tied * (tied - 1.0))
@@ -147,8 +147,8 @@ def nearest_mixed(
     def within(limit: Floats) -> Ints:
         def fits(i: Ints, j: Ints) -> NDArray[np.bool_]:
             gap = np.abs(x[i] - y[j])
-            one, both = np.isnan(x[i]) | np.isnan(y[j]), np.isnan(x[i]) & np.isnan(y[j])
-            gap = np.where(both, 0.0, np.where(one, 1.0, gap))
+            either, both = np.isnan(x[i]) | np.isnan(y[j]), np.isnan(x[i]) & np.isnan(y[j])
+            gap = np.where(both, 0.0, np.where(either, 1.0, gap))
             away = gap @ weights[: x.shape[1]] + (a[i] != b[j]) @ weights[x.shape[1] :]
             return np.asarray(away <= limit[i] + SAME, dtype=np.bool_)
 
@@ -177,9 +177,9 @@ def assigned(source: Floats, target: Floats, p: float = 2.0) -> tuple[Ints, floa
         return _assigned_near(source, target, p)
     cost = cdist(source, target, "minkowski", p=p)
     row, column = linear_sum_assignment(cost)
-    found = np.full(len(source), -1, dtype=np.int64)
-    found[row] = column
-    return found, float(cost[row, column].sum())
+    partner = np.full(len(source), -1, dtype=np.int64)
+    partner[row] = column
+    return partner, float(cost[row, column].sum())
 
 
 def _assigned_near(source: Floats, target: Floats, p: float) -> tuple[Ints, float]:
@@ -207,10 +207,10 @@ def _assigned_near(source: Floats, target: Floats, p: float) -> tuple[Ints, floa
                 raise
             k *= 2
             continue
-        found = np.full(len(source), -1, dtype=np.int64)
-        found[row] = column
+        partner = np.full(len(source), -1, dtype=np.int64)
+        partner[row] = column
         cost = ((np.abs(source[row] - target[column]) ** p).sum(axis=1) ** (1 / p)).sum()
-        return found, float(cost)
+        return partner, float(cost)
 
 
 def scaled(original: Floats, protected: Floats, scale: Scale, weights: Floats | None = None) -> tuple[Floats, Floats]:
@@ -256,8 +256,8 @@ def _filled(values: Floats) -> Floats:
     holes = np.isnan(values)
     if not holes.any():
         return values
-    known = (~holes).sum(axis=0)
-    mean = np.where(holes, 0.0, values).sum(axis=0) / np.maximum(known, 1)
+    numbers = (~holes).sum(axis=0)
+    mean = np.where(holes, 0.0, values).sum(axis=0) / np.maximum(numbers, 1)
     return np.where(holes, mean, values)
 
 

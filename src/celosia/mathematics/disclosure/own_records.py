@@ -53,7 +53,7 @@ class Own:
         [1, 1]
         """
         numbers = self.numbers()
-        found = np.zeros(len(numbers), dtype=np.int64)
+        fitting = np.zeros(len(numbers), dtype=np.int64)
         ends = np.cumsum(numbers)
         first = 0
         while first < len(numbers):
@@ -63,6 +63,6 @@ class Own:
             source = np.repeat(some, numbers[some])
             place = np.arange(len(source)) - np.repeat(ends[some] - numbers[some] - done, numbers[some])
             target = self.target[self.start[source] + place]
-            found[first:last] = np.bincount(source[fits(source, target)] - first, minlength=len(some))
+            fitting[first:last] = np.bincount(source[fits(source, target)] - first, minlength=len(some))
             first = last
-        return found
+        return fitting

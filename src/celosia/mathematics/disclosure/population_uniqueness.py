@@ -39,7 +39,7 @@ class Estimate:
     reason: str = ""
 
     @property
-    def known(self) -> bool:
+    def available(self) -> bool:
         """Whether there is an estimate at all."""
         return math.isfinite(self.uniques)
 
@@ -210,10 +210,10 @@ def dankar(sizes: NDArray[np.int64], population: int, rng: np.random.Generator |
     tally = Sizes.of(sizes, population)
     if tally.fraction <= 0.1:
         first = pitman(sizes, population, rng)
-        return first if first.known else zayatz(sizes, population, rng)
+        return first if first.available else zayatz(sizes, population, rng)
     simple = zayatz(sizes, population, rng)
     snb = negative_binomial(sizes, population, rng)
-    return snb if snb.known and snb.uniques <= simple.uniques else simple
+    return snb if snb.available and snb.uniques <= simple.uniques else simple
 
 
 ESTIMATORS: dict[str, Callable[[NDArray[np.int64], int, np.random.Generator | None], Estimate]] = {

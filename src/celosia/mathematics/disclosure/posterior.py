@@ -22,16 +22,16 @@ def prior(counts: Floats, matrix: Floats) -> Floats:
     [0.6667, 0.3333]
     """
     share = counts / counts.sum()
-    found = np.full(len(matrix), 1 / len(matrix))
+    shares = np.full(len(matrix), 1 / len(matrix))
     for _ in range(ROUNDS):
-        reached = found @ matrix
+        reached = shares @ matrix
         weight = np.divide(share, reached, out=np.zeros_like(share), where=reached > 0)
-        after = found * (matrix @ weight)
+        after = shares * (matrix @ weight)
         after = after / after.sum()
-        if np.abs(after - found).max() < ENOUGH:
+        if np.abs(after - shares).max() < ENOUGH:
             return np.asarray(after, dtype=np.float64)
-        found = after
-    return found
+        shares = after
+    return shares
 
 
 def posterior(shares: Floats, matrix: Floats) -> Floats:

@@ -73,10 +73,10 @@ class Windows:
         orders, starts, stops = [], [], []
         for a, b, reach in zip(source, target, tolerance, strict=True):
             order = np.argsort(b, kind="stable").astype(np.int32)
-            known = b[order][: int((~np.isnan(b)).sum())]  # NaN sorts last
+            ordered = b[order][: int((~np.isnan(b)).sum())]  # NaN sorts last
             slack = reach * (1 + 1e-12)
-            low = np.searchsorted(known, a - slack, side="left")
-            high = np.searchsorted(known, a + slack, side="right")
+            low = np.searchsorted(ordered, a - slack, side="left")
+            high = np.searchsorted(ordered, a + slack, side="right")
             empty = np.isnan(a)
             orders.append(order)
             starts.append(np.where(empty, 0, low))

@@ -73,12 +73,12 @@ def dis(score: Floats, m: int, in_pairs: int, fraction: float) -> Floats:
     >>> dis(np.array([2.0, 0.0]), 8, 10, 0.5).round(4).tolist()
     [0.0909, 0.0]
     """
-    found = np.zeros(len(score))
+    risks = np.zeros(len(score))
     risky = score > 0
     if not risky.any():
-        return found
+        return risks
     power = 1 + (8 - m) / 20
     raised = score[risky] ** power
     total = float((1 / raised).sum())
-    found[risky] = 1 / (1 + in_pairs * (1 - fraction) / fraction / (raised * total))
-    return found
+    risks[risky] = 1 / (1 + in_pairs * (1 - fraction) / fraction / (raised * total))
+    return risks

@@ -60,8 +60,8 @@ def singling_predicates(
     synthetic data.
 
     >>> x = np.arange(20.0)[:, None]
-    >>> found = singling_predicates(x, np.empty((20, 0), np.int32), 1, 5, np.random.default_rng(1))
-    >>> sorted((p[0].bound, p[0].above) for p in found)
+    >>> predicates = singling_predicates(x, np.empty((20, 0), np.int32), 1, 5, np.random.default_rng(1))
+    >>> sorted((p[0].bound, p[0].above) for p in predicates)
     [(0.0, False), (19.0, True)]
     """
     n, p = numbers.shape
@@ -69,18 +69,18 @@ def singling_predicates(
     size = min(size, total)
     middle = np.array([np.nanmedian(c) if np.isfinite(c).any() else np.nan for c in numbers.T])
     whose = np.arange(n) if person is None else person
-    found: dict[tuple[Condition, ...], None] = {}
+    predicates: dict[tuple[Condition, ...], None] = {}
     for _ in range(40 * wanted):
-        if len(found) == wanted or n == 0 or total == 0:
+        if len(predicates) == wanted or n == 0 or total == 0:
             break
         row = int(rng.integers(n))
         columns = np.sort(rng.choice(total, size, replace=False))
         predicate = tuple(_condition(numbers[row], codes[row], int(j), middle) for j in columns)
         if any(np.isnan(condition.bound) or (not condition.numeric and condition.bound < 0) for condition in predicate):
             continue
-        if predicate not in found and singled_out(predicate, numbers, codes, whose).any():
-            found[predicate] = None
-    return list(found)
+        if predicate not in predicates and singled_out(predicate, numbers, codes, whose).any():
+            predicates[predicate] = None
+    return list(predicates)
 
 
 def random_predicates(
@@ -98,7 +98,7 @@ def random_predicates(
     low = np.array([np.nanmin(c) if np.isfinite(c).any() else 0.0 for c in numbers.T])
     high = np.array([np.nanmax(c) if np.isfinite(c).any() else 0.0 for c in numbers.T])
     values = [np.unique(c[c >= 0]) for c in codes.T]
-    found = []
+    predicates = []
     for _ in range(wanted):
         predicate = []
         for j in np.sort(rng.choice(total, size, replace=False)):
@@ -109,8 +109,8 @@ def random_predicates(
                 choices = values[j - p]
                 bound = float(rng.choice(choices)) if len(choices) else 0.0
                 predicate.append(Condition(int(j - p), False, bound))
-        found.append(tuple(predicate))
-    return found
+        predicates.append(tuple(predicate))
+    return predicates
 
 
 def _condition(numbers: Floats, codes: Codes, column: int, middle: Floats) -> Condition:
@@ -146,15 +146,15 @@ def gower_nearest(
         d = np.zeros((len(x[rows]), m))
         for j in range(x.shape[1]):
             gap = np.abs(x[rows, j][:, None] - y[None, :, j]) * factor[j]
-            one, other = np.isnan(x[rows, j])[:, None], np.isnan(y[:, j])[None]
-            d += np.where(one & other, 0.0, np.where(one | other, 1.0, gap))
+            ours, theirs = np.isnan(x[rows, j])[:, None], np.isnan(y[:, j])[None]
+            d += np.where(ours & theirs, 0.0, np.where(ours | theirs, 1.0, gap))
         for j in range(a.shape[1]):
             d += a[rows, j][:, None] != b[None, :, j]
         near = np.argpartition(d + 1e-9 * rng.random(d.shape), k - 1, axis=1)[:, :k]
-        found = np.take_along_axis(d, near, axis=1)
-        order = np.argsort(found, axis=1, kind="stable")
+        nearest = np.take_along_axis(d, near, axis=1)
+        order = np.argsort(nearest, axis=1, kind="stable")
         index[rows] = np.take_along_axis(near, order, axis=1)
-        distance[rows] = np.take_along_axis(found, order, axis=1)
+        distance[rows] = np.take_along_axis(nearest, order, axis=1)
     return index, distance
 
 
@@ -165,9 +165,9 @@ def ranges(*tables: Floats) -> Floats:
     [3.0, 0.0]
     """
     both = np.concatenate(tables)
-    known = np.isfinite(both)
-    low = np.where(known, both, np.inf).min(axis=0, initial=np.inf)
-    high = np.where(known, both, -np.inf).max(axis=0, initial=-np.inf)
+    filled = np.isfinite(both)
+    low = np.where(filled, both, np.inf).min(axis=0, initial=np.inf)
+    high = np.where(filled, both, -np.inf).max(axis=0, initial=-np.inf)
     return np.asarray(np.where(high >= low, high - low, 0.0), dtype=np.float64)
 
 

@@ -167,10 +167,10 @@ def k_means(x: ArrayLike, c: int, seed: Seed = None, *, starts: int = 10) -> NDA
         raise MissingExtra.of("k-means", "learn") from None
     x = _matrix(x, c, 2.0, starts, "k-means")
     state = int(np.random.default_rng(seed).integers(2**31))
-    found = KMeans(n_clusters=c, n_init=starts, random_state=state, tol=0.0, max_iter=1000).fit(x)
+    model = KMeans(n_clusters=c, n_init=starts, random_state=state, tol=0.0, max_iter=1000).fit(x)
     rank = np.empty(c, dtype=np.int64)
-    rank[np.lexsort(found.cluster_centers_.T[::-1])] = np.arange(c)
-    return np.asarray(rank[found.labels_])
+    rank[np.lexsort(model.cluster_centers_.T[::-1])] = np.arange(c)
+    return np.asarray(rank[model.labels_])
 
 
 Run = Callable[[Floats], tuple[Floats, Floats | None, Convergence]]
@@ -186,9 +186,9 @@ def _best(
             raise ParameterError(f"centres must be {c} × {x.shape[1]}, got {given.shape[0]} × {given.shape[1]}.")
         return run(given)
     rng = np.random.default_rng(seed)
-    found = [run(spread_centres(x, c, rng)) for _ in range(starts)]
-    v, metrics, report = min(found, key=lambda r: r[2].objective)
-    objectives = tuple(r[2].objective for r in found)
+    runs = [run(spread_centres(x, c, rng)) for _ in range(starts)]
+    v, metrics, report = min(runs, key=lambda r: r[2].objective)
+    objectives = tuple(r[2].objective for r in runs)
     return v, metrics, Convergence(**{**report.__dict__, "objectives": objectives})
 
 

@@ -54,7 +54,7 @@ class Partition:
     codes: Codes | None = None
     ranks: Codes | None = None
     """For cells that were found: the place of each one along each column (cells × columns), 0 is lowest."""
-    found: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     """What defines the cells: centres, breaks, sets. Never published."""
 
     @property
@@ -131,9 +131,9 @@ class FuzzyCoding(BaseModel):
             elif values.dtype.kind != "f":
                 result.append(_by_value(name, values))
             elif name not in together:
-                result.append(self._found((name,), values[:, None], seed))
+                result.append(self._from_data((name,), values[:, None], seed))
             elif name == together[0]:
-                result.append(self._found(together, np.column_stack([columns[n] for n in together]), seed))
+                result.append(self._from_data(together, np.column_stack([columns[n] for n in together]), seed))
         return result
 
     def cross(self, columns: Mapping[str, Values], seed: int = 0) -> Cells:
@@ -178,18 +178,20 @@ class FuzzyCoding(BaseModel):
             missing, numbers = np.isnan(values), values
         mu = np.column_stack([fuzzy(numbers[~missing]) for fuzzy in sets.values()])
         check_partition(mu, name)
-        found = {"sets": self.sets[name]}
+        parameters = {"sets": self.sets[name]}
         if ((mu == 0) | (mu == 1)).all():
-            return _crisp((name,), mu.argmax(axis=1), tuple(sets), missing, found=found)
-        return _fuzzy((name,), mu, tuple(sets), missing, found=found)
+            return _crisp((name,), mu.argmax(axis=1), tuple(sets), missing, parameters=parameters)
+        return _fuzzy((name,), mu, tuple(sets), missing, parameters=parameters)
 
-    def _found(self, names: tuple[str, ...], x: Floats, seed: int) -> Partition:
+    def _from_data(self, names: tuple[str, ...], x: Floats, seed: int) -> Partition:
         """The partition by clustering or recoding; few distinct values are cells of their own."""
         missing = np.asarray(np.isnan(x).any(axis=1))
-        known = x[~missing]
+        values = x[~missing]
         # a look at the first records spares sorting them all where there are clearly many values
-        few = len(np.unique(known[:1000], axis=0)) <= self.cells
-        distinct, codes = np.unique(known, axis=0, return_inverse=True) if few else (known, np.zeros(0, dtype=np.int64))
+        few = len(np.unique(values[:1000], axis=0)) <= self.cells
+        distinct, codes = (
+            np.unique(values, axis=0, return_inverse=True) if few else (values, np.zeros(0, dtype=np.int64))
+        )
         if len(distinct) <= self.cells:
             ranks = np.stack([np.unique(column, return_inverse=True)[1] for column in distinct.T], axis=1)
             return _crisp(names, codes.ravel(), _numbers(len(distinct)), missing, ranks, {"values": distinct.tolist()})
@@ -197,50 +199,50 @@ class FuzzyCoding(BaseModel):
         if self.coding == "global-recode":
             if len(names) > 1:
                 raise ParameterError("global-recode codes one column at a time. Use joint = false or another coding.")
-            points = break_points(known[:, 0], self.cells)
-            labels = recode_labels(known[:, 0], points)
+            points = break_points(values[:, 0], self.cells)
+            labels = recode_labels(values[:, 0], points)
             return _crisp(names, labels, cells, missing, np.arange(self.cells)[:, None], {"breaks": points.tolist()})
-        scaled = scale(known)
-        low, width = known.min(axis=0), np.ptp(known, axis=0)
-        found: dict[str, Any] = {"low": low.tolist(), "width": width.tolist()}
+        scaled = scale(values)
+        low, width = values.min(axis=0), np.ptp(values, axis=0)
+        parameters: dict[str, Any] = {"low": low.tolist(), "width": width.tolist()}
         if self.coding == "k-means":
             labels = k_means(scaled, self.cells, seed, starts=self.starts)
             centres = np.stack([scaled[labels == i].mean(axis=0) for i in range(self.cells)])
-            return _crisp(names, labels, cells, missing, _ranks(centres), {**found, "centres": centres.tolist()})
+            return _crisp(names, labels, cells, missing, _ranks(centres), {**parameters, "centres": centres.tolist()})
         method = c_means if self.coding == "c-means" else gustafson_kessel
         clusters = method(scaled, self.cells, self.m, seed=seed, starts=self.starts)
         metrics = clusters.report.metrics
-        found |= {"centres": clusters.centres.tolist(), "m": self.m, "converged": clusters.report.converged}
-        found["metrics"] = None if metrics is None else metrics.tolist()
-        return _fuzzy(names, clusters.memberships, cells, missing, _ranks(clusters.centres), found)
+        parameters |= {"centres": clusters.centres.tolist(), "m": self.m, "converged": clusters.report.converged}
+        parameters["metrics"] = None if metrics is None else metrics.tolist()
+        return _fuzzy(names, clusters.memberships, cells, missing, _ranks(clusters.centres), parameters)
 
 
-def known_degrees(found: Mapping[str, Any], x: Floats) -> Floats:
+def known_degrees(parameters: Mapping[str, Any], x: Floats) -> Floats:
     """Degrees of new records in the clusters, intervals, sets or values of an earlier partition.
 
     A value beyond the outermost interval or cluster belongs to it. One that lies in none of the sets, or is none of the
     values, has no degree anywhere.
     """
-    if "sets" in found:
-        mu = np.column_stack([FuzzySet.parse(s)(x[:, 0]) for s in found["sets"].values()])
+    if "sets" in parameters:
+        mu = np.column_stack([FuzzySet.parse(s)(x[:, 0]) for s in parameters["sets"].values()])
         return np.asarray(np.where(np.abs(mu.sum(axis=1, keepdims=True) - 1) > 1e-6, 0.0, mu))
-    if "values" in found:
-        values = np.array(found["values"])
+    if "values" in parameters:
+        values = np.array(parameters["values"])
         same = (x[:, None, :] == values[None]).all(axis=2)
         return indicator(np.where(same.any(axis=1), same.argmax(axis=1), -1), len(values))
-    if "breaks" in found:
-        points = np.array(found["breaks"])
+    if "breaks" in parameters:
+        points = np.array(parameters["breaks"])
         return indicator(recode_labels(np.clip(x[:, 0], points[0], points[-1]), points), len(points) - 1)
-    centres = np.array(found["centres"])
+    centres = np.array(parameters["centres"])
     if not len(x):
         return np.zeros((0, len(centres)))
-    width = np.array(found["width"])
-    scaled = (x - np.array(found["low"])) / np.where(width > 0, width, 1.0)
-    if "m" not in found:  # k-means: the nearest centre
+    width = np.array(parameters["width"])
+    scaled = (x - np.array(parameters["low"])) / np.where(width > 0, width, 1.0)
+    if "m" not in parameters:  # k-means: the nearest centre
         nearest = ((centres**2).sum(axis=1) - 2 * (scaled @ centres.T)).argmin(axis=1)
         return indicator(nearest, len(centres))
-    metrics = None if found["metrics"] is None else np.array(found["metrics"])
-    return cluster_memberships(scaled, centres, found["m"], metrics)
+    metrics = None if parameters["metrics"] is None else np.array(parameters["metrics"])
+    return cluster_memberships(scaled, centres, parameters["m"], metrics)
 
 
 def facts(partition: Partition) -> dict[str, Any]:
@@ -269,13 +271,13 @@ def _crisp(
     names: tuple[str, ...],
     missing: NDArray[np.bool_],
     ranks: Codes | None = None,
-    found: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
 ) -> Partition:
     """A crisp partition of the known records; those without a value are a cell of their own."""
     every = np.full(len(missing), len(names), dtype=np.int64)
     every[~missing] = codes
     names = (*names, "missing") if missing.any() else names
-    return Partition(columns, names, codes=every, ranks=ranks, found=found or {})
+    return Partition(columns, names, codes=every, ranks=ranks, parameters=parameters or {})
 
 
 def _fuzzy(
@@ -284,7 +286,7 @@ def _fuzzy(
     names: tuple[str, ...],
     missing: NDArray[np.bool_],
     ranks: Codes | None = None,
-    found: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
 ) -> Partition:
     """A fuzzy partition of the known records; those without a value are a crisp cell of their own."""
     if missing.any():
@@ -292,7 +294,7 @@ def _fuzzy(
         every[~missing, :-1] = mu
         every[missing, -1] = 1.0
         mu, names = every, (*names, "missing")
-    return Partition(columns, names, degrees=mu, ranks=ranks, found=found or {})
+    return Partition(columns, names, degrees=mu, ranks=ranks, parameters=parameters or {})
 
 
 def _numbers(count: int) -> tuple[str, ...]:

@@ -27,8 +27,8 @@ def cell_counts(mu: Floats, codes: Codes, values: int, counting: Counting = "sig
     >>> cell_counts(mu, np.array([0, 1, 1]), 2, "count").tolist()
     [[1.0, 1.0], [1.0, 2.0]]
     """
-    known = codes >= 0
-    mu, codes = mu[known], codes[known]
+    filled = codes >= 0
+    mu, codes = mu[filled], codes[filled]
     result = np.empty((mu.shape[1], values))
     for i in range(mu.shape[1]):
         degree = mu[:, i]

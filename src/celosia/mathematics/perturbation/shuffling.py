@@ -19,9 +19,9 @@ def normal_scores(x: Floats) -> Floats:
     from scipy.special import ndtri
     from scipy.stats import rankdata
 
-    known = ~np.isnan(x)
+    filled = ~np.isnan(x)
     result = np.full(len(x), np.nan)
-    result[known] = ndtri(rankdata(x[known]) / (known.sum() + 1))
+    result[filled] = ndtri(rankdata(x[filled]) / (filled.sum() + 1))
     return result
 
 
@@ -43,14 +43,14 @@ def shuffle(x: Floats, given: Floats, rng: np.random.Generator) -> Floats:
 
     n, m = x.shape
     scores = np.column_stack([normal_scores(x[:, j]) for j in range(m)])
-    known = given - given.mean(axis=0) if n else given
+    centred = given - given.mean(axis=0) if n else given
     whole = ~np.isnan(scores).any(axis=1)
-    both = np.hstack([scores, known])[whole]
+    both = np.hstack([scores, centred])[whole]
     sigma = np.atleast_2d(both.T @ both / max(int(whole.sum()), 1))
     xx, xs, ss = sigma[:m, :m], sigma[:m, m:], sigma[m:, m:]
-    slope = xs @ np.linalg.pinv(ss, rcond=1e-10, hermitian=True) if known.shape[1] else xs
+    slope = xs @ np.linalg.pinv(ss, rcond=1e-10, hermitian=True) if centred.shape[1] else xs
     residual = xx - slope @ xs.T
-    drawn = known @ slope.T + rng.standard_normal((n, m)) @ root(residual).T
+    drawn = centred @ slope.T + rng.standard_normal((n, m)) @ root(residual).T
     result = x.copy()
     for j in range(m):
         rows = np.flatnonzero(~np.isnan(x[:, j]))

@@ -87,8 +87,8 @@ def entropy(codes: Ints) -> float:
     >>> entropy(np.array([3, 4]))
     1.0
     """
-    _, found = np.unique(codes, return_counts=True)
-    p = found / len(codes)
+    _, frequency = np.unique(codes, return_counts=True)
+    p = frequency / len(codes)
     return max(0.0, float(-(p @ np.log2(p))))
 
 

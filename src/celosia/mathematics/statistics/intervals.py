@@ -75,8 +75,8 @@ def bootstrap(
     if n == 0:
         return math.nan, math.nan
     if statistic is None:
-        found = np.array([values[rng.integers(0, n, n)].mean() for _ in range(replicates)])
+        resampled = np.array([values[rng.integers(0, n, n)].mean() for _ in range(replicates)])
     else:
-        found = np.array([statistic(values[rng.integers(0, n, n)]) for _ in range(replicates)])
-    low, high = np.quantile(found, [0.025, 0.975])
+        resampled = np.array([statistic(values[rng.integers(0, n, n)]) for _ in range(replicates)])
+    low, high = np.quantile(resampled, [0.025, 0.975])
     return float(low), float(high)

@@ -43,8 +43,8 @@ class Likelihood:
         self.closed = closed
         self.box = self.outer.copy()
         self._look(self.CELLS)
-        found = [self._descend(start) for start in self._valleys()]
-        self.best = min(found, key=lambda x: float(self.loss(x)), default=self.outer.mean(axis=1))
+        lowest = [self._descend(start) for start in self._valleys()]
+        self.best = min(lowest, key=lambda x: float(self.loss(x)), default=self.outer.mean(axis=1))
 
     def _look(self, cells: int) -> None:
         """Evaluate at the middles of the cells."""
@@ -69,7 +69,7 @@ class Likelihood:
         lowest = np.inf
         for _ in range(self.TURNS):
             inward = np.where(start + width < self.outer[:, 1], width, -width)
-            found = minimize(
+            reached = minimize(
                 lambda x: float(self.loss(np.asarray(x))),
                 start,
                 bounds=self.outer,
@@ -79,11 +79,11 @@ class Likelihood:
                     "initial_simplex": start + np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]) * inward,
                 },
             )  # fmt: skip
-            start = np.asarray(found.x, dtype=np.float64)
+            start = np.asarray(reached.x, dtype=np.float64)
             inside = (start - width > self.outer[:, 0]) & (start + width < self.outer[:, 1])
-            if inside.all() or not found.fun < lowest - 1e-6:
+            if inside.all() or not reached.fun < lowest - 1e-6:
                 break
-            lowest = found.fun
+            lowest = reached.fun
         return start
 
     def maximum(self) -> Floats | None:

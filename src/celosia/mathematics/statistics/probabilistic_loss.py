@@ -87,12 +87,12 @@ def _pairs(cx: Floats, cy: Floats, size: Floats) -> tuple[float, float | None]:
     # Var of a covariance: (mu_22 - mu_11^2) / n
     covariance = surprise(m11, after[i, j], (m22 - m11**2) / n, size[i] * size[j])
     v20, v02 = np.diag(after)[i], np.diag(after)[j]
-    known = (m20 > 0) & (m02 > 0)
-    if not known.any():
+    varying = (m20 > 0) & (m02 > 0)
+    if not varying.any():
         return float(covariance.mean()), None
-    root, other = np.sqrt(m20 * m02)[known], np.sqrt(v20 * v02)[known]
-    left = after[i, j][known]
-    m11, m20, m02, m22, m31, m13, m40, m04 = (v[known] for v in (m11, m20, m02, m22, m31, m13, m40, m04))
+    root, other = np.sqrt(m20 * m02)[varying], np.sqrt(v20 * v02)[varying]
+    left = after[i, j][varying]
+    m11, m20, m02, m22, m31, m13, m40, m04 = (v[varying] for v in (m11, m20, m02, m22, m31, m13, m40, m04))
     # A column that became constant has lost its correlations.
     r, r_other = m11 / root, np.divide(left, other, out=np.zeros_like(left), where=other > 0)
     # Var of r with mu_11^2 multiplied out, so that r = 0 needs no care:

@@ -72,13 +72,13 @@ def outliers(x: Floats, share: float, rng: np.random.Generator) -> Bools:
 
     single = np.zeros(len(x), np.bool_)
     for j in range(x.shape[1]):
-        known = x[~np.isnan(x[:, j]), j]
-        if len(known) == 0:
+        values = x[~np.isnan(x[:, j]), j]
+        if len(values) == 0:
             continue
-        middle = np.median(known)
-        deviation = MAD * np.median(np.abs(known - middle))
+        middle = np.median(values)
+        deviation = MAD * np.median(np.abs(values - middle))
         if deviation == 0.0:  # more than half of the values are equal
-            deviation = known.std()
+            deviation = values.std()
         with np.errstate(invalid="ignore"):
             single |= np.abs(x[:, j] - middle) > np.sqrt(chdtri(1, share)) * deviation
     if x.shape[1] == 1:

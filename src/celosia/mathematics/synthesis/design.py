@@ -55,8 +55,8 @@ class Design:
         >>> design(np.array([[0.0], [1], [2]])).coefficients(np.array([[1.0], [3], [5]])).round(12).ravel().tolist()
         [1.0, 2.0]
         """
-        found: Floats = self.back @ (self.basis.T @ y)
-        return found
+        coefficients: Floats = self.back @ (self.basis.T @ y)
+        return coefficients
 
 
 def design(x: Floats, *, intercept: bool = True, tolerance: float = TOLERANCE) -> Design:
@@ -73,11 +73,11 @@ def design(x: Floats, *, intercept: bool = True, tolerance: float = TOLERANCE) -
     slopes = np.divide(vt[keep].T / d[keep], scale[:, None], out=np.zeros((s, int(keep.sum()))), where=alive[:, None])
     if not intercept:
         return Design(np.ascontiguousarray(u[:, keep]), np.vstack([np.zeros((1, int(keep.sum()))), slopes]), s)
-    one = np.full((n, 1), 1 / np.sqrt(n))
-    basis = u[:, keep] - one @ (one.T @ u[:, keep])
+    constant = np.full((n, 1), 1 / np.sqrt(n))
+    basis = u[:, keep] - constant @ (constant.T @ u[:, keep])
     first = np.concatenate([[1 / np.sqrt(n)], -(centre @ slopes)])
     back = np.vstack([first, np.hstack([np.zeros((s, 1)), slopes])])
-    return Design(np.ascontiguousarray(np.hstack([one, basis])), back, s)
+    return Design(np.ascontiguousarray(np.hstack([constant, basis])), back, s)
 
 
 @dataclass(frozen=True)

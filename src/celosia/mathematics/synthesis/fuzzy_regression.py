@@ -43,13 +43,13 @@ class State:
 
     def lines(self, model: Design) -> Floats:
         """Intercept and slopes of each cluster on the original columns, c × (1 + columns) × t."""
-        found: Floats = model.back @ self.coefficients
-        return found
+        lines: Floats = model.back @ self.coefficients
+        return lines
 
     def predicted(self, model: Design, cluster: Ints) -> Floats:
         """The prediction of each record by the model of one cluster."""
-        made: Floats = np.einsum("kr,krt->kt", model.basis, self.coefficients[cluster])
-        return made
+        predictions: Floats = np.einsum("kr,krt->kt", model.basis, self.coefficients[cluster])
+        return predictions
 
     def nearest(self) -> Ints:
         """The cluster of highest membership; it looks at the true y."""
@@ -160,11 +160,11 @@ def best_fit(
     >>> bool(best_fit(x, y, design(x), 2, rng, starts=2).errors.min(axis=1).max() < 1e-9)
     True
     """
-    found = []
+    fits = []
     for _ in range(starts):
         *_, last = until(started(x, y, model, c, rng, m), tolerance, max_iterations)
-        found.append(last)
-    return min(found, key=lambda state: state.objective)
+        fits.append(last)
+    return min(fits, key=lambda state: state.objective)
 
 
 def started(x: Floats, y: Floats, model: Design, c: int, rng: np.random.Generator, m: float = 1.5) -> Iterator[State]:
@@ -243,8 +243,8 @@ def _weighted(q: Floats, y: Floats, w: Floats) -> Floats:
     # one step of refinement wins back the digits that the normal equations lose
     left = y[None] - q[None] @ beta
     beta += vectors @ (inverse[:, :, None] * (np.swapaxes(vectors, 1, 2) @ (scaled @ left)))
-    made: Floats = beta
-    return made
+    coefficients: Floats = beta
+    return coefficients
 
 
 def _squares(q: Floats, y: Floats, beta: Floats) -> Floats:

@@ -153,7 +153,7 @@ def _category_places(features: Sequence[Feature]) -> list[Floats | None]:
 def _binned(feature: Feature) -> Ints:
     if feature.nominal:
         return feature.values.astype(np.int64)
-    known = feature.values[~np.isnan(feature.values)]
-    edges = np.unique(np.quantile(known, np.arange(1, BINS) / BINS)) if len(known) else np.zeros(0)
+    filled = feature.values[~np.isnan(feature.values)]
+    edges = np.unique(np.quantile(filled, np.arange(1, BINS) / BINS)) if len(filled) else np.zeros(0)
     codes = np.searchsorted(edges, feature.values, side="left")
     return np.where(np.isnan(feature.values), len(edges) + 1, codes).astype(np.int64)

@@ -72,11 +72,11 @@ def _with_crossproduct(space: Design, free: Floats, left: Floats) -> Floats:
     q, _ = np.linalg.qr(free)
     q, _ = np.linalg.qr(space.residuals(q))  # a second round: orthogonal to the design and to each other at once
     factor = np.linalg.qr(left, mode="r")
-    made: Floats = q @ factor
-    return made
+    columns: Floats = q @ factor
+    return columns
 
 
-def identities(x: Floats, y: Floats, made: Floats, *, intercept: bool = True) -> dict[str, float]:
+def identities(x: Floats, y: Floats, synthetic: Floats, *, intercept: bool = True) -> dict[str, float]:
     """How far the fit and the residual covariance moved: largest error relative to the standard deviations.
 
     >>> x, y = np.arange(6.0).reshape(-1, 1), np.array([[1.0], [0], [2], [5], [3], [4]])
@@ -87,7 +87,7 @@ def identities(x: Floats, y: Floats, made: Floats, *, intercept: bool = True) ->
     sd = y.std(axis=0)
     sd = np.where(sd > 0, sd, 1.0)
     n = len(y)
-    fit = np.abs(model.fitted(made - y) / sd).max(initial=0.0)
-    before, after = model.residuals(y) / sd, model.residuals(made) / sd
+    fit = np.abs(model.fitted(synthetic - y) / sd).max(initial=0.0)
+    before, after = model.residuals(y) / sd, model.residuals(synthetic) / sd
     covariance = np.abs(before.T @ before - after.T @ after).max(initial=0.0) / n
     return {"regression": float(fit), "residual covariance": float(covariance)}

@@ -62,26 +62,26 @@ def parse_constraint(text: str, names: Sequence[str]) -> Constraint:
 
 def _terms(side: str, text: str, names: Sequence[str]) -> list[tuple[str | None, float]]:
     """The terms of one side: (column or None, factor)."""
-    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)) or r"(?!)"
+    columns = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)) or r"(?!)"
     number = r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+"
     term = re.compile(
-        rf"\s*(?P<sign>[+-]?)\s*(?:(?P<factor>{number})\s*\*\s*(?P<a>{known})|(?P<b>{known})|(?P<constant>{number}))\s*"
+        rf"\s*(?P<sign>[+-]?)\s*(?:(?P<factor>{number})\s*\*\s*(?P<a>{columns})|(?P<b>{columns})|(?P<constant>{number}))\s*"
     )
     if not side.strip():
         raise ParameterError(f"constraint {text!r} has an empty side; write 0.")
-    found: list[tuple[str | None, float]] = []
+    terms: list[tuple[str | None, float]] = []
     at = 0
     while at < len(side):
         match = term.match(side, at)
-        if match is None or (found and not match["sign"]):
+        if match is None or (terms and not match["sign"]):
             word = re.match(r"[\s+-]*([^\s+*=<>-]*)", side[at:])
             raise UnknownName.of("column", word[1] if word else side, names, f"(in the constraint {text!r})")
         value = -1.0 if match["sign"] == "-" else 1.0
         name = match["a"] or match["b"]
         value *= float(match["factor"] or match["constant"] or 1.0)
-        found.append((name, value))
+        terms.append((name, value))
         at = match.end()
-    return found
+    return terms
 
 
 @dataclass(frozen=True)
@@ -103,21 +103,22 @@ def system(constraints: Sequence[Constraint], free: Sequence[str], columns: Mapp
     """
     n = len(next(iter(columns.values())))
     rows: list[tuple[Floats, Floats, bool]] = []
-    for one in constraints:
-        left = np.array([one.coefficients.get(name, 0.0) for name in free])
-        right = np.full(n, -one.constant)
-        for name, factor in one.coefficients.items():
+    for constraint in constraints:
+        left = np.array([constraint.coefficients.get(name, 0.0) for name in free])
+        right = np.full(n, -constraint.constant)
+        for name, factor in constraint.coefficients.items():
             if name not in free:
                 right = right - factor * columns[name]
         size = np.abs(right).max(initial=1.0)
         if not left.any():
-            broken = np.abs(right) > _TOLERANCE * size if one.equation else right < -_TOLERANCE * size
+            broken = np.abs(right) > _TOLERANCE * size if constraint.equation else right < -_TOLERANCE * size
             if broken.any():
                 raise RequirementError(
-                    f"constraint {one.text!r} has no column that may change, and {int(broken.sum())} records break it."
+                    f"constraint {constraint.text!r} has no column that may change, "
+                    f"and {int(broken.sum())} records break it."
                 )
             continue
-        rows.append((left, right, one.equation))
+        rows.append((left, right, constraint.equation))
     t = len(free)
     a = np.array([left for left, _, equation in rows if equation]).reshape(-1, t)
     b = np.array([right for _, right, equation in rows if equation]).reshape(-1, n).T
@@ -167,16 +168,16 @@ def nearest_feasible(y: Floats, limits: System, scale: Floats, step: Floats) -> 
     on_pivot = np.isin(np.abs(limits.g).argmax(axis=1) if len(limits.g) else np.zeros(0), limits.pivots)
     # a bound of a free column survives rounding; where several columns meet, rounding needs a little room
     room = np.where(single & ~on_pivot, 0.0, 2 * (np.abs(limits.g) @ step) * (1 + len(limits.a)))
-    made = y.copy()
+    feasible = y.copy()
     open_rows = np.arange(len(y))
     # first without room; at last without room again, and inequalities up to rounding
     for factor, slack in ((0.0, 0.0), (1.0, 0.0), (4.0, 0.0), (0.0, _TOLERANCE)):
         part = System(limits.a, limits.b[open_rows], limits.g, limits.h[open_rows], limits.pivots)
         moved = _dykstra(y[open_rows], part, part.h - factor * room, scale)
-        made[open_rows] = _finished(moved, part, step, single)
-        open_rows = open_rows[broken(made[open_rows], part, scale, slack).any(axis=1)]
+        feasible[open_rows] = _finished(moved, part, step, single)
+        open_rows = open_rows[broken(feasible[open_rows], part, scale, slack).any(axis=1)]
         if not len(open_rows):
-            return made
+            return feasible
     count = len(open_rows)
     raise RequirementError(
         f"the constraints cannot be met in {count} of {len(y)} records by changing the dependent columns: "
@@ -213,17 +214,17 @@ def _dykstra(y: Floats, limits: System, h: Floats, scale: Floats) -> Floats:
 
 def _finished(y: Floats, limits: System, step: Floats, single: npt.NDArray[np.bool_]) -> Floats:
     """Round all but the pivots, clip them to their own bounds, and solve the equations for the pivots."""
-    made = np.rint(y / step) * step
+    finished = np.rint(y / step) * step
     for j in np.flatnonzero(single):
         column = int(np.flatnonzero(limits.g[j])[0])
         bound = limits.h[:, j] / limits.g[j, column]
         # the next multiple of the step on the right side of the bound
         if limits.g[j, column] > 0:
-            made[:, column] = np.minimum(made[:, column], np.floor(bound / step[column]) * step[column])
+            finished[:, column] = np.minimum(finished[:, column], np.floor(bound / step[column]) * step[column])
         else:
-            made[:, column] = np.maximum(made[:, column], np.ceil(bound / step[column]) * step[column])
+            finished[:, column] = np.maximum(finished[:, column], np.ceil(bound / step[column]) * step[column])
     for i, p in enumerate(limits.pivots):
         others = limits.a[i].copy()
         others[p] = 0.0
-        made[:, p] = limits.b[:, i] - made @ others
-    return made
+        finished[:, p] = limits.b[:, i] - finished @ others
+    return finished

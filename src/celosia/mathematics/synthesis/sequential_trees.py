@@ -55,20 +55,20 @@ def synthesise(
     >>> bool((made[1] == 3 * made[0]).all())
     True
     """
-    known: dict[int, Floats] = dict(given)
+    columns: dict[int, Floats] = dict(given)
     rows = np.arange(len(features[0].values)) if fit is None else np.flatnonzero(fit)
     for target in order:
         feature = features[target]
         y = feature.values[rows]
-        predictors = [j for j in known if j != target]
+        predictors = [j for j in columns if j != target]
         if predictors:
-            seen, new = _matrices(features, predictors, known, rows, feature, y)
+            seen, new = _matrices(features, predictors, columns, rows, feature, y)
             tree = _tree(seen, y, feature, leaf, rng)
             leaves, wanted = tree.apply(seen), tree.apply(new)
         else:
             leaves, wanted = np.zeros(len(rows), np.int64), np.zeros(size, np.int64)
-        known[target] = lend(leaves, y, wanted, rng, smooth=feature.smooth, whole=feature.whole)
-    return {target: known[target] for target in order}
+        columns[target] = lend(leaves, y, wanted, rng, smooth=feature.smooth, whole=feature.whole)
+    return {target: columns[target] for target in order}
 
 
 def lend(leaves: Ints, y: Floats, wanted: Ints, rng: np.random.Generator, *, smooth: bool, whole: bool) -> Floats:
@@ -159,24 +159,24 @@ def _tree(x: Floats, y: Floats, feature: Feature, leaf: int, rng: np.random.Gene
 def _matrices(
     features: Sequence[Feature],
     predictors: Sequence[int],
-    known: dict[int, Floats],
+    columns: dict[int, Floats],
     rows: Ints,
     target: Feature,
     y: Floats,
 ) -> tuple[Floats, Floats]:
     """Predictors of the original and of the synthetic records; categories are ordered by the target they go with."""
     seen = np.empty((len(rows), len(predictors)), np.float32)
-    new = np.empty((len(next(iter(known.values()))), len(predictors)), np.float32)
+    new = np.empty((len(next(iter(columns.values()))), len(predictors)), np.float32)
     for i, j in enumerate(predictors):
-        old, made = features[j].values[rows], known[j]
+        old, synthetic = features[j].values[rows], columns[j]
         if features[j].nominal:
-            size = int(max(features[j].values.max(), made.max())) + 1
+            size = int(max(features[j].values.max(), synthetic.max())) + 1
             rank = category_order(old.astype(np.int64), target, y, size)
-            old, made = rank[old.astype(np.int64)], rank[made.astype(np.int64)]
+            old, synthetic = rank[old.astype(np.int64)], rank[synthetic.astype(np.int64)]
         else:
-            low = min(np.nanmin(old, initial=0.0), np.nanmin(made, initial=0.0)) - 1.0
-            old, made = np.nan_to_num(old, nan=low), np.nan_to_num(made, nan=low)
-        seen[:, i], new[:, i] = old, made
+            low = min(np.nanmin(old, initial=0.0), np.nanmin(synthetic, initial=0.0)) - 1.0
+            old, synthetic = np.nan_to_num(old, nan=low), np.nan_to_num(synthetic, nan=low)
+        seen[:, i], new[:, i] = old, synthetic
     return seen.astype(np.float64), new.astype(np.float64)
 
 
@@ -194,9 +194,9 @@ def category_order(codes: Ints, target: Feature, y: Floats, size: int) -> Floats
     counts = np.bincount(codes, minlength=size).astype(np.float64)
     there = counts > 0
     if not target.nominal:
-        known = np.where(np.isnan(y), np.nanmean(y) if not np.isnan(y).all() else 0.0, y)
-        sums = np.bincount(codes, weights=known, minlength=size)
-        return np.asarray(np.divide(sums, counts, out=np.full(size, float(known.mean())), where=there))
+        filled = np.where(np.isnan(y), np.nanmean(y) if not np.isnan(y).all() else 0.0, y)
+        sums = np.bincount(codes, weights=filled, minlength=size)
+        return np.asarray(np.divide(sums, counts, out=np.full(size, float(filled.mean())), where=there))
     classes = int(y.max()) + 1
     table = np.bincount(codes * classes + y.astype(np.int64), minlength=size * classes).reshape(size, classes)
     shares: Floats = table / np.maximum(counts, 1.0)[:, None]

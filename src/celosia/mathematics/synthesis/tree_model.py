@@ -25,8 +25,8 @@ def table_of(codes: Sequence[Ints], sizes: Sequence[int]) -> Floats:
     >>> table_of([np.array([0, 1, 1]), np.array([0, 0, -1])], [2, 1]).tolist()
     [[1.0], [1.0]]
     """
-    known = np.logical_and.reduce([c >= 0 for c in codes])
-    flat = np.ravel_multi_index([c[known] for c in codes], tuple(sizes))
+    complete = np.logical_and.reduce([c >= 0 for c in codes])
+    flat = np.ravel_multi_index([c[complete] for c in codes], tuple(sizes))
     return np.bincount(flat, minlength=int(np.prod(sizes))).reshape(tuple(sizes)).astype(np.float64)
 
 
@@ -70,24 +70,24 @@ def sample_tree(
     >>> bool((made[0] == made[1]).all()), int(made[0].sum())
     (True, 5)
     """
-    made: dict[int, Ints] = {}
+    codes: dict[int, Ints] = {}
     left = dict(pairs)
     for root in range(len(margins)):
-        if root in made:
+        if root in codes:
             continue
-        made[root] = _pick(margins[root][None], np.zeros(size, np.int64), margins[root], rng)
-        found = True
-        while found:
-            found = False
+        codes[root] = _pick(margins[root][None], np.zeros(size, np.int64), margins[root], rng)
+        grown = True
+        while grown:
+            grown = False
             for pair in list(left):
                 for parent, child in (pair, pair[::-1]):
-                    if parent in made and child not in made:
+                    if parent in codes and child not in codes:
                         counts = left.pop(pair)
                         counts = counts if pair == (parent, child) else counts.T
-                        made[child] = _pick(counts, made[parent], margins[child], rng)
-                        found = True
+                        codes[child] = _pick(counts, codes[parent], margins[child], rng)
+                        grown = True
                         break
-    return [made[j] for j in range(len(margins))]
+    return [codes[j] for j in range(len(margins))]
 
 
 def _pick(counts: Floats, parent: Ints, margin: Floats, rng: np.random.Generator) -> Ints:

@@ -89,9 +89,9 @@ def units(who: str, table: Table, names: Sequence[str]) -> Units:
     if not any(shared):
         return each
     if not all(shared):
-        one, other = names[shared.index(True)], names[shared.index(False)]
+        household_column, personal_column = names[shared.index(True)], names[shared.index(False)]
         raise ParameterError(
-            f"{who}: column {one!r} is the same within households, column {other!r} is not; "
+            f"{who}: column {household_column!r} is the same within households, column {personal_column!r} is not; "
             "protect household columns and personal columns in two steps."
         )
     return Units(member.astype(np.int64), first.astype(np.int64))
@@ -116,10 +116,10 @@ def numbers(who: str, table: Table, names: Sequence[str]) -> Floats:
 def refuse_constant(who: str, x: Floats, names: Sequence[str]) -> None:
     """Raise when a column has no variance: a share of nothing is no noise."""
     for j, name in enumerate(names):
-        known = x[~np.isnan(x[:, j]), j]
-        if len(known) == 0:
+        values = x[~np.isnan(x[:, j]), j]
+        if len(values) == 0:
             raise DataError(f"{who}: column {name!r} has no values.")
-        if known.min() == known.max():
+        if values.min() == values.max():
             raise DataError(f"{who}: column {name!r} is constant: a share of no variance is nothing. Leave it out.")
 
 

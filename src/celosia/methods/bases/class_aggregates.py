@@ -35,8 +35,8 @@ def aggregated(
         raise DataError(f"{who}: column {name!r} is not numeric, so {how} has no meaning; use mode, interval or set.")
     rows = pl.DataFrame({"class": label, "value": column, "kept": kept})
     of_class = rows.filter("kept").group_by("class").agg(_expression(how, column.dtype).alias("new"))
-    found = rows.select("class", "kept").join(of_class, on="class", how="left", maintain_order="left")
-    return found.select(pl.when("kept").then("new")).to_series().alias(name)
+    by_record = rows.select("class", "kept").join(of_class, on="class", how="left", maintain_order="left")
+    return by_record.select(pl.when("kept").then("new")).to_series().alias(name)
 
 
 def _expression(how: Aggregate, dtype: Any) -> pl.Expr:

@@ -44,14 +44,14 @@ def records_where(table: Table, where: str, part: str) -> NDArray[np.bool_]:
             raise UnknownName.of("column", name, table.names, f"({part}: where)")
     columns = {name: table.column(name) for name in dict.fromkeys(names)}
     try:
-        found = pl.DataFrame(columns).select(condition.alias("hit"))["hit"]
+        answers = pl.DataFrame(columns).select(condition.alias("hit"))["hit"]
     except pl.exceptions.PolarsError:
         raise ParameterError(
             f"{part}: where cannot be evaluated: compare numbers with numbers, texts with texts."
         ) from None
-    if found.dtype != pl.Boolean or len(found) != len(table):
+    if answers.dtype != pl.Boolean or len(answers) != len(table):
         raise ParameterError(f"{part}: where must be true or false for each record, such as age > 80.")
-    hits: NDArray[np.bool_] = found.fill_null(value=False).to_numpy()
+    hits: NDArray[np.bool_] = answers.fill_null(value=False).to_numpy()
     return hits
 
 

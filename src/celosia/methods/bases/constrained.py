@@ -24,7 +24,7 @@ def keep_constraints(
 
     numeric = [name for name in table.names if table.polars_types()[name].is_numeric()]
     read = [parse_constraint(text, numeric) for text in constraints]
-    used = list(dict.fromkeys(name for one in read for name in one.coefficients))
+    used = list(dict.fromkeys(name for constraint in read for name in constraint.coefficients))
     free = [name for name in dependent if name in used]
     if not free:
         raise RequirementError(f"{who}: no constraint names a dependent column.")
@@ -36,9 +36,9 @@ def keep_constraints(
     largest = max(float(np.abs(values).max(initial=1.0)) for values in columns.values())
     fine = 2.0 ** (np.floor(np.log2(max(largest, 1.0))) - DIGITS)
     whole_columns = [whole and table.column(name).dtype.is_integer() for name in free]
-    made = nearest_feasible(y, limits, scale, np.where(whole_columns, 1.0, fine))
-    moved = int((np.abs(made - y) > 1e-9 * scale).any(axis=1).sum())
+    moved_values = nearest_feasible(y, limits, scale, np.where(whole_columns, 1.0, fine))
+    moved = int((np.abs(moved_values - y) > 1e-9 * scale).any(axis=1).sum())
     new: dict[str, Any] = {}
     for j, name in enumerate(free):
-        new[name] = as_column(table.column(name), made[:, j]) if whole_columns[j] else made[:, j]
+        new[name] = as_column(table.column(name), moved_values[:, j]) if whole_columns[j] else moved_values[:, j]
     return table.replace(new), moved

@@ -43,12 +43,12 @@ class Domain:
 
         if self.values:
             try:
-                known = pl.Series(self.name, list(self.values), dtype=column.dtype)
+                declared = pl.Series(self.name, list(self.values), dtype=column.dtype)
             except (TypeError, pl.exceptions.PolarsError):
                 raise ParameterError(
                     f"dp-synthesis: the declared values of {self.name!r} do not fit its type."
                 ) from None
-            lookup = pl.DataFrame({self.name: known, "code": np.arange(len(known))})
+            lookup = pl.DataFrame({self.name: declared, "code": np.arange(len(declared))})
             joined = column.to_frame(self.name).join(
                 lookup, on=self.name, how="left", maintain_order="left", nulls_equal=True
             )
@@ -66,8 +66,14 @@ class Domain:
         edges = np.array(self.edges)
         low, high = edges[codes], edges[codes + 1]
         if self.whole:
-            made = np.ceil(low) + np.floor(rng.random(len(codes)) * np.maximum(np.ceil(high) - np.ceil(low), 1.0))
-            return pl.Series(self.name, np.clip(made, self.edges[0], self.edges[-1] - 1)).cast(pl.Int64).cast(dtype)
+            whole_numbers = np.ceil(low) + np.floor(
+                rng.random(len(codes)) * np.maximum(np.ceil(high) - np.ceil(low), 1.0)
+            )
+            return (
+                pl.Series(self.name, np.clip(whole_numbers, self.edges[0], self.edges[-1] - 1))
+                .cast(pl.Int64)
+                .cast(dtype)
+            )
         return pl.Series(self.name, low + rng.random(len(codes)) * (high - low)).cast(dtype)
 
 

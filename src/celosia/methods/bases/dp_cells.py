@@ -27,21 +27,21 @@ def public_values(
     who: str, table: Table, columns: Sequence[str], given: Mapping[str, Sequence[Any]]
 ) -> list[list[Any]] | None:
     """All values of each column as far as they are declared; nothing when one of them is only known from the data."""
-    found: list[list[Any]] = []
+    declared: list[list[Any]] = []
     for name in columns:
         info = table.schema[name]
         if name in given:
-            found.append(list(dict.fromkeys(given[name])))
+            declared.append(list(dict.fromkeys(given[name])))
         elif info.order:
-            found.append(list(info.order))
+            declared.append(list(info.order))
         elif info.bounds is not None and table.polars_types()[name].is_integer():
-            found.append(list(range(math.ceil(info.bounds[0]), math.floor(info.bounds[1]) + 1)))
+            declared.append(list(range(math.ceil(info.bounds[0]), math.floor(info.bounds[1]) + 1)))
         else:
             return None
-    cells = math.prod(len(values) for values in found)
+    cells = math.prod(len(values) for values in declared)
     if not 0 < cells <= MOST_CELLS:
         raise ParameterError(f"{who}: the declared values give {cells} cells; at most {MOST_CELLS} are counted.")
-    return found
+    return declared
 
 
 def counted(table: Table, columns: Sequence[str], rows: int) -> pl.DataFrame:
@@ -52,8 +52,8 @@ def counted(table: Table, columns: Sequence[str], rows: int) -> pl.DataFrame:
     keys = list(columns)
     if person is None:
         engine = table.engine
-        found = engine.bounded(engine.histogram(table.rows.kept(), keys))
-        return found.select(*keys, pl.col("__rows__").cast(pl.Int64).alias(COUNT))
+        histogram = engine.bounded(engine.histogram(table.rows.kept(), keys))
+        return histogram.select(*keys, pl.col("__rows__").cast(pl.Int64).alias(COUNT))
     frame = table.polars().select(list(dict.fromkeys([*keys, person]))).filter(~pl.Series(table.suppressed_mask()))
     # which rows of a person are kept must not follow the seed of the run, or it could be replayed
     chance = np.random.Generator(np.random.PCG64(secrets.randbits(128))).random(len(frame))
@@ -80,10 +80,10 @@ def filled(frame: pl.DataFrame, columns: Sequence[str], values: Sequence[Sequenc
 
 def published(table: Table, frame: pl.DataFrame) -> Table:
     """The cells as a table of new rows with a declared column of counts."""
-    made = table.fresh(frame)
-    known = [column for column in made.schema.columns if column.name != COUNT]
+    cells = table.fresh(frame)
+    columns = [column for column in cells.schema.columns if column.name != COUNT]
     extra = Column(COUNT, frozenset({Role.INSENSITIVE}), Kind.NUMERIC)
-    return made.with_schema(Schema((*known, extra), made.schema.rest))
+    return cells.with_schema(Schema((*columns, extra), cells.schema.rest))
 
 
 def check_columns(who: str, table: Table, columns: Sequence[str]) -> None:

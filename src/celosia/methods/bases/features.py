@@ -87,11 +87,11 @@ def decoded(table: Table, name: str, values: Floats, model: Feature) -> pl.Serie
         labels = table.codes(name)[1].cast(series.dtype)
         every = pl.concat([labels, pl.Series(labels.name, [None], dtype=series.dtype)])
         return every.gather(values.astype(np.int64)).alias(name)
-    made = pl.Series(name, values, nan_to_null=True)
+    column = pl.Series(name, values, nan_to_null=True)
     if series.dtype.is_temporal() or series.dtype.is_integer():
-        made = made.round().cast(pl.Int64)
-        return made.cast(series.dtype)
-    return made.cast(series.dtype)
+        column = column.round().cast(pl.Int64)
+        return column.cast(series.dtype)
+    return column.cast(series.dtype)
 
 
 def new_rows(table: Table, columns: Mapping[str, Any]) -> Table:

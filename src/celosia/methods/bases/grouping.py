@@ -138,52 +138,54 @@ def grouped(
     label = np.empty(len(x), np.int64)
     count = 0
     for s, rows in enumerate(parts):
-        known = ~gone[rows[0]]
-        if known.any() or not blank_stay:
+        filled = ~gone[rows[0]]
+        if filled.any() or not blank_stay:
             persons.enough(rows, parted=bool(within), missing=bool(gone.any()))
-        if not known.any():
+        if not filled.any():
             label[rows] = count
             count += 1
             continue
-        cells = x if len(parts) == 1 and known.all() else x[np.ix_(rows, known)]
-        found = persons.join(rows, groups(cells, s), partial(scaled, cells, standardise=True))
-        label[rows] = count + found
-        count += int(found.max()) + 1
+        cells = x if len(parts) == 1 and filled.all() else x[np.ix_(rows, filled)]
+        group = persons.join(rows, groups(cells, s), partial(scaled, cells, standardise=True))
+        label[rows] = count + group
+        count += int(group.max()) + 1
     return Grouped(tuple(names), unit, x, np.unique(label, return_inverse=True)[1].reshape(-1))
 
 
-def aggregated(table: Table, found: Grouped, how: Literal["mean", "median", "medoid"]) -> Outcome:
+def aggregated(table: Table, partition: Grouped, how: Literal["mean", "median", "medoid"]) -> Outcome:
     """Put the aggregate of its group in place of each value."""
-    if len(found.values) == 0:
+    if len(partition.values) == 0:
         return Outcome(table, {"groups": 0})
-    evidence: dict[str, Any] = {**sizes(found.group), "loss": loss(found)}
-    return Outcome(table.replace(columns(table, found, how)), evidence)
+    evidence: dict[str, Any] = {**sizes(partition.group), "loss": loss(partition)}
+    return Outcome(table.replace(columns(table, partition, how)), evidence)
 
 
-def columns(table: Table, found: Grouped, how: Literal["mean", "median", "medoid"]) -> dict[str, Any]:
+def columns(table: Table, partition: Grouped, how: Literal["mean", "median", "medoid"]) -> dict[str, Any]:
     """The new columns: for each record what stands for its group."""
     from celosia.mathematics.statistics.aggregate import means, medians, medoids
 
-    x = found.values
+    x = partition.values
     if how == "mean":
-        rows = means(x, found.group)
+        rows = means(x, partition.group)
     elif how == "median":
-        rows = medians(x, found.group)
+        rows = medians(x, partition.group)
     else:
-        rows = x[medoids(scaled(np.nan_to_num(x), standardise=True), found.group)]
-    new = rows[found.group][found.unit.member]
+        rows = x[medoids(scaled(np.nan_to_num(x), standardise=True), partition.group)]
+    new = rows[partition.group][partition.unit.member]
     whole = how == "medoid"  # a mean that is rounded is not the mean
-    return {name: as_column(table.column(name), new[:, j], whole=whole) for j, name in enumerate(found.names)}
+    return {name: as_column(table.column(name), new[:, j], whole=whole) for j, name in enumerate(partition.names)}
 
 
-def loss(found: Grouped) -> float:
+def loss(partition: Grouped) -> float:
     """Share of the sum of squares that is lost, over the records without missing values."""
     from celosia.mathematics.statistics.aggregate import loss_share
 
-    complete = ~np.isnan(found.values).any(axis=1)
+    complete = ~np.isnan(partition.values).any(axis=1)
     if not complete.any():
         return 0.0
-    return loss_share(found.values[complete], np.unique(found.group[complete], return_inverse=True)[1].reshape(-1))
+    return loss_share(
+        partition.values[complete], np.unique(partition.group[complete], return_inverse=True)[1].reshape(-1)
+    )
 
 
 def sizes(group: Ints) -> dict[str, Any]:

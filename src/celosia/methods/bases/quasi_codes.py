@@ -50,7 +50,7 @@ class QuasiColumn:
         source = self.values if level == 0 else self.labels[level - 1]
         return source.gather(self.codes if chosen is None else chosen).alias(self.name)
 
-    def known(self, level: int) -> dict[str, str | None] | None:
+    def label_of(self, level: int) -> dict[str, str | None] | None:
         """The label of every value that the hierarchy knows, also those that do not occur; ``None`` at level 0."""
         if level == 0:
             return None

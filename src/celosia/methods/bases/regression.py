@@ -47,31 +47,33 @@ def split_columns(
     return Columns(x, y, strata(table, within, units(who, table, ())))
 
 
-def by_stratum(found: Columns, make: Callable[[int, Floats, Floats, Ints], Floats]) -> Floats:
+def by_stratum(split: Columns, make: Callable[[int, Floats, Floats, Ints], Floats]) -> Floats:
     """New dependent numbers, made stratum by stratum."""
-    made = np.empty_like(found.y)
-    for s, rows in enumerate(found.strata):
-        made[rows] = make(s, found.x[rows], found.y[rows], rows)
-    return made
+    synthetic = np.empty_like(split.y)
+    for s, rows in enumerate(split.strata):
+        synthetic[rows] = make(s, split.x[rows], split.y[rows], rows)
+    return synthetic
 
 
-def put_back(table: Table, names: Sequence[str], made: Floats, *, whole: bool) -> tuple[Table, Floats, dict[str, int]]:
+def put_back(
+    table: Table, names: Sequence[str], synthetic: Floats, *, whole: bool
+) -> tuple[Table, Floats, dict[str, int]]:
     """The table with new numbers, those numbers, and how many of each column lie outside its declared bounds.
 
     With ``whole`` whole-number columns are rounded and values folded into the declared bounds.
     """
-    made = made.copy()
+    synthetic = synthetic.copy()
     columns: dict[str, Any] = {}
     outside: dict[str, int] = {}
     for j, name in enumerate(names):
         low, high = bounds(table, name) if whole else (table.schema[name].bounds or (-np.inf, np.inf))
         if whole:
-            made[:, j] = reflect(made[:, j], low, high)
-            columns[name] = as_column(table.column(name), made[:, j])
-            made[:, j] = columns[name].to_numpy()
+            synthetic[:, j] = reflect(synthetic[:, j], low, high)
+            columns[name] = as_column(table.column(name), synthetic[:, j])
+            synthetic[:, j] = columns[name].to_numpy()
         else:
-            columns[name] = made[:, j]
-        count = int(((made[:, j] < low) | (made[:, j] > high)).sum())
+            columns[name] = synthetic[:, j]
+        count = int(((synthetic[:, j] < low) | (synthetic[:, j] > high)).sum())
         if count:
             outside[name] = count
-    return table.replace(columns), made, outside
+    return table.replace(columns), synthetic, outside

@@ -23,28 +23,28 @@ def by_level(table: Table, labels: Mapping[str, Labels | None]) -> tuple[Table, 
     """The table with the label of each value, column by column, and the records that a label is lacking for."""
     lost = np.zeros(len(table), dtype=np.bool_)
     changed: dict[str, pl.Series] = {}
-    for name, known in labels.items():
-        if known is None:  # the column stays as it is
+    for name, label_of in labels.items():
+        if label_of is None:  # the column stays as it is
             continue
-        changed[name], strange = _labelled(table.column(name), known)
+        changed[name], strange = _labelled(table.column(name), label_of)
         lost |= strange
     return (table.replace(changed) if changed else table), lost
 
 
-def by_class(table: Table, known: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]]:
+def by_class(table: Table, recorded: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]]:
     """Levels per class: a record joins the first class whose cells can stand for its values.
 
-    ``known`` holds the ``columns``, the ``labels`` of each column by level, and the ``classes`` as levels with cells.
+    ``recorded`` holds ``columns``, the ``labels`` of each column by level, and the ``classes`` as levels with cells.
     """
     import polars as pl
 
-    names = list(known["columns"])
+    names = list(recorded["columns"])
     cells = pl.DataFrame([pl.Series(name, [None] * len(table), dtype=pl.String) for name in names])
     row = pl.Series("__row__", np.arange(len(table)))
     open_rows = row
     at_level: dict[tuple[str, int], pl.Series] = {}
     by_node: dict[tuple[int, ...], list[list[str | None]]] = {}
-    for levels, labels in known["classes"]:
+    for levels, labels in recorded["classes"]:
         by_node.setdefault(tuple(levels), []).append(labels)
     for levels, classes in by_node.items():
         if not len(open_rows):
@@ -52,7 +52,7 @@ def by_class(table: Table, known: Mapping[str, Any]) -> tuple[Table, NDArray[np.
         columns = []
         for name, level in zip(names, levels, strict=True):
             if (name, level) not in at_level:
-                labels = known["labels"][name][level]
+                labels = recorded["labels"][name][level]
                 raw = pl.Series(name, texts(table.column(name)), dtype=pl.String)
                 at_level[name, level] = raw if labels is None else _labelled(table.column(name), labels)[0]
             columns.append(at_level[name, level].gather(open_rows))
@@ -74,17 +74,17 @@ def _labelled(column: pl.Series, labels: Labels) -> tuple[pl.Series, NDArray[np.
 
     raw = pl.Series(column.name, texts(column), dtype=pl.String)
     distinct = set(labels.values())
-    known = dict(labels)
+    label_of = dict(labels)
     parsed = [(label, parse(label)) for label in sorted(label for label in distinct if label is not None)]
     for value in raw.drop_nulls().unique().to_list():
-        if value not in known:
+        if value not in label_of:
             cover = next((label for label, cell in parsed if cell.covers(value)), None)
             if cover is not None:
-                known[value] = cover
-    old = pl.Series("old", list(known), dtype=pl.String)
-    new = pl.Series("new", list(known.values()), dtype=pl.String)
-    found = raw.replace_strict(old, new, default=None, return_dtype=pl.String)
+                label_of[value] = cover
+    old = pl.Series("old", list(label_of), dtype=pl.String)
+    new = pl.Series("new", list(label_of.values()), dtype=pl.String)
+    labelled = raw.replace_strict(old, new, default=None, return_dtype=pl.String)
     strange = (raw.is_not_null() & ~raw.is_in(old.implode())).to_numpy()
     if len(distinct) == 1:  # the top: a missing value joins it
-        found = found.fill_null(next(iter(distinct)))
-    return found.alias(column.name), np.asarray(strange, dtype=np.bool_)
+        labelled = labelled.fill_null(next(iter(distinct)))
+    return labelled.alias(column.name), np.asarray(strange, dtype=np.bool_)

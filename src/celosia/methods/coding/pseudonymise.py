@@ -71,14 +71,14 @@ class Pseudonymise(Method):
         for name in self.columns:
             values = table.column(name).unique().drop_nulls()
             originals = [str(text) for text in texts(values)]
-            made = [self._pseudonym(key, text) for text in originals]
-            for pseudonym, text in zip(made, originals, strict=True):
+            pseudonyms = [self._pseudonym(key, text) for text in originals]
+            for pseudonym, text in zip(pseudonyms, originals, strict=True):
                 if back.setdefault(pseudonym, text) != text:
                     raise DataError(
                         f"pseudonymise: two values of column {name!r} would get one pseudonym; use a greater length"
                         f" than {self.length}."
                     )
-            replaced = replaced.map(name, values, made)
+            replaced = replaced.map(name, values, pseudonyms)
         private = {"pseudonyms": back} if self.reverse else {}
         return Outcome(replaced, {"replaced": list(self.columns), "values": len(back)}, private)
 

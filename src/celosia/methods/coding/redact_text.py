@@ -44,13 +44,13 @@ class RedactText(Method):
         from celosia.proposals.redaction import redact
 
         changed: dict[str, pl.Series] = {}
-        found: dict[str, int] = {}
+        totals: dict[str, int] = {}
         for name in self.columns:
             column = table.column(name)
             if column.dtype != pl.String:
                 raise DataError(f"redact-text: column {name!r} holds no text.")
             texts = column.drop_nulls().unique()
-            made, counts = redact(texts)
-            changed[name] = column.replace_strict(texts, made, default=None, return_dtype=pl.String)
-            found = {tag: found.get(tag, 0) + counts.get(tag, 0) for tag in {**found, **counts}}
-        return Outcome(table.replace(changed), {"redacted texts": dict(sorted(found.items()))})
+            redacted, counts = redact(texts)
+            changed[name] = column.replace_strict(texts, redacted, default=None, return_dtype=pl.String)
+            totals = {tag: totals.get(tag, 0) + counts.get(tag, 0) for tag in {**totals, **counts}}
+        return Outcome(table.replace(changed), {"redacted texts": dict(sorted(totals.items()))})

@@ -76,8 +76,8 @@ class Round(Method):
         # A multiple of the base stays: a quotient off by a hair must not move it.
         near = np.rint(q)
         multiple = np.where(np.abs(q - near) < 1e-9, near, np.floor(q + u))
-        made = pl.Series(name, np.round(multiple * self.base, self._decimals())).fill_nan(None)
-        return made.cast(pl.Int64) if whole else made
+        rounded = pl.Series(name, np.round(multiple * self.base, self._decimals())).fill_nan(None)
+        return rounded.cast(pl.Int64) if whole else rounded
 
     def _decimals(self) -> int:
         """Decimals of the base: the product is rounded to them, so that 3 x 0.1 is 0.3."""

@@ -94,11 +94,11 @@ class ShiftDates(Method):
         column = table.column(by)
         codes, values = table.codes(by)
         shifts = np.array([_draw(key, str(text), reach) for text in texts(values)] or [0], dtype=np.int64)
-        found = shifts[np.maximum(codes, 0)]
+        of_person = shifts[np.maximum(codes, 0)]
         # A record without a person is a person of its own.
         missing = column.is_null().to_numpy()
         alone = np.floor(stream.child("alone").uniform(table.ids()) * (2 * reach + 1)).astype(np.int64) - reach
-        result: NDArray[np.int64] = np.where(missing, alone, found) * step
+        result: NDArray[np.int64] = np.where(missing, alone, of_person) * step
         return result
 
     def _dates(self, column: pl.Series) -> pl.Series:

@@ -66,12 +66,12 @@ class Anatomise(Method):
             if name in table.names:
                 raise DataError(f"anatomise: the table already has a column {name!r}; rename it first.")
         names = self.columns or table.schema.need_sensitive()
-        made = separate(self.name, table, self.l, names, self.groups, stream)
+        separated = separate(self.name, table, self.l, names, self.groups, stream)
         hidden = dict.fromkeys([*names, *table.schema.sensitive])
-        kept = table.replace({GROUP: made.label + 1}).drop(list(hidden))
+        kept = table.replace({GROUP: separated.label + 1}).drop(list(hidden))
         others = {}
         for name in names:
-            frame = pl.DataFrame({GROUP: made.label + 1, name: table.column(name)})
+            frame = pl.DataFrame({GROUP: separated.label + 1, name: table.column(name)})
             counted = frame.group_by(GROUP, name).agg(pl.len().cast(pl.Int64).alias(COUNT)).sort(GROUP, name)
             others["sensitive" if len(names) == 1 else f"sensitive_{name}"] = table.fresh(counted)
-        return Outcome(kept, made.evidence, others=others)
+        return Outcome(kept, separated.evidence, others=others)

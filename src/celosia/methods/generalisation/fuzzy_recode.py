@@ -38,8 +38,8 @@ class FuzzyRecode(FuzzyCoding, Method):
     >>> sets = {"age": {"Young": "(-inf;30;36)", "Adult": "(30;36;54;60)", "Old": "(54;60;inf)"}}
     >>> celosia.protect(table, FuzzyRecode(columns=["age"], sets=sets)).polars()["age"].to_list()
     ['Young', 'Young', 'Adult', 'Old']
-    >>> found = celosia.protect(table, FuzzyRecode(columns=["age"], cells=2, language="es", degrees=1), seed=1)
-    >>> found.polars().row(1)
+    >>> protected = celosia.protect(table, FuzzyRecode(columns=["age"], cells=2, language="es", degrees=1), seed=1)
+    >>> protected.polars().row(1)
     ('bajo', 0.9, 0.1)
     """
 
@@ -62,12 +62,12 @@ class FuzzyRecode(FuzzyCoding, Method):
         values = self._values(table)
         seed = int(stream.rng().integers(2**63))
         partitions = self.partitions(values, seed)
-        found = [self._facts(partition) for partition in partitions]
+        recorded = [self._facts(partition) for partition in partitions]
         cells = self.cross(values, seed)
         curve = possibility_curve(mu for _, _, mu in cells.blocks())
         evidence = {"partitions": [facts(p) for p in partitions], "q": q_anonymity(curve)}
-        published = self._published(table, found, [p.memberships for p in partitions])
-        return Outcome(published, evidence, {"partitions": found})
+        published = self._published(table, recorded, [p.memberships for p in partitions])
+        return Outcome(published, evidence, {"partitions": recorded})
 
     def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:  # noqa: ARG002
         """Give new records the labels of the sets that were found."""
@@ -97,12 +97,12 @@ class FuzzyRecode(FuzzyCoding, Method):
         labels = self._names(partition)
         orders = []
         for j in range(len(partition.columns)):
-            known = [row[j] for row in labels]
-            orders.append(tuple(dict.fromkeys(sorted(known, key=_place(partition, j, known)))))
+            column_labels = [row[j] for row in labels]
+            orders.append(tuple(dict.fromkeys(sorted(column_labels, key=_place(partition, j, column_labels)))))
         missing = len(partition.names) > len(labels)
         return {
             **facts(partition),
-            "found": dict(partition.found),
+            "found": dict(partition.parameters),
             "labels": labels,
             "orders": orders,
             "missing": missing,
@@ -166,11 +166,11 @@ class FuzzyRecode(FuzzyCoding, Method):
         return list(zip(*result, strict=True))
 
 
-def _place(partition: Partition, j: int, known: list[str]) -> Any:
+def _place(partition: Partition, j: int, labels: list[str]) -> Any:
     """The order of labels: by rank for found sets, as written otherwise."""
     if partition.ranks is None:
-        return known.index
-    rank = {label: int(partition.ranks[i, j]) for i, label in enumerate(known)}
+        return labels.index
+    rank = {label: int(partition.ranks[i, j]) for i, label in enumerate(labels)}
     return rank.__getitem__
 
 

@@ -109,15 +109,15 @@ class Generalise(_SuppressingMethod):
         seconds = self.budget_seconds
         if seconds is None and self.budget_nodes is None:
             seconds = patience(lower, upper)
-        found = search(checker, lower, upper, seconds=seconds, most=self.budget_nodes, rng=stream.rng())
-        if found.best is None:
-            raise RequirementError(impossible(self.name, self.require, checker, found, self.target is not None))
-        kept, label = checker.kept_records(found.best.levels)
+        result = search(checker, lower, upper, seconds=seconds, most=self.budget_nodes, rng=stream.rng())
+        if result.best is None:
+            raise RequirementError(impossible(self.name, self.require, checker, result, self.target is not None))
+        kept, label = checker.kept_records(result.best.levels)
         hidden = ~coded.active
         hidden[coded.active] = ~kept
         changed = {
             column.name: column.label(level)
-            for column, level in zip(coded.columns, found.best.levels, strict=True)
+            for column, level in zip(coded.columns, result.best.levels, strict=True)
             if level > 0 and column.name not in self.aggregate
         }
         if self.aggregate:
@@ -128,10 +128,10 @@ class Generalise(_SuppressingMethod):
         done = table.replace(changed) if changed else table
         if hidden.any():
             done = self.suppressed(done, hidden)
-        private = _private(coded, found)
+        private = _private(coded, result)
         if self.aggregate:
             private.pop("transformation")  # the value of a class belongs to its records, not to new ones
-        return Outcome(done, _evidence(coded, checker.objective, found, may_suppress=checker.limit > 0), private)
+        return Outcome(done, _evidence(coded, checker.objective, result, may_suppress=checker.limit > 0), private)
 
     def lattice(self, table: Table) -> LevelLattice:
         """The lattice that is searched: what judges its nodes, and between which levels they lie."""
@@ -157,8 +157,8 @@ class Generalise(_SuppressingMethod):
 
     def searched(self, recorded: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The nodes that were looked at."""
-        found: Mapping[str, Any] | None = recorded.get("lattice")
-        return found
+        nodes: Mapping[str, Any] | None = recorded.get("lattice")
+        return nodes
 
     def _objective(self, domain: Domain) -> Objective:
         if self.costs:
@@ -253,12 +253,12 @@ def unmet(require: Sequence[Model], checker: Checker, levels: tuple[int, ...]) -
     ]
 
 
-def impossible(who: str, require: Sequence[Model], checker: Checker, found: SearchResult, targeted: bool) -> str:
+def impossible(who: str, require: Sequence[Model], checker: Checker, result: SearchResult, targeted: bool) -> str:
     """Say which requirement cannot be met, and the nearest value that can be reached."""
     n = len(checker.records)
-    classes, short = unmet(require, checker, found.upper)
+    classes, short = unmet(require, checker, result.upper)
     reasons = [f"{model.name}: {reason}" for model, reason in short]
-    least = min((check.suppressed for check in found.checks), default=n)
+    least = min((check.suppressed for check in result.checks), default=n)
     if not reasons:
         names = " and ".join(model.name for model in require)
         together = " with the targets of the records" if targeted else ""
@@ -269,8 +269,8 @@ def impossible(who: str, require: Sequence[Model], checker: Checker, found: Sear
     return f"{who}: {'; '.join(reasons)}.{advice}"
 
 
-def _evidence(coded: QuasiCodes, objective: Objective, found: SearchResult, *, may_suppress: bool) -> dict[str, Any]:
-    best = found.best
+def _evidence(coded: QuasiCodes, objective: Objective, result: SearchResult, *, may_suppress: bool) -> dict[str, Any]:
+    best = result.best
     assert best is not None
     levels = dict(zip(coded.domain.names, best.levels, strict=True))
     facts: dict[str, Any] = {
@@ -278,16 +278,16 @@ def _evidence(coded: QuasiCodes, objective: Objective, found: SearchResult, *, m
         "heights": {column.name: column.height for column in coded.columns},
         "score": best.score,
         "suppressed": best.suppressed,
-        "optimal": found.optimal,
-        "bound": found.bound if isinstance(found.bound, tuple) or np.isfinite(found.bound) else None,
-        "checked": len(found.checks),
-        "lattice": found.nodes,
+        "optimal": result.optimal,
+        "bound": result.bound if isinstance(result.bound, tuple) or np.isfinite(result.bound) else None,
+        "checked": len(result.checks),
+        "lattice": result.nodes,
         "search": how_good(
-            complete=found.optimal,
+            complete=result.optimal,
             score=best.score,
-            bound=found.bound,
-            judged=len(found.checks),
-            spans=[high - low + 1 for low, high in zip(found.lower, found.upper, strict=True)],
+            bound=result.bound,
+            judged=len(result.checks),
+            spans=[high - low + 1 for low, high in zip(result.lower, result.upper, strict=True)],
             may_suppress=may_suppress,
         ),
         "classes": best.classes,
@@ -303,16 +303,16 @@ def _covered(domain: Domain, j: int, level: int) -> float:
     return float(domain.share(j, level) @ domain.frequency(j, level) / max(1, domain.searched))
 
 
-def _private(coded: QuasiCodes, found: SearchResult) -> dict[str, Any]:
+def _private(coded: QuasiCodes, result: SearchResult) -> dict[str, Any]:
     """What reuse and the drawing need: the labels of every value, and the nodes that were looked at."""
-    best = found.best
+    best = result.best
     assert best is not None
     return {
         "transformation": {
             "levels": dict(zip(coded.domain.names, best.levels, strict=True)),
             "labels": {
-                column.name: column.known(level) for column, level in zip(coded.columns, best.levels, strict=True)
+                column.name: column.label_of(level) for column, level in zip(coded.columns, best.levels, strict=True)
             },
         },
-        "lattice": explored(found, coded.domain.names),
+        "lattice": explored(result, coded.domain.names),
     }

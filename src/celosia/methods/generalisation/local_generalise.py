@@ -88,24 +88,24 @@ class LocalGeneralise(_SuppressingMethod):
         limit = int(self.suppress * len(coded.records) * (1 + 1e-12))
         seconds = patience(lower, upper) if self.budget_seconds is None else self.budget_seconds
         search = LocalSearch(checker, lower, upper, weights, [_stars(column) for column in coded.columns])
-        found = search.run(seconds, limit)
-        if found.suppressed > limit or found.suppressed == len(coded.records):
-            late = "" if found.finished else f" The search was stopped after {seconds:g} s; give more budget_seconds."
-            raise RequirementError(_too_many(self.require, checker, upper, found.suppressed) + late)
-        done = _written(table, coded, checker, found)
-        cells = _cells(coded, checker, found)
+        result = search.run(seconds, limit)
+        if result.suppressed > limit or result.suppressed == len(coded.records):
+            late = "" if result.finished else f" The search was stopped after {seconds:g} s; give more budget_seconds."
+            raise RequirementError(_too_many(self.require, checker, upper, result.suppressed) + late)
+        done = _written(table, coded, checker, result)
+        cells = _cells(coded, checker, result)
         hidden = ~coded.active
-        hidden[coded.active] = found.hidden[checker.tables.group]
+        hidden[coded.active] = result.hidden[checker.tables.group]
         if not all(model.monotone_generalisation for model in self.require):
             hidden |= self._broken(done, hidden)
             if int(hidden[coded.active].sum()) > limit:
                 raise RequirementError(_too_many(self.require, checker, upper, int(hidden[coded.active].sum())))
         if hidden.any():
             done = self.suppressed(done, hidden)
-        facts = _evidence(coded, checker, found, lower, upper, may_suppress=limit > 0) | {
+        facts = _evidence(coded, checker, result, lower, upper, may_suppress=limit > 0) | {
             "suppressed": int(hidden[coded.active].sum())
         }
-        return Outcome(done, facts, {"transformation": _transformation(coded, found, cells)})
+        return Outcome(done, facts, {"transformation": _transformation(coded, result, cells)})
 
     def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:  # noqa: ARG002
         """Let new records join the classes that were found."""
@@ -118,14 +118,14 @@ class LocalGeneralise(_SuppressingMethod):
         return broken
 
 
-def _written(table: Table, coded: QuasiCodes, checker: Checker, found: LocalResult) -> Table:
+def _written(table: Table, coded: QuasiCodes, checker: Checker, result: LocalResult) -> Table:
     """The table with each record's cells at the levels of its class."""
-    place = found.place[checker.tables.group]
+    place = result.place[checker.tables.group]
     changed: dict[str, pl.Series] = {}
     for j, column in enumerate(coded.columns):
         levels = np.zeros(len(table), dtype=np.int64)
-        if len(found.levels):
-            levels[coded.active] = np.where(place >= 0, found.levels[np.maximum(place, 0), j], 0)
+        if len(result.levels):
+            levels[coded.active] = np.where(place >= 0, result.levels[np.maximum(place, 0), j], 0)
         if levels.any():
             changed[column.name] = mixed(column, levels, column.codes)
     return table.replace(changed) if changed else table
@@ -139,13 +139,13 @@ def _stars(column: QuasiColumn) -> NDArray[np.bool_]:
     return np.asarray((cells == STAR).fill_null(value=False).to_numpy(), dtype=np.bool_).reshape(shape)
 
 
-def _cells(coded: QuasiCodes, checker: Checker, found: LocalResult) -> list[pl.Series]:
+def _cells(coded: QuasiCodes, checker: Checker, result: LocalResult) -> list[pl.Series]:
     """The cells of each class, column by column."""
-    first = np.full(len(found.levels), -1, dtype=np.int64)
-    placed = np.flatnonzero(found.place >= 0)
-    first[found.place[placed][::-1]] = placed[::-1]
+    first = np.full(len(result.levels), -1, dtype=np.int64)
+    placed = np.flatnonzero(result.place >= 0)
+    first[result.place[placed][::-1]] = placed[::-1]
     codes = _codes_of(checker, first)
-    levels = found.levels.astype(np.int64)
+    levels = result.levels.astype(np.int64)
     return [mixed(column, levels[:, j], codes[:, j]) for j, column in enumerate(coded.columns)]
 
 
@@ -173,29 +173,29 @@ def _too_many(require: tuple[Model, ...], checker: Checker, upper: tuple[int, ..
 
 
 def _evidence(
-    coded: QuasiCodes, checker: Checker, found: LocalResult, lower: Levels, upper: Levels, *, may_suppress: bool
+    coded: QuasiCodes, checker: Checker, result: LocalResult, lower: Levels, upper: Levels, *, may_suppress: bool
 ) -> dict[str, Any]:
-    placed = found.place >= 0
-    records = np.bincount(found.place[placed], checker.tables.base.sums[placed, 0], len(found.levels))
+    placed = result.place >= 0
+    records = np.bincount(result.place[placed], checker.tables.base.sums[placed, 0], len(result.levels))
     mean = {
-        column.name: float(np.average(found.levels[:, j], weights=records)) for j, column in enumerate(coded.columns)
+        column.name: float(np.average(result.levels[:, j], weights=records)) for j, column in enumerate(coded.columns)
     }
     domain = coded.domain
-    score = (found.loss * domain.searched + domain.gone) / max(1, domain.n)
+    score = (result.loss * domain.searched + domain.gone) / max(1, domain.n)
     return {
         "score": score,
         "granularity": 1 - score,
-        "suppressed": found.suppressed,
+        "suppressed": result.suppressed,
         "optimal": False,
-        "classes": len(found.levels),
-        "nodes": len(np.unique(found.levels, axis=0)),
-        "checked": found.nodes,
-        "finished": found.finished,
+        "classes": len(result.levels),
+        "nodes": len(np.unique(result.levels, axis=0)),
+        "checked": result.nodes,
+        "finished": result.finished,
         "search": how_good(
-            complete=found.finished,
-            score=found.loss,
+            complete=result.finished,
+            score=result.loss,
             bound=None,
-            judged=found.nodes,
+            judged=result.nodes,
             spans=[high - low + 1 for low, high in zip(lower, upper, strict=True)],
             may_suppress=may_suppress,
         ),
@@ -203,13 +203,13 @@ def _evidence(
     }
 
 
-def _transformation(coded: QuasiCodes, found: LocalResult, cells: list[pl.Series]) -> dict[str, Any]:
+def _transformation(coded: QuasiCodes, result: LocalResult, cells: list[pl.Series]) -> dict[str, Any]:
     """The classes in the order in which a new record should be tried, each with its levels and labels."""
     labelled = map(list, zip(*(column.to_list() for column in cells), strict=True))
-    classes = [list(pair) for pair in zip(found.levels.tolist(), labelled, strict=True)]
-    heights = np.unique(found.levels, axis=0).max(axis=0) if len(found.levels) else np.zeros(len(coded.columns), int)
+    classes = [list(pair) for pair in zip(result.levels.tolist(), labelled, strict=True)]
+    heights = np.unique(result.levels, axis=0).max(axis=0) if len(result.levels) else np.zeros(len(coded.columns), int)
     labels = {
-        column.name: [column.known(level) for level in range(int(top) + 1)]
+        column.name: [column.label_of(level) for level in range(int(top) + 1)]
         for column, top in zip(coded.columns, heights, strict=True)
     }
     return {"columns": list(coded.domain.names), "labels": labels, "classes": classes}

@@ -108,11 +108,11 @@ class Mondrian(Method):
             raise DataError("mondrian: every record is suppressed already: nothing is left to partition.")
         check_possible(self.name, self.require, counted)
         all_axes = axes(kept, self.weights)
-        made = self._partition(kept, all_axes, counted)
-        boxes = made.boxes
+        described = self._partition(kept, all_axes, counted)
+        boxes = described.boxes
         new = {
             name: cells.gather(boxes.label).alias(name)
-            for name, cells in zip(table.schema.quasi, made.shown(), strict=True)
+            for name, cells in zip(table.schema.quasi, described.shown(), strict=True)
         }
         ncp = float((boxes.widths(all_axes).mean(axis=1) * boxes.size).sum() / len(kept))
         evidence = {
@@ -121,7 +121,7 @@ class Mondrian(Method):
             "largest": int(boxes.size.max()),
             "ncp": ncp,
         }
-        record = recorded_boxes(kept, all_axes, made.found.cuts, made.cells)
+        record = recorded_boxes(kept, all_axes, described.partition.cuts, described.cells)
         private = {} if record is None else {"transformation": record}
         return Outcome(self._shown(table, rows, new), evidence, private)
 
@@ -142,22 +142,22 @@ class Mondrian(Method):
         unplaced[rows] = lost
         return self._shown(table, rows, new), unplaced
 
-    def _described(self, table: Table, all_axes: Sequence[Axis], found: Partition) -> _Made:
+    def _described(self, table: Table, all_axes: Sequence[Axis], parted: Partition) -> _Described:
         """What each box shows in each column."""
         from celosia.views.boxes.regions import Boxes, middles, regions
 
-        boxes = Boxes(found.label)
+        boxes = Boxes(parted.label)
         columns = zip(table.schema.quasi, all_axes, strict=True)
         if self.output == "range":
-            return _Made(found, boxes, [regions(table, name, one, boxes) for name, one in columns])
-        return _Made(found, boxes, [middles(table, name, boxes, self.output) for name, _ in columns])
+            return _Described(parted, boxes, [regions(table, name, axis, boxes) for name, axis in columns])
+        return _Described(parted, boxes, [middles(table, name, boxes, self.output) for name, _ in columns])
 
     def _shown(self, table: Table, rows: NDArray[np.bool_], new: Mapping[str, pl.Series]) -> Table:
         """The table with new cells in some rows."""
         spread = new if rows.all() else {name: _spread(table, name, rows, cells) for name, cells in new.items()}
         return table.replace(spread)
 
-    def _partition(self, table: Table, all_axes: Sequence[Axis], counted: Groups) -> _Made:
+    def _partition(self, table: Table, all_axes: Sequence[Axis], counted: Groups) -> _Described:
         """Boxes that make a file that meets the requirements: the smallest class is raised until it does."""
         from celosia.search.partition.groups import least_size
         from celosia.search.partition.mondrian import partition
@@ -166,8 +166,8 @@ class Mondrian(Method):
         by_class = [model for model in self.require if model.scope == "class" and not model.size_only()]
         by_file = [model for model in self.require if model.scope == "file"]
 
-        def attempt(k: int) -> _Made | None:
-            found = partition(
+        def attempt(k: int) -> _Described | None:
+            parted = partition(
                 all_axes,
                 k,
                 strict=self.strict,
@@ -176,13 +176,13 @@ class Mondrian(Method):
                 person=counted.person,
                 judge=(lambda records, group: counted.please(by_class, records, group)) if by_class else None,
             )
-            if not counted.accepts(by_file, found.label):
+            if not counted.accepts(by_file, parted.label):
                 return None  # without a look at what the boxes show
-            made = self._described(table, all_axes, found)
-            classes = file_classes(made.shown())
+            described = self._described(table, all_axes, parted)
+            classes = file_classes(described.shown())
             if len(classes) == int(classes.max()) + 1:
-                return made  # each box is a class of the file
-            return made if counted.accepts(self.require, classes[found.label]) else None
+                return described  # each box is a class of the file
+            return described if counted.accepts(self.require, classes[parted.label]) else None
 
         least = least_size(self.require, counted)
         best = attempt(least)
@@ -194,19 +194,19 @@ class Mondrian(Method):
                 raise RequirementError(f"mondrian: no partition meets {', '.join(m.wish() for m in self.require)}.")
         while high - low > 1:
             middle = (low + high) // 2
-            made = attempt(middle)
-            if made is None:
+            described = attempt(middle)
+            if described is None:
                 low = middle
             else:
-                high, best = middle, made
+                high, best = middle, described
         return best
 
 
 @dataclass(frozen=True, eq=False)
-class _Made:
+class _Described:
     """A partition, and for each column what its boxes show."""
 
-    found: Partition
+    partition: Partition
     boxes: Boxes
     cells: Sequence[Regions | pl.Series]
 

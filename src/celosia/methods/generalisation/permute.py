@@ -72,8 +72,8 @@ class Permute(Method):
         from celosia.search.partition.groups import Groups
 
         if self.l is not None:
-            made = separate(self.name, table, self.l, names, self.groups, stream.child("groups"))
-            return made.label, made.evidence
+            separated = separate(self.name, table, self.l, names, self.groups, stream.child("groups"))
+            return separated.label, separated.evidence
         codes = np.column_stack([table.codes(name)[0] for name in table.schema.need_quasi()])
         label = row_ids(codes)
         if len(label) == 0:

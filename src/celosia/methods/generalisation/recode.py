@@ -86,7 +86,7 @@ class Recode(Method):
         if self.breaks is not None:
             return self._cut(table, list(self.breaks), self.outside == "open")
         if self.bins is not None:
-            return self._cut(table, self._made(table), open_ended=False)
+            return self._cut(table, self._breaks(table), open_ended=False)
         values = table.classes.domain(self.column)
         if self.mapping is not None:
             from celosia.hierarchy import texts
@@ -119,7 +119,7 @@ class Recode(Method):
             lost = (values < low) | (values > high)
         return done, lost
 
-    def _made(self, table: Table) -> list[float]:
+    def _breaks(self, table: Table) -> list[float]:
         """The breaks of the bins, from the data."""
         self._check_numeric(table)
         m = self.bins or 2
@@ -136,10 +136,10 @@ class Recode(Method):
         else:
             breaks = np.array(table.engine.quantiles(table.rows.frame, self.column, shares.tolist()))
         whole = self.whole if self.whole is not None else table.polars_types()[self.column].is_integer()
-        found = sorted(set((np.rint(breaks) if whole else breaks).tolist()))
-        if len(found) < 2:
+        distinct = sorted(set((np.rint(breaks) if whole else breaks).tolist()))
+        if len(distinct) < 2:
             raise DataError(f"recode: column {self.column!r} has too few different values for {m} intervals.")
-        return found
+        return distinct
 
     def _cut(self, table: Table, breaks: list[float], open_ended: bool) -> Outcome:
         """Replace numbers by the interval they lie in."""
@@ -180,8 +180,8 @@ class Recode(Method):
         import narwhals as nw
 
         value = nw.col(self.column)
-        found = nw.from_native(table.rows.frame).select(low=value.min(), high=value.max()).to_native()
-        low, high = table.engine.collect(found).row(0)
+        extremes = nw.from_native(table.rows.frame).select(low=value.min(), high=value.max()).to_native()
+        low, high = table.engine.collect(extremes).row(0)
         if low is None:
             raise DataError(f"recode: column {self.column!r} has no values.")
         return float(low), float(high)

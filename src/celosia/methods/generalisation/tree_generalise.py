@@ -122,9 +122,9 @@ class TreeGeneralise(Method):
     def _need(self, table: Table) -> NDArray[np.int64]:
         """The class size that each record asks for."""
         need = targets(self.name, table, self.target, self.k)
-        found = np.full(len(table), self.k, np.int64) if need is None else need
+        sizes = np.full(len(table), self.k, np.int64) if need is None else need
         if self.private is None:
-            return found
+            return sizes
         if self.extra == 0:
             raise ParameterError("tree-generalise: private names a column, so extra must be at least 1.")
         import polars as pl
@@ -133,7 +133,7 @@ class TreeGeneralise(Method):
         if not (flags.dtype.is_numeric() or flags.dtype == pl.Boolean):
             raise SchemaError(f"tree-generalise: column {self.private!r} must hold true and false, or 1 and 0.")
         flagged = flags.cast(pl.Boolean).fill_null(value=False).to_numpy()
-        return np.maximum(found, np.where(flagged, self.k + self.extra, self.k)).astype(np.int64)
+        return np.maximum(sizes, np.where(flagged, self.k + self.extra, self.k)).astype(np.int64)
 
     def _tree(
         self, table: Table, kept: NDArray[np.bool_]

@@ -53,8 +53,8 @@ class IndividualRanking(Method):
         new: dict[str, Any] = {}
         losses: dict[str, float] = {}
         for name in self.columns:
-            found = grouped(self.name, table, [name], self.k, self.within, groups, blank_stay=True)
-            if len(found.values):
-                new |= columns(table, found, "mean")
-                losses[name] = loss(found)
+            partition = grouped(self.name, table, [name], self.k, self.within, groups, blank_stay=True)
+            if len(partition.values):
+                new |= columns(table, partition, "mean")
+                losses[name] = loss(partition)
         return Outcome(table.replace(new) if new else table, {"losses": losses})

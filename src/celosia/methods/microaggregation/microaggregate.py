@@ -76,8 +76,8 @@ class Microaggregate(Method):
                 points = np.divide(points, length, out=np.zeros_like(points), where=length > 0)
             return self.partition(np.ascontiguousarray(points), stream.child(s).rng())
 
-        found = grouped(self.name, table, self.columns, self.k, self.within, groups)
-        return aggregated(table, found, self.aggregate)
+        partition = grouped(self.name, table, self.columns, self.k, self.within, groups)
+        return aggregated(table, partition, self.aggregate)
 
     def partition(self, points: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
         """The group of each point."""

@@ -85,7 +85,7 @@ class MixedMicroaggregate(Method):
     refusal: ClassVar[str] = "a cell stands for a group of records"
 
     @model_validator(mode="after")
-    def _known(self) -> MixedMicroaggregate:
+    def _named_columns(self) -> MixedMicroaggregate:
         for name in (*self.weights, *self.distance, *self.aggregate):
             if name not in self.columns:
                 raise ParameterError(f"mixed-microaggregate: column {name!r} is not among the columns to group.")
@@ -114,8 +114,8 @@ class MixedMicroaggregate(Method):
         numeric = table.column(name).dtype.is_numeric()
         if numeric and info.kind == "numeric" and name not in self.distance:
             x = numbers(self.name, table, [name])[unit.first, 0]
-            known = x[~np.isnan(x)]
-            span = float(known.max() - known.min()) if len(known) else 0.0
+            filled = x[~np.isnan(x)]
+            span = float(filled.max() - filled.min()) if len(filled) else 0.0
             return Axis(name, NUMBER, x / (span if span > 0 else 1.0), raw=x)
         codes, values = table.codes(name)
         cells = np.asarray(codes, dtype=np.float64)[unit.first]
@@ -144,8 +144,8 @@ class MixedMicroaggregate(Method):
         sets = [frozenset(part.strip() for part in text.split("|") if part.strip()) for text in texts]
         items = {item: i for i, item in enumerate(sorted(frozenset().union(*sets)))}
         has = np.zeros((len(sets), len(items)))
-        for row, one in enumerate(sets):
-            has[row, [items[item] for item in one]] = 1.0
+        for row, members in enumerate(sets):
+            has[row, [items[item] for item in members]] = 1.0
         both = has @ has.T
         count = has.sum(axis=1)
         whole = (
@@ -166,7 +166,7 @@ class MixedMicroaggregate(Method):
         count = 0
         for rows in strata(table, self.within, unit, list(gone.T.astype(np.int64))):
             used = [axis for axis, miss in zip(axes, gone[rows[0]], strict=True) if not miss]
-            found = np.zeros(len(rows), np.int64)
+            group = np.zeros(len(rows), np.int64)
             persons.enough(rows, parted=bool(self.within), missing=bool(gone.any()))
             if used:
                 tables = [np.empty(0) if axis.table is None else axis.table.reshape(-1) for axis in used]
@@ -175,13 +175,13 @@ class MixedMicroaggregate(Method):
                     np.array([axis.kind for axis in used]),
                     np.array([self.weights.get(axis.name, 1.0) for axis in used]),
                     np.concatenate(tables),
-                    np.concatenate([[0], np.cumsum([len(one) for one in tables])[:-1]]).astype(np.int64),
+                    np.concatenate([[0], np.cumsum([len(distances) for distances in tables])[:-1]]).astype(np.int64),
                     np.array([axis.size for axis in used]),
                 )
-                found = mdav_mixed(mixed, self.k)
-                found = persons.join(rows, found, partial(_wide, axes, rows))
-            label[rows] = count + found
-            count += int(found.max()) + 1
+                group = mdav_mixed(mixed, self.k)
+                group = persons.join(rows, group, partial(_wide, axes, rows))
+            label[rows] = count + group
+            count += int(group.max()) + 1
         return np.unique(label, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
     def _how(self, axis: Axis) -> str:
@@ -204,9 +204,9 @@ class MixedMicroaggregate(Method):
             return axis.values[medoids(_wide(axes), group)]
         if axis.kind == NUMBER and how == "median":
             return medians(axis.values[:, None], group)[:, 0]
-        known, codes = np.unique(axis.values, return_inverse=True)
+        distinct, codes = np.unique(axis.values, return_inverse=True)
         pick = (modes if how == "mode" else middle_codes)(codes.reshape(-1).astype(np.int64), group)
-        return np.asarray(known[pick])
+        return np.asarray(distinct[pick])
 
     def _put(self, table: Table, unit: Units, group: Ints, axes: Sequence[Axis], stand: dict[str, Floats]) -> Table:
         """The table with the cells of the groups."""

@@ -42,7 +42,7 @@ class OptimalUnivariate(Method):
         """Group and take the means."""
         from celosia.mathematics.kernels.neighbours.runs import groups_along
 
-        found = grouped(
+        partition = grouped(
             self.name, table, [self.column], self.k, self.within, lambda x, _: groups_along(x[:, 0], self.k)
         )
-        return aggregated(table, found, "mean")
+        return aggregated(table, partition, "mean")

@@ -57,8 +57,8 @@ class ProjectionMicroaggregate(Method):
             shares.append((len(x), share))
             return groups_along(points @ axis, self.k, optimal=self.optimal)
 
-        found = grouped(self.name, table, self.columns, self.k, self.within, groups)
-        made = aggregated(table, found, "mean")
+        partition = grouped(self.name, table, self.columns, self.k, self.within, groups)
+        outcome = aggregated(table, partition, "mean")
         total = sum(n for n, _ in shares)
         explained = sum(n * share for n, share in shares) / total if total else 0.0
-        return Outcome(made.table, {**made.evidence, "explained": explained})
+        return Outcome(outcome.table, {**outcome.evidence, "explained": explained})

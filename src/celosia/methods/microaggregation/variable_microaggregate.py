@@ -52,5 +52,5 @@ class VariableMicroaggregate(Method):
             points = np.ascontiguousarray(scaled(x, standardise=self.standardise))
             return np.asarray(v_mdav(points, self.k, self.gamma))
 
-        found = grouped(self.name, table, self.columns, self.k, self.within, groups)
-        return aggregated(table, found, self.aggregate)
+        partition = grouped(self.name, table, self.columns, self.k, self.within, groups)
+        return aggregated(table, partition, self.aggregate)

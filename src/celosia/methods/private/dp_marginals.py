@@ -88,7 +88,7 @@ class DpMarginals(Method):
             published(table, frame.with_columns(pl.Series(COUNT, consistent(array.ravel(), total))))
             for frame, array in zip(frames, agreed, strict=True)
         ]
-        others = {"×".join(m): made for m, made in zip(self.marginals[1:], tables[1:], strict=True)}
+        others = {"×".join(m): further for m, further in zip(self.marginals[1:], tables[1:], strict=True)}
         evidence = {
             "epsilon": self.epsilon,
             "neighbours": self.neighbours,

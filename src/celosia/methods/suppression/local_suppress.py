@@ -113,7 +113,7 @@ class LocalSuppress(Method):
             blank_cells,
             k=k,
             reading=reading,
-            weights=[self.importance.get(name, 1.0) for name in self._known(names)],
+            weights=[self.importance.get(name, 1.0) for name in self._checked(names)],
             blocks=self._blocks(table, names),
             subsets=self._subsets(names),
         )
@@ -180,7 +180,7 @@ class LocalSuppress(Method):
             )
         return k, lack, sampling
 
-    def _known(self, names: Sequence[str]) -> Sequence[str]:
+    def _checked(self, names: Sequence[str]) -> Sequence[str]:
         for name in self.importance:
             if name not in names:
                 raise UnknownName.of("quasi-identifier", name, names)

@@ -69,5 +69,5 @@ class SuppressRecords(_SuppressingMethod):
             model.check_search(table)
             if model.scope != "class":
                 raise ParameterError(f"suppress-records: {model.name} judges the whole file, not class by class.")
-        found: NDArray[np.bool_] = np.logical_or.reduce([model.failing(table) for model in self.require])
-        return found
+        violating: NDArray[np.bool_] = np.logical_or.reduce([model.failing(table) for model in self.require])
+        return violating

@@ -130,11 +130,11 @@ class Pram(Method):
         if given is None:
             share = float(counts.min() / counts.sum())
             return toward_margin(counts, max(self.diagonal, share))
-        known, matrix = given
-        absent = [label for label in labels if label not in known]
+        categories, matrix = given
+        absent = [label for label in labels if label not in categories]
         if absent:
             raise DataError(f"pram: the matrix lacks {len(absent)} of the {len(labels)} categories of the column.")
-        pick = [known.index(label) for label in labels]
+        pick = [categories.index(label) for label in labels]
         matrix = matrix[np.ix_(pick, pick)]
         lost = 1 - matrix.sum(axis=1)  # what went to categories that do not occur stays where it was
         matrix = matrix + np.diag(np.maximum(lost, 0.0))

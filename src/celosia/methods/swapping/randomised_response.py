@@ -54,7 +54,7 @@ class RandomisedResponse(Method):
     refusal: ClassVar[str] = "further answers are another release with a cost of its own"
 
     @model_validator(mode="after")
-    def _one(self) -> RandomisedResponse:
+    def _q_or_epsilon(self) -> RandomisedResponse:
         if (self.q is None) == (self.epsilon is None):
             raise ParameterError("randomised-response: give q or epsilon, one of the two.")
         return self
@@ -101,8 +101,8 @@ class RandomisedResponse(Method):
         """Codes over the declared categories, or over those that occur."""
         import polars as pl
 
-        found, values = table.codes(name)
-        codes = np.asarray(found, dtype=np.int64)
+        occurring, values = table.codes(name)
+        codes = np.asarray(occurring, dtype=np.int64)
         if name in self.categories:
             declared = list(dict.fromkeys(self.categories[name]))
             place: Mapping[str, int] = {label: i for i, label in enumerate(declared)}

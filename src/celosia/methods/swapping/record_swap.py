@@ -117,8 +117,8 @@ class RecordSwap(Method):
         """What partners must agree on: everything first, then less and less."""
         size = np.bincount(unit.member, minlength=len(unit))
         stages = [self.similar[:i] for i in range(len(self.similar), -1, -1)] if self.relax else [self.similar]
-        found = [combined([_joined(table, names, unit.first), size]) for names in stages]
-        return [*found, np.zeros(len(unit), np.int64)] if self.relax else found
+        profiles = [combined([_joined(table, names, unit.first), size]) for names in stages]
+        return [*profiles, np.zeros(len(unit), np.int64)] if self.relax else profiles
 
     def _exposed(self, table: Table, unit: Units, area: Ints, risk: Sequence[str]) -> Ints:
         """The households with a member whose combination is rare in its area."""

@@ -106,9 +106,9 @@ class DpSynthesis(Method):
         tidy = [nearest_nonnegative(t.ravel(), total).reshape(t.shape) for t in agreed]
         size = self.size or max(1, round(total))
         rng = stream.rng()
-        made = sample_tree(tidy[: len(domains)], dict(zip(pairs, tidy[len(domains) :], strict=True)), size, rng)
+        drawn = sample_tree(tidy[: len(domains)], dict(zip(pairs, tidy[len(domains) :], strict=True)), size, rng)
         types = table.polars_types()
-        columns = {d.name: d.column(m, types[d.name], rng) for d, m in zip(domains, made, strict=True)}
+        columns = {d.name: d.column(m, types[d.name], rng) for d, m in zip(domains, drawn, strict=True)}
         evidence: dict[str, Any] = {
             "epsilon": self.epsilon,
             "delta": self.delta,
@@ -149,7 +149,7 @@ class DpSynthesis(Method):
         from celosia.mathematics.synthesis.tree_model import independence_gap, spanning_pairs, table_of
 
         d = len(domains)
-        sizes = [one.size for one in domains]
+        sizes = [cells.size for cells in domains]
         if d == 1:
             spending.last()
         share = MARGINS if d > 1 else 1.0
@@ -223,10 +223,10 @@ class Spending:
         """What was spent on what, and the sum."""
         from celosia.mathematics.budget.cost import sequential
 
-        found = sequential(cost for _, cost in self.spent)
+        total = sequential(cost for _, cost in self.spent)
         return {
             "measure": self.total.measure,
-            "total": found.loss,
+            "total": total.loss,
             "parts": [{"what": what, "loss": cost.loss} for what, cost in self.spent],
         }
 

@@ -79,14 +79,14 @@ class Fcrm(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Fit the regressions and predict."""
-        found = split_columns(self.name, table, self.dependent, self.independent, self.within)
+        split = split_columns(self.name, table, self.dependent, self.independent, self.within)
         runs: list[State] = []
 
         def make(s: int, x: Floats, y: Floats, rows: Ints) -> Floats:
             source = stream.child(s) if s else stream
             return self._synthetic(x, y, table.ids()[rows], source, runs)
 
-        return self.outcome(table, by_stratum(found, make), runs)
+        return self.outcome(table, by_stratum(split, make), runs)
 
     def watch(self, table: Table, stream: Stream) -> Iterator[Watched]:
         """The regressions after each iteration, and what would leave; the last is what :meth:`apply` gives.
@@ -100,16 +100,16 @@ class Fcrm(Method):
                 "fcrm: only one set of regressions can be watched. Take one dependent column or joint = true, one "
                 "start, and no columns within which to synthesise apart."
             )
-        found = split_columns(self.name, table, self.dependent, self.independent, ())
-        model, names = self._design(found.x, stream), ",".join(self.dependent)
-        states = started(found.x, found.y, model, self.c, stream.child("start", names).rng(), self.m)
+        split = split_columns(self.name, table, self.dependent, self.independent, ())
+        model, names = self._design(split.x, stream), ",".join(self.dependent)
+        states = started(split.x, split.y, model, self.c, stream.child("start", names).rng(), self.m)
         for state in until(states, self.tolerance, self.max_iterations):
-            cluster = self._clusters(state, found.x, table.ids(), stream, names)
+            cluster = self._clusters(state, split.x, table.ids(), stream, names)
             yield Watched(state, cluster, model, self, table)
 
-    def outcome(self, table: Table, made: Floats, runs: Sequence[State]) -> Outcome:
-        """What leaves when the dependent columns become ``made``."""
-        table, made, outside = put_back(table, self.dependent, made, whole=self.whole)
+    def outcome(self, table: Table, synthetic: Floats, runs: Sequence[State]) -> Outcome:
+        """What leaves when the dependent columns become ``synthetic``."""
+        table, synthetic, outside = put_back(table, self.dependent, synthetic, whole=self.whole)
         evidence: dict[str, Any] = {
             "objective": float(sum(run.objective for run in runs)),
             "last change": max((run.change for run in runs), default=0.0),
@@ -131,7 +131,7 @@ class Fcrm(Method):
         model = self._design(x, stream)
         if self.c == 1:
             return model.fitted(y)
-        made = np.empty_like(y)
+        synthetic = np.empty_like(y)
         blocks = [list(range(y.shape[1]))] if self.joint else [[j] for j in range(y.shape[1])]
         for block in blocks:
             names = ",".join(self.dependent[j] for j in block)
@@ -146,9 +146,9 @@ class Fcrm(Method):
                 tolerance=self.tolerance,
                 max_iterations=self.max_iterations,
             )
-            made[:, block] = state.predicted(model, self._clusters(state, x, ids, stream, names))
+            synthetic[:, block] = state.predicted(model, self._clusters(state, x, ids, stream, names))
             runs.append(state)
-        return made
+        return synthetic
 
     def _design(self, x: Floats, stream: Stream) -> Design:
         from celosia.mathematics.synthesis.design import design
@@ -179,8 +179,8 @@ class Watched:
     @cached_property
     def outcome(self) -> Outcome:
         """The table as it would leave now; computed when it is asked for."""
-        made = self.state.predicted(self.design, self.cluster)
-        return self.method.outcome(self.table, made, [self.state])
+        predicted = self.state.predicted(self.design, self.cluster)
+        return self.method.outcome(self.table, predicted, [self.state])
 
     @property
     def lines(self) -> Floats:

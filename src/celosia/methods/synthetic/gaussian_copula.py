@@ -64,11 +64,11 @@ class GaussianCopula(Method):
             raise DataError(f"{self.name}: at least two records are needed, got {len(table)}.")
         names = [name for name in need_publishable(self.name, table) if name not in self.within]
         features = [feature(self.name, table, name, self.smoothing) for name in names]
-        tables = [self._one(table, names, features, stream.child("copy", i).rng()) for i in range(self.copies)]
+        tables = [self._copy(table, names, features, stream.child("copy", i).rng()) for i in range(self.copies)]
         evidence = {"made": names, "records made": len(tables[0])}
-        return Outcome(tables[0], evidence, others={f"copy {i + 2}": made for i, made in enumerate(tables[1:])})
+        return Outcome(tables[0], evidence, others={f"copy {i + 2}": copy for i, copy in enumerate(tables[1:])})
 
-    def _one(self, table: Table, names: list[str], features: list[Feature], rng: np.random.Generator) -> Table:
+    def _copy(self, table: Table, names: list[str], features: list[Feature], rng: np.random.Generator) -> Table:
         import polars as pl
 
         from celosia.mathematics.synthesis.gaussian_copula import draw, fit_copula
@@ -77,9 +77,9 @@ class GaussianCopula(Method):
         for rows in strata(table, self.within, units(self.name, table, ())):
             some = [type(f)(f.values[rows], f.nominal, f.whole, f.smooth) for f in features]
             size = len(rows) if self.size is None else max(round(self.size * len(rows) / len(table)), 1)
-            made = draw(fit_copula(some), some, size, rng)
+            drawn = draw(fit_copula(some), some, size, rng)
             columns: dict[str, Any] = {
-                name: decoded(table, name, values, f) for name, values, f in zip(names, made, features, strict=True)
+                name: decoded(table, name, values, f) for name, values, f in zip(names, drawn, features, strict=True)
             }
             for name in self.within:
                 columns[name] = table.column(name).gather(rows[:1]).new_from_index(0, size)

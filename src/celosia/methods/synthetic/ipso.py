@@ -68,7 +68,7 @@ class Ipso(Method):
         """Regress and draw new residuals."""
         from celosia.mathematics.synthesis.ipso import identities, ipso
 
-        found = split_columns(self.name, table, self.dependent, self.independent, self.within)
+        split = split_columns(self.name, table, self.dependent, self.independent, self.within)
         tables, evidence = [], {}
         for copy in range(self.copies):
             source = stream.child("copy", copy) if copy else stream
@@ -77,15 +77,15 @@ class Ipso(Method):
             def make(_: int, x: Floats, y: Floats, rows: Ints, noise: Floats = noise) -> Floats:
                 return ipso(x, y, noise[rows], self.variant, scale=self.noise, form=self.form, intercept=self.intercept)
 
-            made, numbers, outside = put_back(table, self.dependent, by_stratum(found, make), whole=self.whole)
-            tables.append(made)
+            synthetic, numbers, outside = put_back(table, self.dependent, by_stratum(split, make), whole=self.whole)
+            tables.append(synthetic)
             if not copy:
-                worst = [identities(found.x[r], found.y[r], numbers[r], intercept=self.intercept) for r in found.strata]
+                worst = [identities(split.x[r], split.y[r], numbers[r], intercept=self.intercept) for r in split.strata]
                 evidence = _evidence(worst, outside)
-        others = {f"copy {i + 2}": made for i, made in enumerate(tables[1:])}
+        others = {f"copy {i + 2}": synthetic for i, synthetic in enumerate(tables[1:])}
         return Outcome(tables[0], evidence, others=others)
 
 
 def _evidence(worst: list[dict[str, float]], outside: dict[str, int]) -> dict[str, Any]:
-    errors = {name: max(one[name] for one in worst) for name in worst[0]}
-    return {"largest error": errors, **({"outside the bounds": outside} if outside else {})}
+    largest = {name: max(errors[name] for errors in worst) for name in worst[0]}
+    return {"largest error": largest, **({"outside the bounds": outside} if outside else {})}

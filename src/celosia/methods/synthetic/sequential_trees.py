@@ -98,14 +98,14 @@ class SequentialTrees(Method):
         tables = []
         for copy in range(self.copies):
             rng = stream.child("copy", copy).rng()
-            tables.append(self._one(table, names, features, order, hit, full, rng))
+            tables.append(self._copy(table, names, features, order, hit, full, rng))
         evidence: dict[str, Any] = {"made": wanted, "leaf": self.leaf, "records made": int(hit.sum())}
         if full:
             evidence["records made"] = len(tables[0])
-        others = {f"copy {i + 2}": made for i, made in enumerate(tables[1:])}
+        others = {f"copy {i + 2}": synthetic for i, synthetic in enumerate(tables[1:])}
         return Outcome(tables[0], evidence, others=others)
 
-    def _one(
+    def _copy(
         self,
         table: Table,
         names: list[str],
@@ -121,8 +121,8 @@ class SequentialTrees(Method):
         kept = [] if full or (self.where is not None and not self.columns) else range(len(order), len(names))
         fixed = [j for j, name in enumerate(names) if name in self.within]
         if full and not self.within:
-            made = synthesise(features, order, {}, self.size or len(table), rng, leaf=self.leaf)
-            columns = [made[j] for j in range(len(names))]
+            synthetic = synthesise(features, order, {}, self.size or len(table), rng, leaf=self.leaf)
+            columns = [synthetic[j] for j in range(len(names))]
         else:
             for rows in strata(table, self.within, units(self.name, table, ())):
                 some = np.zeros(len(table), np.bool_)
@@ -130,8 +130,8 @@ class SequentialTrees(Method):
                 change = np.flatnonzero(some & hit)
                 if len(change):
                     given = {j: features[j].values[change] for j in kept if j not in fixed}
-                    made = synthesise(features, order, given, len(change), rng, leaf=self.leaf, fit=some)
-                    for j, values in made.items():
+                    synthetic = synthesise(features, order, given, len(change), rng, leaf=self.leaf, fit=some)
+                    for j, values in synthetic.items():
                         columns[j][change] = values
         chosen = range(len(names)) if full else order
         new = {names[j]: decoded(table, names[j], columns[j], features[j]) for j in chosen}

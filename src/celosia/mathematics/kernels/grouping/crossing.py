@@ -34,8 +34,8 @@ def crossing(
     columns = values.shape[1]
     left = np.zeros(groups, np.int64)
     alone = np.zeros(groups, np.int64)
-    told = np.zeros((groups, columns), np.bool_)
-    told_alone = np.zeros((groups, columns), np.bool_)
+    single = np.zeros((groups, columns), np.bool_)
+    single_alone = np.zeros((groups, columns), np.bool_)
     seen = np.full((releases, marks), -1, np.int64)
     times = np.zeros(marks, np.int64)
     stamped = np.full(persons, -1, np.int64)
@@ -56,16 +56,16 @@ def crossing(
                     size[r] += 1
         need = there.sum()
         kept = np.zeros(releases, np.int64)
-        known = np.full((columns, 2), -2, np.int64)  # the one value so far, crossed and in the release at hand
+        only = np.full((columns, 2), -2, np.int64)  # the one value so far, crossed and in the release at hand
         last = -1
         for at in range(begin[g], begin[g + 1]):
             cell = cells[at]
             r = release[cell]
             if r != last:
                 for s in range(columns):
-                    if last >= 0 and known[s, 1] >= 0:
-                        told_alone[g, s] = True
-                    known[s, 1] = -2
+                    if last >= 0 and only[s, 1] >= 0:
+                        single_alone[g, s] = True
+                    only[s, 1] = -2
                 last = r
             for row in range(row_begin[cell], row_begin[cell + 1]):
                 stays = times[mark[row]] == need
@@ -77,12 +77,12 @@ def crossing(
                     if v < 0:
                         continue
                     if stays:
-                        known[s, 0] = v if known[s, 0] == -2 or known[s, 0] == v else -3
-                    known[s, 1] = v if known[s, 1] == -2 or known[s, 1] == v else -3
+                        only[s, 0] = v if only[s, 0] == -2 or only[s, 0] == v else -3
+                    only[s, 1] = v if only[s, 1] == -2 or only[s, 1] == v else -3
         for s in range(columns):
-            told[g, s] = known[s, 0] >= 0
-            if last >= 0 and known[s, 1] >= 0:
-                told_alone[g, s] = True
+            single[g, s] = only[s, 0] >= 0
+            if last >= 0 and only[s, 1] >= 0:
+                single_alone[g, s] = True
         fewest, most = -1, -1
         for r in range(releases):
             if there[r]:
@@ -96,4 +96,4 @@ def crossing(
             cell = cells[at]
             for row in range(row_begin[cell], row_begin[cell + 1]):
                 times[mark[row]] = 0
-    return left, alone, told, told_alone
+    return left, alone, single, single_alone

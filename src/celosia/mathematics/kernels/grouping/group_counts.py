@@ -47,11 +47,11 @@ def value_counts(
                     value[used] = c
                     used += 1
                 tally[c] += 1
-        found = np.sort(value[first:used])
-        for i in range(found.size):
-            value[first + i] = found[i]
-            count[first + i] = tally[found[i]]
-            tally[found[i]] = 0
+        ordered = np.sort(value[first:used])
+        for i in range(ordered.size):
+            value[first + i] = ordered[i]
+            count[first + i] = tally[ordered[i]]
+            tally[ordered[i]] = 0
         start[g + 1] = used
     return start, value[:used].copy(), count[:used].copy()
 

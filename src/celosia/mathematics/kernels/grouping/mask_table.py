@@ -13,16 +13,16 @@ def rows_inside(
     mask: int, lowest: int, key: NDArray[np.int64], row: NDArray[np.int64], inside: NDArray[np.int64]
 ) -> int:
     """Where the bits of the sets are that lack one column of the mask, but not the lowest; gives their number."""
-    found = 0
+    count = 0
     rest = mask ^ (1 << lowest)
     while rest:
-        one = rest & -rest
-        at = place_of(key, mask ^ one)
+        bit = rest & -rest
+        at = place_of(key, mask ^ bit)
         if key[at] >= 0:
-            inside[found] = row[at]
-            found += 1
-        rest ^= one
-    return found
+            inside[count] = row[at]
+            count += 1
+        rest ^= bit
+    return count
 
 
 @compiled()

@@ -74,8 +74,8 @@ def unique_scores(
     References: Manning, Haglin & Keane (2008), A recursive search algorithm for statistical disclosure assessment.
 
     >>> rows = np.array([[0, 0], [0, 1], [1, 1]], dtype=np.int32)
-    >>> found = unique_scores(rows, np.array([2, 1, 1]), [0, 1, 1], keep=True)
-    >>> [(int(i), f"{s:02b}") for i, s in found.pairs]   # the last column is the left bit
+    >>> uniques = unique_scores(rows, np.array([2, 1, 1]), [0, 1, 1], keep=True)
+    >>> [(int(i), f"{s:02b}") for i, s in uniques.pairs]   # the last column is the left bit
     [(1, '11'), (2, '01')]
     """
     n, m = codes.shape
@@ -93,18 +93,18 @@ def unique_scores(
     worth = np.asarray(points, dtype=np.float64)
 
     size = m if max_size is None else min(max_size, m)
-    found = _in_turns(columns, owner, candidates, size, worth, keep, most_steps)
-    if found is None and max_size is not None:
+    turns = _in_turns(columns, owner, candidates, size, worth, keep, most_steps)
+    if turns is None and max_size is not None:
         raise ParameterError(
             f"suda: the sets of up to {max_size} of {m} columns are too many to look for in {n} patterns. "
             "Give a smaller max_size, such as 3, or use fewer quasi-identifiers."
         )
-    if found is None:
-        size, found = _deepest(columns, owner, candidates, worth, keep, most_steps)
-    return _together(found, order, n, m, size)
+    if turns is None:
+        size, turns = _deepest(columns, owner, candidates, worth, keep, most_steps)
+    return _together(turns, order, n, m, size)
 
 
-class _Found(NamedTuple):
+class _Turn(NamedTuple):
     """What a search found for some candidates, and how it ended."""
 
     score: Floats
@@ -116,21 +116,21 @@ class _Found(NamedTuple):
     end: int
 
 
-Turns = list[tuple[Ints, _Found]]
+Turns = list[tuple[Ints, _Turn]]
 
 
 def _deepest(
     columns: Small, owner: Ints, candidates: Ints, points: Floats, keep: bool, most_steps: int
 ) -> tuple[int, Turns]:
     """The largest size of sets that can be looked for, size by size until the steps are spent, and what was found."""
-    size, found = 0, _in_turns(columns, owner, candidates, 0, points, keep, most_steps)
+    size, turns = 0, _in_turns(columns, owner, candidates, 0, points, keep, most_steps)
     while size < len(columns) and most_steps > 0:
         deeper = _in_turns(columns, owner, candidates, size + 1, points, keep, most_steps)
         if deeper is None:
             break
         most_steps -= sum(turn.steps for _, turn in deeper)
-        size, found = size + 1, deeper
-    return size, found or []
+        size, turns = size + 1, deeper
+    return size, turns or []
 
 
 def _in_turns(
@@ -148,14 +148,14 @@ def _in_turns(
     waiting = [candidates]
     while waiting:
         chosen = waiting.pop()
-        found = _Found(*_search(columns, owner, chosen, size, points, keep, most_steps, most_bits))
-        most_steps -= found.steps
-        if found.end == TOO_LONG or (found.end == TOO_LARGE and len(chosen) < 2):
+        turn = _Turn(*_search(columns, owner, chosen, size, points, keep, most_steps, most_bits))
+        most_steps -= turn.steps
+        if turn.end == TOO_LONG or (turn.end == TOO_LARGE and len(chosen) < 2):
             return None
-        if found.end == TOO_LARGE:
+        if turn.end == TOO_LARGE:
             waiting += np.array_split(chosen, 2)
         else:
-            done.append((chosen, found))
+            done.append((chosen, turn))
     return done
 
 
@@ -164,10 +164,10 @@ def _together(turns: Turns, order: NDArray[np.intp], n: int, m: int, size: int) 
     score, sets, smallest = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int64)
     parts = np.zeros((n, m))
     pairs = []
-    for rows, found in turns:
-        score[rows], sets[rows], smallest[rows] = found.score, found.sets, found.smallest
-        parts[rows[:, None], order[None, :]] = found.parts
-        pairs.append(np.column_stack([rows[found.pairs[:, 0]], _restore_columns(found.pairs[:, 1], order)]))
+    for rows, turn in turns:
+        score[rows], sets[rows], smallest[rows] = turn.score, turn.sets, turn.smallest
+        parts[rows[:, None], order[None, :]] = turn.parts
+        pairs.append(np.column_stack([rows[turn.pairs[:, 0]], _restore_columns(turn.pairs[:, 1], order)]))
     listed = np.concatenate(pairs) if pairs else np.empty((0, 2), np.int64)
     return Uniques(score, parts, sets, smallest, listed[np.lexsort((listed[:, 1], listed[:, 0]))], size)
 

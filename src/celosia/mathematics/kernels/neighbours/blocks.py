@@ -107,10 +107,10 @@ def _inside(rows: Floats, ids: Ints, starts: Ints, k: int, group: Ints) -> None:
     """Run MDAV and the descent in every block; block sizes but the last are multiples of k."""
     for b in numba.prange(starts.size - 1):
         part = rows[starts[b] : starts[b + 1]].copy()
-        found = settle(part, mdav(part, k), k)
+        label = settle(part, mdav(part, k), k)
         offset = starts[b] // k  # an earlier block of m records has m // k groups
-        for i in range(found.size):
-            group[ids[starts[b] + i]] = offset + found[i]
+        for i in range(label.size):
+            group[ids[starts[b] + i]] = offset + label[i]
 
 
 @compiled()

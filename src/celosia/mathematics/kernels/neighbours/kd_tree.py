@@ -213,8 +213,8 @@ def _most(low: Floats, high: Floats, node: int, x: Floats) -> float:
 
 
 @compiled()
-def nearest(tree: Tree, x: Floats, k: int, found: Ints, squares: Floats) -> int:
-    """Write the ``k`` nearest living records into ``found`` (nearest first) and say how many there were."""
+def nearest(tree: Tree, x: Floats, k: int, close: Ints, squares: Floats) -> int:
+    """Write the ``k`` nearest living records into ``close`` (nearest first) and say how many there were."""
     points, ids, _, begin, alive, leaf, low, high = tree
     stack = np.empty(64, np.int64)
     bound = np.empty(64)
@@ -248,15 +248,15 @@ def nearest(tree: Tree, x: Floats, k: int, found: Ints, squares: Floats) -> int:
         first = begin[node - leaf]
         for p in range(first, first + alive[node - leaf]):
             square = squared_distance(points, p, x)
-            if count == k and (square > squares[k - 1] or (square == squares[k - 1] and ids[p] > found[k - 1])):
+            if count == k and (square > squares[k - 1] or (square == squares[k - 1] and ids[p] > close[k - 1])):
                 continue
             i = count if count < k else k - 1
-            while i > 0 and (squares[i - 1] > square or (squares[i - 1] == square and found[i - 1] > ids[p])):
+            while i > 0 and (squares[i - 1] > square or (squares[i - 1] == square and close[i - 1] > ids[p])):
                 squares[i] = squares[i - 1]
-                found[i] = found[i - 1]
+                close[i] = close[i - 1]
                 i -= 1
             squares[i] = square
-            found[i] = ids[p]
+            close[i] = ids[p]
             if count < k:
                 count += 1
     return count

@@ -90,7 +90,7 @@ def costs_of_pairs(
     first: Wide, second: Wide, ranks: Ints, group: Ints, reach: Floats, others: Ints, other_group: Ints, mode: Wide
 ) -> Floats:
     """The cost of each pair of a record and another."""
-    found = np.empty(len(first))
+    costs = np.empty(len(first))
     for k in range(len(first)):
-        found[k] = _pair_cost(first[k], second[k], ranks, group, reach, others, other_group, mode, np.inf)
-    return found
+        costs[k] = _pair_cost(first[k], second[k], ranks, group, reach, others, other_group, mode, np.inf)
+    return costs

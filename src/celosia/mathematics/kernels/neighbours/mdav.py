@@ -17,12 +17,12 @@ SCAN = 12  # the list is ordered anew after reading this many times its length: 
 
 
 @compiled()
-def _take(tree: Tree, x: Floats, k: int, label: int, group: Ints, found: Ints, squares: Floats) -> int:
+def _take(tree: Tree, x: Floats, k: int, label: int, group: Ints, taken: Ints, squares: Floats) -> int:
     """Give the k records nearest to ``x`` the label and take them out of the tree."""
-    count = nearest(tree, x, k, found, squares)
+    count = nearest(tree, x, k, taken, squares)
     for i in range(count):
-        group[found[i]] = label
-        remove(tree, found[i])
+        group[taken[i]] = label
+        remove(tree, taken[i])
     return count
 
 
@@ -112,7 +112,7 @@ def mdav_into(points: Floats, k: int, group: Ints) -> None:
     error = np.zeros(d)
     everyone = _alive(group, n)
     _add_up(points, everyone, n, 1.0, total, error)
-    found = np.empty(k, np.int64)
+    taken = np.empty(k, np.int64)
     squares = np.empty(k)
     centre = np.empty(d)
     tree = build(points, everyone)
@@ -142,14 +142,14 @@ def mdav_into(points: Floats, k: int, group: Ints) -> None:
             head += 1
         r, count = _rim(points, group, order, away, head, centre, math.sqrt(drift))
         read += count
-        count = _take(tree, points[r], k, label, group, found, squares)
-        _add_up(points, found, count, -1.0, total, error)
+        count = _take(tree, points[r], k, label, group, taken, squares)
+        _add_up(points, taken, count, -1.0, total, error)
         label += 1
         left -= count
         if left >= 2 * k:  # there were 3k: the opposite side gives a group too
             s = farthest(tree, points[r])
-            count = _take(tree, points[s], k, label, group, found, squares)
-            _add_up(points, found, count, -1.0, total, error)
+            count = _take(tree, points[s], k, label, group, taken, squares)
+            _add_up(points, taken, count, -1.0, total, error)
             label += 1
             left -= count
     for i in range(n):
@@ -181,10 +181,10 @@ def v_mdav(points: Floats, k: int, gamma: float) -> Ints:
     seeds = np.argsort(key, kind="mergesort")
     tree = build(points, _alive(group, n))
     built = n
-    found = np.empty(k, np.int64)
+    taken = np.empty(k, np.int64)
     squares = np.empty(k)
-    one = np.empty(1, np.int64)
-    one_square = np.empty(1)
+    first = np.empty(1, np.int64)
+    first_square = np.empty(1)
     two = np.empty(2, np.int64)
     two_squares = np.empty(2)
     members = np.empty(2 * k - 1, np.int64)
@@ -199,19 +199,19 @@ def v_mdav(points: Floats, k: int, gamma: float) -> Ints:
             built = left
         while group[seeds[position]] >= 0:
             position += 1
-        size = _take(tree, points[seeds[position]], k, label, group, found, squares)
+        size = _take(tree, points[seeds[position]], k, label, group, taken, squares)
         left -= size
         for i in range(size):
-            members[i] = found[i]
+            members[i] = taken[i]
             near[i] = -1
         while size < 2 * k - 1 and left > 0 and gamma > 0.0:
             best = -1
             inner = math.inf
             for i in range(size):
                 if near[i] < 0 or group[near[i]] >= 0:
-                    nearest(tree, points[members[i]], 1, one, one_square)
-                    near[i] = one[0]
-                    nearness[i] = one_square[0]
+                    nearest(tree, points[members[i]], 1, first, first_square)
+                    near[i] = first[0]
+                    nearness[i] = first_square[0]
                 if nearness[i] < inner or (nearness[i] == inner and near[i] < best):
                     inner = nearness[i]
                     best = near[i]

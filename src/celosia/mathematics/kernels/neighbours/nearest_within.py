@@ -68,7 +68,7 @@ def nearest_within(
 @compiled()
 def costs_within(first: Ints, second: Ints, x: Floats, low: Floats, high: Floats, y: Floats, weights: Floats) -> Floats:
     """The weighted square distance of each pair of a record and another, infinite where it is out of bounds."""
-    found = np.empty(len(first))
+    costs = np.empty(len(first))
     for k in range(len(first)):
-        found[k] = _cost(first[k], second[k], x, low, high, y, weights, np.inf)
-    return found
+        costs[k] = _cost(first[k], second[k], x, low, high, y, weights, np.inf)
+    return costs

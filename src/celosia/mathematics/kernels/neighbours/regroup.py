@@ -30,14 +30,14 @@ def neighbours(points: Floats, count: int) -> Ints:
     n = points.shape[0]
     tree = build(points, np.arange(n))
     result = np.empty((n, count), np.int64)
-    found = np.empty(count + 1, np.int64)
+    close = np.empty(count + 1, np.int64)
     squares = np.empty(count + 1)
     for i in range(n):
-        nearest(tree, points[i], count + 1, found, squares)
+        nearest(tree, points[i], count + 1, close, squares)
         j = 0
         for f in range(count + 1):
-            if found[f] != i and j < count:
-                result[i, j] = found[f]
+            if close[f] != i and j < count:
+                result[i, j] = close[f]
                 j += 1
     return result
 
@@ -167,7 +167,7 @@ def _dissolve(
 
 
 @compiled()
-def _found(
+def _start_group(
     state: State,
     near: Ints,
     x: int,
@@ -295,7 +295,7 @@ def _anneal(points: Floats, group: Ints, near: Ints, k: int, rounds: int, rng: n
             if (
                 spares > 0
                 and sizes[g] > k
-                and _found(state, near, x, spare[spares - 1], k, temperature, rng, moved, origin)
+                and _start_group(state, near, x, spare[spares - 1], k, temperature, rng, moved, origin)
             ):
                 spares -= 1
             continue

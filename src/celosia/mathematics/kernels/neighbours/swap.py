@@ -147,7 +147,7 @@ def pairs_jointly(ranks: Ints, order: Ints, window: int, rng: np.random.Generato
         if partner[record] >= 0:
             continue
         width = min(n - 1, i + window) - i
-        found = record
+        mate = record
         start = int(rng.random() * width) if width > 0 else 0
         for t in range(min(width, LIMIT)):
             other = order[i + 1 + (start + t) % width]
@@ -159,8 +159,8 @@ def pairs_jointly(ranks: Ints, order: Ints, window: int, rng: np.random.Generato
                     inside = False
                     break
             if inside:
-                found = other
+                mate = other
                 break
-        partner[record] = found
-        partner[found] = record
+        partner[record] = mate
+        partner[mate] = record
     return partner

@@ -225,7 +225,7 @@ def improve(state: State, patterns: Ints) -> None:
         seed = (1103515245 * seed + 12345) & 0x7FFFFFFF
         p = patterns[(seed >> 8) % patterns.size]
         spent = 0.0
-        removed = found = entries = 0
+        removed = places = entries = 0
         for _ in range(4):
             if state.home[p] >= 0:
                 g = state.place[state.home[p]]
@@ -249,8 +249,8 @@ def improve(state: State, patterns: Ints) -> None:
                 g = state.place[state.place_at[j]]
                 if stamp[g] != turn:
                     stamp[g] = turn
-                    wanted[found] = g
-                    found += 1
+                    wanted[places] = g
+                    places += 1
                     seed = (1103515245 * seed + 12345) & 0x7FFFFFFF
                     state.noise[g] = 1.0 + 0.3 * ((seed >> 8) / 8388608.0)
                     entries += state.start[g + 1] - state.start[g]
@@ -261,7 +261,7 @@ def improve(state: State, patterns: Ints) -> None:
         if state.log[0, 0] + 2 * entries >= state.log.shape[0] - 1:
             undo(state)
             continue
-        spent += fill(state, wanted[:found])
+        spent += fill(state, wanted[:places])
         whole = True
         for i in range(1, state.log[0, 0] + 1):
             q = state.pattern[state.log[i, 0]]

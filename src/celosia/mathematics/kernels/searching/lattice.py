@@ -102,7 +102,7 @@ def roll_up(
     for i in range(1 << bits):
         slots[i] = -1
     with_peak = len(peak) > 0
-    found = 0
+    groups = 0
     key = np.empty(words, dtype=np.uint64)
     for r in range(rows):
         x = keys[r, 0]
@@ -131,7 +131,7 @@ def roll_up(
         while True:
             g = slots[slot]
             if g < 0:
-                g = found
+                g = groups
                 slots[slot] = g
                 out_keys[g, 0] = x
                 for w in range(1, words):
@@ -140,7 +140,7 @@ def roll_up(
                     out_sums[g, a] = sums[r, a]
                 if with_peak:
                     out_peak[g] = peak[r]
-                found += 1
+                groups += 1
                 break
             same = out_keys[g, 0] == x
             for w in range(1, words):
@@ -153,7 +153,7 @@ def roll_up(
                 break
             slot = (slot + 1) & last
         group[r] = g
-    return found
+    return groups
 
 
 @compiled()
@@ -230,7 +230,7 @@ def roll_up_word(
         slot_key[i] = EMPTY
     for i in range(rows):
         out_sums[i, 0] = 0
-    found = np.uint64(0)
+    groups = np.uint64(0)
     for r in range(rows):
         x = work[r]
         slot = (((x & LOW) * GOLDEN ^ (x >> HALF) * PRIME) & LOW) >> down
@@ -239,15 +239,15 @@ def roll_up_word(
             slot = (slot + ONE) & last
             there = slot_key[slot]
         fresh = there == EMPTY
-        known = np.uint64(slot_group[slot])
-        g = found if fresh else known
+        earlier = np.uint64(slot_group[slot])
+        g = groups if fresh else earlier
         slot_key[slot] = x
         slot_group[slot] = np.int32(g)
-        out_keys[found, 0] = x
+        out_keys[groups, 0] = x
         out_sums[g, 0] += sums[r, 0]
         group[r] = np.int32(g)
-        found += np.uint64(fresh)
-    return int(found)
+        groups += np.uint64(fresh)
+    return int(groups)
 
 
 @compiled()

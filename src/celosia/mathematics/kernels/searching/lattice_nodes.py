@@ -37,15 +37,15 @@ def walk_up(node: int, still: Flags, strides: Ints, spans: Ints, draw: int, path
     while True:
         path[length] = node
         length += 1
-        found = 0
+        count = 0
         for j in range(m):
             if (node // strides[j]) % spans[j] < spans[j] - 1 and still[node + strides[j]]:
-                up[found] = node + strides[j]
-                found += 1
-        if found == 0:
+                up[count] = node + strides[j]
+                count += 1
+        if count == 0:
             return length, draw
         draw = (draw * 5 + 3) % 8191  # a fixed sequence without a short period
-        node = up[draw % found]
+        node = up[draw % count]
 
 
 @compiled()
@@ -66,19 +66,19 @@ def open_side(node: int, below: bool, still: Flags, strides: Ints, spans: Ints, 
     run = (high[first] - low[first] + 1) * strides[first]
     at = low.copy()
     start = 0 if below else node
-    found = 0
+    count = 0
     while True:
         for step in range(run):
             if still[start + step]:
-                out[found] = start + step
-                found += 1
+                out[count] = start + step
+                count += 1
         j = first - 1
         while j >= 0 and at[j] == high[j]:
             start -= (at[j] - low[j]) * strides[j]
             at[j] = low[j]
             j -= 1
         if j < 0:
-            return found
+            return count
         at[j] += 1
         start += strides[j]
 
@@ -108,7 +108,7 @@ def raise_bounds(
     nodes: Ints,
     still: Flags,
     bound: Floats,
-    known: Floats,
+    facts: Floats,
     floor: float,
     gap: float,
     least: float,
@@ -121,13 +121,13 @@ def raise_bounds(
     .. math:: bound = \max(floor + gap, columns + gap, least)
 
     without the gap in the first where it does not add (``adds``), and rounded up where scores are ``whole`` numbers.
-    ``known`` holds floor, gap and columns of each node.
+    ``facts`` holds floor, gap and columns of each node.
     """
     for i in range(len(nodes)):
         node = nodes[i]
-        low, more, columns = max(known[node, 0], floor), max(known[node, 1], gap), known[node, 2]
-        known[node, 0] = low
-        known[node, 1] = more
+        low, more, columns = max(facts[node, 0], floor), max(facts[node, 1], gap), facts[node, 2]
+        facts[node, 0] = low
+        facts[node, 1] = more
         lowest = max(low + more if adds else low, columns + more, least, bound[node, 0])
         if whole:
             lowest = np.ceil(lowest - 1e-6)
@@ -142,7 +142,7 @@ def raise_side(
     below: bool,
     still: Flags,
     bound: Floats,
-    known: Floats,
+    facts: Floats,
     strides: Ints,
     spans: Ints,
     listed: Ints,
@@ -155,7 +155,7 @@ def raise_side(
 ) -> None:
     """Raise what is known about all open nodes finer (``below``) or coarser than a node; ``listed`` is overwritten."""
     count = open_side(node, below, still, strides, spans, listed)
-    raise_bounds(listed[:count], still, bound, known, floor, gap, least, adds, whole, best)
+    raise_bounds(listed[:count], still, bound, facts, floor, gap, least, adds, whole, best)
 
 
 @compiled()

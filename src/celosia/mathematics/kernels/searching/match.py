@@ -41,7 +41,7 @@ def match_across(wanted: Ints, bucket: Ints, area: Ints, partner: Ints, rng: np.
         if partner[u] >= 0:
             continue
         b = bucket[u]
-        found = -1
+        mate = -1
         for _ in range(TRIES):
             width = free[b] - begin[b]
             if width == 0:
@@ -52,19 +52,19 @@ def match_across(wanted: Ints, bucket: Ints, area: Ints, partner: Ints, rng: np.
                 free[b] -= 1
                 members[p], members[free[b]] = members[free[b]], members[p]
             elif area[v] != area[u]:
-                found = v
+                mate = v
                 break
-        if found < 0:
+        if mate < 0:
             width = free[b] - begin[b]
             first = int(rng.random() * width) if width > 0 else 0
             for t in range(width):
                 v = members[begin[b] + (first + t) % width]
                 if partner[v] < 0 and area[v] != area[u]:
-                    found = v
+                    mate = v
                     break
-        if found < 0:
+        if mate < 0:
             alone += 1
         else:
-            partner[u] = found
-            partner[found] = u
+            partner[u] = mate
+            partner[mate] = u
     return alone
