@@ -6,11 +6,22 @@ from typing import Any
 
 from celosia.hierarchy.levels import Levels
 from celosia.hierarchy.part import Hierarchy, hierarchy
-from celosia.hierarchy.text import plain, text_expression, texts
+from celosia.hierarchy.text import plain, text_expression, text_series, texts
 from celosia.hierarchy.values import Generalised, cover, parse
 from celosia.parts import package
 
-__all__ = ["Generalised", "Hierarchy", "Levels", "cover", "hierarchy", "parse", "plain", "text_expression", "texts"]
+__all__ = [
+    "Generalised",
+    "Hierarchy",
+    "Levels",
+    "cover",
+    "hierarchy",
+    "parse",
+    "plain",
+    "text_expression",
+    "text_series",
+    "texts",
+]
 
 _get, _list = package("hierarchy")
 

@@ -59,7 +59,7 @@ def texts(values: Iterable[Any]) -> list[str | None]:
     import polars as pl
 
     if isinstance(values, pl.Series):
-        return _series(values).to_list()
+        return text_series(values).to_list()
     return [plain(value) for value in values]
 
 
@@ -104,6 +104,11 @@ def text_expression(name: str, dtype: pl.DataType | type[pl.DataType]) -> pl.Exp
     return column.cast(pl.String)
 
 
-def _series(values: pl.Series) -> pl.Series:
-    named = values.alias("values")
-    return named.to_frame().select(text_expression("values", named.dtype).alias("values"))["values"]
+def text_series(values: pl.Series) -> pl.Series:
+    """The text of each value of a column, as a column of the same name.
+
+    >>> import polars as pl
+    >>> text_series(pl.Series("x", [1.0, 2.5, None])).to_list()
+    ['1', '2.5', None]
+    """
+    return values.to_frame("values").select(text_expression("values", values.dtype)).to_series().alias(values.name)

@@ -189,10 +189,9 @@ def _by_cell(table: Table, name: str, test: Any) -> NDArray[np.bool_]:
     """Ask once per distinct cell."""
     import polars as pl
 
-    from celosia.hierarchy import text_expression
+    from celosia.hierarchy import text_series
 
-    series = table.column(name)
-    cells = series.to_frame("v").select(text_expression("v", series.dtype)).to_series()
+    cells = text_series(table.column(name)).alias("v")
     distinct = cells.unique()
     verdict = pl.DataFrame({"v": distinct, "fits": [test(cell) for cell in distinct.to_list()]})
     fits = cells.to_frame().join(verdict, on="v", how="left", nulls_equal=True, maintain_order="left")["fits"]

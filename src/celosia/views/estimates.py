@@ -76,13 +76,13 @@ def _second(table: Table, column: str, counts: Any) -> Table:
         tables = {"counts": open_source(counts)}
     else:
         tables = next((s["tables"] for s in reversed(table.secrets) if s.get("step") == "anatomise"), {})
-    known = [name for second in tables.values() for name in second.names]
+    listed = [name for second in tables.values() for name in second.names]
     if not tables and "group" in table.names:
         raise ParameterError(
             f"estimated-count: the table has no column {column!r}; give the second table of the anatomy as `counts`."
         )
-    if column not in known:
-        raise UnknownName.of("sensitive column", column, known or table.names)
+    if column not in listed:
+        raise UnknownName.of("sensitive column", column, listed or table.names)
     return next(second for second in tables.values() if column in second.names)
 
 
@@ -115,8 +115,8 @@ def _shares(table: Table, name: str, allowed: list[str]) -> NDArray[np.float64]:
 
 def _labels(cell: str) -> list[str]:
     """The labels that a cell holds: the members of a set, else itself."""
-    found = parse(cell)
-    return list(found.members) if isinstance(found, OneOf) else [cell]
+    cell_set = parse(cell)
+    return list(cell_set.members) if isinstance(cell_set, OneOf) else [cell]
 
 
 @dataclass(frozen=True)
@@ -139,19 +139,19 @@ class _Column:
         """How many values a label stands for; ``asked`` are some of them."""
         if self.listed is not None:
             return self.listed.share_of(label) * len(self.listed.domain)
-        found = parse(label, "date" if isinstance(self.hierarchy, Dates) else None)
+        values = parse(label, "date" if isinstance(self.hierarchy, Dates) else None)
         if self.info.bounds is not None:
-            found = _within(found, self.info.bounds)
-        letters = isinstance(found, Mask) and any(
-            not value[at].isdigit() for value in asked for at, sign in enumerate(found.pattern) if sign == "*"
+            values = _within(values, self.info.bounds)
+        letters = isinstance(values, Mask) and any(
+            not value[at].isdigit() for value in asked for at, sign in enumerate(values.pattern) if sign == "*"
         )
-        if letters or not np.isfinite(found.size):
+        if letters or not np.isfinite(values.size):
             wish = "bounds" if self.info.kind == Kind.NUMERIC else "a hierarchy"
             raise SchemaError(
                 f"estimated-count: a cell of column {self.info.name!r} stands for values that are not known; "
                 f"declare {wish} for it."
             )
-        return found.size
+        return values.size
 
 
 def _within(cell: Generalised, bounds: tuple[float, float]) -> Generalised:

@@ -102,8 +102,8 @@ class Keys:
 
     def spread(self, values: NDArray[Any], suppressed: Any = 0) -> NDArray[Any]:
         """Values of the patterns given to their records; ``suppressed`` for records without a pattern."""
-        found = np.append(values, np.asarray(suppressed, dtype=values.dtype))
-        return found[self.pattern]
+        extended = np.append(values, np.asarray(suppressed, dtype=values.dtype))
+        return extended[self.pattern]
 
 
 def person_shares(table: Table) -> NDArray[np.float64]:
@@ -147,16 +147,16 @@ def _group(table: Table) -> Keys:
     names = schema.need_quasi()
     if schema.weight is not None:
         _check_weights(table.column(schema.weight))
-    found = classes.patterns(names)
+    patterns = classes.patterns(names)
     return Keys(
         tuple(names),
-        found.matrix(names, open_missing=names),
-        found.counted,
-        found.rows,
-        found.weight,
+        patterns.matrix(names, open_missing=names),
+        patterns.counted,
+        patterns.rows,
+        patterns.weight,
         None if schema.person is None else classes.held(weigh=schema.weight is not None),
         classes.place,
-        found.matrix(names, open_missing=classes.open_missing),
+        patterns.matrix(names, open_missing=classes.open_missing),
         schema.reading() == Missing.CONSERVATIVE,
     )
 

@@ -50,7 +50,7 @@ def predictors(original: Table, protected: Table, target: str, given: Sequence[s
 
 def lesson(original: Table, protected: Table, target: str, given: Sequence[str], test: float, seed: int) -> Lesson:
     """Hold out a share of the original records; their protected versions are not trained on either."""
-    found = features(original, protected, predictors(original, protected, target, given))
+    columns = features(original, protected, predictors(original, protected, target, given))
     y, y2 = labels(original, target), labels(protected, target)
     rng = np.random.default_rng(seed)
     held = np.zeros(len(y), np.bool_)
@@ -60,17 +60,17 @@ def lesson(original: Table, protected: Table, target: str, given: Sequence[str],
     except NotApplicable:  # new records: as large a share of them
         kept = np.zeros(len(y2), np.bool_)
         kept[rng.permutation(len(y2))[: round((1 - test) * len(y2))]] = True
-    known, known2 = ~_missing(y), ~_missing(y2)
-    train, train2, asked = ~held & known, kept & known2, held & known
+    labelled, labelled2 = ~_missing(y), ~_missing(y2)
+    train, train2, asked = ~held & labelled, kept & labelled2, held & labelled
     if min(train.sum(), train2.sum(), asked.sum()) < 2:
         raise NotApplicable("too few records with a known target to train and to test on.")
     return Lesson(
-        found.names,
-        found.original[train],
+        columns.names,
+        columns.original[train],
         y[train],
-        found.protected[train2],
+        columns.protected[train2],
         y2[train2],
-        found.original[asked],
+        columns.original[asked],
         y[asked],
     )
 

@@ -51,14 +51,10 @@ def _changed(original: Table, protected: Table, name: str) -> NDArray[np.bool_]:
 
 
 def _compared(original: Table, protected: Table, name: str) -> NDArray[np.bool_]:
+    from celosia.hierarchy import text_series
+
     before: pl.Series = original.column(name)[positions(original, protected)]
     after = protected.column(name)
     if before.dtype != after.dtype:
-        before, after = _text(before), _text(after)
+        before, after = text_series(before), text_series(after)
     return before.ne_missing(after).to_numpy()
-
-
-def _text(series: pl.Series) -> pl.Series:
-    from celosia.hierarchy import text_expression
-
-    return series.to_frame("value").select(text_expression("value", series.dtype)).to_series()

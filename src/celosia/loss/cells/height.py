@@ -40,15 +40,15 @@ class Height(Loss):
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The mean level of each column."""
-        found = {}
+        mean_levels = {}
         for cover in coverages(original, protected):
             heights = cover.levels.heights_of(cover.cells).astype(np.float64)
             kept = int(cover.records.sum())
             if self.suppressed:
-                found[cover.name] = cover.mean(heights, suppressed=cover.levels.height)
+                mean_levels[cover.name] = cover.mean(heights, suppressed=cover.levels.height)
             else:
-                found[cover.name] = float(cover.records @ heights) / kept if kept else 0.0
-        return found
+                mean_levels[cover.name] = float(cover.records @ heights) / kept if kept else 0.0
+        return mean_levels
 
     def objective(self, domain: Domain) -> Objective:
         """What a search minimises."""

@@ -34,11 +34,11 @@ class EntropyLoss(_CategoryLoss):
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The share of each column."""
-        found = self._categories(original, protected)
-        before = found.original[positions(original, protected)]
+        coded = self._categories(original, protected)
+        before = coded.original[positions(original, protected)]
         lost = {}
-        for j, name in enumerate(found.names):
-            a, b = before[:, j], found.protected[:, j]
+        for j, name in enumerate(coded.names):
+            a, b = before[:, j], coded.protected[:, j]
             whole = entropy(a)
             left = entropy(joined(a, b)) - entropy(b)
             lost[name] = min(1.0, max(0.0, left / whole)) if whole > 0 else 0.0
@@ -75,13 +75,13 @@ class MutualInformation(_CategoryLoss):
         return {name: float(np.mean([v for pair, v in pairs.items() if name in pair])) for name in names}
 
     def _pairs(self, original: Table, protected: Table) -> dict[tuple[str, str], float]:
-        found = self._categories(original, protected)
-        if len(found.names) < 2:
+        coded = self._categories(original, protected)
+        if len(coded.names) < 2:
             raise NotApplicable("one column shares no information: two are needed.")
-        a, b = found.original, found.protected
+        a, b = coded.original, coded.protected
         return {
-            (found.names[i], found.names[j]): abs(
+            (coded.names[i], coded.names[j]): abs(
                 shared_information(a[:, i], a[:, j]) - shared_information(b[:, i], b[:, j])
             )
-            for i, j in itertools.combinations(range(len(found.names)), 2)
+            for i, j in itertools.combinations(range(len(coded.names)), 2)
         }

@@ -47,8 +47,8 @@ class NonUniformEntropy(Loss):
 
     def value(self, original: Table, protected: Table) -> float:
         """The mean share over the columns, or the sum of bits."""
-        found = list(self.parts(original, protected).values())
-        return float(np.mean(found) if self.normalised else np.sum(found))
+        by_column = list(self.parts(original, protected).values())
+        return float(np.mean(by_column) if self.normalised else np.sum(by_column))
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The share or the bits of each column."""
@@ -57,15 +57,15 @@ class NonUniformEntropy(Loss):
     def _column(self, original: Table, cover: Coverage) -> float:
         values, counts = column_counts(original, cover.name)
         n = max(1, int(counts.sum()))
-        known = float(counts @ np.log2(counts)) if len(counts) else 0.0
+        certain = float(counts @ np.log2(counts)) if len(counts) else 0.0
         if self.as_arx and cover.suppressed:
-            bits = _arx_bits(cover, counts) - known
+            bits = _arx_bits(cover, counts) - certain
         else:
             inside = _original_records(cover, values, counts)
-            bits = float(cover.records @ np.log2(np.maximum(inside, 1)) + cover.suppressed * np.log2(n)) - known
+            bits = float(cover.records @ np.log2(np.maximum(inside, 1)) + cover.suppressed * np.log2(n)) - certain
         if not self.normalised:
             return max(0.0, bits)
-        largest = float(n * np.log2(n)) - known
+        largest = float(n * np.log2(n)) - certain
         return min(1.0, max(0.0, bits / largest)) if largest > 0 else 0.0
 
     def objective(self, domain: Domain) -> ColumnObjective:
@@ -76,15 +76,15 @@ class NonUniformEntropy(Loss):
         for j in range(len(domain)):
             a = domain.counts[j].astype(np.float64)
             present = a > 0
-            known = float((a[present] * np.log2(a[present])).sum())
-            largest = domain.searched * np.log2(max(1, domain.searched)) - known
+            certain = float((a[present] * np.log2(a[present])).sum())
+            largest = domain.searched * np.log2(max(1, domain.searched)) - certain
             before = 0.0 if self.as_arx else domain.gone * np.log2(max(1, domain.searched))
             scale = 1.0 if not self.normalised else 1 / (largest * len(domain)) if largest > 0 else 0.0
             bits, more = [], []
             for level in range(domain.height(j) + 1):
                 frequency = np.maximum(domain.frequency(j, level), 1)
                 inside = frequency[domain.maps[j][level]]
-                bits.append(float((a[present] * np.log2(inside[present])).sum()) - known + before)
+                bits.append(float((a[present] * np.log2(inside[present])).sum()) - certain + before)
                 more.append(np.log2(max(1, domain.searched) / frequency) * scale)
             base.append(np.array(bits) * scale)
             spread.append(scale)
@@ -125,6 +125,6 @@ def _original_records(cover: Coverage, values: list[str | None], counts: NDArray
             by_label[label] = max(by_label.get(label, 0.0), float(records))
     strange = [cell for cell in cover.cells if cell not in by_label]
     if strange:
-        found = matches(strange, values) @ counts
-        by_label |= dict(zip(strange, found.astype(np.float64).tolist(), strict=True))
+        covered = matches(strange, values) @ counts
+        by_label |= dict(zip(strange, covered.astype(np.float64).tolist(), strict=True))
     return np.array([by_label[cell] for cell in cover.cells], dtype=np.float64)

@@ -37,11 +37,11 @@ class Precision(Loss):
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The mean relative height of each column."""
-        found = {}
+        mean_heights = {}
         for cover in coverages(original, protected):
             height = max(1, cover.levels.height)
-            found[cover.name] = cover.mean(cover.levels.heights_of(cover.cells) / height)
-        return found
+            mean_heights[cover.name] = cover.mean(cover.levels.heights_of(cover.cells) / height)
+        return mean_heights
 
     def objective(self, domain: Domain) -> ColumnObjective:
         """What a search minimises."""

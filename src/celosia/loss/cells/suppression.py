@@ -34,10 +34,10 @@ class Suppression(Loss):
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of suppressed records or cells."""
-        found = self.parts(original, protected)
+        suppressed = self.parts(original, protected)
         if self.of == "records":
-            return float(found["records"] / max(1, len(original)))
-        return float(found["cells"] / max(1, len(original) * len(original.schema.quasi)))
+            return float(suppressed["records"] / max(1, len(original)))
+        return float(suppressed["cells"] / max(1, len(original) * len(original.schema.quasi)))
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The number of suppressed records, of cells, and of cells by column."""

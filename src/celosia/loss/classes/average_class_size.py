@@ -35,8 +35,8 @@ class AverageClassSize(Loss):
 
     def value(self, original: Table, protected: Table) -> float:
         """The average class size of the protected table."""
-        found = self.parts(original, protected)
-        return float(len(original) / max(1, found["classes"])) / (self.k or 1)
+        parts = self.parts(original, protected)
+        return float(len(original) / max(1, parts["classes"])) / (self.k or 1)
 
     def least(self, original: Table) -> float:
         """The average class size of the table itself."""
@@ -65,9 +65,9 @@ class AverageClassSize(Loss):
 
         def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:  # noqa: ARG001
             several, rest = split_by_size(classes.size, classes.least)
-            made = int(np.count_nonzero(kept)) + (0 if kept.all() and not domain.gone else 1)
+            count = int(np.count_nonzero(kept)) + (0 if kept.all() and not domain.gone else 1)
             most = several + rest / max(1, classes.least) + (1 if rest or domain.gone else 0)
-            return Measures(-made, -most, rest / max(1, classes.least))
+            return Measures(-count, -most, rest / max(1, classes.least))
 
         def loss(measured: float) -> float:
             return domain.n / max(1.0, -measured) / (self.k or 1)

@@ -45,8 +45,8 @@ class KullbackLeibler(Loss):
 
     def value(self, original: Table, protected: Table) -> float:
         """The divergence in bits."""
-        found = self.parts(original, protected)
-        return max(0.0, round(float(found["cross"] - found["entropy"]), 12))
+        bits = self.parts(original, protected)
+        return max(0.0, round(float(bits["cross"] - bits["entropy"]), 12))
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """Entropy of the original combinations, and the bits that the protected table spends on them."""

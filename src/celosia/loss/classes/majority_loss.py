@@ -40,8 +40,8 @@ class MajorityLoss(Loss):
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of minority and suppressed records."""
-        found = self.parts(original, protected)
-        return float((found["minority"] + found["suppressed"]) / max(1, len(original)))
+        records = self.parts(original, protected)
+        return float((records["minority"] + records["suppressed"]) / max(1, len(original)))
 
     def least(self, original: Table) -> float:
         """The share of minority records in the table itself."""

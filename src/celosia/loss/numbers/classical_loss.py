@@ -55,7 +55,7 @@ class ClassicalLoss(Loss):
             raise NotApplicable("a column is constant in the original: its variance cannot change relatively.")
         v, w = covariance(x), covariance(y)
         upper = np.triu_indices(len(names))
-        found = {
+        losses = {
             "IL1": relative(x, y, self.zeros)[0],
             "IL2": relative(x.mean(axis=0), y.mean(axis=0), self.zeros)[0],
             "IL3": relative(v[upper], w[upper], self.zeros)[0],
@@ -63,5 +63,5 @@ class ClassicalLoss(Loss):
         }
         if len(names) > 1:
             pairs = np.triu_indices(len(names), 1)
-            found["IL5"] = float(np.abs(correlation(x)[pairs] - correlation(y)[pairs]).mean())
-        return found
+            losses["IL5"] = float(np.abs(correlation(x)[pairs] - correlation(y)[pairs]).mean())
+        return losses

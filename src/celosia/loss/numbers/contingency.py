@@ -40,26 +40,26 @@ class Contingency(Loss):
 
     def value(self, original: Table, protected: Table) -> float:
         """The mean over the orders."""
-        found = categories(original, protected, self.columns, self.bins)
-        orders = range(1, min(self.order, len(found.names)) + 1)
-        return float(np.mean([np.mean(list(self._tables(found, o).values())) for o in orders]))
+        coded = categories(original, protected, self.columns, self.bins)
+        orders = range(1, min(self.order, len(coded.names)) + 1)
+        return float(np.mean([np.mean(list(self._tables(coded, o).values())) for o in orders]))
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """For each order the mean distance, the largest, and the columns of the worst table."""
-        found = categories(original, protected, self.columns, self.bins)
+        coded = categories(original, protected, self.columns, self.bins)
         out = {}
-        for o in range(1, min(self.order, len(found.names)) + 1):
-            tables = self._tables(found, o)
+        for o in range(1, min(self.order, len(coded.names)) + 1):
+            tables = self._tables(coded, o)
             worst = max(tables, key=lambda names: tables[names])
             out[f"{o}-way"] = {"mean": float(np.mean(list(tables.values()))), "largest": tables[worst], "of": worst}
         return out
 
-    def _tables(self, found: Categories, order: int) -> dict[tuple[str, ...], float]:
+    def _tables(self, coded: Categories, order: int) -> dict[tuple[str, ...], float]:
         distances = {}
-        for chosen in itertools.combinations(range(len(found.names)), order):
-            a, b, size = found.original[:, chosen[0]], found.protected[:, chosen[0]], found.sizes[chosen[0]]
+        for chosen in itertools.combinations(range(len(coded.names)), order):
+            a, b, size = coded.original[:, chosen[0]], coded.protected[:, chosen[0]], coded.sizes[chosen[0]]
             for j in chosen[1:]:
-                a, b = a * found.sizes[j] + found.original[:, j], b * found.sizes[j] + found.protected[:, j]
-                size *= found.sizes[j]
-            distances[tuple(found.names[j] for j in chosen)] = total_variation(*counts(a, b, size))
+                a, b = a * coded.sizes[j] + coded.original[:, j], b * coded.sizes[j] + coded.protected[:, j]
+                size *= coded.sizes[j]
+            distances[tuple(coded.names[j] for j in chosen)] = total_variation(*counts(a, b, size))
         return distances

@@ -36,8 +36,8 @@ class EigenvalueLoss(Loss):
 
     def value(self, original: Table, protected: Table) -> float:
         """The sum over the eigenvalues."""
-        found = self.parts(original, protected)
-        return float(found["relative"] + found["broken relations"])
+        parts = self.parts(original, protected)
+        return float(parts["relative"] + parts["broken relations"])
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The relative change, the variance where the original had none, and how many exact relations there were."""

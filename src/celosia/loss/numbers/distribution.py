@@ -109,8 +109,8 @@ class Hellinger(_CategoryLoss):
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The distance of each column."""
-        found = self._categories(original, protected)
+        coded = self._categories(original, protected)
         return {
-            name: distance.hellinger(*distance.counts(found.original[:, j], found.protected[:, j], found.sizes[j]))
-            for j, name in enumerate(found.names)
+            name: distance.hellinger(*distance.counts(coded.original[:, j], coded.protected[:, j], coded.sizes[j]))
+            for j, name in enumerate(coded.names)
         }

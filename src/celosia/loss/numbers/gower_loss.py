@@ -46,45 +46,45 @@ class GowerLoss(Loss):
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The mean distance of each column."""
-        found = categories(original, protected, self.columns)
+        coded = categories(original, protected, self.columns)
         rows = positions(original, protected)
         types = original.polars_types(), protected.polars_types()
         out = {}
-        for j, name in enumerate(found.names):
+        for j, name in enumerate(coded.names):
             if all(kind[name].is_numeric() for kind in types):
                 x, y = original.numeric([name])[rows, 0], protected.numeric([name])[:, 0]
                 out[name] = float(self._numeric(x, y).mean())
             elif original.schema[name].kind == Kind.ORDINAL:
                 out[name] = float(_ordered(original, protected, name, rows).mean())
             else:
-                out[name] = float((found.original[rows, j] != found.protected[:, j]).mean())
+                out[name] = float((coded.original[rows, j] != coded.protected[:, j]).mean())
         return out
 
     def _numeric(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        one = np.isnan(x) != np.isnan(y)
+        one_missing = np.isnan(x) != np.isnan(y)
         gap = np.nan_to_num(np.abs(x - y))
         if self.numbers == "atan":
             scaled = 2 / np.pi * np.arctan(gap)
         else:
             width = np.nanmax(x, initial=-np.inf) - np.nanmin(x, initial=np.inf)
             scaled = np.minimum(1.0, gap / width) if width > 0 else (gap > 0).astype(np.float64)
-        return np.where(one, 1.0, scaled)
+        return np.where(one_missing, 1.0, scaled)
 
 
 def _ordered(original: Table, protected: Table, name: str, rows: NDArray[np.int64]) -> NDArray[np.float64]:
     """Distance in ranks of the original's categories; a value that it lacks is at the largest distance."""
     import polars as pl
 
-    from celosia.hierarchy import text_expression
+    from celosia.hierarchy import text_series
 
     codes, values = original.codes(name)
-
-    def text(series: pl.Series) -> pl.Series:
-        frame = series.alias("v").to_frame()
-        return frame.select(text_expression("v", series.dtype)).to_series().cast(pl.String)
-
-    lookup = pl.DataFrame({"v": text(values), "rank": np.arange(len(values), dtype=np.int64)})
-    after = text(protected.column(name)).alias("v").to_frame().join(lookup, on="v", how="left", maintain_order="left")
+    lookup = pl.DataFrame({"v": text_series(values), "rank": np.arange(len(values), dtype=np.int64)})
+    after = (
+        text_series(protected.column(name))
+        .alias("v")
+        .to_frame()
+        .join(lookup, on="v", how="left", maintain_order="left")
+    )
     rank = after["rank"].fill_null(-1).to_numpy()
     missing = protected.column(name).is_null().to_numpy()
     before = codes[rows].astype(np.int64)

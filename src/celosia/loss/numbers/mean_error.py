@@ -113,11 +113,11 @@ class RelativeError(_MeanError):
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The error of each column that is not all zeros, and how many numbers were left out."""
         names, a, b = self._pair(original, protected)
-        found: dict[str, Any] = {"left out": deviation.relative(a, b, self.zeros)[1]}
+        errors: dict[str, Any] = {"left out": deviation.relative(a, b, self.zeros)[1]}
         for j, name in enumerate(names):
             if np.any(a[:, j]):
-                found[name] = self._error(a[:, j], b[:, j])
-        return found
+                errors[name] = self._error(a[:, j], b[:, j])
+        return errors
 
     def _error(self, a: Floats, b: Floats) -> float:
         return deviation.relative(a, b, self.zeros)[0]

@@ -52,6 +52,6 @@ class ProbabilisticLoss(Loss):
         if self.scope == "joint":
             return {name: part for name, part in vars(terms(x, y, self.density)).items() if part is not None}
         alone = [terms(x[:, [j]], y[:, [j]], self.density) for j in range(len(names))]
-        found = {name: float(np.mean([getattr(t, name) for t in alone])) for name in ("quantiles", "mean", "variance")}
+        means = {name: float(np.mean([getattr(t, name) for t in alone])) for name in ("quantiles", "mean", "variance")}
         # A column with itself: the covariance is the variance, the correlation stays 1.
-        return {**found, "covariance": found["variance"], "correlation": 0.0}
+        return {**means, "covariance": means["variance"], "correlation": 0.0}

@@ -51,11 +51,11 @@ class ModelDisagreement(Loss):
 
     def value(self, original: Table, protected: Table) -> float:
         """The disagreement or the gap."""
-        found = self.parts(original, protected)
-        if self.measure not in found:
-            kind = "numbers" if "r2" in found else "categories"
-            raise NotApplicable(f"the target holds {kind}, which {self.measure} is not for; use {', '.join(found)}.")
-        return max(0.0, float(found[self.measure]))
+        measures = self.parts(original, protected)
+        if self.measure not in measures:
+            kind = "numbers" if "r2" in measures else "categories"
+            raise NotApplicable(f"the target holds {kind}, which {self.measure} is not for; use {', '.join(measures)}.")
+        return max(0.0, float(measures[self.measure]))
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The disagreement and every gap that has a meaning for the target; negative where the second is better."""

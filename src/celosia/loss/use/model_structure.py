@@ -50,11 +50,11 @@ class TreeDifference(Loss):
         return {"shared": same, "all": total}
 
     def _overlap(self, original: Table, protected: Table) -> tuple[float, float]:
-        found = features(original, protected, predictors(original, protected, self.target, self.predictors))
+        columns = features(original, protected, predictors(original, protected, self.target, self.predictors))
         y, y2 = labels(original, self.target), labels(protected, self.target)
         regress = is_number(y) and y2.dtype.kind == "f"
         trees = []
-        for x, z in ((found.original, y), (found.protected, y2)):
+        for x, z in ((columns.original, y), (columns.protected, y2)):
             whole = ~np.isnan(z) if z.dtype.kind == "f" else np.ones(len(z), np.bool_)
             z = z[whole] if regress else z[whole].astype(str)
             trees.append(Tree.of(tree(z, self.seed, regress=regress).fit(x[whole], z)))
@@ -89,15 +89,15 @@ class ClusterDisagreement(Loss):
         from celosia.views.comparing.categories import categories
 
         names = self.columns or categories(original, protected).names
-        found = features(original, protected, names)
-        if min(len(found.original), len(found.protected)) < self.clusters:
+        columns = features(original, protected, names)
+        if min(len(columns.original), len(columns.protected)) < self.clusters:
             raise NotApplicable(f"{self.clusters} clusters need as many records.")
         parted = []
-        for x in (found.original, found.protected):
+        for x in (columns.original, columns.protected):
             if len(np.unique(x, axis=0)) < self.clusters:
                 raise NotApplicable(f"there are fewer than {self.clusters} different records to cluster.")
             model = KMeans(self.clusters, n_init=5, random_state=self.seed).fit(x)
-            parted.append(model.predict(found.original))
+            parted.append(model.predict(columns.original))
         return min(1.0, max(0.0, 1 - float(adjusted_rand_score(*parted))))
 
 

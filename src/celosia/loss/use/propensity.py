@@ -55,7 +55,7 @@ class Propensity(Loss):
         """The pMSE, what is expected of a second sample, and their ratio."""
         x, label = self._stacked(original, protected)
         c = float(label.mean())
-        found = self._pmse(x, label)
+        pmse = self._pmse(x, label)
         if self.learner == "logistic":
             centred = x - x.mean(axis=0)
             coefficients = int(np.linalg.matrix_rank(centred))
@@ -63,16 +63,16 @@ class Propensity(Loss):
         else:
             rng = np.random.default_rng(self.seed)
             expected = float(np.mean([self._pmse(x, rng.permutation(label)) for _ in range(SHUFFLES)]))
-        return {"pMSE": found, "expected": expected, "ratio": found / expected if expected > 0 else 0.0}
+        return {"pMSE": pmse, "expected": expected, "ratio": pmse / expected if expected > 0 else 0.0}
 
     def _stacked(self, original: Table, protected: Table) -> tuple[Floats, NDArray[np.int64]]:
         names = categories(original, protected, self.columns).names
-        found = features(original, protected, names)
-        x = np.concatenate([found.original, found.protected])
+        columns = features(original, protected, names)
+        x = np.concatenate([columns.original, columns.protected])
         if self.interactions and self.learner == "logistic":
             i, j = np.triu_indices(x.shape[1])
             x = np.column_stack([x, x[:, i] * x[:, j]])
-        label = np.repeat([0, 1], [len(found.original), len(found.protected)])
+        label = np.repeat([0, 1], [len(columns.original), len(columns.protected)])
         return x, label
 
     def _pmse(self, x: Floats, label: NDArray[np.int64]) -> float:

@@ -53,6 +53,6 @@ class Score(Loss):
         lost = 100 * loss.value(original, protected)
         threat = 100 * risk.against(original, protected)
         score = self.weight * lost + (1 - self.weight) * threat
-        found = {loss.name: lost, risk.name: threat, "score": score, "interesting": score <= INTERESTING}
+        parts = {loss.name: lost, risk.name: threat, "score": score, "interesting": score <= INTERESTING}
         decided = risk.decided(original, protected)
-        return {**found, "decided": decided} if decided else found
+        return {**parts, "decided": decided} if decided else parts

@@ -66,10 +66,10 @@ class Composition(_EarlierReleases):
         fewer = np.flatnonzero((candidates.left < self.k) & (candidates.left > 0))
         right = np.zeros(len(original), dtype=np.bool_)
         right[fewer] = self._right(original, protected, candidates, fewer)
-        learnt = candidates.told.any(axis=1) & (candidates.left > 0)
+        learnt = candidates.single.any(axis=1) & (candidates.left > 0)
         alone = (candidates.alone < self.k) & (candidates.alone > 0)
         person = person_codes(original)
-        learners = (learnt, candidates.told_alone.any(axis=1))
+        learners = (learnt, candidates.single_alone.any(axis=1))
         whose = [by_person(np.asarray(mask, dtype=np.float64), person) for mask in learners]
         shown = candidates.left[right | (candidates.left >= self.k)]
         return Reached(

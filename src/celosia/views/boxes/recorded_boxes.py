@@ -45,13 +45,13 @@ def recorded_boxes(
     if at is None:
         return None
     columns = []
-    for name, one, cells in zip(table.schema.need_quasi(), table_axes, shown, strict=True):
-        found: dict[str, Any] = {"name": name, **_described(table, name, one)}
+    for name, axis, cells in zip(table.schema.need_quasi(), table_axes, shown, strict=True):
+        column: dict[str, Any] = {"name": name, **_described(table, name, axis)}
         if isinstance(cells, Regions):
-            found |= {"cells": cells.cells, "spans": cells.spans, "box": cells.group}
+            column |= {"cells": cells.cells, "spans": cells.spans, "box": cells.group}
         else:
-            found["values"] = texts(cells) if cells.dtype.is_temporal() else cells.to_list()
-        columns.append(found)
+            column["values"] = texts(cells) if cells.dtype.is_temporal() else cells.to_list()
+        columns.append(column)
     first = _first_parts(cuts)
     written = {"node": cuts.parent[first], "column": cuts.column[first], "at": at, "first": first}
     return {"columns": columns, "cuts": written, "leaf": cuts.leaf}
@@ -67,19 +67,19 @@ def _places(table: Table, table_axes: Sequence[Axis], cuts: Cuts) -> list[Any] |
     first = _first_parts(cuts)
     names = table.schema.need_quasi()
     at: list[Any] = [None] * len(first)
-    for j, one in enumerate(table_axes):
+    for j, axis in enumerate(table_axes):
         here = np.flatnonzero(cuts.column[first] == j)
         left = cuts.last[first[here]]
-        if one.levels is not None:
-            labels = node_labels(table, names[j], one)
+        if axis.levels is not None:
+            labels = node_labels(table, names[j], axis)
             end = np.append(first[1:], len(cuts.parent))[here]
             for i, a, b in zip(here, first[here], end, strict=True):
-                at[i] = _branches(one, labels, cuts.first[a:b], cuts.last[b - 1])
+                at[i] = _branches(axis, labels, cuts.first[a:b], cuts.last[b - 1])
             continue
-        if (one.codes[left] == one.codes[cuts.first[first[here] + 1]]).any():
+        if (axis.codes[left] == axis.codes[cuts.first[first[here] + 1]]).any():
             return None
-        ends: list[Any] = one.codes[left].tolist()
-        if _is_range(table, names[j], one):
+        ends: list[Any] = axis.codes[left].tolist()
+        if _is_range(table, names[j], axis):
             text = texts(table.codes(names[j])[1])
             ends = [text[c] for c in ends]
         for i, end in zip(here, ends, strict=True):
@@ -87,42 +87,42 @@ def _places(table: Table, table_axes: Sequence[Axis], cuts: Cuts) -> list[Any] |
     return at
 
 
-def _branches(one: Axis, labels: list[list[str | None]], starts: NDArray[np.int64], last: np.int64) -> list[Any]:
+def _branches(axis: Axis, labels: list[list[str | None]], starts: NDArray[np.int64], last: np.int64) -> list[Any]:
     """The level of a cut in a tree, and the label of each part."""
-    assert one.levels is not None
-    outer = one.levels[:, one.codes[[starts[0], last]]]
+    assert axis.levels is not None
+    outer = axis.levels[:, axis.codes[[starts[0], last]]]
     level = int(np.argmax(outer[:, 0] == outer[:, 1])) - 1
-    return [level, [labels[level][c] for c in one.codes[starts]]]
+    return [level, [labels[level][c] for c in axis.codes[starts]]]
 
 
-def _is_range(table: Table, name: str, one: Axis) -> bool:
-    return one.position is not None and table.schema[name].kind != Kind.ORDINAL
+def _is_range(table: Table, name: str, axis: Axis) -> bool:
+    return axis.position is not None and table.schema[name].kind != Kind.ORDINAL
 
 
-def _described(table: Table, name: str, one: Axis) -> dict[str, Any]:
+def _described(table: Table, name: str, axis: Axis) -> dict[str, Any]:
     """How the values of a column are compared."""
     codes, values = table.codes(name)
     missing = bool((codes < 0).any())
     text = texts(values)
-    if one.levels is not None:
-        return {"kind": "tree", "missing": missing, "parents": _parents(table, name, one)}
-    if _is_range(table, name, one):
+    if axis.levels is not None:
+        return {"kind": "tree", "missing": missing, "parents": _parents(table, name, axis)}
+    if _is_range(table, name, axis):
         ends = {"low": text[0], "high": text[-1]} if text else {"low": None, "high": None}
         return {"kind": "range", "missing": missing, "numeric": values.dtype.is_numeric(), **ends}
     rank = np.empty(len(text) + missing, np.int64)
-    rank[np.where(codes < 0, len(text), codes)] = one.codes
+    rank[np.where(codes < 0, len(text), codes)] = axis.codes
     return {"kind": "set", "missing": missing, "labels": text, "rank": rank}
 
 
-def _parents(table: Table, name: str, one: Axis) -> list[dict[str, str]]:
+def _parents(table: Table, name: str, axis: Axis) -> list[dict[str, str]]:
     """For each level below the top: the label above each label, also of values that do not occur."""
-    assert one.levels is not None
+    assert axis.levels is not None
     hierarchy = table.schema.hierarchy(name)
     assert hierarchy is not None
     values = table.codes(name)[1].to_list()
     whole = hierarchy.levels([*values, *hierarchy.levels(values).domain])
     rows = [whole.labels(v) for v in range(whole.height + 1)]
-    if len(rows) < len(one.levels):  # a top that the hierarchy itself lacks
+    if len(rows) < len(axis.levels):  # a top that the hierarchy itself lacks
         rows.append([STAR] * len(rows[0]))
     return [
         {a: b for a, b in zip(low, high, strict=True) if a is not None and b is not None}

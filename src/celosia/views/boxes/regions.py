@@ -36,10 +36,10 @@ def axes(table: Table, weights: Mapping[str, float] | None = None) -> list[Axis]
     for name in weights or {}:
         if name not in names:
             raise UnknownName.of("quasi-identifier", name, names)
-    return [axis(table, name, (weights or {}).get(name, 1.0)) for name in names]
+    return [column_axis(table, name, (weights or {}).get(name, 1.0)) for name in names]
 
 
-def axis(table: Table, name: str, weight: float = 1.0) -> Axis:
+def column_axis(table: Table, name: str, weight: float = 1.0) -> Axis:
     """The axis of one column."""
     codes, values = table.codes(name)
     kind = table.schema[name].kind
@@ -88,13 +88,13 @@ class Boxes:
         inside = codes[self._order]
         return np.minimum.reduceat(inside, self._begin), np.maximum.reduceat(inside, self._begin)
 
-    def common(self, one: Axis) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def common(self, axis: Axis) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The lowest level at which the records of each group share a node, and a leaf below that node."""
-        assert one.levels is not None
-        leaf = one.codes[self._order[self._begin]].astype(np.int64)
-        level = np.full(len(self), len(one.levels) - 1, np.int64)
-        for v in range(len(one.levels) - 2, -1, -1):
-            low, high = self.ends(one.levels[v].astype(np.int32)[one.codes])
+        assert axis.levels is not None
+        leaf = axis.codes[self._order[self._begin]].astype(np.int64)
+        level = np.full(len(self), len(axis.levels) - 1, np.int64)
+        for v in range(len(axis.levels) - 2, -1, -1):
+            low, high = self.ends(axis.levels[v].astype(np.int32)[axis.codes])
             level = np.where(low == high, v, level)
         return level, leaf
 
@@ -105,18 +105,18 @@ class Boxes:
 
     def widths(self, table_axes: Sequence[Axis]) -> NDArray[np.float64]:
         """The normalised certainty penalty of each group in each column: what share of the column it spans."""
-        found = np.zeros((len(self), len(table_axes)))
-        for j, one in enumerate(table_axes):
-            if one.position is not None:
-                low, high = self.ends(one.codes)
-                found[:, j] = np.minimum(one.position[high] - one.position[low], 1.0)
-            elif one.levels is not None and one.shares is not None:
-                level, leaf = self.common(one)
-                found[:, j] = one.shares[level, leaf]
+        penalties = np.zeros((len(self), len(table_axes)))
+        for j, axis in enumerate(table_axes):
+            if axis.position is not None:
+                low, high = self.ends(axis.codes)
+                penalties[:, j] = np.minimum(axis.position[high] - axis.position[low], 1.0)
+            elif axis.levels is not None and axis.shares is not None:
+                level, leaf = self.common(axis)
+                penalties[:, j] = axis.shares[level, leaf]
             else:
-                distinct = np.bincount(self.members(one.codes, one.size)[0], minlength=len(self))
-                found[:, j] = (distinct - 1) / max(one.size - 1, 1)
-        return found
+                distinct = np.bincount(self.members(axis.codes, axis.size)[0], minlength=len(self))
+                penalties[:, j] = (distinct - 1) / max(axis.size - 1, 1)
+        return penalties
 
 
 def file_classes(shown: Sequence[pl.Series]) -> NDArray[np.int64]:
@@ -127,10 +127,10 @@ def file_classes(shown: Sequence[pl.Series]) -> NDArray[np.int64]:
     ([0, -1, 0], [0])
     """
     stars = np.logical_and.reduce([cells.cast(str).eq_missing(STAR).to_numpy() for cells in shown])
-    found = np.full(len(stars), -1, np.int64)
+    classes = np.full(len(stars), -1, np.int64)
     kept = ~stars if not stars.all() else stars
-    found[kept] = number([encode(cells).codes[kept] for cells in shown])
-    return found
+    classes[kept] = number([encode(cells).codes[kept] for cells in shown])
+    return classes
 
 
 def middles(table: Table, name: str, boxes: Boxes, output: Output) -> pl.Series:
@@ -169,7 +169,7 @@ class Regions:
         return pl.Series(self.cells, dtype=pl.String).gather(self.group)
 
 
-def regions(table: Table, name: str, one: Axis, boxes: Boxes) -> Regions:
+def regions(table: Table, name: str, axis: Axis, boxes: Boxes) -> Regions:
     """Ranges, nodes of the hierarchy or sets of labels that hold the groups; a star where missing values and others
     meet.
     """
@@ -180,31 +180,31 @@ def regions(table: Table, name: str, one: Axis, boxes: Boxes) -> Regions:
         missing = np.bincount(boxes.label, weights=absent, minlength=len(boxes))
         mixed = (missing > 0) & (missing < boxes.size)
     filled = np.where(absent, np.int32(len(values)), codes)
-    if one.levels is not None:
-        return _nodes(one, boxes, mixed, node_labels(table, name, one))
-    if one.position is not None:
+    if axis.levels is not None:
+        return _nodes(axis, boxes, mixed, node_labels(table, name, axis))
+    if axis.position is not None:
         return _spans(table, name, *boxes.ends(filled), mixed)
     return _sets(table, name, boxes.members(filled, len(values) + 1), mixed)
 
 
-def node_labels(table: Table, name: str, one: Axis) -> list[list[str | None]]:
+def node_labels(table: Table, name: str, axis: Axis) -> list[list[str | None]]:
     """The label of each code of a tree axis at each of its levels; a missing value has one at the top only."""
-    assert one.levels is not None
+    assert axis.levels is not None
     levels = table.levels(name)
-    found: list[list[str | None]] = [list(texts(table.codes(name)[1]))]
-    found += [levels.labels(v) for v in range(1, levels.height + 1)]
-    if len(found) < len(one.levels):  # a top that the hierarchy itself lacks
-        found.append([STAR] * len(found[0]))
-    if len(found[0]) < one.size:
-        found = [[*labels, None] for labels in found]
-        found[-1][-1] = found[-1][0]
-    return found
+    by_level: list[list[str | None]] = [list(texts(table.codes(name)[1]))]
+    by_level += [levels.labels(v) for v in range(1, levels.height + 1)]
+    if len(by_level) < len(axis.levels):  # a top that the hierarchy itself lacks
+        by_level.append([STAR] * len(by_level[0]))
+    if len(by_level[0]) < axis.size:
+        by_level = [[*labels, None] for labels in by_level]
+        by_level[-1][-1] = by_level[-1][0]
+    return by_level
 
 
-def _nodes(one: Axis, boxes: Boxes, mixed: NDArray[np.bool_], labels: list[list[str | None]]) -> Regions:
-    level, leaf = boxes.common(one)
+def _nodes(axis: Axis, boxes: Boxes, mixed: NDArray[np.bool_], labels: list[list[str | None]]) -> Regions:
+    level, leaf = boxes.common(axis)
     distinct, first, group = np.unique(
-        np.where(mixed, -1, level * one.size + cast("Any", one.levels)[level, leaf]),
+        np.where(mixed, -1, level * axis.size + cast("Any", axis.levels)[level, leaf]),
         return_index=True,
         return_inverse=True,
     )
@@ -262,10 +262,10 @@ def _sets(
     group = keyed.join(distinct.select("key", "i"), on="key", how="left", maintain_order="left")["i"]
     shown: list[str | None] = []
     spans: list[list[Any] | None] = []
-    for _, key, found in distinct.select("i", "key", "c").iter_rows():
-        gone = key != STAR and found[0] == len(text)
-        shown.append(STAR if key == STAR else None if gone else set_cell([text[c] for c in found], len(text)))
-        spans.append([] if key == STAR else None if gone else found)
+    for _, key, codes in distinct.select("i", "key", "c").iter_rows():
+        gone = key != STAR and codes[0] == len(text)
+        shown.append(STAR if key == STAR else None if gone else set_cell([text[c] for c in codes], len(text)))
+        spans.append([] if key == STAR else None if gone else codes)
     return Regions(shown, spans, group.cast(pl.Int64).to_numpy())
 
 

@@ -48,7 +48,7 @@ def replayed_boxes(table: Table, record: Mapping[str, Any]) -> tuple[dict[str, p
     shown = []
     for column in columns:
         cells = column.cells(used, np.flatnonzero(box >= 0), number, bounds)
-        lost[box >= 0] |= ~column.known[box >= 0] & ~np.array([cell == STAR for cell in cells], np.bool_)[number]
+        lost[box >= 0] |= ~column.inside[box >= 0] & ~np.array([cell == STAR for cell in cells], np.bool_)[number]
         dtype = table.column(column.name).dtype
         shown.append(_values(cells, dtype) if column.single else pl.Series(cells, dtype=pl.String))
     place = np.zeros(len(table), np.int64)
@@ -80,7 +80,7 @@ class _Column:
 
     name: str
     entry: Mapping[str, Any]
-    known: NDArray[np.bool_]
+    inside: NDArray[np.bool_]
 
     @classmethod
     def of(cls, table: Table, entry: Mapping[str, Any]) -> _Column:
@@ -101,7 +101,7 @@ class _Column:
             return [self.entry["values"][box] for box in used]
         region = np.asarray(self.entry["box"], np.int64)[used]
         wide = np.array([span == [] for span in self.entry["spans"]], np.bool_)[region]
-        fits = wide[number] | ~self.known[rows] | self.held(rows, region[number])
+        fits = wide[number] | ~self.inside[rows] | self.held(rows, region[number])
         too_small = set(number[~fits].tolist())
         return [
             self.between(bounds[int(box)].get(self.name)) if i in too_small else self.entry["cells"][region[i]]
@@ -133,11 +133,11 @@ class _Range(_Column):
         column = table.column(entry["name"])
         values = _numbers(column) if entry["numeric"] else np.array([t or "" for t in texts(column)], dtype=np.str_)
         absent = column.is_null().to_numpy()
-        known = absent & entry["missing"]
+        inside = absent & entry["missing"]
         if entry["low"] is not None:
             ends = [_end(entry, entry[side]) for side in ("low", "high")]
-            known |= ~absent & (values >= ends[0]) & (values <= ends[1])
-        return cls(entry["name"], entry, known, values, absent)
+            inside |= ~absent & (values >= ends[0]) & (values <= ends[1])
+        return cls(entry["name"], entry, inside, values, absent)
 
     def parts(self, rows: Ints, at: Any, bound: Any) -> Parts:
         above, up_to = bound or (None, None)
@@ -176,9 +176,9 @@ class _Set(_Column):
 
     def parts(self, rows: Ints, at: Any, bound: Any) -> Parts:
         above, up_to = bound or (-1, len(self.rank))
-        known, rank = self.known[rows], self.rank[np.maximum(self.codes[rows], 0)]
-        yield known & (rank <= at), (above, at)
-        yield known & (rank > at), (at, up_to)
+        inside, rank = self.inside[rows], self.rank[np.maximum(self.codes[rows], 0)]
+        yield inside & (rank <= at), (above, at)
+        yield inside & (rank > at), (at, up_to)
 
     def held(self, rows: Ints, region: Ints) -> NDArray[np.bool_]:
         size = len(self.entry["labels"])
@@ -206,12 +206,12 @@ class _Tree(_Column):
         paths = [_path(str(text), entry["parents"]) for text in values]
         top = next(iter(entry["parents"][-1].values()), STAR)
         gone = [None] * len(entry["parents"]) + [top]
-        known = [any(label != NOWHERE for label in path[:-1]) for path in paths]
+        inside = [any(label != NOWHERE for label in path[:-1]) for path in paths]
         place = _positions(column, values)  # a missing value has the last path
         return cls(
             entry["name"],
             entry,
-            np.array([*known, entry["missing"]], np.bool_)[np.maximum(place, -1)],
+            np.array([*inside, entry["missing"]], np.bool_)[np.maximum(place, -1)],
             np.array([*paths, gone], dtype=object).T[:, np.maximum(place, -1)],
         )
 
@@ -252,9 +252,9 @@ def _positions(column: pl.Series, labels: list[str | None]) -> Ints:
     import polars as pl
 
     raw = pl.Series("v", texts(column), dtype=pl.String)
-    known = pl.DataFrame({"v": pl.Series(labels, dtype=pl.String), "c": np.arange(len(labels))})
-    found = raw.to_frame().join(known, on="v", how="left", maintain_order="left")["c"].fill_null(UNSEEN).to_numpy()
-    return np.where(raw.is_null().to_numpy(), MISSING, found).astype(np.int64)
+    place_of = pl.DataFrame({"v": pl.Series(labels, dtype=pl.String), "c": np.arange(len(labels))})
+    places = raw.to_frame().join(place_of, on="v", how="left", maintain_order="left")["c"].fill_null(UNSEEN).to_numpy()
+    return np.where(raw.is_null().to_numpy(), MISSING, places).astype(np.int64)
 
 
 def _numbers(column: pl.Series) -> NDArray[np.float64]:

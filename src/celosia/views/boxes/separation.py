@@ -83,11 +83,11 @@ def _check(who: str, l: int, columns: dict[str, Sensitive], records: NDArray[np.
         most = int(np.bincount(column.codes[records], minlength=1).max())
         if most * l <= n:
             continue
-        told = f"{who}: at most 1/{l} of a group may share a value of {name!r}, but one value has {most} of the "
+        reason = f"{who}: at most 1/{l} of a group may share a value of {name!r}, but one value has {most} of the "
         if parts == 1:
-            raise RequirementError(f"{told}{n} records. l = {n // most} can be reached.")
+            raise RequirementError(f"{reason}{n} records. l = {n // most} can be reached.")
         raise RequirementError(
-            f"{told}{n} records that can be grouped together. One person has {parts} records, which must go to "
+            f"{reason}{n} records that can be grouped together. One person has {parts} records, which must go to "
             f"{parts} different groups. Lower l, or keep fewer records per person."
         )
 
@@ -119,11 +119,11 @@ def _near(table: Table, l: int, columns: dict[str, Sensitive]) -> Grouping:
 
     def grouping(part: NDArray[np.int64]) -> NDArray[np.int64]:
         def rare_enough(records: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.bool_]:
-            found = counted.counts(part[records], group)
-            kept = np.ones(len(found), np.bool_)
-            for values in found.values.values():
+            counts = counted.counts(part[records], group)
+            kept = np.ones(len(counts), np.bool_)
+            for values in counts.values.values():
                 largest = np.maximum.reduceat(values.count, values.start[:-1])
-                kept &= largest * l <= found.size
+                kept &= largest * l <= counts.size
             return kept
 
         return partition([replace(side, codes=side.codes[part]) for side in sides], l, judge=rare_enough).label

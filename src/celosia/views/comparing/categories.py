@@ -52,16 +52,16 @@ def categories(original: Table, protected: Table, columns: Sequence[str] = (), b
     if not len(original) or not len(protected):
         raise NotApplicable("a table has no records.")
     coded = encode([original, protected], names)
-    found: dict[str, tuple[Ints, Ints, int]] = {}
+    coded_columns: dict[str, tuple[Ints, Ints, int]] = {}
     for j, name in enumerate(coded.nominal):
         a, b = (table.codes[:, j].astype(np.int64) + 1 for table in coded.tables)
-        found[name] = (a, b, coded.sizes[j] + 1)
+        coded_columns[name] = (a, b, coded.sizes[j] + 1)
     for j, name in enumerate(coded.numeric):
         x, y = (table.numbers[:, j] for table in coded.tables)
         edges = _edges(x, y, bins)
         a, b = (np.where(np.isnan(v), 0, np.searchsorted(edges, v, side="left") + 1) for v in (x, y))
-        found[name] = (a.astype(np.int64), b.astype(np.int64), len(edges) + 2)
-    chosen = [found[name] for name in names]
+        coded_columns[name] = (a.astype(np.int64), b.astype(np.int64), len(edges) + 2)
+    chosen = [coded_columns[name] for name in names]
     return Categories(
         tuple(names),
         np.column_stack([a for a, _, _ in chosen]),
@@ -76,6 +76,6 @@ def _edges(x: NDArray[np.float64], y: NDArray[np.float64], bins: int) -> NDArray
     values = values[~np.isnan(values)]
     if len(values) <= bins:
         return np.asarray(values, dtype=np.float64)
-    known = x[~np.isnan(x)]
-    edges: NDArray[np.float64] = np.unique(np.quantile(known if len(known) else values, np.arange(1, bins) / bins))
+    filled = x[~np.isnan(x)]
+    edges: NDArray[np.float64] = np.unique(np.quantile(filled if len(filled) else values, np.arange(1, bins) / bins))
     return edges

@@ -69,19 +69,19 @@ def cells(original: Table, protected: Table, names: Sequence[str]) -> tuple[Floa
 
 def samples(original: Table, protected: Table, names: Sequence[str]) -> tuple[Floats, Floats]:
     """The complete records of each table; they need not be paired."""
-    found = []
+    complete = []
     for which, table in (("original", original), ("protected", protected)):
         x = table.numeric(names)
         whole = x[~np.isnan(x).any(axis=1)]
         if len(whole) < 2:
             raise NotApplicable(f"the {which} table has {len(whole)} records without missing numbers; two are needed.")
-        found.append(whole)
-    return found[0], found[1]
+        complete.append(whole)
+    return complete[0], complete[1]
 
 
 def columns_of_numbers(original: Table, protected: Table, names: Sequence[str]) -> list[tuple[Floats, Floats]]:
     """Each column by itself, without its missing values; the tables need not be paired."""
-    found = []
+    pairs = []
     for name in names:
         pair = []
         for which, table in (("original", original), ("protected", protected)):
@@ -90,8 +90,8 @@ def columns_of_numbers(original: Table, protected: Table, names: Sequence[str]) 
             if len(x) == 0:
                 raise NotApplicable(f"column {name!r} of the {which} table has no values; leave it out.")
             pair.append(x)
-        found.append((pair[0], pair[1]))
-    return found
+        pairs.append((pair[0], pair[1]))
+    return pairs
 
 
 def deviations(x: Floats, names: Sequence[str]) -> Floats:

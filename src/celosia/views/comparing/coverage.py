@@ -118,22 +118,22 @@ def _apart(table: Table, names: list[str]) -> pl.DataFrame:
     """The combinations of some columns with their records, suppressed ones apart, also where all are."""
     import polars as pl
 
-    found = table.classes.patterns(names)
-    counted = found.cells.with_columns(pl.Series(ROWS, found.rows))
+    patterns = table.classes.patterns(names)
+    counted = patterns.cells.with_columns(pl.Series(ROWS, patterns.rows))
     return counted.clear() if table.suppressed() == len(table) else counted
 
 
-def _by_text(found: pl.DataFrame, name: str) -> tuple[list[str | None], NDArray[np.int64]]:
+def _by_text(counted: pl.DataFrame, name: str) -> tuple[list[str | None], NDArray[np.int64]]:
     """Counts by the text of the values: NaN and missing are one."""
     import polars as pl
 
-    counted = (
-        found.select(text_expression(name, found.schema[name]).alias("cell"), pl.col(ROWS).cast(pl.Int64))
+    by_text = (
+        counted.select(text_expression(name, counted.schema[name]).alias("cell"), pl.col(ROWS).cast(pl.Int64))
         .group_by("cell")
         .agg(pl.col(ROWS).sum())
         .sort("cell", nulls_last=True)
     )
-    return counted["cell"].to_list(), counted[ROWS].to_numpy()
+    return by_text["cell"].to_list(), by_text[ROWS].to_numpy()
 
 
 def _original_levels(original: Table, name: str) -> Levels:
@@ -160,9 +160,9 @@ def _log_areas(original: Table, protected: Table) -> tuple[NDArray[np.float64], 
     for cover in coverages(original, protected):
         bits = np.log2(np.maximum(cover.share * cover.domain, 1e-300))
         column = encode(classes[cover.name])
-        known = dict(zip(cover.cells, bits.tolist(), strict=True))
-        if STAR in known and None not in column_counts(original, cover.name)[0]:
-            known[None] = known[STAR]  # an emptied cell
-        total += np.array([known.get(cell, 0.0) for cell in texts(column.values)])[column.codes]
+        bits_of = dict(zip(cover.cells, bits.tolist(), strict=True))
+        if STAR in bits_of and None not in column_counts(original, cover.name)[0]:
+            bits_of[None] = bits_of[STAR]  # an emptied cell
+        total += np.array([bits_of.get(cell, 0.0) for cell in texts(column.values)])[column.codes]
         largest += float(np.log2(cover.domain))
     return total, classes[ROWS].to_numpy(), largest

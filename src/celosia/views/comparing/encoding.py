@@ -11,7 +11,6 @@ import numpy as np
 from celosia.errors import NotApplicable, UnknownName
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
     from celosia.table import Table
@@ -53,6 +52,8 @@ def encode(tables: Sequence[Table], names: Sequence[str]) -> Encoding:
     """
     import polars as pl
 
+    from celosia.hierarchy import text_series
+
     for table in tables:
         for name in names:
             if name not in table.names:
@@ -63,12 +64,12 @@ def encode(tables: Sequence[Table], names: Sequence[str]) -> Encoding:
     coded = [np.empty((len(table), len(nominal)), dtype=np.int32) for table in tables]
     sizes = []
     for j, name in enumerate(nominal):
-        columns = [_text(table, name) for table in tables]
+        columns = [text_series(table.column(name)) for table in tables]
         values = pl.concat([column.unique() for column in columns]).drop_nulls().unique().sort()
         lookup = pl.DataFrame({name: values, "code": np.arange(len(values), dtype=np.int32)})
         for i, column in enumerate(columns):
-            found = column.to_frame().join(lookup, on=name, how="left", maintain_order="left")["code"]
-            coded[i][:, j] = found.fill_null(-1).to_numpy()
+            codes = column.to_frame().join(lookup, on=name, how="left", maintain_order="left")["code"]
+            coded[i][:, j] = codes.fill_null(-1).to_numpy()
         sizes.append(len(values))
     encoded = tuple(Encoded(t.numeric(numeric), c) for t, c in zip(tables, coded, strict=True))
     return Encoding(numeric, nominal, encoded, tuple(sizes))
@@ -99,10 +100,3 @@ def known_columns(original: Table, protected: Table, columns: Sequence[str] | No
     if not shared:
         raise NotApplicable("the two tables share no column that can be compared.")
     return shared
-
-
-def _text(table: Table, name: str) -> pl.Series:
-    from celosia.hierarchy import text_expression
-
-    series = table.column(name)
-    return series.to_frame().select(text_expression(name, series.dtype)).to_series().alias(name)

@@ -46,8 +46,8 @@ def features(original: Table, protected: Table, names: Sequence[str]) -> Feature
     blocks: tuple[list[Floats], list[Floats]] = ([], [])
     for j, name in enumerate(coded.numeric):
         x = first.numbers[:, j]
-        known = x[~np.isnan(x)]
-        mean, sd = (float(known.mean()), float(known.std())) if len(known) else (0.0, 0.0)
+        filled = x[~np.isnan(x)]
+        mean, sd = (float(filled.mean()), float(filled.std())) if len(filled) else (0.0, 0.0)
         labels.append(name)
         for block, table in zip(blocks, (first, second), strict=True):
             v = table.numbers[:, j]

@@ -32,7 +32,7 @@ class Fitting:
     """Combinations of values and of cells that can stand for them, pair by pair."""
 
     @classmethod
-    def of(cls, known: Table, release: Table, names: Sequence[str]) -> Fitting:
+    def of(cls, people: Table, release: Table, names: Sequence[str]) -> Fitting:
         """Join the columns ``names`` one after the other; a missing value fits a missing one only.
 
         >>> import polars as pl, celosia
@@ -43,7 +43,7 @@ class Fitting:
         """
         import polars as pl
 
-        raw, raws = _numbered(_texts(known, names))
+        raw, raws = _numbered(_texts(people, names))
         cell, cells = _numbered(_texts(release, names))
         if release.schema.quasi:
             hidden = release.suppressed_mask()
@@ -52,7 +52,7 @@ class Fitting:
         fits = raws.rename({_NUMBER: "raw"})
         done: list[str] = []
         for name in names:
-            hierarchy = _hierarchy(release, name) or _hierarchy(known, name)
+            hierarchy = _hierarchy(release, name) or _hierarchy(people, name)
             pairs = _column_pairs(cells[name].unique(), raws[name].unique(), hierarchy, name)
             fits = fits.join(pairs, on=name, how="inner", nulls_equal=True).drop(name).rename({"cell": name})
             done.append(name)
@@ -64,10 +64,9 @@ class Fitting:
 def _texts(table: Table, names: Sequence[str]) -> pl.DataFrame:
     import polars as pl
 
-    from celosia.hierarchy.text import text_expression
+    from celosia.hierarchy import text_series
 
-    frame = pl.DataFrame([table.column(name) for name in names])
-    return frame.select(text_expression(name, dtype) for name, dtype in frame.schema.items())
+    return pl.DataFrame([text_series(table.column(name)) for name in names])
 
 
 def _numbered(frame: pl.DataFrame) -> tuple[Ints, pl.DataFrame]:
@@ -76,8 +75,8 @@ def _numbered(frame: pl.DataFrame) -> tuple[Ints, pl.DataFrame]:
 
     names = frame.columns
     kinds = frame.unique(maintain_order=True).with_row_index(_NUMBER).with_columns(pl.col(_NUMBER).cast(pl.Int64))
-    found = frame.join(kinds, on=names, how="left", maintain_order="left", nulls_equal=True)[_NUMBER]
-    return found.to_numpy(), kinds
+    numbers = frame.join(kinds, on=names, how="left", maintain_order="left", nulls_equal=True)[_NUMBER]
+    return numbers.to_numpy(), kinds
 
 
 def _hierarchy(table: Table, name: str) -> Hierarchy | None:

@@ -35,9 +35,9 @@ class Crossed:
     """Persons (records) whom all releases leave; 0 when nobody fits."""
     alone: Ints
     """The fewest that one of the releases leaves by itself."""
-    told: Bools
+    single: Bools
     """Original records × sensitive columns: whether one value is left."""
-    told_alone: Bools
+    single_alone: Bools
     """The same in one of the releases by itself."""
     fitting: Ints
     """Releases in which each original record fits some cells."""
@@ -54,16 +54,16 @@ class Crossed:
 
         asked = pl.DataFrame({"asked": np.arange(len(records)), "group": self.group[records], "mark": mark})
         there = asked.join(self.lists, on="group").join(self.rows.unique(), on=["cell", "mark"], how="semi")
-        found = np.zeros(len(records), dtype=np.int64)
+        releases = np.zeros(len(records), dtype=np.int64)
         counted = there.group_by("asked").agg(pl.col("release").n_unique())
-        found[counted["asked"].to_numpy()] = counted["release"].to_numpy()
-        return np.asarray((found > 0) & (found == self.fitting[records]), dtype=np.bool_)
+        releases[counted["asked"].to_numpy()] = counted["release"].to_numpy()
+        return np.asarray((releases > 0) & (releases == self.fitting[records]), dtype=np.bool_)
 
 
 def crossed(
-    original: Table, releases: Sequence[Table], known: Sequence[str], carried: Sequence[str], sensitive: Sequence[str]
+    original: Table, releases: Sequence[Table], shared: Sequence[str], carried: Sequence[str], sensitive: Sequence[str]
 ) -> Crossed:
-    """Lay releases over each other: cells that fit ``known`` values, records that show the same ``carried`` ones."""
+    """Lay releases over each other: cells that fit the ``shared`` values, records with the same ``carried`` ones."""
     import polars as pl
 
     from celosia.mathematics.kernels.grouping.crossing import crossing
@@ -73,7 +73,7 @@ def crossed(
     raws, rows_of, release_of = [], [], []
     offset = 0
     for at, release in enumerate(releases):
-        names = [name for name in known if name in release.names]
+        names = [name for name in shared if name in release.names]
         if not names:
             raise NotApplicable("one of the releases has no column that the intruder knows.")
         fitting = Fitting.of(original, release, names)
@@ -92,7 +92,7 @@ def crossed(
     person = _persons(original, releases)
     values = np.column_stack([_values(releases, name) for name in sensitive] or [np.empty((len(where), 0), np.int64)])
     owner = np.concatenate(release_of)
-    left, alone, told, told_alone = crossing(
+    left, alone, single, single_alone = crossing(
         begin, members, owner, row_begin, mark[order], person[order], values[order].astype(np.int64),
         len(releases), int(mark.max(initial=0)) + 1, int(person.max(initial=-1)) + 1,
     )  # fmt: skip
@@ -102,8 +102,8 @@ def crossed(
     return Crossed(
         left[group],
         alone[group],
-        told[group],
-        told_alone[group],
+        single[group],
+        single_alone[group],
         several.sum(axis=1)[group],
         group,
         pl.DataFrame({"group": of_list, "cell": members, "release": owner[members]}),
@@ -124,8 +124,8 @@ def _groups(raws: list[Ints], cells: list[pl.DataFrame]) -> tuple[Ints, Ints, In
     listed = pl.concat(parts).sort("key", "cell").group_by("key", maintain_order=True).agg("cell")
     kinds = listed.select("cell").unique(maintain_order=True).with_row_index("group")
     of_key = np.full(len(first), len(kinds), dtype=np.int64)  # the last group is that of people who fit nothing
-    found = listed.join(kinds, on="cell", how="left", maintain_order="left")["group"].to_numpy()
-    of_key[listed["key"].to_numpy()] = found
+    group = listed.join(kinds, on="cell", how="left", maintain_order="left")["group"].to_numpy()
+    of_key[listed["key"].to_numpy()] = group
     lengths = np.append(kinds["cell"].list.len().to_numpy(), 0).astype(np.int64)
     begin = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     members = kinds["cell"].explode(empty_as_null=False).to_numpy().astype(np.int64)
@@ -170,22 +170,22 @@ def _persons(original: Table, releases: Sequence[Table]) -> Ints:
     """The persons of all records, with numbers of their own in each release; the first is made from the original."""
     from celosia.views.persons import person_codes, released_persons
 
-    found, offset = [], 0
+    numbered, offset = [], 0
     for at, release in enumerate(releases):
         own = person_codes(release) if at else released_persons(original, release)
-        found.append(own + offset)
+        numbered.append(own + offset)
         offset += int(own.max(initial=-1)) + 1
-    return np.concatenate(found)
+    return np.concatenate(numbered)
 
 
-def carried_columns(original: Table, protected: Table, earlier: Sequence[Table], known: Sequence[str]) -> list[str]:
-    """The columns besides the ``known`` ones that the releases show as the original has them.
+def carried_columns(original: Table, protected: Table, earlier: Sequence[Table], shared: Sequence[str]) -> list[str]:
+    """The columns besides the ``shared`` ones that the releases show as the original has them.
 
     A column that a step overwrote is not among them: certificates name it. Where an earlier release comes without its
     steps, its values tell: nearly all of them must be values of the original column.
     """
     schema = original.schema
-    hidden = {*schema.identifiers, schema.person, schema.household, *known}
+    hidden = {*schema.identifiers, schema.person, schema.household, *shared}
     names = [n for n in original.names if n not in hidden and all(n in t.names for t in (protected, *earlier))]
     changed = {name for table in (protected, *earlier) for name in _overwritten(table)}
     return [
@@ -199,24 +199,24 @@ def _overwritten(table: Table) -> set[str]:
     """The columns that the steps of a table's public history overwrote; parameters that are private are not there."""
     from celosia.parts import Method, find
 
-    found: set[str] = set()
+    columns: set[str] = set()
     for entry in table.history:
         cls = find("method", entry["step"])
         assert issubclass(cls, Method)
         given = {name: value for name, value in entry["parameters"].items() if name in cls.model_fields}
-        found |= set(cls.model_construct(**given).overwrites(table.schema))
-    return found
+        columns |= set(cls.model_construct(**given).overwrites(table.schema))
+    return columns
 
 
 def _known_share(original: Table, release: Table, name: str) -> float:
     column = release.column(name)
     both = [_comparable(series, plain=series.dtype == column.dtype) for series in (original.column(name), column)]
-    known = both[1].is_in(both[0].unique().implode()).fill_null(value=True)
-    return float(known.mean() or 0.0) if len(known) else 1.0  # type: ignore[arg-type]
+    unchanged = both[1].is_in(both[0].unique().implode()).fill_null(value=True)
+    return float(unchanged.mean() or 0.0) if len(unchanged) else 1.0  # type: ignore[arg-type]
 
 
 def surplus(
-    original: Table, newer: Table, earlier: Table, known: Sequence[str], carried: Sequence[str]
+    original: Table, newer: Table, earlier: Table, shared: Sequence[str], carried: Sequence[str]
 ) -> tuple[NDArray[np.float64], Ints, Ints]:
     """What a release has more than an earlier one in the cells that both show.
 
@@ -226,7 +226,7 @@ def surplus(
     import polars as pl
 
     both = (newer, earlier)
-    cell = marks(both, known)
+    cell = marks(both, shared)
     owner = _persons(original, both)
     hidden = np.concatenate([t.suppressed_mask() if t.schema.quasi else np.zeros(len(t), np.bool_) for t in both])
     rows = pl.DataFrame(
@@ -241,10 +241,10 @@ def surplus(
         added=pl.col("more").sum().over("cell"), shared=(pl.col("m").sum().over("cell") > 0)
     )
     own = rows.head(len(newer)).join(counted, on=["cell", "mark"], how="left", maintain_order="left")
-    told = own["shared"].fill_null(value=False).to_numpy() & ~hidden[: len(newer)]
-    chance = np.where(told, (own["more"] / own["n"]).fill_null(0.0).fill_nan(0.0).to_numpy(), 0.0)
+    shared_cell = own["shared"].fill_null(value=False).to_numpy() & ~hidden[: len(newer)]
+    chance = np.where(shared_cell, (own["more"] / own["n"]).fill_null(0.0).fill_nan(0.0).to_numpy(), 0.0)
     gone = counted.group_by("cell").agg(pl.col("less").sum(), pl.col("n").sum()).filter(pl.col("n") > 0)
-    return chance, np.where(told, own["added"].fill_null(0).to_numpy(), 0), gone["less"].to_numpy()
+    return chance, np.where(shared_cell, own["added"].fill_null(0).to_numpy(), 0), gone["less"].to_numpy()
 
 
 def linked_rows(releases: Sequence[Table], carried: Sequence[str]) -> Ints:
