@@ -71,7 +71,7 @@ def test_untidiness_is_found(looked):
     assert tidied["Sexo", "strip"].certain
     spellings = {"H": "Hombre", "HOMBRE": "Hombre", "hombre": "Hombre", "M": "Mujer", "mujer": "Mujer"}
     assert tidied["Sexo", "same"].spellings == spellings
-    assert not any(value in tidied["Sexo", "same"].told for value in ("Hombre", "Mujer"))
+    assert not any(value in tidied["Sexo", "same"].sentence for value in ("Hombre", "Mujer"))
 
 
 def test_the_policy_runs_and_tells_something(hospital, tmp_path, capsys):

@@ -111,9 +111,9 @@ class Classes:
         if self.suppressed == 0:
             return np.zeros(self._facts["rows"], dtype=np.bool_)
         engine = self.rows.engine
-        marked = engine.with_columns(self._identified(), {_HIDDEN: self._marks[self._told_by]})
-        found = engine.collect(engine.ordered(engine.select(marked, [RECORD, _HIDDEN])))
-        return np.asarray(found[_HIDDEN].to_numpy(), dtype=np.bool_)
+        with_marks = engine.with_columns(self._identified(), {_HIDDEN: self._marks[self._told_by]})
+        marked = engine.collect(engine.ordered(engine.select(with_marks, [RECORD, _HIDDEN])))
+        return np.asarray(marked[_HIDDEN].to_numpy(), dtype=np.bool_)
 
     @cached_property
     def members(self) -> NDArray[np.bool_]:
@@ -141,8 +141,8 @@ class Classes:
         counted = {"rows": nw.len(), **{name: mark.cast(nw.Int64).sum() for name, mark in self._marks.items()}}
         if person is not None:
             counted["persons"] = nw.col(person).n_unique()
-        found = self.rows.engine.collect(nw.from_native(self.rows.frame).select(**counted).to_native())
-        return {"flags": 0, "stars": 0, "either": 0, **{k: int(v or 0) for k, v in found.row(0, named=True).items()}}
+        totals = self.rows.engine.collect(nw.from_native(self.rows.frame).select(**counted).to_native())
+        return {"flags": 0, "stars": 0, "either": 0, **{k: int(v or 0) for k, v in totals.row(0, named=True).items()}}
 
     @property
     def _told_by(self) -> str:
@@ -163,10 +163,10 @@ class Classes:
         """The combinations of these columns; with ``everyone`` suppressed records are counted too."""
         wanted = tuple(names), everyone
         if wanted not in self._patterns:
-            self._patterns[wanted] = self._made(list(names), everyone=everyone)
+            self._patterns[wanted] = self._count_patterns(list(names), everyone=everyone)
         return self._patterns[wanted]
 
-    def _made(self, names: list[str], *, everyone: bool) -> Patterns:
+    def _count_patterns(self, names: list[str], *, everyone: bool) -> Patterns:
         coded = self.coded
         if coded is not None:
             return Patterns.of_codes(coded.everyone() if everyone else coded, names)
@@ -178,12 +178,12 @@ class Classes:
             kept = engine.filter(self.rows.frame, ~self._marks[self._told_by]) if some else self.rows.frame
             return Patterns.of_histogram(self._histogram(kept, names), schema, names)
         # the stars of suppressed records are combinations of their own: no need to look for them row by row
-        found = self._histogram(self.rows.kept(), names)
+        histogram = self._histogram(self.rows.kept(), names)
         if self.rows.starrable:
-            found = found.filter(~starred(found, self.rows.telling))
-        if not len(found):
-            found = self._histogram(self.rows.frame, names)
-        return Patterns.of_histogram(found, schema, names)
+            histogram = histogram.filter(~starred(histogram, self.rows.telling))
+        if not len(histogram):
+            histogram = self._histogram(self.rows.frame, names)
+        return Patterns.of_histogram(histogram, schema, names)
 
     def _histogram(self, frame: Any, names: list[str]) -> pl.DataFrame:
         """One group-by of the engine, collected; the weight of a person counts once in a combination."""
@@ -192,8 +192,8 @@ class Classes:
         engine, person = self.rows.engine, self.rows.schema.person
         weight = self.rows.schema.weight
         if weight is None or person is None:
-            found = engine.bounded(engine.histogram(frame, names, person=person, weight=weight))
-            return found.sort(names, nulls_last=True)  # sums must not depend on the order of threads
+            combinations = engine.bounded(engine.histogram(frame, names, person=person, weight=weight))
+            return combinations.sort(names, nulls_last=True)  # sums must not depend on the order of threads
         each = engine.bounded(engine.histogram(frame, list(dict.fromkeys([*names, person])), weight=weight))
         once = (pl.col(WEIGHT).cast(pl.Float64) / pl.col(ROWS)).sum().alias(WEIGHT)
         summed = each.sort(pl.all(), nulls_last=True).group_by(names, maintain_order=True)
@@ -239,13 +239,13 @@ class Classes:
     def row_sizes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """For each class (or pattern): its rows, and how many rows each of them could be; persons are not counted."""
         names = list(self.rows.schema.need_quasi())
-        found = self.patterns(names)
+        patterns = self.patterns(names)
         if self.rows.schema.reading() == Missing.CATEGORY:
-            return found.rows, found.rows
+            return patterns.rows, patterns.rows
         conservative = self.rows.schema.reading() == Missing.CONSERVATIVE
-        codes = found.matrix(names, open_missing=self.open_missing)
-        alike = compatible(codes, found.rows.astype(np.float64), None, conservative=conservative)
-        return found.rows, alike.astype(np.int64)
+        codes = patterns.matrix(names, open_missing=self.open_missing)
+        alike = compatible(codes, patterns.rows.astype(np.float64), None, conservative=conservative)
+        return patterns.rows, alike.astype(np.int64)
 
     def _sizes_only(self, keys: list[str]) -> NDArray[np.int64]:
         """Sizes without the combinations, which stay in the engine."""
@@ -255,8 +255,8 @@ class Classes:
         counted = PERSONS if rows.schema.person else ROWS
         grouped = nw.from_native(rows.engine.histogram(rows.kept(), keys, person=rows.schema.person))
         stars = all_stars(rows.telling) if rows.starrable else nw.lit(value=False)
-        found = rows.engine.collect(grouped.select(nw.col(counted), stars.alias(_HIDDEN)).to_native())
-        kept = found.filter(~found[_HIDDEN])
+        sizes = rows.engine.collect(grouped.select(nw.col(counted), stars.alias(_HIDDEN)).to_native())
+        kept = sizes.filter(~sizes[_HIDDEN])
         if not len(kept):  # every record is suppressed
             return self.patterns(keys).counted
         return np.sort(kept[counted].to_numpy().astype(np.int64))
@@ -264,8 +264,8 @@ class Classes:
     def keyed(self, sensitive: Sequence[str]) -> tuple[Patterns, ClassCounts]:
         """The combinations of the quasi-identifiers, and the classes as arrays of counts in the same order."""
         wanted = tuple(sensitive)
-        for known, (patterns, counts) in self._keyed.items():  # counts that were made for these columns or more
-            if set(wanted) <= set(known):
+        for columns, (patterns, counts) in self._keyed.items():  # counts that were made for these columns or more
+            if set(wanted) <= set(columns):
                 return patterns, replace(counts, values={name: counts.values[name] for name in wanted})
         self._keyed[wanted] = self._counted(wanted)
         return self._keyed[wanted]
@@ -306,11 +306,11 @@ class Classes:
         if weigh and schema.weight is None:
             raise SchemaError("no weight column is declared: name one under `weight`.")
         names = list(schema.need_quasi())
-        found = self.patterns(names)
-        own = found.weight if weigh and found.weight is not None else found.counted.astype(np.float64)
+        patterns = self.patterns(names)
+        own = patterns.weight if weigh and patterns.weight is not None else patterns.counted.astype(np.float64)
         if schema.reading() == Missing.CATEGORY:
             return own
-        codes = found.matrix(names, open_missing=self.open_missing)
+        codes = patterns.matrix(names, open_missing=self.open_missing)
         held = None if schema.person is None else self.held(weigh=weigh)
         return compatible(codes, own, held, conservative=schema.reading() == Missing.CONSERVATIVE)
 
@@ -352,13 +352,13 @@ class Classes:
         """The combination of quasi-identifiers of each record in table order; -1 when it is suppressed."""
         import polars as pl
 
-        found = self.patterns(list(self.rows.schema.need_quasi()))
+        patterns = self.patterns(list(self.rows.schema.need_quasi()))
         if self.coded is not None:
             out = np.full(len(self.coded.frame), -1, dtype=np.int64)
-            out[slice(None) if self.coded.kept is None else self.coded.kept] = self.coded.place(found.names)
+            out[slice(None) if self.coded.kept is None else self.coded.kept] = self.coded.place(patterns.names)
             return out
-        engine, names = self.rows.engine, list(found.names)
-        small = found.cells.with_columns(pl.Series(_FACT, np.arange(len(found), dtype=np.int64)))
+        engine, names = self.rows.engine, list(patterns.names)
+        small = patterns.cells.with_columns(pl.Series(_FACT, np.arange(len(patterns), dtype=np.int64)))
         joined = engine.attach(self._identified(), small, names)
         back = engine.collect(engine.ordered(engine.select(joined, [RECORD, _FACT])))
         return np.where(self.members, back[_FACT].fill_null(-1).to_numpy(), -1)

@@ -76,10 +76,10 @@ class Coded:
         wanted = tuple(names)
         if wanted not in self._groups:
             rows = pl.DataFrame({"key": self.key(wanted)}).with_row_index("row")
-            found = rows.group_by("key").agg(pl.len().alias("count"), pl.col("row").first())
-            key = found["key"].to_numpy()
+            counted = rows.group_by("key").agg(pl.len().alias("count"), pl.col("row").first())
+            key = counted["key"].to_numpy()
             order = np.argsort(key)
-            count, first = found["count"].to_numpy()[order], found["row"].to_numpy()[order]
+            count, first = counted["count"].to_numpy()[order], counted["row"].to_numpy()[order]
             self._groups[wanted] = Groups(key[order], count.astype(np.int64), first.astype(np.int64))
         return self._groups[wanted]
 

@@ -32,11 +32,11 @@ def population_counts(classes: Classes, population: Classes) -> tuple[NDArray[np
     base, _ = classes.keyed(())
     keys = base.cells
     person = population.rows.schema.person
-    found = population.patterns([*keys.columns, *([person] if person else [])], everyone=True)
-    people = _texts(found.cells.select(keys.columns)).with_columns(pl.Series(ROWS, found.counted))
+    combinations = population.patterns([*keys.columns, *([person] if person else [])], everyone=True)
+    people = _texts(combinations.cells.select(keys.columns)).with_columns(pl.Series(ROWS, combinations.counted))
     who = [] if person is None else [_WHO]
     if person is not None:
-        people = people.with_columns(pl.Series(_WHO, found.column(person).codes))
+        people = people.with_columns(pl.Series(_WHO, combinations.column(person).codes))
     cells = _texts(keys).with_row_index("__class__")
     for name in keys.columns:
         pairs = _pairs(cells[name], people[name], classes.rows.schema, name, wild=name in classes.open_missing)

@@ -25,14 +25,14 @@ def apply(
     from celosia.release.policy import Policy
     from celosia.release.writing import write
 
-    made = reuse(record, source, released=released)
+    applied = reuse(record, source, released=released)
     policy = Policy.recorded(load_record(record), record.parent)
     output = policy.output
     written = write(
-        made.table,
+        applied.table,
         out,
-        original=made.original,
-        methods=made.methods,
+        original=applied.original,
+        methods=applied.methods,
         keep=output.columns,
         order=output.order,
         originals=[source],
@@ -41,14 +41,16 @@ def apply(
         acknowledge=policy.guard.acknowledge,
     )
     leaving = written.leaving
-    found = {**made.spec(), "out": str(out), "left_out": list(leaving.left_out)}
-    found["guard"] = [sighting.spec() for sighting in leaving.sightings]
-    end_with(0 if made.holds else 3)
+    summary = {**applied.spec(), "out": str(out), "left_out": list(leaving.left_out)}
+    summary["guard"] = [sighting.spec() for sighting in leaving.sightings]
+    end_with(0 if applied.holds else 3)
     if json:
-        print_json(found)
+        print_json(summary)
         return
     shown = console()
-    shown.print(f"{found['rows']} new records written to {out}; {found['unplaced']} had no place and are suppressed.")
-    for requirement in found["requirements"]:
+    shown.print(
+        f"{summary['rows']} new records written to {out}; {summary['unplaced']} had no place and are suppressed."
+    )
+    for requirement in summary["requirements"]:
         shown.print(f"{requirement['part']}: {requirement['violating']} new records violate it")
     print_left_out(leaving)

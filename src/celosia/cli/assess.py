@@ -60,9 +60,9 @@ def assess(
     check_input(table)
     models = require or (policy.require if policy else ())
     risks = risk or (policy.risks if policy else MEASURED_RISKS)
-    found = measure(table, models, risks, guessed=guessed and bool(models))
+    assessment = measure(table, models, risks, guessed=guessed and bool(models))
     if json:
-        print_json({**found.spec(), "guessed": guessed})
+        print_json({**assessment.spec(), "guessed": guessed})
     else:
-        print_assessment(found, guessed=guessed)
-    end_with(0 if found.holds or not models else 3)
+        print_assessment(assessment, guessed=guessed)
+    end_with(0 if assessment.holds or not models else 3)

@@ -36,12 +36,12 @@ def compare(
     after = read(protected)
     after = after.with_schema(before.schema.keep(after.names).loose())
     losses = loss or (policy.losses if policy else _usual_losses(before, after))
-    found = measure(before, after, losses, risk or (policy.risks if policy else ()), key=key)
+    comparison = measure(before, after, losses, risk or (policy.risks if policy else ()), key=key)
     if html is not None:
         from celosia.release.report import comparison_page
 
-        comparison_page(found, html)
-    print_json(found.spec()) if json else print_comparison(found)
+        comparison_page(comparison, html)
+    print_json(comparison.spec()) if json else print_comparison(comparison)
 
 
 def _usual_losses(before: Table, after: Table) -> list[str]:

@@ -49,10 +49,10 @@ def explain_risk(
     if recorded is None:
         paired = by_key(before, after, str(key)).drop([str(key)])  # it pairs the files, nobody knows it
     else:
-        made = [one["name"] for one in recorded["steps"] if build("method", one["parameters"]).rows == "new"]
-        if made:
-            raise InputError(f"explain-risk: step {made[0]!r} made new records, which are nobody's.")
+        synthetic = [step["name"] for step in recorded["steps"] if build("method", step["parameters"]).rows == "new"]
+        if synthetic:
+            raise InputError(f"explain-risk: step {synthetic[0]!r} made new records, which are nobody's.")
         paired = by_ids(before, after, unpack_rows(recorded["rows"]))
-    found = explain(before, paired, record - 1, attacks=risk or [], limit=limit, values=values)
-    print_json(plain(found.spec())) if json else console().print(found)
-    end_with(3 if found.reached else 0)
+    explanation = explain(before, paired, record - 1, attacks=risk or [], limit=limit, values=values)
+    print_json(plain(explanation.spec())) if json else console().print(explanation)
+    end_with(3 if explanation.reached else 0)

@@ -58,17 +58,17 @@ def explore(
     chosen: dict[str, Any] = {name: getattr(plan, name) if value is None else value for name, value in settings.items()}
     chosen["seed"] = policy.run.seed if seed is None and policy else seed
     with progress() as tell:
-        found = search(table, candidate or plan.candidates, progress=tell, **chosen)
+        frontier = search(table, candidate or plan.candidates, progress=tell, **chosen)
     if html is not None:
         from celosia.release.report.ru_map import exploration_page
 
-        exploration_page(found, html, language=policy.output.language if policy else "en")
-    best = _best_of(found)
+        exploration_page(frontier, html, language=policy.output.language if policy else "en")
+    best = _best_of(frontier)
     if json:
-        print_json({**found.spec(), "best": best.spec() if best else None})
+        print_json({**frontier.spec(), "best": best.spec() if best else None})
     else:
         out = console()
-        out.print(found)
+        out.print(frontier)
         if best is not None:
             out.print("\nThe best as steps of a policy:\n")
             out.print(steps_text(best.candidate.spec()), end="")
@@ -81,16 +81,17 @@ def _refuse_secrets(table: Table, candidates: Sequence[str]) -> None:
     from celosia.frontier.candidates import listed
     from celosia.parts import Credential
 
-    for method in (method for one in (listed(table, candidates) if candidates else ()) for method in one.methods):
-        for field in method.fields_marked(Credential):
-            refuse_literal(getattr(method, field), f"{method.name}: {field}")
+    for tried in listed(table, candidates) if candidates else ():
+        for method in tried.methods:
+            for field in method.fields_marked(Credential):
+                refuse_literal(getattr(method, field), f"{method.name}: {field}")
 
 
-def _best_of(found: Frontier) -> Point | None:
+def _best_of(frontier: Frontier) -> Point | None:
     """The best point under the limits, or None."""
     from celosia.errors import RequirementError
 
     try:
-        return found.best()
+        return frontier.best()
     except RequirementError:
         return None

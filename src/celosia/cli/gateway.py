@@ -24,8 +24,8 @@ def init(dataset: Dataset = Path("dataset.toml"), ledger: LedgerPlace = None, ke
     """Make the ledger with the lifetime total of a data set, and the file of keys; what is there stays."""
     from celosia.gateway.commands import init as make
 
-    made = make(dataset, ledger=ledger, keys=keys)
-    say("made: " + ", ".join(made) if made else "nothing to make: all of it is there")
+    created = make(dataset, ledger=ledger, keys=keys)
+    say("made: " + ", ".join(created) if created else "nothing to make: all of it is there")
 
 
 @gateway_app.command()
@@ -74,9 +74,9 @@ def verify(
 
     from celosia.gateway.commands import verify as check
 
-    found = check(dataset, ledger, anchor)
-    _print(asdict(found), json=json)
-    end_with(0 if found.holds else 3)
+    verification = check(dataset, ledger, anchor)
+    _print(asdict(verification), json=json)
+    end_with(0 if verification.holds else 3)
 
 
 @gateway_app.command()
@@ -93,10 +93,10 @@ def audit(
     _print(asdict(audit_log(log, dataset)), json=json)
 
 
-def _print(found: dict[str, Any], *, json: bool) -> None:
+def _print(facts: dict[str, Any], *, json: bool) -> None:
     from celosia.cli.show import print_json
 
     if json:
-        print_json(found)
+        print_json(facts)
     else:
-        say("\n".join(f"{name}: {value}" for name, value in found.items()))
+        say("\n".join(f"{name}: {value}" for name, value in facts.items()))

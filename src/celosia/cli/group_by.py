@@ -23,19 +23,19 @@ def smallest_classes(
     records and is left out where there are others, as in every other verdict.
 
     >>> print(smallest_classes("person", ["age"], [])["k"])  # doctest: +NORMALIZE_WHITESPACE
-    SELECT COALESCE(MIN(CASE WHEN told = 1 THEN n END), MIN(n)) FROM (SELECT COUNT(*) AS n,
-    CASE WHEN CAST("age" AS VARCHAR(9)) = '*' THEN 0 ELSE 1 END AS told FROM person GROUP BY "age") AS classes
+    SELECT COALESCE(MIN(CASE WHEN kept = 1 THEN n END), MIN(n)) FROM (SELECT COUNT(*) AS n,
+    CASE WHEN CAST("age" AS VARCHAR(9)) = '*' THEN 0 ELSE 1 END AS kept FROM person GROUP BY "age") AS classes
     """
     keys = ", ".join(map(quoted, quasi))
     stars = " AND ".join(f"CAST({quoted(name)} AS VARCHAR(9)) = '{STAR}'" for name in quasi)
-    told = f"CASE WHEN {stars} THEN 0 ELSE 1 END AS told"
+    kept = f"CASE WHEN {stars} THEN 0 ELSE 1 END AS kept"
 
     def smallest(counted: str) -> str:
-        inner = f"SELECT {counted} AS n, {told} FROM {table} GROUP BY {keys}"  # noqa: S608
-        return f"SELECT COALESCE(MIN(CASE WHEN told = 1 THEN n END), MIN(n)) FROM ({inner}) AS classes"  # noqa: S608
+        inner = f"SELECT {counted} AS n, {kept} FROM {table} GROUP BY {keys}"  # noqa: S608
+        return f"SELECT COALESCE(MIN(CASE WHEN kept = 1 THEN n END), MIN(n)) FROM ({inner}) AS classes"  # noqa: S608
 
-    found = {"k": smallest("COUNT(*)" if person is None else _distinct(person))}
-    return found | {f"l of {name}": smallest(_distinct(name)) for name in sensitive}
+    statements = {"k": smallest("COUNT(*)" if person is None else _distinct(person))}
+    return statements | {f"l of {name}": smallest(_distinct(name)) for name in sensitive}
 
 
 def _distinct(name: str) -> str:

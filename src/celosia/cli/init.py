@@ -69,7 +69,7 @@ def _plain(suggestions: Sequence[ColumnSuggestion]) -> dict[str, Any]:
             "kind": str(s.kind),
             "reason": s.reason,
             "if_wrong": s.if_wrong,
-            "clean": [untidy.told for untidy in s.untidy],
+            "clean": [untidy.sentence for untidy in s.untidy],
         }
         for s in suggestions
     ]
@@ -88,7 +88,7 @@ def _print(suggestions: Sequence[ColumnSuggestion], notes: Sequence[str], out: P
         "Undecided: left out of the release until you give them a role", [s for s in suggestions if s.left_out]
     )
     untidy = [
-        (u.column, u.told, "done" if u.certain else "your choice")
+        (u.column, u.sentence, "done" if u.certain else "your choice")
         for s in suggestions
         if not s.left_out
         for u in s.untidy

@@ -21,9 +21,9 @@ def add_methods(app: typer.Typer, arguments: Sequence[str]) -> None:
     """Give the application one command per method; only the wanted one when it is named."""
     name = next((word for word in arguments if not word.startswith("-")), None)
     wanted = parts("method") if name is None else {name: find("method", name)}
-    known = {command.name for command in app.registered_commands}
+    commands = {command.name for command in app.registered_commands}
     for each, cls in wanted.items():
-        if each not in known:
+        if each not in commands:
             app.command(each, help=_help(cls))(_command(cls))
 
 

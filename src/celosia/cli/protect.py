@@ -68,9 +68,9 @@ def protect_file(
         acknowledge=policy.guard.acknowledge if policy else None,
     )
     leaving = written.leaving
-    told = {"files": written.files, "left_out": list(leaving.left_out), "kept": list(leaving.kept)}
-    told["guard"] = [sighting.spec() for sighting in leaving.sightings]
-    entry = {**protected.history[-1], **told}
+    outcome = {"files": written.files, "left_out": list(leaving.left_out), "kept": list(leaving.kept)}
+    outcome["guard"] = [sighting.spec() for sighting in leaving.sightings]
+    entry = {**protected.history[-1], **outcome}
     if json:
         print_json(entry)
         return

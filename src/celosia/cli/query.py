@@ -30,7 +30,7 @@ def query(
     from celosia.gateway.commands import answer_text
     from celosia.gateway.commands import query as ask
 
-    found = ask(
+    answer = ask(
         sql,
         dataset,
         ledger=ledger,
@@ -43,6 +43,6 @@ def query(
         explain=explain,
     )
     if json:
-        print_json(found.data())
+        print_json(answer.data())
     else:
-        console().print(answer_text(found) if isinstance(found, Answer) else found.text())
+        console().print(answer_text(answer) if isinstance(answer, Answer) else answer.text())

@@ -44,9 +44,9 @@ def console(*, stderr: bool = False) -> Console:
     """A console on standard output, or standard error, for which a name is neither markup nor a control sequence."""
     from rich.console import Console
 
-    made = Console(stderr=stderr, markup=False, highlight=False, soft_wrap=not sys.stdout.isatty())
-    made.push_render_hook(cast("RenderHook", _Cleaning()))
-    return made
+    printer = Console(stderr=stderr, markup=False, highlight=False, soft_wrap=not sys.stdout.isatty())
+    printer.push_render_hook(cast("RenderHook", _Cleaning()))
+    return printer
 
 
 def say(text: str, *, end: str = "\n", error: bool = False, lines: bool = True) -> None:
@@ -56,11 +56,11 @@ def say(text: str, *, end: str = "\n", error: bool = False, lines: bool = True) 
 
 def show_warnings() -> None:
     """Print each warning once, as one line on standard error."""
-    told = set()
+    printed = set()
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        if issubclass(category, UserWarning) and str(message) not in told:
-            told.add(str(message))
+        if issubclass(category, UserWarning) and str(message) not in printed:
+            printed.add(str(message))
             say(f"celosia: warning: {message}", error=True, lines=False)
 
     warnings.showwarning = show
@@ -88,7 +88,7 @@ def print_json(data: Mapping[str, Any]) -> None:
     from celosia.release.evidence import plain
 
     text = json.dumps(plain(data), indent=2, ensure_ascii=False)
-    print(CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text))
+    print(CONTROL.sub(lambda match: f"\\u{ord(match.group()):04x}", text))
 
 
 def print_rows(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -166,9 +166,9 @@ def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool)
         return
     from rich.table import Table
 
-    for each, found in listing.items():
+    for each, summaries in listing.items():
         table = Table(title=each, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
-        for part, summary in found.items():
+        for part, summary in summaries.items():
             table.add_row(part, summary, *([f"risk by {measured_by(part)}"] if each == "method" else []))
         console().print(table)
         say("")

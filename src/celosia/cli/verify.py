@@ -33,12 +33,12 @@ def verify(
         from celosia.consent.commands import repeat_request
 
         repeat = repeat_request(original, catalogue, store)
-    found = check(certificate, data, record=record, original=original, repeat=repeat)
+    verification = check(certificate, data, record=record, original=original, repeat=repeat)
     if html is not None:
         from celosia.release.report import verification_page
 
-        verification_page(found, certificate, html)
-    print_json(found.spec()) if json else console().print(found)
-    if found.verdict == "verified in part":
+        verification_page(verification, certificate, html)
+    print_json(verification.spec()) if json else console().print(verification)
+    if verification.verdict == "verified in part":
         say("celosia: warning: not everything that the certificate claims could be verified.", error=True)
-    end_with(0 if found.holds else 3)
+    end_with(0 if verification.holds else 3)

@@ -69,16 +69,16 @@ def listed(table: Table, given: Sequence[Any] | None) -> list[Candidate]:
     ['noise(columns=[x, y])', 'noise(columns=[x, y], p=0.2)']
     """
     if given is None:
-        found = list(_proposed(table))
-        if not found:
+        candidates = list(_proposed(table))
+        if not candidates:
             raise ParameterError(
                 "explore: no method of the catalogue suits the columns of this table; list candidates."
             )
     else:
-        found = [candidate for entry in given for candidate in _expanded(table, entry)]
-    if not found:
+        candidates = [option for entry in given for option in _expanded(table, entry)]
+    if not candidates:
         raise ParameterError("explore: the list of candidates is empty.")
-    unique = {candidate.text: candidate for candidate in found}
+    unique = {option.text: option for option in candidates}
     return list(unique.values())
 
 
@@ -120,9 +120,9 @@ def _proposed(table: Table) -> Iterator[Candidate]:
             continue
         names = list(cls.explored)
         for values in itertools.product(*(cls.explored[name] for name in names)):
-            made = _made(table, {"use": cls.name, **dict(zip(names, values, strict=True))})
-            if made is not None:
-                yield Candidate((made,))
+            method = _fitted(table, {"use": cls.name, **dict(zip(names, values, strict=True))})
+            if method is not None:
+                yield Candidate((method,))
 
 
 def _mixed_pipelines(table: Table) -> Iterator[Candidate]:
@@ -164,13 +164,13 @@ def _variants(table: Table, step: Any) -> Iterator[Method]:
     if twice:
         raise ParameterError(f"explore: {step.get('use')!r} both sets and varies {twice[0]!r}.")
     for values in itertools.product(*ranges.values()):
-        made = _made(table, {**fixed, **dict(zip(ranges, values, strict=True))})
-        if made is None:
+        method = _fitted(table, {**fixed, **dict(zip(ranges, values, strict=True))})
+        if method is None:
             raise ParameterError(f"explore: no column of the table suits {step.get('use')!r}; name its columns.")
-        yield made
+        yield method
 
 
-def _made(table: Table, spec: Mapping[str, Any]) -> Method | None:
+def _fitted(table: Table, spec: Mapping[str, Any]) -> Method | None:
     """The method, with columns filled in where it needs some and names none; None when no column suits."""
     cls = find("method", str(spec.get("use", "")))
     assert issubclass(cls, Method)

@@ -54,8 +54,8 @@ def explore(
     >>> x = np.random.default_rng(1).normal(size=(50, 2))
     >>> table = celosia.read(pl.DataFrame(x, schema=["a", "b"]))
     >>> tried = [{"use": "noise", "vary": {"p": [0.1, 1.0]}}, "rank-swap(columns=[a, b], window=0.2)"]
-    >>> found = explore(table, tried, seeds=2, seed=1)
-    >>> len(found.points), found.best(max_risk=1.0) in found.frontier
+    >>> frontier = explore(table, tried, seeds=2, seed=1)
+    >>> len(frontier.points), frontier.best(max_risk=1.0) in frontier.frontier
     (3, True)
     """
     if seeds < 1:
@@ -143,12 +143,12 @@ class _Search:
         """The points, and the candidates that could not be measured."""
         points, failed = [], {}
         for candidate in self.tried:
-            found = [r for i in range(seeds) if (r := self._result(candidate, i)) is not None]
-            reasons = [r["reason"] for r in found if "reason" in r]
-            values = [(r["risk"], r["loss"]) for r in found if "risk" in r]
+            outcomes = [r for i in range(seeds) if (r := self._result(candidate, i)) is not None]
+            reasons = [r["reason"] for r in outcomes if "reason" in r]
+            values = [(r["risk"], r["loss"]) for r in outcomes if "risk" in r]
             if values:
                 risks, losses = zip(*values, strict=True)
-                deciding = Counter(" and ".join(r.get("decided", ())) for r in found if "risk" in r)
+                deciding = Counter(" and ".join(r.get("decided", ())) for r in outcomes if "risk" in r)
                 decided = deciding.most_common(1)[0][0]
                 points.append(Point(candidate, Estimate.of(risks), Estimate.of(losses), len(values), decided))
             else:
@@ -199,13 +199,13 @@ class _Search:
         measured: list[Candidate] = []
         means: list[tuple[float, float]] = []
         for candidate in alive:
-            i, found = 0, []
+            i, measurements = 0, []
             while (result := self._result(candidate, i)) is not None:
                 if "risk" in result:
-                    found.append((result["risk"], result["loss"]))
+                    measurements.append((result["risk"], result["loss"]))
                 i += 1
-            if found:
-                risk, loss = np.mean(found, axis=0)
+            if measurements:
+                risk, loss = np.mean(measurements, axis=0)
                 measured.append(candidate)
                 means.append((float(risk), float(loss)))
         if not measured:

@@ -210,8 +210,8 @@ class Frontier(Shown):
         def row(point: Point) -> tuple[str, ...]:
             shown = (point.label, _shown(point.risk), _shown(point.loss), f"{self.score(point):.1f}")
             spent = "—" if point.candidate.epsilon is None else number(point.candidate.epsilon)
-            told = {"decided by": point.decided, "epsilon": spent}
-            return (*shown, *(told[name] for name in further))
+            further_cells = {"decided by": point.decided, "epsilon": spent}
+            return (*shown, *(further_cells[name] for name in further))
 
         blocks = [
             Block(

@@ -102,5 +102,5 @@ def _content(hierarchy: Any) -> list[str]:
 
 def key(table: bytes, candidate: Candidate, seed: int, measures: tuple[Part, Part]) -> str:
     """The digest of one evaluation."""
-    told = canonical([__version__, candidate.spec(), f"{seed:x}", [part.spec() for part in measures]])
-    return hashlib.blake2b(told, key=table, digest_size=20).hexdigest()
+    description = canonical([__version__, candidate.spec(), f"{seed:x}", [part.spec() for part in measures]])
+    return hashlib.blake2b(description, key=table, digest_size=20).hexdigest()

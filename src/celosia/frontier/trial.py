@@ -44,16 +44,16 @@ def trial_seed(seed: int, candidate_key: str, i: int) -> int:
 
 def measure(risk: Threat, loss: Loss, original: Table, protected: Table) -> dict[str, Any]:
     """Risk and loss of a protected table, and the attacks that decided the risk where there are several."""
-    found = {"risk": float(risk.against(original, protected)), "loss": float(loss.value(original, protected))}
+    measured = {"risk": float(risk.against(original, protected)), "loss": float(loss.value(original, protected))}
     decided = risk.decided(original, protected)
-    return {**found, "decided": decided} if decided else found
+    return {**measured, "decided": decided} if decided else measured
 
 
 @dataclass(frozen=True)
 class Measured:
     """Results by the protected table and its history: a method without chance gives the same one for every seed."""
 
-    found: dict[bytes, dict[str, Any]] = field(default_factory=dict)
+    by_digest: dict[bytes, dict[str, Any]] = field(default_factory=dict)
 
     def measure(self, task: Task, original: Table, protected: Table) -> dict[str, Any]:
         """Risk and loss, computed once for each protected table and history, whose reader may see more."""
@@ -64,12 +64,12 @@ class Measured:
         digest.update(protected.ids().tobytes())
         digest.update(canonical(list(protected.history)))
         digest.update(b"new" if protected.lineage is not original.lineage else b"same")
-        if digest.digest() not in self.found:
-            self.found[digest.digest()] = measure(task.risk, task.loss, original, protected)
-        return self.found[digest.digest()]
+        if digest.digest() not in self.by_digest:
+            self.by_digest[digest.digest()] = measure(task.risk, task.loss, original, protected)
+        return self.by_digest[digest.digest()]
 
 
-def evaluate(task: Task, table: Table, candidate: Candidate, seed: int, known: Measured) -> dict[str, Any]:
+def evaluate(task: Task, table: Table, candidate: Candidate, seed: int, memory: Measured) -> dict[str, Any]:
     """Risk and loss, or why there are none.
 
     An internal error names its type only, since it may hold cell values; it is tried ``again`` in a later run.
@@ -81,9 +81,9 @@ def evaluate(task: Task, table: Table, candidate: Candidate, seed: int, known: M
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             protected = protect(table, *candidate.methods, seed=seed)
-            found = known.measure(task, table, protected)
+            measured = memory.measure(task, table, protected)
     except CelosiaError as error:
         return {"reason": str(error)}
     except (Exception, pl.exceptions.PanicException) as error:
         return {"reason": f"internal error ({type(error).__name__})", "again": True}
-    return {**found, "seconds": round(time.process_time() - start, 4)}
+    return {**measured, "seconds": round(time.process_time() - start, 4)}

@@ -62,15 +62,15 @@ def results(task: Task, jobs: Sequence[Job], workers: int, expired: Callable[[],
         ended = 0
         while ended < len(threads):
             try:
-                found = done.get(timeout=POLL)
+                answer = done.get(timeout=POLL)
             except queue.Empty:
                 if expired():
                     return
                 continue
-            if found is None:
+            if answer is None:
                 ended += 1
             else:
-                yield found
+                yield answer
     finally:
         for process in processes:
             process.kill()
@@ -109,11 +109,11 @@ def serve() -> None:
     questions = sys.stdin.buffer
     try:
         task: Task = _receive(questions)
-        table, known = task.table(), Measured()
+        table, memory = task.table(), Measured()
         while True:
             try:
                 candidate, seed = _receive(questions)
-                answer = evaluate(task, table, candidate, seed, known)
+                answer = evaluate(task, table, candidate, seed, memory)
             except ModuleNotFoundError as error:
                 answer = {"reason": f"worker processes find no module {error.name!r}: install it, or say workers=1"}
             _send(answers, answer)

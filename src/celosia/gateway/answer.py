@@ -31,8 +31,8 @@ class Answer:
 
     def value(self, column: str | None = None, row: int = 0) -> Any:
         """One value of the answer: the last column of the first row unless told otherwise."""
-        found = self.rows[row][column or self.columns[-1]]
-        return found["value"] if isinstance(found, Mapping) else found
+        entry = self.rows[row][column or self.columns[-1]]
+        return entry["value"] if isinstance(entry, Mapping) else entry
 
     def body(self) -> dict[str, Any]:
         """What is stored in the ledger and given again to whoever asks the same."""
@@ -155,24 +155,24 @@ def _shown(plan: Plan, noising: Noising, output: Output, cell: Cell) -> Any:
     value = output.after.value(cell)
     if isinstance(value, bool | str):
         return value
-    found: dict[str, Any] = {"value": _tidy(value)}
+    entry: dict[str, Any] = {"value": _tidy(value)}
     if value is None:
-        return {**found, "status": "unanswerable", "reason": "too few records for the noise, or a division by zero"}
+        return {**entry, "status": "unanswerable", "reason": "too few records for the noise, or a division by zero"}
     indices = output.after.indices()
     ranked = [noising.shares[i] for i in indices if plan.numbers[i].kind == "quantile"]
     if ranked:
-        return {**found, "ranks": math.ceil(max(share.rank_error(LEVEL) for share in ranked))}
+        return {**entry, "ranks": math.ceil(max(share.rank_error(LEVEL) for share in ranked))}
     variance = output.after.variance(cell)
     wide = _cell(noising, cell.keys, cell.numbers, max(len(indices), 1))
     interval = output.after.interval(wide)
     if variance is not None:
-        found["error"] = math.sqrt(variance)
+        entry["error"] = math.sqrt(variance)
     if interval is not None:
         low, high = interval
         if _is_count(output.after, plan.numbers):
             low, high = max(low, 0), max(high, 0)
-        found |= {"low": _tidy(low), "high": _tidy(high)}
-    return found
+        entry |= {"low": _tidy(low), "high": _tidy(high)}
+    return entry
 
 
 def _is_count(after: After, numbers: Sequence[Number]) -> bool:

@@ -70,12 +70,12 @@ def audit(log: Sequence[str], facts: DatasetFacts, database: Database, *, closer
         if len(same) > BATCH:
             skipped += [(question.place, f"more than {BATCH} questions about one table") for question in same[BATCH:]]
             same = same[:BATCH]
-        found, sizes = _compare(same, database)
+        apart, sizes = _compare(same, database)
         for i, question in enumerate(same):
             if 0 < sizes[i] < closer_than:
                 small.append((question.place, int(sizes[i])))
-            near = [j for j in range(i) if 0 < found[i][j] < closer_than]
-            pairs.extend(Pair(same[j].place, question.place, int(found[i][j])) for j in near)
+            near = [j for j in range(i) if 0 < apart[i][j] < closer_than]
+            pairs.extend(Pair(same[j].place, question.place, int(apart[i][j])) for j in near)
     return Finding(tuple(sorted(pairs, key=lambda p: (p.persons, p.first))), tuple(small), tuple(skipped))
 
 
@@ -125,5 +125,5 @@ def _patterns(same: list[_Asked]) -> str:
 def _inlined(question: _Asked) -> str:
     """The condition with the columns read in place; a text of the question may look like an inner name and stays."""
     reads = {inner: f"({sql})" for sql, inner in question.scope.reads}
-    condition = re.sub(r"'(?:[^']|'')*'|\"[^\"]*\"", lambda found: reads.get(found[0], found[0]), question.condition)
+    condition = re.sub(r"'(?:[^']|'')*'|\"[^\"]*\"", lambda token: reads.get(token[0], token[0]), question.condition)
     return f"CASE WHEN {condition} THEN 1 ELSE 0 END"

@@ -29,20 +29,20 @@ def init(dataset: str | Path, *, ledger: str | Path | None = None, keys: str | P
     """
     from celosia.gateway.keys import Keys
 
-    facts, place, known = DatasetFacts.load(dataset), ledger_of(dataset, ledger), keys_of(dataset, keys)
+    facts, place, key_file = DatasetFacts.load(dataset), ledger_of(dataset, ledger), keys_of(dataset, keys)
     open_database(facts).close()
-    made = []
+    created = []
     if not LEDGER.exists(place):
         LEDGER.create(place)
-        made.append(f"ledger {shown(str(place))}")
+        created.append(f"ledger {shown(str(place))}")
     with closing(Ledger(place)) as opened:
         if facts.name not in opened.datasets():
-            made.append(f"data set {facts.name!r} in the ledger")
+            created.append(f"data set {facts.name!r} in the ledger")
         opened.add(facts.name, facts.budget, facts.neighbours)
-    if not known.exists():
-        Keys.create(known)
-        made.append(f"file of keys {known}")
-    return made
+    if not key_file.exists():
+        Keys.create(key_file)
+        created.append(f"file of keys {key_file}")
+    return created
 
 
 def query(
@@ -88,12 +88,12 @@ def serve(
     from celosia.gateway.keys import Keys
     from celosia.gateway.web import create
 
-    known = Keys(keys_of(dataset, keys))
-    if len(known) == 0:
+    analysts = Keys(keys_of(dataset, keys))
+    if len(analysts) == 0:
         raise InputError(f"no analyst has a key in {keys_of(dataset, keys)}: make one with 'celosia gateway key'.")
     book = Ledger(ledger_of(dataset, ledger), patience=WAITING)
     with closing(Gateway(DatasetFacts.load(dataset), book, grid=grid)) as gateway:
-        app = create(gateway, known, per_minute=per_minute, secure=secure)
+        app = create(gateway, analysts, per_minute=per_minute, secure=secure)
         uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False, proxy_headers=True)
 
 
@@ -126,10 +126,10 @@ def audit_log(log: str | Path, dataset: str | Path) -> Finding:
         text = Path(log).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise InputError(f"cannot read the log {str(log)!r}.") from None
-    found = [part.strip() for line in text.splitlines() for part in line.split(";") if part.strip()]
+    statements = [part.strip() for line in text.splitlines() for part in line.split(";") if part.strip()]
     facts = DatasetFacts.load(dataset)
     with closing(open_database(facts)) as database:
-        return audit(found, facts, database)
+        return audit(statements, facts, database)
 
 
 def answer_text(answer: Answer) -> str:

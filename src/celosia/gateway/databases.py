@@ -118,8 +118,8 @@ class DuckDB(Database):
         types = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in texts)
         source = f"{opening}, sample_size = -1{f', types = {{{types}}}' if types else ''})"
         stored = self._described(source)
-        known = {column: facts for column, facts in table.columns.items() if column in stored}
-        return source, [self._fitted(source, column, facts, stored[column]) for column, facts in known.items()]
+        declared = {column: facts for column, facts in table.columns.items() if column in stored}
+        return source, [self._fitted(source, column, facts, stored[column]) for column, facts in declared.items()]
 
     def _fitted(self, source: str, column: str, facts: ColumnFacts, stored: str) -> str:
         """A column converted to its declared type, unless a value would be lost: then the check of types tells."""
@@ -253,12 +253,12 @@ class Postgres(Database):
 
     def types(self, source: str) -> Mapping[str, str]:
         """Column names and types; a domain is what it is made from, an enumeration of any name is one."""
-        found = self.rows(
+        columns = self.rows(
             "SELECT a.attname, CASE t.typtype WHEN 'e' THEN 'enum' WHEN 'd' THEN format_type(t.typbasetype, NULL) "  # noqa: S608
             "ELSE format_type(t.oid, NULL) END FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid "
             f"WHERE a.attrelid = to_regclass({literal(quoted(source))}) AND a.attnum > 0 AND NOT a.attisdropped"
         )
-        return {name: str(kind).upper() for name, kind in found}
+        return {name: str(kind).upper() for name, kind in columns}
 
     def name(self, table: str, facts: TableFacts) -> str:
         """The name in the database."""
@@ -300,8 +300,8 @@ def _check(database: Database, name: str, table: TableFacts) -> None:
             raise InputError(f"the table {name!r} has no column {column!r}.")
         _check_type(name, column, facts, types[column])
     for column in dict.fromkeys([*([table.person] if table.unique and table.person else []), *table.keys]):
-        found = database.rows(f"SELECT COUNT(*), COUNT(DISTINCT {quoted(column)}) FROM {quoted(source)}")  # noqa: S608
-        if found[0][0] != found[0][1]:
+        counts = database.rows(f"SELECT COUNT(*), COUNT(DISTINCT {quoted(column)}) FROM {quoted(source)}")  # noqa: S608
+        if counts[0][0] != counts[0][1]:
             raise DataError(f"the column {column!r} of {name!r} is declared unique, but values repeat or are missing.")
 
 

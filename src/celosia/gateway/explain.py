@@ -79,26 +79,26 @@ def explain(plan: Plan, noising: Noising, cost: Cost, cells: int | None, sql: tu
 
 def _number(share: Share, noising: Noising, plan: Plan, cells: int | None) -> dict[str, Any]:
     number, loss = share.number, share.allotted.loss
-    found: dict[str, Any] = {"name": _NAMES[number.kind], "share": loss, "sensitivity": share.sensitivity.l1}
+    account: dict[str, Any] = {"name": _NAMES[number.kind], "share": loss, "sensitivity": share.sensitivity.l1}
     if number.kind == "quantile":
         off = math.ceil(share.rank_error(LEVEL))
-        return found | {
+        return account | {
             "derivation": f"chosen among {len(number.candidates())} public values, score sensitivity "
             f"{share.sensitivity.l1:g}.",
             "forecast": f"It is off by at most {off} ranks with {LEVEL:.0%}.",
         }
     if share.noise is None:
-        return found | {"derivation": "the same for all data within the declared bounds.", "forecast": "It is exact."}
+        return account | {"derivation": "the same for all data within the declared bounds.", "forecast": "It is exact."}
     norm, size = ("L1", share.sensitivity.l1) if noising.shape == "laplace" else ("L2", share.sensitivity.l2)
     bounds = ""
     if number.kind in ("sum", "square"):
         bounds = f" each row adds {number.low} to {number.high} units of {number.unit:g};"
     half = share.half(LEVEL) * number.unit
-    found |= {"scale": share.noise.scale() * number.unit, "half width": half, "unit": number.unit}
+    account |= {"scale": share.noise.scale() * number.unit, "half width": half, "unit": number.unit}
     where = "all groups" if cells is None else f"{cells} cell(s)"
-    found["derivation"] = (
+    account["derivation"] = (
         f"{bounds} {plan.rows} row(s) a person, {norm} sensitivity {size:g} over {where}, "
         f"{noising.shape} noise of scale {share.noise.scale() * number.unit:g}."
     ).strip()
-    found["forecast"] = f"It is within ±{half:g} with {LEVEL:.0%}."
-    return found
+    account["forecast"] = f"It is within ±{half:g} with {LEVEL:.0%}."
+    return account

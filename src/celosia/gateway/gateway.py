@@ -132,14 +132,14 @@ class Gateway:
         """All cells of public keys; the query reads no table."""
         if not plan.keys:
             return ((),)
-        found = [self._key(plan, row) for row in self._database.rows(emit.domain(plan, self._dialect))]
-        if len(found) > MOST_CELLS:
-            raise Refused(f"the question has {len(found)} groups; at most {MOST_CELLS} are answered at once.")
-        if not found:
+        listed = [self._key(plan, row) for row in self._database.rows(emit.domain(plan, self._dialect))]
+        if len(listed) > MOST_CELLS:
+            raise Refused(f"the question has {len(listed)} groups; at most {MOST_CELLS} are answered at once.")
+        if not listed:
             raise Refused("the question has no group at all by its declared values.")
-        if len(found) * plan.work > MOST_WORK:
-            raise Refused(f"the answer is too large for {len(found)} groups. Ask for fewer groups or fewer columns.")
-        return tuple(found)
+        if len(listed) * plan.work > MOST_WORK:
+            raise Refused(f"the answer is too large for {len(listed)} groups. Ask for fewer groups or fewer columns.")
+        return tuple(listed)
 
     def _queries(self, plan: Plan) -> list[str]:
         plain_numbers = [number for number in plan.numbers if number.kind != "quantile"]
@@ -176,8 +176,8 @@ class Gateway:
                 steps = self._steps(plan, index)
                 length = len(number.candidates()) - (0 if number.value and number.value.whole else 1)
                 for line, cell in zip(table, cells, strict=True):
-                    found = steps.get(cell, Counter())
-                    line[index] = shares.shares[index].choose([found[i] for i in range(length)])
+                    histogram = steps.get(cell, Counter())
+                    line[index] = shares.shares[index].choose([histogram[i] for i in range(length)])
         lines = list(zip(cells, table, strict=True))
         if shares.threshold is not None:
             place = cast("int", plan.threshold_number)
@@ -187,17 +187,17 @@ class Gateway:
 
     def _exact(self, plan: Plan) -> dict[tuple[Any, ...], list[int]]:
         """The numbers of each cell; two keys that are shown alike are one cell, and their numbers add up."""
-        found: dict[tuple[Any, ...], list[int]] = {}
+        by_cell: dict[tuple[Any, ...], list[int]] = {}
         for key, numbers in self._read(plan, emit.aggregate(plan, self._dialect)):
-            found[key] = [a + b for a, b in zip(found[key], numbers, strict=True)] if key in found else numbers
-        return found
+            by_cell[key] = [a + b for a, b in zip(by_cell[key], numbers, strict=True)] if key in by_cell else numbers
+        return by_cell
 
     def _steps(self, plan: Plan, index: int) -> dict[tuple[Any, ...], Counter[int]]:
         """The histogram of each cell behind one quantile."""
-        found: dict[tuple[Any, ...], Counter[int]] = {}
+        histograms: dict[tuple[Any, ...], Counter[int]] = {}
         for key, (step, count) in self._read(plan, emit.histogram(plan, plan.numbers[index], self._dialect)):
-            found.setdefault(key, Counter())[step] += count
-        return found
+            histograms.setdefault(key, Counter())[step] += count
+        return histograms
 
     def _read(self, plan: Plan, sql: str) -> Iterator[tuple[tuple[Any, ...], list[int]]]:
         """Rows as key and whole numbers; a key that cannot be shown counts as missing, as it does inside the SQL."""
@@ -207,8 +207,8 @@ class Gateway:
                 yield key, [int(value) for value in row[len(plan.keys) :]]
 
     def _key(self, plan: Plan, row: tuple[Any, ...]) -> tuple[Any, ...]:
-        found = plain(row[: len(plan.keys)])
-        return tuple(emit.read_back(key, value) for key, value in zip(plan.keys, found, strict=True))
+        shown = plain(row[: len(plan.keys)])
+        return tuple(emit.read_back(key, value) for key, value in zip(plan.keys, shown, strict=True))
 
     def _wait(self, start: float) -> None:
         if self._grid > 0:

@@ -46,9 +46,9 @@ class Keys:
 
     def remove(self, analyst: str) -> None:
         """Take an analyst's key away."""
-        known = set(_read(self._path).values())
-        if analyst not in known:
-            raise UnknownName.of("analyst with a key", analyst, known)
+        analysts = set(_read(self._path).values())
+        if analyst not in analysts:
+            raise UnknownName.of("analyst with a key", analyst, analysts)
         _write(self._path, self._without(analyst))
 
     def analyst(self, key: str) -> str | None:
@@ -69,11 +69,11 @@ class Keys:
         state = _state(self._path)
         if state != self._seen:
             try:
-                found = _read(self._path)
+                analysts = _read(self._path)
             except InputError as problem:
                 _LOG.error("nobody has a key: %s", problem)
-                found = {}
-            self._seen, self._analysts = state, found
+                analysts = {}
+            self._seen, self._analysts = state, analysts
         return self._analysts
 
 
@@ -85,25 +85,27 @@ def digest(key: str) -> str:
 def _state(path: Path) -> tuple[int, ...] | None:
     """What changes whenever the file is replaced or written; None when it is not there."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
 def _read(path: Path) -> dict[str, str]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        analysts = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         advice = "Check the name; a new one is made with 'celosia gateway init'."
         raise InputError(f"there is no file of keys {str(path)!r}. {advice}") from None
     except OSError as problem:
         raise InputError(f"cannot read the file of keys {str(path)!r}: {problem.strerror}.") from None
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or not all(_DIGEST.fullmatch(k) and isinstance(v, str) for k, v in found.items()):
+        analysts = None
+    if not isinstance(analysts, dict) or not all(
+        _DIGEST.fullmatch(k) and isinstance(v, str) for k, v in analysts.items()
+    ):
         raise InputError(f"{str(path)!r} is not a file of keys.")
-    return found
+    return analysts
 
 
 def _write(path: Path, analysts: dict[str, str]) -> None:

@@ -218,9 +218,9 @@ class DatasetFacts(Declared):
 
     def table(self, name: str) -> tuple[str, TableFacts]:
         """The declared table of that name, whatever its case."""
-        for known, facts in self.tables.items():
-            if known.lower() == name.lower():
-                return known, facts
+        for declared, facts in self.tables.items():
+            if declared.lower() == name.lower():
+                return declared, facts
         raise UnknownName.of("table in this data set", name, self.tables)
 
     def column(self, name: str) -> ColumnFacts:

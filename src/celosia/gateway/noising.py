@@ -127,10 +127,10 @@ def noising(plan: Plan, cost: Cost, cells: int | None, shape: Shape | None = Non
         counts = shares[plan.threshold_number].noise
         assert counts is not None
         threshold, hidden = counts.threshold(delta, plan.rows), Cost(cost.measure, 0, cost.delta_units // parts)
-    made = Noising(shares, threshold, hidden, shape)
-    if not made.cost.fits(cost):
+    shared = Noising(shares, threshold, hidden, shape)
+    if not shared.cost.fits(cost):
         raise RuntimeError("the mechanisms of a question cost more than it is charged.")
-    return made
+    return shared
 
 
 def _share(number: Number, plan: Plan, cost: Cost, cells: int | None, shape: Shape, delta: float) -> Share:

@@ -117,13 +117,13 @@ def _interface(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit) -> 
 
     def analyst(authorization: str = Header(default="")) -> str:
         kind, _, key = authorization.partition(" ")
-        found = keys.analyst(key.strip()) if kind.lower() == "bearer" else None
-        wait = limit.wait(found or "")  # all strangers share one bucket: guessing keys is slow for them together
+        holder = keys.analyst(key.strip()) if kind.lower() == "bearer" else None
+        wait = limit.wait(holder or "")  # all strangers share one bucket: guessing keys is slow for them together
         if wait:
             raise HTTPException(429, "too many requests", headers={"Retry-After": str(math.ceil(wait))})
-        if found is None:
+        if holder is None:
             raise HTTPException(401, "give your key: Authorization: Bearer …", headers={"WWW-Authenticate": "Bearer"})
-        return found
+        return holder
 
     @app.post("/api/query", summary="Answer a question and charge it")
     def query(question: Ask, who: str = Depends(analyst)) -> dict[str, Any]:
@@ -184,13 +184,13 @@ def _page(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit, secure: 
 
     @app.get("/", include_in_schema=False)
     def show(session: str | None = Cookie(default=None, alias=name)) -> Any:
-        found = visitor(session)
-        return HTMLResponse(page.sign_in() if found is None else page.show(found[1], found[0].form))
+        visit = visitor(session)
+        return HTMLResponse(page.sign_in() if visit is None else page.show(visit[1], visit[0].form))
 
     @app.post("/login", include_in_schema=False)
     def login(key: str = Form(max_length=200)) -> Any:
-        found = keys.analyst(key.strip())
-        if limit.wait(found or "") or found is None:
+        analyst = keys.analyst(key.strip())
+        if limit.wait(analyst or "") or analyst is None:
             return HTMLResponse(page.sign_in("That key is not known, or there were too many attempts."), 401)
         response = RedirectResponse("/", 303)
         response.set_cookie(
@@ -221,10 +221,10 @@ def _page(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit, secure: 
         fresh: str = Form(default="", max_length=5),
         session: str | None = Cookie(default=None, alias=name),
     ) -> Any:
-        found = visitor(session)
-        if found is None or not secrets.compare_digest(token.encode(), found[0].form.encode()):
+        visit = visitor(session)
+        if visit is None or not secrets.compare_digest(token.encode(), visit[0].form.encode()):
             return HTMLResponse(page.sign_in("Please sign in again."), 401)
-        _, analyst = found
+        _, analyst = visit
         wait = limit.wait(analyst)
         if wait:
             problem = f"Too many questions; try again in {math.ceil(wait)} seconds."

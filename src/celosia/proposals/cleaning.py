@@ -34,13 +34,13 @@ SYNONYMS = (
 class Untidiness:
     """Something in a column that can be cleaned: how it is written in a policy, in how many cells, and why.
 
-    ``certain`` cleaning may be done without asking; the other is a proposal. ``told`` says it with no value of the data
-    but a code for missing.
+    ``certain`` cleaning may be done without asking; the other is a proposal. ``sentence`` says it with no value of
+    the data but a code for missing.
     """
 
     column: str
     key: str
-    told: str
+    sentence: str
     cells: int
     codes: tuple[str | int, ...] = ()
     spellings: dict[str, str] = field(default_factory=dict)
@@ -59,24 +59,24 @@ def untidy(content: Content, kind: Kind) -> tuple[Untidiness, ...]:
     >>> [(u.key, u.codes, u.spellings) for u in untidy(column, Kind.NOMINAL)]
     [('missing', ('NS/NC',), {}), ('same', (), {'H': 'Hombre'})]
     """
-    found = []
+    proposals = []
     if content.blanks:
-        told = f"blanks before or after the value in {_cells(content.blanks)}: they are taken off"
-        found.append(Untidiness(content.name, "strip", told, content.blanks))
+        sentence = f"blanks before or after the value in {_cells(content.blanks)}: they are taken off"
+        proposals.append(Untidiness(content.name, "strip", sentence, content.blanks))
     counts = dict(zip(content.values, content.counts, strict=False))
     codes = _missing(content, counts)
     if codes:
         cells = sum(count for value, count in counts.items() if value in codes or _number(value) in codes)
         listed = ", ".join(map(str, codes))
-        found.append(
+        proposals.append(
             Untidiness(content.name, "missing", f"{listed} in {_cells(cells)}: it may mean missing", cells, codes)
         )
     spellings = _same(counts, codes) if content.text and kind in (Kind.NOMINAL, Kind.ORDINAL) else {}
     if spellings:
         cells = sum(count for value, count in counts.items() if value.strip() in spellings)
-        told = f"{len(spellings)} spellings in {_cells(cells)} seem to mean what other values mean"
-        found.append(Untidiness(content.name, "same", told, cells, spellings=spellings))
-    return tuple(found)
+        sentence = f"{len(spellings)} spellings in {_cells(cells)} seem to mean what other values mean"
+        proposals.append(Untidiness(content.name, "same", sentence, cells, spellings=spellings))
+    return tuple(proposals)
 
 
 def _cells(number: int) -> str:
@@ -119,18 +119,18 @@ def _numbers(counts: dict[str, int], *, whole: bool) -> tuple[int, ...]:
     # 1, 2, 3, 9: a scale would go on; 1 to 9 and 0 to 10 hold the 9.
     digits = [code for code in codes if 0 < code <= 9]
     beyond = bool(digits) and low >= 0 and min(digits) > high + 1
-    found = []
+    apart = []
     for code in sorted(codes):
         often = numbers[code] >= TWICE
         if code < 0:
-            apart = low >= 0
+            stands_apart = low >= 0
         elif code <= 9:
-            apart = beyond
+            stands_apart = beyond
         else:
-            apart = code > high and (code - high > 0.5 * (high - low) or _peak(code, numbers))
-        if often and apart:
-            found.append(code)
-    return tuple(found)
+            stands_apart = code > high and (code - high > 0.5 * (high - low) or _peak(code, numbers))
+        if often and stands_apart:
+            apart.append(code)
+    return tuple(apart)
 
 
 def _peak(code: int, numbers: dict[float, int]) -> bool:

@@ -125,8 +125,8 @@ def _frame(table: Any) -> pl.DataFrame | pl.LazyFrame:
 
     if isinstance(table, pl.DataFrame | pl.LazyFrame):
         return table
-    known = read(table)
-    return known.visible() if known.engine.name == "polars" else known.polars()
+    opened = read(table)
+    return opened.visible() if opened.engine.name == "polars" else opened.polars()
 
 
 def schema_of(suggestions: list[ColumnSuggestion]) -> Schema:

@@ -91,8 +91,8 @@ def contents_of(frame: pl.DataFrame | pl.LazyFrame) -> dict[str, Content]:
     The number of distinct values and of missing cells is counted (of a larger table, estimated) over all records.
 
     >>> import polars as pl
-    >>> found = contents_of(pl.DataFrame({"a": [1, 1, 2, 3], "b": ["x", "x", "x", "x"]}))
-    >>> found["a"].distinct, round(found["a"].separation, 3), found["b"].separation
+    >>> contents = contents_of(pl.DataFrame({"a": [1, 1, 2, 3], "b": ["x", "x", "x", "x"]}))
+    >>> contents["a"].distinct, round(contents["a"].separation, 3), contents["b"].separation
     (3, 0.833, 0.0)
     """
     import polars as pl

@@ -52,8 +52,8 @@ def meaning_named(what: str) -> Meaning:
 def _meaning(entry: dict[str, Any]) -> Meaning:
     """Build one meaning from its table."""
     phrases = [phrase.strip() for language in LANGUAGES for phrase in entry.get(language, "").split(",")]
-    known = {field.name for field in fields(Meaning)}
-    facts = {key: value for key, value in entry.items() if key in known}
+    names = {field.name for field in fields(Meaning)}
+    facts = {key: value for key, value in entry.items() if key in names}
     facts["role"] = Role(entry["role"])
     facts["kind"] = Kind(entry["kind"]) if "kind" in entry else None
     facts["bounds"] = tuple(entry["bounds"]) if "bounds" in entry else None

@@ -65,72 +65,74 @@ def policy_text(
     """
     import tomlkit
 
-    made = tomlkit.document()
+    document = tomlkit.document()
     for line in ABOUT:
-        made.add(tomlkit.comment(line))
-    made.add(tomlkit.nl())
-    made.add("input", _input(suggestions, path, options or {}, notes))
-    made.add("schema", _schema(suggestions))
-    _add_requirements(made, suggestions, k)
+        document.add(tomlkit.comment(line))
+    document.add(tomlkit.nl())
+    document.add("input", _input(suggestions, path, options or {}, notes))
+    document.add("schema", _schema(suggestions))
+    _add_requirements(document, suggestions, k)
     steps = _steps(suggestions)
     if steps:
-        made.add("step", tables(steps))
-    made.add("measure", table({"risks": ["prosecutor"], "losses": ["discernibility", "altered-records"]}))
-    made.add("output", table({"path": str(output or _beside(path))}))
-    return tomlkit.dumps(made)
+        document.add("step", tables(steps))
+    document.add("measure", table({"risks": ["prosecutor"], "losses": ["discernibility", "altered-records"]}))
+    document.add("output", table({"path": str(output or _beside(path))}))
+    return tomlkit.dumps(document)
 
 
 def _input(
     suggestions: list[ColumnSuggestion], path: str | Path, options: Mapping[str, Any], notes: Iterable[str]
 ) -> Table:
     """Return what is read, what the reader did, and what is cleaned: what is in doubt is commented out."""
-    made = table({"url" if is_url(str(path)) else "path": str(path), **options})
-    add_comments(made, notes)
-    found = [untidy for s in suggestions if not s.left_out for untidy in s.untidy]
-    if not found:
-        return made
-    add_comments(made, ["", CLEANING])
-    blanks = [untidy for untidy in found if untidy.key == "strip"]
+    section = table({"url" if is_url(str(path)) else "path": str(path), **options})
+    add_comments(section, notes)
+    proposals = [untidy for s in suggestions if not s.left_out for untidy in s.untidy]
+    if not proposals:
+        return section
+    add_comments(section, ["", CLEANING])
+    blanks = [untidy for untidy in proposals if untidy.key == "strip"]
     clean = table({"strip": [untidy.column for untidy in blanks]} if blanks else {}, about=list(map(_untidy, blanks)))
     for key in ("missing", "same"):
-        proposed = [untidy for untidy in found if untidy.key == key]
+        proposed = [untidy for untidy in proposals if untidy.key == key]
         if proposed:
             inner = table({})
             for untidy in proposed:
                 value = untidy.spellings or list(untidy.codes)
                 add_comments(inner, [_untidy(untidy), *table({untidy.column: value}).as_string().splitlines()])
             clean.add(key, inner)
-    made.add("clean", clean)
-    return made
+    section.add("clean", clean)
+    return section
 
 
 def _untidy(untidy: Untidiness) -> str:
-    return f"{untidy.column}: {untidy.told}"
+    return f"{untidy.column}: {untidy.sentence}"
 
 
 def _schema(suggestions: list[ColumnSuggestion]) -> Table:
     """Return the roles, one column per line with its reason, then kinds, bounds and hierarchies."""
-    made = table({})
+    section = table({})
     for role, (key, meaning) in HEADINGS.items():
         members = [s for s in suggestions if s.role == role and not s.left_out]
         if not members:
             continue
         usual = next((s.if_wrong for s in members if s.kind != Kind.TEXT), "")
-        add_comments(made, ["", meaning, *([usual] if usual else [])])
-        made.add(key, column({s.name: _reason(s, usual) for s in members}))
+        add_comments(section, ["", meaning, *([usual] if usual else [])])
+        section.add(key, column({s.name: _reason(s, usual) for s in members}))
     for role, key in SINGLES.items():
         for s in [s for s in suggestions if s.role == role][:1]:
-            add_comments(made, ["", s.reason, s.if_wrong])
-            made.add(key, inline(s.name))
+            add_comments(section, ["", s.reason, s.if_wrong])
+            section.add(key, inline(s.name))
     left_out = [s for s in suggestions if s.left_out]
     if left_out:
-        add_comments(made, ["", *UNDECIDED, *(f"  {inline(s.name).as_string()}  {s.reason}" for s in left_out)])
-    add_comments(made, ["", 'a column without a role: "insensitive" leaves it out of the release, "error" refuses it'])
-    made.add("rest", inline("insensitive"))
+        add_comments(section, ["", *UNDECIDED, *(f"  {inline(s.name).as_string()}  {s.reason}" for s in left_out)])
+    add_comments(
+        section, ["", 'a column without a role: "insensitive" leaves it out of the release, "error" refuses it']
+    )
+    section.add("rest", inline("insensitive"))
     for key, facts in _facts(suggestions).items():
         if facts:
-            made.add(key, facts)
-    return made
+            section.add(key, facts)
+    return section
 
 
 def _reason(s: ColumnSuggestion, usual: str) -> str:
@@ -155,7 +157,7 @@ def _facts(suggestions: list[ColumnSuggestion]) -> dict[str, Table]:
     }
 
 
-def _add_requirements(made: TOMLDocument, suggestions: list[ColumnSuggestion], k: int) -> None:
+def _add_requirements(document: TOMLDocument, suggestions: list[ColumnSuggestion], k: int) -> None:
     """Add what the release must hold; what is only offered is commented out."""
     if not any(s.role == Role.QUASI and not s.left_out for s in suggestions):
         return
@@ -164,13 +166,13 @@ def _add_requirements(made: TOMLDocument, suggestions: list[ColumnSuggestion], k
     preset = _preset(suggestions)
     if preset:
         offer = f"{meaning}; {preset} does not ask for it: take the signs away to require it"
-        add_comments(made, ["", offer, *_offered(wanted)])
+        add_comments(document, ["", offer, *_offered(wanted)])
     else:
-        made.add("require", tables([table(wanted, about=[meaning])]))
+        document.add("require", tables([table(wanted, about=[meaning])]))
     for s in suggestions:
         if s.role == Role.SENSITIVE and s.kind != Kind.NUMERIC:
             offer = "every class has at least two values of the column; take the signs away to require it"
-            add_comments(made, ["", offer, *_offered({"use": "l-diversity", "l": 2, "column": s.name})])
+            add_comments(document, ["", offer, *_offered({"use": "l-diversity", "l": 2, "column": s.name})])
 
 
 def _offered(entries: dict[str, Any]) -> list[str]:

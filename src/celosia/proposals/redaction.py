@@ -90,9 +90,11 @@ def redact(texts: pl.Series) -> tuple[pl.Series, dict[str, int]]:
             # the words before a name or a place stay
             put = f"${{cue}}[{tag}]" if "?P<cue>" in form else f"[{tag}]"
             texts = texts.scatter(had, texts.gather(had).str.replace_all(form, put))
-    made = pl.Series(texts.name, [None if text is None else listed(text) for text in texts.to_list()], dtype=pl.String)
-    counts["name"] = counts.get("name", 0) + int((made != texts).sum())
-    return made, counts
+    redacted = pl.Series(
+        texts.name, [None if text is None else listed(text) for text in texts.to_list()], dtype=pl.String
+    )
+    counts["name"] = counts.get("name", 0) + int((redacted != texts).sum())
+    return redacted, counts
 
 
 def listed(text: str) -> str:
@@ -112,12 +114,12 @@ _SPAN = re.compile(rf"{WORD}(?:,? {PARTICLE}{WORD}| [A-Z]\.)*")
 _LOWER = re.compile(r"[^\W\d_]{3,}(?: [^\W\d_]{2,})+")
 
 
-def _decided(found: re.Match[str]) -> str:
+def _decided(match: re.Match[str]) -> str:
     """What a run of capitalised words is: a name, a place of the list, or words that may stay.
 
     In a sentence a capitalised word is a proper name, unless the sentence begins with it or it is one of a few.
     """
-    span = found.group()
+    span = match.group()
     words = re.findall(r"[\w'’·]+", _folded(span))
     every, strict = name_words()
     if any(word in _place_words() for word in words) and not any(word in strict for word in words):
@@ -125,17 +127,17 @@ def _decided(found: re.Match[str]) -> str:
     if any(word in strict for word in words) or (len(words) > 1 and any(word in every for word in words)):
         return "[name]"
     proper = [word for word in _PROPER.findall(span) if word.lower() not in CAPITALISED]
-    begins = _BEGINS.search(found.string[: found.start()]) is not None
+    begins = _BEGINS.search(match.string[: match.start()]) is not None
     return "[name]" if len(proper) > begins else span
 
 
-def _in_lower_case(found: re.Match[str]) -> str:
+def _in_lower_case(match: re.Match[str]) -> str:
     """Two words of names in a row, however they are written."""
-    words = found.group().split(" ")
+    words = match.group().split(" ")
     every, strict = name_words()
     folded = [_folded(word) for word in words]
     if not any(word in strict for word in folded):
-        return found.group()
+        return match.group()
 
     def pair(i: int, j: int) -> bool:
         both = min(i, j) >= 0 and max(i, j) < len(words) and folded[i] in every and folded[j] in every

@@ -46,15 +46,15 @@ class Judgement:
 
 def meaning_for(content: Content) -> Meaning | None:
     """Return what the name of a column means: the likeliest meaning that the cells do not rule out."""
-    found = [meaning for meaning in meanings_of(content.name) if _fits(content, meaning)]
+    candidates = [meaning for meaning in meanings_of(content.name) if _fits(content, meaning)]
     if content.kind == Kind.DATE:
-        dated = [m for m in found if m.what in ("birth date", "date of an event")]
+        dated = [m for m in candidates if m.what in ("birth date", "date of an event")]
         return dated[0] if dated else meaning_named("date of an event")
-    if found and found[0].what == "body" and _expands(content):
+    if candidates and candidates[0].what == "body" and _expands(content):
         return meaning_named("sampling weight")
-    if found and not found[0].weak:
-        return found[0]
-    return meaning_named("sex") if _two_sexes(content) else next(iter(found), None)
+    if candidates and not candidates[0].weak:
+        return candidates[0]
+    return meaning_named("sex") if _two_sexes(content) else next(iter(candidates), None)
 
 
 def judged(content: Content, meaning: Meaning | None) -> Judgement:

@@ -59,13 +59,13 @@ def meanings_of(name: str) -> list[Meaning]:
     words = words_of(name)
     bare = tuple(word for word in words if word not in JOINING)
     by_words, by_letters = _phrases()
-    known = meanings()
+    meaning_at = meanings()
     whole = sorted(place for text in {"".join(words), "".join(bare)} for place in by_letters.get(text, []))
-    found = {(-len(part), place, part) for part in _parts(words) | _parts(bare) for place in by_words.get(part, [])}
-    inside = [(part, known[place]) for _, place, part in sorted(found)]
+    parts = {(-len(part), place, part) for part in _parts(words) | _parts(bare) for place in by_words.get(part, [])}
+    inside = [(part, meaning_at[place]) for _, place, part in sorted(parts)]
     strong = [m for part, m in inside if not m.weak and part not in BARE_NAMES and not _bare_person(part, m)]
     ranked = [
-        *(known[place] for place in whole),
+        *(meaning_at[place] for place in whole),
         *strong,
         *(m for _, m in inside if not m.weak),
         *(m for _, m in inside),

@@ -94,8 +94,8 @@ def record(
     """Show everything that is stored about an owner, or delete it."""
     from celosia.consent.commands import record as run
 
-    found, gone = run(owner, store, forget=forget)
-    show(found, json=True)
+    stored, gone = run(owner, store, forget=forget)
+    show(stored, json=True)
     if not gone:
         say("deleted, but another program is reading: its log holds the record until the next write.", error=True)
 

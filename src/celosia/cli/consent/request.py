@@ -45,7 +45,7 @@ def request(
     from celosia.consent.commands import request as run
 
     with progress() as tell:
-        made, paths = run(
+        publication, paths = run(
             database,
             query_text(sql),
             catalogue=catalogue,
@@ -69,22 +69,22 @@ def request(
             progress=tell,
         )
     if json:
-        show({**made.report, "paths": {name: str(path) for name, path in paths.items()}}, json)
+        show({**publication.report, "paths": {name: str(path) for name, path in paths.items()}}, json)
     else:
-        for block in made.report["blocks"]:
+        for block in publication.report["blocks"]:
             say(f"{block['inference']}: {block['owners']} owners, {block['rows']} rows, X = {block['X']}")
-        for seen in made.report["guard"]:
+        for seen in publication.report["guard"]:
             reason = seen.get("acknowledged", "nobody has said why it leaves")
             say(
                 f"Seen by the guard: column {seen['column']!r}: {seen['cells']} of {seen['of']} cells hold "
                 f"{seen['what']} ({reason})."
             )
-        absent = made.report["owners who block and are not in the result"]
+        absent = publication.report["owners who block and are not in the result"]
         if absent:
             say(f"{absent} owners who block what the query lets others deduce are not in its result.")
-        say(f"{made.report['rows']} rows, {made.report['rows marked']} marked; written to {out}")
+        say(f"{publication.report['rows']} rows, {publication.report['rows marked']} marked; written to {out}")
         say(f"{paths['record'].name} and {paths['internal'].name} are for you alone; check: celosia verify {out}")
-    end_with(0 if made.holds else 3)
+    end_with(0 if publication.holds else 3)
 
 
 def _reasons(entries: list[str]) -> dict[str, str]:

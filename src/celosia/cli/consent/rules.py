@@ -32,7 +32,7 @@ def derive(
     from celosia.consent.commands import derive as make
     from celosia.consent.rules.rules import write_toml
 
-    say(write_toml(make(name, sentence, [query_text(one) for one in sql], dialect, threshold)), end="")
+    say(write_toml(make(name, sentence, [query_text(text) for text in sql], dialect, threshold)), end="")
 
 
 @consent_app.command()
@@ -54,8 +54,8 @@ def match(
     """Show which inferences a query makes possible, and why; nothing is run."""
     from celosia.consent.commands import match_query
 
-    found = match_query(catalogue, query_text(sql), dialect, database)
-    show({"rules": found}, json) if json else say("\n".join(one["sentence"] for one in found))
+    matched = match_query(catalogue, query_text(sql), dialect, database)
+    show({"rules": matched}, json) if json else say("\n".join(rule["sentence"] for rule in matched))
 
 
 @consent_app.command()
@@ -79,9 +79,9 @@ def suggest(
     """Show which columns tell which others: where inferences may hide."""
     from celosia.consent.commands import suggest as run
 
-    found = run(source, query)
+    associations = run(source, query)
     if json:
-        show({"associations": found}, json)
+        show({"associations": associations}, json)
         return
-    for one in found:
-        say(f"{' + '.join(one['known'])} → {one['target']}: {one['strength']:.0%}")
+    for pair in associations:
+        say(f"{' + '.join(pair['known'])} → {pair['target']}: {pair['strength']:.0%}")

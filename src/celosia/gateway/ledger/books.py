@@ -95,10 +95,10 @@ class Books:
     def find(self, dataset: str) -> dict[str, Any] | None:
         """The data set's total and balance, locked until the transaction ends."""
         if dataset not in self._rows:
-            found = self.rows("budget", self._lock, dataset=dataset)
-            if not found:
+            budgets = self.rows("budget", self._lock, dataset=dataset)
+            if not budgets:
                 return None
-            self._rows[dataset] = found[0]
+            self._rows[dataset] = budgets[0]
         return self._rows[dataset]
 
     def budget(self, dataset: str) -> dict[str, Any]:
@@ -110,18 +110,20 @@ class Books:
 
     def spent(self, dataset: str, analyst: str) -> dict[str, tuple[int, int]]:
         """What one analyst spent, by period label; lines of this transaction included."""
-        found = {r["label"]: (r["loss"], r["delta"]) for r in self.rows("spendings", dataset=dataset, analyst=analyst)}
+        spendings = {
+            r["label"]: (r["loss"], r["delta"]) for r in self.rows("spendings", dataset=dataset, analyst=analyst)
+        }
         for (where, who, label), (loss, delta) in self._spent.items():
             if (where, who) == (dataset, analyst):
-                before = found.get(label, (0, 0))
-                found[label] = (before[0] + loss, before[1] + delta)
-        return found
+                before = spendings.get(label, (0, 0))
+                spendings[label] = (before[0] + loss, before[1] + delta)
+        return spendings
 
     def stored(self, dataset: str, question: str) -> tuple[int, str] | None:
         """The charge and the answer of a question that was answered before."""
-        found = self.rows("stored", dataset=dataset, question=question)
-        if found:
-            return found[0]["charge"], found[0]["answer"]
+        answers = self.rows("stored", dataset=dataset, question=question)
+        if answers:
+            return answers[0]["charge"], answers[0]["answer"]
         for entry in self._entries:
             if (entry.dataset, entry.question, entry.kind) == (dataset, question, "answer"):
                 return entry.charge, entry.answer
@@ -206,15 +208,15 @@ class Clerk:
         try:
             results = self._commit(batch)
         except Unavailable as error:  # for all of them: each by itself would wait as long again
-            for one in batch:
-                one.error, one.done = error, True
+            for waiting in batch:
+                waiting.error, waiting.done = error, True
             return
         except BaseException as error:
             if len(batch) == 1:
                 batch[0].error, batch[0].done = error, True
                 return
-            for one in batch:  # nothing was booked; find out whose work it was
-                self._run([one])
+            for waiting in batch:  # nothing was booked; find out whose work it was
+                self._run([waiting])
             return
         for waiting, result in zip(batch, results, strict=True):
             waiting.result, waiting.done = result, True
@@ -229,9 +231,9 @@ class Clerk:
                 books.close()
         except BaseException as problem:
             self.close()  # it may be broken: the next transaction takes a new connection
-            found = LEDGER.unavailable(problem)
-            if found is not None:
-                raise found from None
+            refusal = LEDGER.unavailable(problem)
+            if refusal is not None:
+                raise refusal from None
             raise
         return results
 

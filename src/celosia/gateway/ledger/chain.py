@@ -110,23 +110,25 @@ class Audit:
             self.sums[entry.analyst, label] = (loss + entry.loss, delta + entry.delta)
 
     def verdict(
-        self, known: Mapping[str, Any], booked: Mapping[tuple[str, str], tuple[int, int]], anchor: str
+        self, balance: Mapping[str, Any], booked: Mapping[tuple[str, str], tuple[int, int]], anchor: str
     ) -> Verification:
-        """Compare with the kept balance ``known`` and the kept sums per analyst ``booked``."""
-        problem = self.problem or self._disagreement(known, booked)
+        """Compare with the kept balance ``balance`` and the kept sums per analyst ``booked``."""
+        problem = self.problem or self._disagreement(balance, booked)
         if not problem and anchor and anchor not in self.heads:
             problem = "the anchor is not part of this chain: entries were replaced or cut off"
         charges, answers = self.kinds.get("charge", 0), self.kinds.get("answer", 0)
-        return Verification(known["dataset"], self.length, charges, answers, self.loss, self.delta, self.head, problem)
+        return Verification(
+            balance["dataset"], self.length, charges, answers, self.loss, self.delta, self.head, problem
+        )
 
-    def _disagreement(self, known: Mapping[str, Any], booked: Mapping[tuple[str, str], tuple[int, int]]) -> str:
-        if not self.declared or any(known[key] != value for key, value in self.declared.items()):
+    def _disagreement(self, balance: Mapping[str, Any], booked: Mapping[tuple[str, str], tuple[int, int]]) -> str:
+        if not self.declared or any(balance[key] != value for key, value in self.declared.items()):
             return "the total was changed after the budget was opened"
-        if (known["loss_spent"], known["delta_spent"]) != (self.loss, self.delta):
+        if (balance["loss_spent"], balance["delta_spent"]) != (self.loss, self.delta):
             return "the balance does not equal the sum of the charges"
-        if self.loss > known["loss_total"] or self.delta > known["delta_total"]:
+        if self.loss > balance["loss_total"] or self.delta > balance["delta_total"]:
             return "more was charged than the total allows"
-        if (known["length"], known["head"]) != (self.length, self.head):
+        if (balance["length"], balance["head"]) != (self.length, self.head):
             return "entries at the end of the chain are missing"
         if dict(booked) != self.sums:
             return "the sums per analyst do not equal the charges"

@@ -114,10 +114,10 @@ class Ledger:
         """
 
         def work(books: Books) -> None:
-            known = [row["dataset"] for row in books.rows("datasets")]
-            if known and dataset not in known:
+            datasets = [row["dataset"] for row in books.rows("datasets")]
+            if datasets and dataset not in datasets:
                 hint = "A further data set is added with 'celosia gateway init'."
-                raise UnknownName.of("data set in this ledger", dataset, known, hint)
+                raise UnknownName.of("data set in this ledger", dataset, datasets, hint)
             _declare(books, dataset, budget, neighbours)
 
         self._clerk.book(work)
@@ -222,14 +222,14 @@ class Ledger:
         """
         t, s = tables().entries, tables().spendings
         with self._engine.connect() as connection:
-            known = Books(connection, reading=True).budget(dataset)
+            balance = Books(connection, reading=True).budget(dataset)
             rows = connection.execute(t.select().where(t.c.dataset == dataset).order_by(t.c.seq)).mappings()
             audit = Audit(Entry(**row) for row in rows)
             booked = {
                 (row.analyst, row.label): (row.loss, row.delta)
                 for row in connection.execute(s.select().where(s.c.dataset == dataset))
             }
-        return audit.verdict(known, booked, anchor)
+        return audit.verdict(balance, booked, anchor)
 
 
 class NoLedger(Ledger):
@@ -253,34 +253,34 @@ def _declare(books: Books, dataset: str, budget: Cost, neighbours: str) -> None:
     row |= {"loss_total": budget.loss_units, "delta_total": budget.delta_units}
     if books.find(dataset) is None:  # another gateway may do the same now: the second one finds the first's row
         books.run("new budget", dataset=dataset, head=GENESIS, **row)
-    known = books.budget(dataset)
-    if known["length"] == 0:
+    declared = books.budget(dataset)
+    if declared["length"] == 0:
         books.append(dataset, "open", request=json.dumps(row, sort_keys=True))
-    elif any(known[key] != value for key, value in row.items()):
+    elif any(declared[key] != value for key, value in row.items()):
         raise BudgetError(
-            f"the data set {dataset!r} has a lifetime total of {shown(_total(known))} under "
-            f"{known['neighbours']} neighbours; it cannot be changed to {shown(budget)} under {neighbours}. "
+            f"the data set {dataset!r} has a lifetime total of {shown(_total(declared))} under "
+            f"{declared['neighbours']} neighbours; it cannot be changed to {shown(budget)} under {neighbours}. "
             "What was promised when the first answer was given binds for good."
         )
 
 
 def _balance(books: Books, dataset: str, analyst: str) -> Balance:
-    known = books.budget(dataset)
-    measure = known["measure"]
-    spent = Cost(measure, known["loss_spent"], known["delta_spent"])
-    lifetime = Allowance(f"lifetime total of {dataset!r}", _total(known), spent)
+    budget = books.budget(dataset)
+    measure = budget["measure"]
+    spent = Cost(measure, budget["loss_spent"], budget["delta_spent"])
+    lifetime = Allowance(f"lifetime total of {dataset!r}", _total(budget), spent)
     shares = tuple(_shares(books, dataset, analyst, measure)) if analyst else ()
-    return Balance(dataset, known["neighbours"], lifetime, shares)
+    return Balance(dataset, budget["neighbours"], lifetime, shares)
 
 
 def _shares(books: Books, dataset: str, analyst: str, measure: Measure) -> Iterator[Allowance]:
     # '*' sorts before any name, so that an analyst's own share replaces everyone's
-    found = {row["period"]: row for row in books.rows("shares", dataset=dataset, analyst=analyst)}
-    if not found:
+    granted = {row["period"]: row for row in books.rows("shares", dataset=dataset, analyst=analyst)}
+    if not granted:
         return
     spent = books.spent(dataset, analyst)
     now = labels(datetime.now(UTC).isoformat())
-    for period, row in found.items():
+    for period, row in granted.items():
         used = Cost(measure, *spent.get(now[period], (0, 0)))
         yield Allowance(f"share of {analyst!r} ({now[period]})", Cost(measure, row["loss"], row["delta"]), used)
 

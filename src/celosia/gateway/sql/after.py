@@ -57,10 +57,10 @@ class After:
         if any(value is None for value in given):
             return None
         try:
-            found = _POINT[self.op](given, self.constants)
+            result = _POINT[self.op](given, self.constants)
         except (ArithmeticError, ValueError, TypeError):
             return None
-        return None if isinstance(found, float) and not math.isfinite(found) else found
+        return None if isinstance(result, float) and not math.isfinite(result) else result
 
     def interval(self, cell: Cell) -> Interval | None:
         """Bounds that hold when every number is inside its own interval; nothing when there are none."""
@@ -79,10 +79,10 @@ class After:
         if any(part is None for part in given):
             return None
         try:
-            found: Interval = _RANGE[self.op](given, self.constants)
+            bounds: Interval = _RANGE[self.op](given, self.constants)
         except (ArithmeticError, ValueError):
             return None
-        return found if all(math.isfinite(end) for end in found) else None
+        return bounds if all(math.isfinite(end) for end in bounds) else None
 
     def variance(self, cell: Cell) -> float | None:
         r"""Variance by the delta method: :math:`\sum_j (\partial f / \partial b_j)^2 \operatorname{Var} b_j`."""
@@ -128,8 +128,8 @@ def _spread(given: Sequence[float], constants: Sequence[float]) -> float:
     unit, square_unit, most, sample = constants
     if count <= 1:
         raise ArithmeticError
-    found = square_unit * squares / count - (unit * total / count) ** 2
-    return _clip(found * (count / (count - 1) if sample else 1.0), 0.0, most)
+    variance = square_unit * squares / count - (unit * total / count) ** 2
+    return _clip(variance * (count / (count - 1) if sample else 1.0), 0.0, most)
 
 
 def _mean_range(given: Sequence[Interval], constants: Sequence[float]) -> Interval:
@@ -158,8 +158,8 @@ def _corners(sign: str, a: Interval, b: Interval) -> Interval:
     if sign == "/" and b[0] <= 0 <= b[1]:
         raise ArithmeticError
     pairs = [(x, y) for x in a for y in b]
-    found = [x * y if sign == "*" else x / y for x, y in pairs]
-    return min(found), max(found)
+    corners = [x * y if sign == "*" else x / y for x, y in pairs]
+    return min(corners), max(corners)
 
 
 def _power_of_ten(constants: Sequence[Any]) -> int:

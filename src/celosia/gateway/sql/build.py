@@ -125,7 +125,7 @@ class _Builder:
         if not self._keys:
             return ()
         inner = {value.sql: value for _, value in self._scope.read_values()}
-        found = []
+        listed = []
         cells = 1
         for name in self._key_columns():
             facts = inner[name].facts
@@ -133,14 +133,14 @@ class _Builder:
             if values is None:
                 return None
             cells *= len(values) + 1
-            found.append((name, values))
+            listed.append((name, values))
         if cells > 10 * MOST_CELLS:
             raise Refused(
                 f"the groups are {cells} by their declared values; at most {MOST_CELLS} are answered at once."
             )
         if cells * sum(len(value.sql) for _, value in self._keys) > MOST_LISTING:
             raise Refused(f"GROUP BY is too large for the {cells} values of its columns. Use a simpler expression.")
-        return tuple(found)
+        return tuple(listed)
 
     def _key_columns(self) -> list[str]:
         return sorted(frozenset().union(*(value.columns for _, value in self._keys)))
@@ -151,12 +151,12 @@ class _Builder:
         node = item.this if item.key == "alias" else item
         if item.key == "star":
             raise Refused("rows are never shown: ask for COUNT(*) or another aggregate instead of *.")
-        found = self._after(node)
+        after = self._after(node)
         name = item.alias if item.key == "alias" else self._column_name(node)
         taken = [output.name for output in self._outputs]
         while name in taken:
             name += "_"
-        self._outputs.append(Output(name, found, "key" if found.op == "key" else "number"))
+        self._outputs.append(Output(name, after, "key" if after.op == "key" else "number"))
 
     def _column_name(self, node: Any) -> str:
         return (
@@ -323,15 +323,15 @@ class _Builder:
         indices = [self._number(x) for x in (squares, number, Number("present", value))]
         # no distribution on [low, high] has a larger variance than half its mass at each end
         most = (value.high - value.low) ** 2 / 4 * (2.0 if sample else 1.0)
-        found = a.After("spread", tuple(a.number(i) for i in indices), (number.unit, squares.unit, most, sample))
-        return a.After("sqrt", (found,)) if root else found
+        variance = a.After("spread", tuple(a.number(i) for i in indices), (number.unit, squares.unit, most, sample))
+        return a.After("sqrt", (variance,)) if root else variance
 
     def _quantile(self, value: Value, rank: float) -> a.After:
         return a.number(self._number(quantile_of(value, rank)))
 
     def _number(self, number: Number) -> int:
-        for index, known in enumerate(self._numbers):
-            if known.key() == number.key():
+        for index, asked in enumerate(self._numbers):
+            if asked.key() == number.key():
                 return index
         if len(self._numbers) == MOST_NUMBERS:
             raise Refused(

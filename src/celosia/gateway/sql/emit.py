@@ -34,11 +34,11 @@ def domain(plan: Plan, dialect: Dialect) -> str:
         tables.append(f"{_plain(inner)}_d({inner}) AS (VALUES {listed})")
     keys = ", ".join(f"{key.sql} AS g{i}" for i, key in enumerate(plan.keys))
     crossed = " CROSS JOIN ".join(f"{_plain(inner)}_d" for inner, _ in plan.domains)
-    known = " AND ".join(f"g{i} IS NOT NULL" for i in range(len(plan.keys)))
+    complete = " AND ".join(f"g{i} IS NOT NULL" for i in range(len(plan.keys)))
     listed = ", ".join(f"g{i}" for i in range(len(plan.keys)))
     inside = f"SELECT {keys}" + (f" FROM {crossed}" if plan.domains else "")  # noqa: S608
     opening = f"WITH {', '.join(tables)} " if tables else ""
-    return f"{opening}SELECT DISTINCT {listed} FROM ({inside}) AS k WHERE {known} ORDER BY {listed}"  # noqa: S608
+    return f"{opening}SELECT DISTINCT {listed} FROM ({inside}) AS k WHERE {complete} ORDER BY {listed}"  # noqa: S608
 
 
 def _grouped(
@@ -137,6 +137,6 @@ def _plain(inner: str) -> str:
     return inner.strip('"')
 
 
-def read_back(value: Value, found: object) -> object:
+def read_back(value: Value, stored: object) -> object:
     """A key as the answer shows it: SQLite has no truth values."""
-    return bool(found) if value.type == "boolean" and found is not None else found
+    return bool(stored) if value.type == "boolean" and stored is not None else stored

@@ -65,10 +65,10 @@ class RowExpressions:
         method = getattr(self, f"_{key}", None)
         if method is None:
             raise Refused(f"{_name(node)} is not answered. {_HINTS.get(key, 'Use a simpler expression.')}")
-        found: v.Value = method(node)
-        if len(found.sql) > LONGEST_SQL:  # some functions repeat their arguments, so nesting them grows fast
+        compiled: v.Value = method(node)
+        if len(compiled.sql) > LONGEST_SQL:  # some functions repeat their arguments, so nesting them grows fast
             raise Refused("the expression is too large. Ask a simpler one.")
-        return found
+        return compiled
 
     def condition(self, node: exp.Expression) -> v.Value:
         """Compile an expression that must be true or false."""
@@ -212,17 +212,17 @@ class RowExpressions:
             results.append(self.compile(branch.args["true"]))
         default = node.args.get("default")
         otherwise = self.compile(default) if default is not None else v.Value("NULL", "null")
-        found = v.hull([*results, otherwise], "CASE")
+        joint = v.hull([*results, otherwise], "CASE")
         *given, last = v.alike([*results, otherwise], self._dialect)
         branches = "".join(f" WHEN {test.sql} THEN {result}" for test, result in zip(tests, given, strict=True))
         sql = f"CASE{branches} ELSE {last} END"
-        return replace(found, sql=sql, columns=found.columns | _columns(tests))
+        return replace(joint, sql=sql, columns=joint.columns | _columns(tests))
 
     def _coalesce(self, node: Any) -> v.Value:
         only(node, "this", "expressions", "is_nvl", "is_null")
         options = [self.compile(option) for option in (node.this, *node.expressions)]
-        found = v.hull(options, "COALESCE")
-        return replace(found, sql=f"COALESCE({', '.join(v.alike(options, self._dialect))})")
+        joint = v.hull(options, "COALESCE")
+        return replace(joint, sql=f"COALESCE({', '.join(v.alike(options, self._dialect))})")
 
     def _greatest(self, node: Any) -> v.Value:
         return self._extreme(node, "GREATEST", "MAX")

@@ -102,10 +102,10 @@ def _select(text: str, tokens: list[Any]) -> exp.Select:
     except (SqlglotError, ValueError, RecursionError):
         # the parser's own message repeats the text, literals included
         raise Refused("the question is not a SELECT statement that can be read. Check the spelling.") from None
-    found = [statement for statement in statements if statement is not None]
-    if len(found) != 1:
-        raise Refused(f"one question at a time, please: {len(found)} statements were given.")
-    select = found[0]
+    read = [statement for statement in statements if statement is not None]
+    if len(read) != 1:
+        raise Refused(f"one question at a time, please: {len(read)} statements were given.")
+    select = read[0]
     if not isinstance(select, exp.Select):
         raise Refused(f"only a plain SELECT is answered, not {select.key.upper()}. Ask each part on its own.")
     return select

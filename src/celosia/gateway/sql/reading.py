@@ -23,18 +23,18 @@ LARGEST_DOUBLE = 1e300
 
 def column(physical: str, facts: ColumnFacts, inner: str, dialect: Dialect) -> tuple[str, Value]:
     """The SQL that reads a column as it was declared, and its value under the ``inner`` name."""
-    known = Value(inner, "null", columns=frozenset([inner]), facts=facts)
+    value = Value(inner, "null", columns=frozenset([inner]), facts=facts)
     if facts.type == "boolean":
-        return _boolean(physical, dialect), replace(known, type="boolean")
+        return _boolean(physical, dialect), replace(value, type="boolean")
     if facts.type == "date":
-        return _date(physical, dialect), replace(known, type="date")
+        return _date(physical, dialect), replace(value, type="date")
     if facts.type == "text":
         read = _text(physical, dialect)
         if facts.categories is not None:
-            listed = ", ".join(literal(str(value)) for value in facts.categories)
+            listed = ", ".join(literal(str(category)) for category in facts.categories)
             read = f"CASE WHEN {read} IN ({listed}) THEN {read} END"
-        return read, replace(known, type="text")
-    return _number(physical, facts, known, dialect)
+        return read, replace(value, type="text")
+    return _number(physical, facts, value, dialect)
 
 
 def joinable(physical: str, facts: ColumnFacts, dialect: Dialect) -> str:
@@ -79,7 +79,7 @@ def _text(physical: str, dialect: Dialect) -> str:
     return f'LEFT(CAST({physical} AS TEXT) COLLATE "default", {LONGEST_TEXT})'
 
 
-def _number(physical: str, facts: ColumnFacts, known: Value, dialect: Dialect) -> tuple[str, Value]:
+def _number(physical: str, facts: ColumnFacts, value: Value, dialect: Dialect) -> tuple[str, Value]:
     whole = facts.type == "integer"
     target = WHOLE[dialect] if whole else DOUBLE[dialect]
     # What is compared with the bounds: neither a decimal nor an unsigned number of DuckDB compares with all others, and
@@ -89,22 +89,22 @@ def _number(physical: str, facts: ColumnFacts, known: Value, dialect: Dialect) -
     )
     read = f"{'TRY_CAST' if dialect == 'duckdb' else 'CAST'}({physical} AS {target})"
     if facts.categories is not None:
-        listed = [int(value) for value in facts.categories]
-        known = replace(known, type="number", low=min(listed), high=max(listed), whole=True)
-        return f"CASE WHEN {seen} IN ({', '.join(map(str, listed))}) THEN {read} END", known
+        listed = [int(category) for category in facts.categories]
+        value = replace(value, type="number", low=min(listed), high=max(listed), whole=True)
+        return f"CASE WHEN {seen} IN ({', '.join(map(str, listed))}) THEN {read} END", value
     if facts.bounds is None:
-        known = replace(known, type="number", whole=whole)
+        value = replace(value, type="number", whole=whole)
         if not whole:
-            return _clamped(seen, read, -LARGEST_DOUBLE, LARGEST_DOUBLE, target), known
+            return _clamped(seen, read, -LARGEST_DOUBLE, LARGEST_DOUBLE, target), value
         if dialect != "postgres":
-            return read, known
-        return f"CASE WHEN {seen} > {-LARGEST_WHOLE} AND {seen} < {LARGEST_WHOLE} THEN {read} END", known
+            return read, value
+        return f"CASE WHEN {seen} > {-LARGEST_WHOLE} AND {seen} < {LARGEST_WHOLE} THEN {read} END", value
     low, high = facts.bounds
     if whole:
         low, high = math.ceil(low), math.floor(high)
     else:  # what lies between 0 and the smallest number is read as 0, so an interval that begins there holds 0
         low, high = (0.0 if 0 < abs(bound) < TINY else bound for bound in (low, high))
-    return _clamped(seen, read, low, high, target), replace(known, type="number", low=low, high=high, whole=whole)
+    return _clamped(seen, read, low, high, target), replace(value, type="number", low=low, high=high, whole=whole)
 
 
 def _clamped(seen: str, read: str, low: float, high: float, target: str) -> str:

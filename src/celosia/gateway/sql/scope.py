@@ -56,11 +56,11 @@ class Scope:
 
     def resolve(self, table: str, name: str) -> Value:
         """The value of a column by its name, as declared."""
-        owner, found = self._find(table, name)
-        key = f"{owner.alias}.{found}"
+        owner, declared = self._find(table, name)
+        key = f"{owner.alias}.{declared}"
         if key not in self._reads:
-            facts = owner.facts.columns[found]
-            physical = f"{owner.alias}.{quoted(found)}"
+            facts = owner.facts.columns[declared]
+            physical = f"{owner.alias}.{quoted(declared)}"
             self._reads[key] = column(physical, facts, inner_name(len(self._reads)), self._dialect)
         return self._reads[key][1]
 
@@ -96,8 +96,8 @@ class Scope:
         """Tell whether an expression is the person column."""
         if node.key != "column":
             return False
-        owner, found = self._find(node.text("table"), node.name)
-        return not owner.facts.public and owner.facts.person == found
+        owner, declared = self._find(node.text("table"), node.name)
+        return not owner.facts.public and owner.facts.person == declared
 
     def _private(self) -> list[_Table]:
         return [table for table in self._tables if not table.facts.public]
@@ -194,18 +194,18 @@ class Scope:
             if owner is None:
                 raise UnknownName.of("table in this question", table, [t.called for t in self._tables])
             return owner, self._named(owner, name)
-        found = [t for t in self._tables if any(c.lower() == name.lower() for c in t.facts.columns)]
-        if not found:
-            known = [column for t in self._tables for column in t.facts.columns]
-            raise Refused(f"unanswerable: no column {name!r} is declared for questions.{suggestion(name, known)}")
-        if len(found) > 1:
+        owners = [t for t in self._tables if any(c.lower() == name.lower() for c in t.facts.columns)]
+        if not owners:
+            columns = [column for t in self._tables for column in t.facts.columns]
+            raise Refused(f"unanswerable: no column {name!r} is declared for questions.{suggestion(name, columns)}")
+        if len(owners) > 1:
             raise Refused(f"several tables have a column {name!r}: write table.column.")
-        return found[0], self._named(found[0], name)
+        return owners[0], self._named(owners[0], name)
 
     def _named(self, table: _Table, name: str) -> str:
-        for known in table.facts.columns:
-            if known.lower() == name.lower():
-                return known
+        for declared in table.facts.columns:
+            if declared.lower() == name.lower():
+                return declared
         raise Refused(
             f"unanswerable: the table {table.name!r} has no column {name!r} that is declared for questions."
             f"{suggestion(name, table.facts.columns)}"

@@ -124,8 +124,8 @@ def _corners(left: Value, sign: str, right: Value) -> tuple[float, float]:
             f"{right.low:g} to {right.high:g}. Keep zero out, for example by GREATEST(column, 1)."
         )
     pairs = [(a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
-    found = [a / b if sign == "/" else a * b for a, b in pairs]
-    return min(found), max(found)
+    corners = [a / b if sign == "/" else a * b for a, b in pairs]
+    return min(corners), max(corners)
 
 
 def _remainder(left: Value, right: Value) -> Value:
@@ -168,11 +168,11 @@ def known_category(value: Value, literal: Value) -> None:
     facts = value.facts
     if facts is None or facts.categories is None or literal.literal is None:
         return
-    known = {str(category) for category in facts.categories}
+    declared = {str(category) for category in facts.categories}
     given = str(int(literal.literal)) if isinstance(literal.literal, float) else str(literal.literal)
-    if given not in known:
+    if given not in declared:
         from celosia.errors import suggestion
 
         raise Refused(
-            f"unanswerable: {given!r} is not among the declared categories of this column.{suggestion(given, known)}"
+            f"unanswerable: {given!r} is not among the declared categories of this column.{suggestion(given, declared)}"
         )
