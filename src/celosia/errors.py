@@ -42,9 +42,9 @@ class UnknownName(InputError):
     """No thing of that name; the message proposes the nearest ones."""
 
     @classmethod
-    def of(cls, what: str, name: str, known: Iterable[str], hint: str = "") -> UnknownName:
+    def of(cls, what: str, name: str, existing: Iterable[str], hint: str = "") -> UnknownName:
         """Build the message ``no <what> named '<name>'. Did you mean …?``."""
-        return cls(f"no {what} named {name!r}.{suggestion(name, known)}{' ' + hint if hint else ''}")
+        return cls(f"no {what} named {name!r}.{suggestion(name, existing)}{' ' + hint if hint else ''}")
 
 
 class SchemaError(InputError):
@@ -88,13 +88,13 @@ class BudgetError(CelosiaError):
     """The privacy budget does not allow the request."""
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggestion(name: str, existing: Iterable[str]) -> str:
     """Say which of the known names is meant, or what exists when none is near.
 
     >>> suggestion("microagregate", ["microaggregate", "noise"])
     " Did you mean 'microaggregate'?"
     """
-    names = sorted(known)
+    names = sorted(existing)
     near = difflib.get_close_matches(name, names, n=2, cutoff=0.6)
     if near:
         return " Did you mean " + " or ".join(repr(n) for n in near) + "?"

@@ -33,19 +33,19 @@ def resolved(text: str) -> str:
         return text
     kind, _, name = text.partition(":")
     if kind == "env":
-        found = os.environ.get(name)
-        if found is None:
+        secret = os.environ.get(name)
+        if secret is None:
             raise InputError(f"{text}: the environment has no variable {name!r}.")
     else:
         try:
-            found = Path(name).expanduser().read_text(encoding="utf-8")
+            secret = Path(name).expanduser().read_text(encoding="utf-8")
         except OSError as problem:
             raise InputError(f"{text}: the file cannot be read ({problem.strerror}).") from None
         except UnicodeDecodeError:
             raise InputError(f"{text}: the file is no UTF-8 text.") from None
-    if not found.strip():
+    if not secret.strip():
         raise InputError(f"{text} is empty.")
-    return found.strip()
+    return secret.strip()
 
 
 def key_bytes(text: str, what: str) -> bytes:

@@ -20,11 +20,11 @@ def inline(value: Any) -> Item:
     import tomlkit
 
     if isinstance(value, Mapping):
-        made = tomlkit.inline_table()
+        written = tomlkit.inline_table()
         for key, each in value.items():
             if each is not None:
-                made.append(str(key), inline(each))
-        return made
+                written.append(str(key), inline(each))
+        return written
     if isinstance(value, list | tuple):
         listed = tomlkit.array()
         for each in value:
@@ -37,37 +37,37 @@ def table(entries: Mapping[str, Any], reasons: Mapping[str, str] | None = None, 
     """A table, one line per entry: what it is about first, and the reason of an entry beside it."""
     import tomlkit
 
-    made = tomlkit.table()
-    add_comments(made, about)
+    section = tomlkit.table()
+    add_comments(section, about)
     for key, value in entries.items():
         if value is None:
             continue
         written = inline(value)
         if reasons and reasons.get(key):
             written.comment(one_line(reasons[key]))
-        made.add(str(key), written)
-    return made
+        section.add(str(key), written)
+    return section
 
 
 def tables(entries: Iterable[Mapping[str, Any] | Table]) -> AoT:
     """A list of tables: ``[[step]]`` and the like."""
     import tomlkit
 
-    made = tomlkit.aot()
+    listed = tomlkit.aot()
     for entry in entries:
-        made.append(entry if isinstance(entry, tomlkit.items.Table) else table(entry))
-    return made
+        listed.append(entry if isinstance(entry, tomlkit.items.Table) else table(entry))
+    return listed
 
 
 def column(values: Mapping[str, str]) -> Array:
     """A list of texts, one per line with its reason beside it."""
     import tomlkit
 
-    made = tomlkit.array()
+    listed = tomlkit.array()
     for value, reason in values.items():
-        made.add_line(value, indent="  ", comment=one_line(reason))
-    made.add_line(indent="")
-    return made
+        listed.add_line(value, indent="  ", comment=one_line(reason))
+    listed.add_line(indent="")
+    return listed
 
 
 def add_comments(place: TOMLDocument | Table, lines: Iterable[str]) -> None:
@@ -94,6 +94,6 @@ def steps_text(steps: Iterable[Mapping[str, Any]]) -> str:
     """
     import tomlkit
 
-    made = tomlkit.document()
-    made.add("step", tables(steps))
-    return tomlkit.dumps(made)
+    document = tomlkit.document()
+    document.add("step", tables(steps))
+    return tomlkit.dumps(document)

@@ -83,7 +83,7 @@ def explore(
         max_risk,
         max_loss,
         search.evaluated,
-        search.known,
+        search.recalled,
     )
 
 
@@ -123,7 +123,7 @@ class _Search:
     budget: float | None
     started: float = field(default_factory=time.monotonic)
     evaluated: int = 0
-    known: int = 0
+    recalled: int = 0
     _own: Table | None = None
     _measured: Measured = field(default_factory=Measured)
 
@@ -170,7 +170,7 @@ class _Search:
             for candidate in chosen:
                 name, seed = self._key(candidate, i)
                 if name in self.store.results:
-                    self.known += 1
+                    self.recalled += 1
                     continue
                 jobs.append((len(keys), candidate, seed))
                 keys.append((name, candidate.label))

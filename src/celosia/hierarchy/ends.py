@@ -131,10 +131,10 @@ def last_end(word: str, shared: bool) -> str | None:
     return end if word <= end else None
 
 
-def _alike(one: str, other: str) -> int:
+def _alike(word: str, other: str) -> int:
     """How many letters two words share at their beginning."""
-    shorter = min(len(one), len(other))
-    return next((place for place in range(shorter) if one[place] != other[place]), shorter)
+    shorter = min(len(word), len(other))
+    return next((place for place in range(shorter) if word[place] != other[place]), shorter)
 
 
 def _hint(word: str, size: int) -> str | None:

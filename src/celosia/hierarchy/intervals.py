@@ -78,9 +78,9 @@ class Intervals(Hierarchy):
         """The same ranges by their breaks."""
         import polars as pl
 
-        found = pl.DataFrame({"x": texts(values), "count": counts}, schema={"x": pl.String, "count": pl.Int64})
-        found = found.with_columns(pl.col("x").cast(pl.Float64, strict=False)).filter(pl.col("x").is_finite())
-        breaks = self._breaks(found["x"].to_numpy(), found["count"].to_numpy()) if self.from_data() else np.zeros(0)
+        numbers = pl.DataFrame({"x": texts(values), "count": counts}, schema={"x": pl.String, "count": pl.Int64})
+        numbers = numbers.with_columns(pl.col("x").cast(pl.Float64, strict=False)).filter(pl.col("x").is_finite())
+        breaks = self._breaks(numbers["x"].to_numpy(), numbers["count"].to_numpy()) if self.from_data() else np.zeros(0)
         if not len(breaks):
             return super().settled(values, counts)
         given = {"bins": None, "quantiles": None, "bottom": None, "top": None, "breaks": tuple(breaks.tolist())}

@@ -205,9 +205,9 @@ class Levels:
         return np.array([self._height(label) for label in labels], dtype=np.int64)
 
     def _height(self, label: str | None) -> int:
-        known = self.level_of(label)
-        if known >= 0 or label is None:
-            return max(known, 0)
+        own_level = self.level_of(label)
+        if own_level >= 0 or label is None:
+            return max(own_level, 0)
         share = self.share_of(label)
         for level, at in enumerate(self.table):
             if at.rows.max(initial=0) / max(len(self.domain), 1) >= share:
@@ -244,11 +244,11 @@ class Levels:
         """Label of an uncovered value on the levels 1 to height."""
         if fallback is None:
             return [""] * self.height
-        known = max((level for level in range(1, self.height + 1) if fallback in self.table[level].labels), default=0)
+        lowest = max((level for level in range(1, self.height + 1) if fallback in self.table[level].labels), default=0)
         chain = [fallback] * self.height
-        if known:
-            code = self.table[known].labels.index(fallback)
-            for level in range(known, self.height):
+        if lowest:
+            code = self.table[lowest].labels.index(fallback)
+            for level in range(lowest, self.height):
                 code = int(self.parents[level][code])
                 chain[level] = str(self.table[level + 1].labels[code])
         elif self.height and len(self.table[-1].labels) == 1:
@@ -284,10 +284,10 @@ def _encode(column: pl.Series, names: pl.Series, missing: int = 0) -> Codes:
     import polars as pl
 
     codes = pl.int_range(0, len(names), dtype=pl.Int32, eager=True)
-    found = column.replace_strict(names, codes, default=None, return_dtype=pl.Int32) if len(names) else None
-    if found is None:
+    codes_of_rows = column.replace_strict(names, codes, default=None, return_dtype=pl.Int32) if len(names) else None
+    if codes_of_rows is None:
         return np.full(len(column), missing, dtype=np.int32)
-    return np.ascontiguousarray(found.fill_null(missing).to_numpy(), dtype=np.int32)
+    return np.ascontiguousarray(codes_of_rows.fill_null(missing).to_numpy(), dtype=np.int32)
 
 
 def _parent(low: Codes, high: Codes, size: int) -> Codes:

@@ -42,13 +42,13 @@ def matches(
             continue
         if cell in place:
             out[row, place[cell]] = True
-        known = levels is not None and _by_level(levels, cell, out[row])
-        if not known:
+        has_level = levels is not None and _by_level(levels, cell, out[row])
+        if not has_level:
             _by_notation(parse(cell), raws, numbers, out[row])
     return out
 
 
-def compatible(known: str, cell: str | None, hierarchy: Hierarchy | None = None) -> bool:
+def compatible(fact: str, cell: str | None, hierarchy: Hierarchy | None = None) -> bool:
     """Whether a known fact, raw or generalised, and a cell can be about the same raw value.
 
     >>> compatible("970**", "97***"), compatible("35", "30-40"), compatible("<30", "30-40")
@@ -56,12 +56,12 @@ def compatible(known: str, cell: str | None, hierarchy: Hierarchy | None = None)
     """
     if cell is None:
         return False
-    if known == cell or parse(known).overlaps(parse(cell)):
+    if fact == cell or parse(fact).overlaps(parse(cell)):
         return True
     if hierarchy is None:
         return False
-    domain = [value for value in hierarchy.levels([]).domain if value != known]
-    mine, theirs = matches([known, cell], [known, *domain], hierarchy)
+    domain = [value for value in hierarchy.levels([]).domain if value != fact]
+    mine, theirs = matches([fact, cell], [fact, *domain], hierarchy)
     return bool((mine & theirs).any())
 
 
@@ -74,13 +74,13 @@ def _levels(raws: Sequence[str | None], hierarchy: Hierarchy | None) -> Levels |
 
 def _by_level(levels: Levels, cell: str, row: NDArray[np.bool_]) -> bool:
     """Mark the values under a label; False when no level has it."""
-    found = False
+    marked = False
     for level in range(1, levels.height + 1):
         names = levels.categories(level)
         if cell in names:
             row |= levels.codes(level) == names.index(cell)
-            found = True
-    return found
+            marked = True
+    return marked
 
 
 def _by_notation(

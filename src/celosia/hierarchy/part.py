@@ -62,7 +62,7 @@ class Hierarchy(catalogue.Part):
         raise NotImplementedError
 
 
-def hierarchy(thing: Any) -> Hierarchy:
+def hierarchy(given: Any) -> Hierarchy:
     """Make a hierarchy of what a user gives: a part, a path to a level table, ``{use = …}``, text, rows or a frame.
 
     >>> hierarchy("intervals(width=5)")
@@ -72,24 +72,24 @@ def hierarchy(thing: Any) -> Hierarchy:
     """
     from celosia.hierarchy.level_table import LevelTable
 
-    if isinstance(thing, Hierarchy):
-        return thing
-    if isinstance(thing, Path):
-        return LevelTable(path=thing)
-    if isinstance(thing, str):
-        if _is_path(thing):
-            return LevelTable(path=Path(thing))
-        return _built(thing)
-    if isinstance(thing, Mapping):
-        return _built(thing if "use" in thing else {"use": "tree", "tree": thing})
-    if hasattr(thing, "rows") and callable(thing.rows):  # a Polars frame
-        return LevelTable(rows=tuple(tuple(texts(row)) for row in thing.rows()))
-    if hasattr(thing, "itertuples"):  # a pandas frame
-        return LevelTable(rows=tuple(tuple(texts(row)) for row in thing.itertuples(index=False)))
-    if isinstance(thing, Sequence):
-        return LevelTable(rows=tuple(tuple(texts(row)) for row in thing))
+    if isinstance(given, Hierarchy):
+        return given
+    if isinstance(given, Path):
+        return LevelTable(path=given)
+    if isinstance(given, str):
+        if _is_path(given):
+            return LevelTable(path=Path(given))
+        return _built(given)
+    if isinstance(given, Mapping):
+        return _built(given if "use" in given else {"use": "tree", "tree": given})
+    if hasattr(given, "rows") and callable(given.rows):  # a Polars frame
+        return LevelTable(rows=tuple(tuple(texts(row)) for row in given.rows()))
+    if hasattr(given, "itertuples"):  # a pandas frame
+        return LevelTable(rows=tuple(tuple(texts(row)) for row in given.itertuples(index=False)))
+    if isinstance(given, Sequence):
+        return LevelTable(rows=tuple(tuple(texts(row)) for row in given))
     raise ParameterError(
-        f"a hierarchy is a path, a part such as intervals(width=5), a tree or rows; got {type(thing).__name__}."
+        f"a hierarchy is a path, a part such as intervals(width=5), a tree or rows; got {type(given).__name__}."
     )
 
 
@@ -99,6 +99,6 @@ def _is_path(text: str) -> bool:
     )
 
 
-def _built(thing: str | Mapping[str, Any]) -> Hierarchy:
-    part: Hierarchy = catalogue.build("hierarchy", thing)
+def _built(spec: str | Mapping[str, Any]) -> Hierarchy:
+    part: Hierarchy = catalogue.build("hierarchy", spec)
     return part

@@ -89,9 +89,9 @@ def cover(cells: Iterable[Generalised | str]) -> Generalised:
     if any(isinstance(part, Period) for part in distinct):
         return _days(distinct)
     ranges = [_as_range(part) for part in distinct]
-    known = [r for r in ranges if r is not None]
-    if len(known) == len(distinct):
-        return _hull(known)
+    numeric = [r for r in ranges if r is not None]
+    if len(numeric) == len(distinct):
+        return _hull(numeric)
     members: list[str] = []
     for part in distinct:
         if isinstance(part, OneOf):

@@ -62,8 +62,8 @@ class _Additive(Mechanism):
     def answer(self, value: float | Sequence[float], /) -> Any:
         """The number, or each of several, with fresh noise from the operating system's generator."""
         values = [value] if isinstance(value, int | float) else list(value)
-        found = self.noise().add(values)
-        return found[0] if isinstance(value, int | float) else found
+        noisy = self.noise().add(values)
+        return noisy[0] if isinstance(value, int | float) else noisy
 
 
 class _Pure(_Additive):

@@ -75,5 +75,5 @@ class RandomisedResponse(Mechanism):
         several = [values] if isinstance(values, bool) else list(values)
         if any(value is None for value in several):
             raise DataError("randomised-response: an answer is missing; leave that person out.")
-        found = [respond(bool(value), (1 + self.truth) / 2) for value in several]
-        return found[0] if isinstance(values, bool) else found
+        answers = [respond(bool(value), (1 + self.truth) / 2) for value in several]
+        return answers[0] if isinstance(values, bool) else answers

@@ -69,8 +69,8 @@ class FuzzyLDiversity(_FuzzyModel):
 
     def classes(self, table: Table) -> pl.DataFrame:
         """One row per cell: names, σ-count, whole count, number of values, and whether it holds one value only."""
-        found = list(self._diversities(table).values())
-        least = np.minimum.reduce(found)
+        diversities = list(self._diversities(table).values())
+        least = np.minimum.reduce(diversities)
         return self.cell_frame(self.table_cells(table), l=least, homogeneous=least == 1)
 
     def records(self, table: Table) -> pl.DataFrame:
@@ -88,12 +88,12 @@ class FuzzyLDiversity(_FuzzyModel):
         result = {}
         for column in table.schema.need_sensitive(self.column):
             codes = self.table_sensitive(table, column).codes
-            found = np.zeros((len(cells.group_names), cells.degrees.shape[1]), dtype=np.int64)
+            values = np.zeros((len(cells.group_names), cells.degrees.shape[1]), dtype=np.int64)
             for f in range(cells.degrees.shape[1]):
                 inside = cells.degrees[:, f] >= 0.5 - TOLERANCE
                 pairs = np.unique(np.column_stack([cells.group[inside], codes[inside]]), axis=0)
-                found[:, f] = np.bincount(pairs[:, 0], minlength=len(found))
-            result[column] = found
+                values[:, f] = np.bincount(pairs[:, 0], minlength=len(values))
+            result[column] = values
         return result
 
     def _posterior(self, table: Table, sensitive: Sensitive) -> NDArray[np.float64]:

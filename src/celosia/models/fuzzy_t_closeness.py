@@ -75,8 +75,8 @@ class FuzzyTCloseness(_FuzzyModel):
     def measure(self, table: Table) -> float:
         """The largest (or smallest) distance of an individual, the worst over the columns; 0 without any record."""
         pick = np.max if self.aggregate == "max" else np.min
-        found = [self._distances(table, column) for column in table.schema.need_sensitive(self.column)]
-        return max((float(pick(d)) for d in found if d.size), default=0.0)
+        distances = [self._distances(table, column) for column in table.schema.need_sensitive(self.column)]
+        return max((float(pick(d)) for d in distances if d.size), default=0.0)
 
     def records(self, table: Table) -> pl.DataFrame:
         """The distance of each record, one column per sensitive column; null when suppressed."""
@@ -131,12 +131,9 @@ class FuzzyTCloseness(_FuzzyModel):
 
 
 def _steps(sensitive: Sensitive) -> NDArray[np.float64]:
-    """Step from each value to the next as a share of the range; a missing value lies one mean gap above the largest."""
+    """Step from each value to the next as a share of the range."""
+    from celosia.mathematics.statistics.closeness import value_gaps
+
     if sensitive.numbers is None:
         raise SchemaError("fuzzy-t-closeness: distance 'value' needs a numeric column; use 'ordered' or 'equal'.")
-    known = sensitive.numbers[~np.isnan(sensitive.numbers)]
-    width = float(known[-1] - known[0]) if len(known) > 1 else 1.0
-    steps = np.diff(known) / width
-    if len(known) < sensitive.width:
-        steps = np.append(steps, 1.0 / max(len(known) - 1, 1))
-    return np.asarray(steps, dtype=np.float64)
+    return value_gaps(sensitive.numbers)

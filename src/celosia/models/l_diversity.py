@@ -80,11 +80,11 @@ class LDiversity(_SensitiveModel):
             return counts.distinct.astype(np.float64)
         if self.variant == "recursive":
             return recursive(counts.start, counts.count, self.c).astype(np.float64)
-        found = np.exp(entropy(counts.start, counts.count, self.estimator))
+        diversity = np.exp(entropy(counts.start, counts.count, self.estimator))
         if self.estimator == "grassberger":  # the correction must not count values that are not there
-            found = np.minimum(found, counts.distinct)
+            diversity = np.minimum(diversity, counts.distinct)
         # rounded, since three equal shares must be 3-diverse whatever the last bit of the logarithms
-        return np.asarray(found.round(12), dtype=np.float64)
+        return np.asarray(diversity.round(12), dtype=np.float64)
 
     def classes(self, table: Table) -> pl.DataFrame:
         """One row per class with its size and diversity; with ``others="quasi"`` one block per sensitive column."""

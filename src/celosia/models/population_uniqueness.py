@@ -59,5 +59,5 @@ class PopulationUniqueness(Model):
             )
         if not len(classes) or not (classes.size == 1).any():
             return 0.0
-        found = ESTIMATORS[self.model](classes.size, self.size, None)
-        return found.share if found.available else math.nan
+        estimate = ESTIMATORS[self.model](classes.size, self.size, None)
+        return estimate.share if estimate.available else math.nan

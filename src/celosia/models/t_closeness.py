@@ -78,21 +78,21 @@ class TCloseness(_SensitiveModel):
 
         entries = (counts.start, counts.value, counts.count, counts.baseline)
         if self.distance == "equal":
-            found = equal_distance(*entries)
+            distance = equal_distance(*entries)
         elif self.distance == "ordered":
             m = len(counts.baseline)
-            found = stepped_distance(*entries, np.full(max(m - 1, 0), 1.0 / max(m - 1, 1)))
+            distance = stepped_distance(*entries, np.full(max(m - 1, 0), 1.0 / max(m - 1, 1)))
         elif self.distance == "value":
-            found = stepped_distance(*entries, _gaps(counts))
+            distance = stepped_distance(*entries, _gaps(counts))
         elif self.distance == "hierarchical":
             if counts.ancestors is None:
                 raise SchemaError("t-closeness: distance 'hierarchical' needs a hierarchy of the sensitive column.")
-            found = tree_distance(*entries, counts.ancestors)
+            distance = tree_distance(*entries, counts.ancestors)
         else:
             own = self.distance
             shares = (row / row.sum() for row in _dense_rows(counts))
-            found = np.array([float(own(p, counts.baseline)) for p in shares])
-        return np.round(found, 12)  # 3/8 must be at most 0.375 whatever the last bit
+            distance = np.array([float(own(p, counts.baseline)) for p in shares])
+        return np.round(distance, 12)  # 3/8 must be at most 0.375 whatever the last bit
 
     def least_removed(self, classes: ClassCounts) -> NDArray[np.int64] | None:
         """Records that must leave each class at least, here and at every finer level, so that the rest is close."""
@@ -109,14 +109,11 @@ class TCloseness(_SensitiveModel):
 
 def _gaps(counts: ValueCounts) -> NDArray[np.float64]:
     """Step from each value to the next as a share of the range."""
+    from celosia.mathematics.statistics.closeness import value_gaps
+
     if counts.numbers is None:
         raise SchemaError("t-closeness: distance 'value' needs a numeric column; use 'ordered' or 'equal'.")
-    known = counts.numbers[~np.isnan(counts.numbers)]
-    width = float(known[-1] - known[0]) if len(known) > 1 else 1.0
-    gaps = np.diff(known) / width
-    if len(known) < len(counts.numbers):
-        gaps = np.append(gaps, 1.0 / max(len(known) - 1, 1))
-    return np.asarray(gaps, dtype=np.float64)
+    return value_gaps(counts.numbers)
 
 
 def _dense_rows(counts: ValueCounts) -> Any:

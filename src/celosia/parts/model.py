@@ -145,12 +145,12 @@ class Model(Part):
 
     def failing(self, table: Table) -> NDArray[np.bool_]:
         """Which records lie in a class that does not hold; all of them where the file as a whole does not."""
-        found = np.zeros(len(table), dtype=np.bool_)
+        failing = np.zeros(len(table), dtype=np.bool_)
         for view, columns in self.views(table):
             _, classes = view.keyed_counts(columns, self.people())
             bad = ~self.judge(classes) if self.scope == "class" else np.full(len(classes), not self.accepts(classes))
-            found |= view.on_records(bad, suppressed=False)
-        return found
+            failing |= view.on_records(bad, suppressed=False)
+        return failing
 
     def classes(self, table: Table) -> pl.DataFrame:
         """One row per equivalence class: the quasi-identifiers, the size and the value of each."""

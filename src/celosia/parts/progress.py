@@ -28,7 +28,7 @@ class _Stage:
     name: str
     first: float
     last: float
-    told: float = -1.0
+    spoke: float = -1.0
     """When the listener was told last."""
 
 
@@ -59,9 +59,9 @@ def stage(progress: Progress | None, name: str, first: float = 0.0, last: float 
 def advance(share: float, note: str = "") -> None:
     """Say that so much of the current stretch is done; silent when nobody listens or somebody was told just now."""
     here = _current.get()
-    if here is None or time.monotonic() - here.told < PAUSE:
+    if here is None or time.monotonic() - here.spoke < PAUSE:
         return
-    here.told = time.monotonic()
+    here.spoke = time.monotonic()
     inside = min(1.0, max(0.0, share))
     here.progress(f"{here.name}: {note}" if note else here.name, here.first + (here.last - here.first) * inside)
 

@@ -46,14 +46,14 @@ def phrase(finding: Mapping[str, Any]) -> str:
     >>> phrase({"type": "greater_than", "ctx": {"gt": 0}})
     'must be more than 0'
     """
-    known = _PHRASES.get(finding["type"])
-    return known.format(**finding.get("ctx") or {}) if known else finding["msg"][0].lower() + finding["msg"][1:]
+    template = _PHRASES.get(finding["type"])
+    return template.format(**finding.get("ctx") or {}) if template else finding["msg"][0].lower() + finding["msg"][1:]
 
 
 def explain(cls: type[Part], error: ValidationError) -> str:
     """Turn pydantic's findings into one sentence each: part, field, rule, value."""
-    found = cast("list[dict[str, Any]]", error.errors())
-    return " ".join(sentence(cls.name, cls.model_fields, finding) for finding in found)
+    findings = cast("list[dict[str, Any]]", error.errors())
+    return " ".join(sentence(cls.name, cls.model_fields, finding) for finding in findings)
 
 
 def sentence(name: str, fields: Mapping[str, FieldInfo], finding: Mapping[str, Any]) -> str:

@@ -33,9 +33,14 @@ def add_kind(cls: type[Part]) -> None:
 def add_part(cls: type[Part]) -> None:
     """Register a part under its own name, or under the name of its class: ``KAnonymity`` → ``k-anonymity``."""
     cls.name = cls.__dict__.get("name") or re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
-    known = _REGISTRY[cls.kind].get(cls.name)
-    if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-        raise ParameterError(f"two {cls.kind} parts are named {cls.name!r}: {known.__module__} and {cls.__module__}.")
+    registered = _REGISTRY[cls.kind].get(cls.name)
+    if registered is not None and (registered.__module__, registered.__qualname__) != (
+        cls.__module__,
+        cls.__qualname__,
+    ):
+        raise ParameterError(
+            f"two {cls.kind} parts are named {cls.name!r}: {registered.__module__} and {cls.__module__}."
+        )
     _REGISTRY[cls.kind][cls.name] = cls
 
 
@@ -67,14 +72,14 @@ def find(kind: str, name: str) -> type[Part]:
     Traceback (most recent call last):
     celosia.errors.UnknownName: no model named 'l-divercity'. Did you mean 'l-diversity'...
     """
-    for load in (_import_file_of, lambda one, _: _load_kind(one)):
-        for one in covered(kind):
-            if name not in _registry(one):
-                load(one, name)
-            if name in _REGISTRY[one]:
-                return _REGISTRY[one][name]
-    known = [other for one in covered(kind) for other in _REGISTRY[one]]
-    raise UnknownName.of(kind, name, known, _elsewhere(covered(kind), name))
+    for load in (_import_file_of, lambda each, _: _load_kind(each)):
+        for each in covered(kind):
+            if name not in _registry(each):
+                load(each, name)
+            if name in _REGISTRY[each]:
+                return _REGISTRY[each][name]
+    names = [other for each in covered(kind) for other in _REGISTRY[each]]
+    raise UnknownName.of(kind, name, names, _elsewhere(covered(kind), name))
 
 
 def package(*of: str) -> tuple[Callable[[str], type[Part]], Callable[[], list[str]]]:
@@ -86,10 +91,10 @@ def package(*of: str) -> tuple[Callable[[str], type[Part]], Callable[[], list[st
     def get(name: str) -> type[Part]:
         if name.startswith("_"):
             raise AttributeError(name)
-        found = classes()
-        if name not in found:
-            raise AttributeError(f"no {' or '.join(of)} named {name!r}.{suggestion(name, found)}")
-        return found[name]
+        by_name = classes()
+        if name not in by_name:
+            raise AttributeError(f"no {' or '.join(of)} named {name!r}.{suggestion(name, by_name)}")
+        return by_name[name]
 
     return get, lambda: sorted(classes())
 

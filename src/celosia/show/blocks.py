@@ -40,8 +40,8 @@ def visible(text: str, *, lines: bool = True) -> str:
     return shown if lines else shown.replace("\n", "␊")
 
 
-def _symbol(found: re.Match[str]) -> str:
-    code = ord(found.group())
+def _symbol(match: re.Match[str]) -> str:
+    code = ord(match.group())
     return chr(0x2400 + code) if code < 0x20 else "␡" if code == 0x7F else "\ufffd"
 
 
@@ -156,8 +156,13 @@ def release_blocks(release: Release, changes: Sequence[Block] = ()) -> list[Bloc
     else:
         verdict = "A requirement does NOT hold: do not publish."
     seen = [
-        (one["column"], one["what"], f"{one['cells']:,} of {one['of']:,}", one.get("acknowledged", "NOT acknowledged"))
-        for one in release.certificate["guard"]
+        (
+            sighting["column"],
+            sighting["what"],
+            f"{sighting['cells']:,} of {sighting['of']:,}",
+            sighting.get("acknowledged", "NOT acknowledged"),
+        )
+        for sighting in release.certificate["guard"]
     ]
     written = [(name, str(path)) for name, path in release.paths.items()]
     return [

@@ -175,16 +175,17 @@ def _sweep(directory: int, targets: list[Path]) -> None:
 def _entries(journal: Path) -> list[tuple[Path, Path, int]] | None:
     """What a journal says, checked: drafts, the files they become, and which files they are. None without a journal."""
     try:
-        told: Any = json.loads(journal.read_text(encoding="utf-8"))
+        recorded: Any = json.loads(journal.read_text(encoding="utf-8"))
         entries = [
-            (journal.with_name(entry["draft"]), journal.with_name(entry["file"]), int(entry["inode"])) for entry in told
+            (journal.with_name(entry["draft"]), journal.with_name(entry["file"]), int(entry["inode"]))
+            for entry in recorded
         ]
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, TypeError, KeyError, RecursionError):
         entries = []
-    known = all(d.name.startswith(PART) and (_is(d, inode) or _is(f, inode)) for d, f, inode in entries)
-    if not entries or not known:
+    own = all(d.name.startswith(PART) and (_is(d, inode) or _is(f, inode)) for d, f, inode in entries)
+    if not entries or not own:
         raise DataError(
             f"{journal.name} in {str(journal.parent)!r} tells of files that are not those it was written about. Remove "
             "it if the directory came from elsewhere; otherwise make the release again after removing it."
@@ -195,10 +196,10 @@ def _entries(journal: Path) -> list[tuple[Path, Path, int]] | None:
 def _is(path: Path, inode: int) -> bool:
     """Whether a plain file is there, and that one."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return False
-    return stat.S_ISREG(found.st_mode) and found.st_ino == inode
+    return stat.S_ISREG(status.st_mode) and status.st_ino == inode
 
 
 def _on_disk(draft: Path, mode: int | None) -> None:

@@ -87,8 +87,8 @@ class Reading:
             "date": pl.Date(),
             "moment": pl.Datetime("us"),
         }
-        found: pl.DataType = types.get(self.kind, pl.String())
-        return found
+        dtype: pl.DataType = types.get(self.kind, pl.String())
+        return dtype
 
     @property
     def native(self) -> bool:
@@ -171,25 +171,25 @@ def readings_of(
     [('a', 'number'), ('zip', 'text')]
     """
     groupings = tuple(g for g in GROUPINGS if g[1] == decimal) if settled else GROUPINGS
-    found = {name: _guess(head[name], decimal, marks, groupings, separator) for name in head.columns}
-    unchecked = {name for name, reading in found.items() if reading.kind != "text"}
+    readings = {name: _guess(head[name], decimal, marks, groupings, separator) for name in head.columns}
+    unchecked = {name for name, reading in readings.items() if reading.kind != "text"}
     # integer -> number -> text: three rounds end it; a fourth is for columns that are empty in the head.
     for _ in range(4):
         if not unchecked:
             break
-        misfits, marked = _misfits(cells, {name: found[name] for name in unchecked}, decimal, marks)
+        misfits, marked = _misfits(cells, {name: readings[name] for name in unchecked}, decimal, marks)
         for name in [n for n in unchecked if marked[n] and not misfits[n]]:
-            found[name] = replace(found[name], marks=marks_in(cells, name, found[name].strip, marks))
+            readings[name] = replace(readings[name], marks=marks_in(cells, name, readings[name].strip, marks))
         unchecked = {name for name in unchecked if misfits[name]}
         for name in unchecked:
-            found[name] = _widened(cells, name, found[name], decimal, marks, groupings, separator)
-        unchecked = {name for name in unchecked if found[name].kind != "text"}
+            readings[name] = _widened(cells, name, readings[name], decimal, marks, groupings, separator)
+        unchecked = {name for name in unchecked if readings[name].kind != "text"}
     for name in unchecked:
-        found[name] = Reading("text")
-    texts = [name for name, reading in found.items() if reading.kind == "text"] if quoted else []
+        readings[name] = Reading("text")
+    texts = [name for name, reading in readings.items() if reading.kind == "text"] if quoted else []
     for name in _with_empty(cells, texts):
-        found[name] = replace(found[name], marks=("",))
-    return {name: replace(r, kind="text") if r.kind == "empty" else r for name, r in found.items()}
+        readings[name] = replace(readings[name], marks=("",))
+    return {name: replace(r, kind="text") if r.kind == "empty" else r for name, r in readings.items()}
 
 
 def expression(name: str, reading: Reading, decimal: str, *, strict: bool = True) -> pl.Expr:
@@ -318,8 +318,8 @@ def _with_empty(cells: pl.LazyFrame, names: list[str]) -> list[str]:
 def marks_in(cells: pl.LazyFrame, name: str, strip: bool, marks: tuple[str, ...]) -> tuple[str, ...]:
     """Return the marks that occur in a column."""
     cell = _cell(name, strip)
-    found = cells.select(cell.filter(cell.is_in(list(marks))).unique()).collect(engine="streaming")
-    return tuple(sorted(found.to_series().to_list()))
+    occurring = cells.select(cell.filter(cell.is_in(list(marks))).unique()).collect(engine="streaming")
+    return tuple(sorted(occurring.to_series().to_list()))
 
 
 def mark_map(readings: Mapping[str, Reading]) -> dict[str, tuple[str, ...]]:

@@ -104,14 +104,14 @@ def described(url: str, tables: Iterable[str]) -> dict[str, list[str]]:
     url = resolved(url)
     default = "main" if url.startswith("duckdb:") else ""
     wanted = {table: [default, *table.casefold().split(".")][-2:] for table in tables}
-    found: dict[tuple[str, str], list[str]] = {}
+    columns: dict[tuple[str, str], list[str]] = {}
     if default:
         query = "SELECT table_schema, table_name, column_name FROM information_schema.columns ORDER BY ordinal_position"
         for schema, name, column in _scan_duckdb(url, query, None).frame.fetchall():
-            found.setdefault((schema.casefold(), name.casefold()), []).append(column)
+            columns.setdefault((schema.casefold(), name.casefold()), []).append(column)
     else:
-        found = _inspected(connected(url, read_only=True), {schema for schema, _ in wanted.values()})
-    return {table: found[schema, name] for table, (schema, name) in wanted.items() if (schema, name) in found}
+        columns = _inspected(connected(url, read_only=True), {schema for schema, _ in wanted.values()})
+    return {table: columns[schema, name] for table, (schema, name) in wanted.items() if (schema, name) in columns}
 
 
 def _inspected(engine: sqlalchemy.Engine, schemas: Iterable[str]) -> dict[tuple[str, str], list[str]]:
@@ -119,19 +119,19 @@ def _inspected(engine: sqlalchemy.Engine, schemas: Iterable[str]) -> dict[tuple[
     import sqlalchemy as sa
     from sqlalchemy.engine.reflection import ObjectKind
 
-    found: dict[tuple[str, str], list[str]] = {}
+    columns: dict[tuple[str, str], list[str]] = {}
     try:
         inspector = sa.inspect(engine)
         real = {name.casefold(): name for name in inspector.get_schema_names()}
         for schema in schemas:
             if not schema or schema in real:
                 every = inspector.get_multi_columns(real.get(schema), kind=ObjectKind.ANY)
-                found |= {(schema, name.casefold()): [c["name"] for c in cs] for (_, name), cs in every.items()}
+                columns |= {(schema, name.casefold()): [c["name"] for c in cs] for (_, name), cs in every.items()}
     except sa.exc.SQLAlchemyError as error:
         raise DataError(f"the database cannot be reached ({_reason(error)}).") from error
     finally:
         engine.dispose()
-    return found
+    return columns
 
 
 def shown(url: str) -> str:
@@ -151,11 +151,11 @@ def _all_of(engine: sqlalchemy.Engine, table: str) -> Any:
     schema, _, name = table.rpartition(".")
     try:
         inspector = sa.inspect(engine)
-        known = [*inspector.get_table_names(schema or None), *inspector.get_view_names(schema or None)]
+        names = [*inspector.get_table_names(schema or None), *inspector.get_view_names(schema or None)]
     except sa.exc.SQLAlchemyError as error:
         raise DataError(f"the database cannot be reached ({_reason(error)}).") from error
-    if name not in known:
-        raise DataError(f"the database has no table {table!r}.{suggestion(name, known)}")
+    if name not in names:
+        raise DataError(f"the database has no table {table!r}.{suggestion(name, names)}")
     return sa.select(sa.text("*")).select_from(sa.table(name, schema=schema or None))
 
 
@@ -247,7 +247,7 @@ def _scan_duckdb(url: str, query: str | None, table: str | None) -> Scan:
             connection = duckdb.connect(str(_existing(path)), read_only=True)
         if query is None:
             relation = connection.table(str(table))
-        elif [one.type for one in connection.extract_statements(query)] != [duckdb.StatementType.SELECT]:
+        elif [statement.type for statement in connection.extract_statements(query)] != [duckdb.StatementType.SELECT]:
             raise DataError("the query does not only read: only a SELECT can be read.")  # in DuckDB's own reading
         else:
             relation = connection.sql(query)

@@ -182,11 +182,11 @@ def _readings(
     if unknown:
         raise DataError(f"csv: no columns {', '.join(sorted(unknown))}. There are: {', '.join(names)}.")
     rest = [name for name in names if name not in asked and name not in dates]
-    found: dict[str, Reading] = {}
+    readings: dict[str, Reading] = {}
     if rest:
         wanted = cells.select(rest)
         head = wanted.head(10_000).collect()
-        found = readings_of(
+        readings = readings_of(
             wanted,
             head,
             dialect.decimal,
@@ -195,11 +195,11 @@ def _readings(
             settled=settled,
             separator=dialect.separator,
         )
-    found |= {
+    readings |= {
         name: Reading("date", marks_in(cells, name, strip=True, marks=marks), strip=True, notation=notation)
         for name, notation in dates.items()
     }
-    return {name: found.get(name, Reading("text")) for name in names}
+    return {name: readings.get(name, Reading("text")) for name in names}
 
 
 def _check_dates(file: Path, cells: pl.LazyFrame, readings: dict[str, Reading]) -> None:

@@ -44,7 +44,7 @@ class Durable:
         url = self._url(where)
         if url.get_backend_name() == "sqlite":
             return Path(str(url.database)).exists()
-        return bool(self._found(url))
+        return bool(self._tables_there(url))
 
     def create(self, where: str | Path) -> None:
         """Make an empty record; a file is readable by its owner only. What is there already is refused."""
@@ -68,7 +68,7 @@ class Durable:
         url = self._url(where)
         if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
             raise InputError(f"there is no {self.noun} {_named(where)}. {self._advice}")
-        lacking = set(self.metadata().tables) - self._found(url)
+        lacking = set(self.metadata().tables) - self._tables_there(url)
         if lacking:
             raise InputError(f"{_named(where)} is no {self.noun}: it lacks the table {min(lacking)}. {self._advice}")
         engine = self._engine(url, reading=reading, patience=patience)
@@ -79,7 +79,7 @@ class Durable:
     def _advice(self) -> str:
         return f"Check the name; a new one is made with '{self.command}'."
 
-    def _found(self, url: URL) -> set[str]:
+    def _tables_there(self, url: URL) -> set[str]:
         """Those of its tables that are there; looked for without the right to write, since it may be another's."""
         import sqlalchemy as sa
 
@@ -135,9 +135,9 @@ class Durable:
 
         @event.listens_for(engine, "handle_error")
         def translate(context: Any) -> None:
-            found = self.unavailable(context.original_exception)
-            if found is not None:
-                raise found
+            refusal = self.unavailable(context.original_exception)
+            if refusal is not None:
+                raise refusal
             if context.is_disconnect:
                 raise Unavailable(f"the server of the {self.noun} does not answer. Try again later.")
 

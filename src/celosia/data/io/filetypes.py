@@ -64,32 +64,32 @@ def type_of(path: str | Path, name: str | None = None) -> FileType:
     for kind in _TYPES.values():
         if lowered.endswith(kind.suffixes):
             return kind
-    known = sorted(suffix for kind in _TYPES.values() for suffix in kind.suffixes)
+    suffixes = sorted(suffix for kind in _TYPES.values() for suffix in kind.suffixes)
     suffix = Path(path).suffix or "no suffix"
     raise UnknownName(
-        f"{Path(path).name!r}: no file type for {suffix}. Known are {', '.join(known)}; or say type='csv'."
+        f"{Path(path).name!r}: no file type for {suffix}. Known are {', '.join(suffixes)}; or say type='csv'."
     )
 
 
 def check_options(kind: str, call: Callable[..., Any], options: dict[str, Any], skip: int) -> None:
     """Raise when ``call`` does not take one of the options; ``skip`` positional arguments are not options."""
-    known = list(inspect.signature(call).parameters)[skip:]
+    parameters = list(inspect.signature(call).parameters)[skip:]
     for name in options:
-        if name not in known:
-            hint = suggestion(name, known) if known else " It takes none."
+        if name not in parameters:
+            hint = suggestion(name, parameters) if parameters else " It takes none."
             raise ParameterError(f"{kind}: no option {name!r}.{hint}")
 
 
 def existing(path: str | Path) -> Path:
     """Return the path of a file that is there."""
-    found = Path(path)
-    if found.is_dir():
-        raise DataError(f"{str(found)!r} is a directory, not a file.")
-    if not found.exists():
-        near = [p.name for p in found.parent.iterdir()] if found.parent.is_dir() else []
-        hint = suggestion(found.name, near) if near else ""
-        raise DataError(f"no file {str(found)!r}.{hint if 'mean' in hint else ' Check the path.'}")
-    return found
+    file = Path(path)
+    if file.is_dir():
+        raise DataError(f"{str(file)!r} is a directory, not a file.")
+    if not file.exists():
+        near = [p.name for p in file.parent.iterdir()] if file.parent.is_dir() else []
+        hint = suggestion(file.name, near) if near else ""
+        raise DataError(f"no file {str(file)!r}.{hint if 'mean' in hint else ' Check the path.'}")
+    return file
 
 
 def materialised(frame: Any) -> pl.DataFrame:

@@ -23,13 +23,13 @@ def scan(path: str | Path, *, columns: Sequence[str] | None = None) -> Scan:
     try:
         frame = pl.scan_parquet(file)
         if columns is not None:
-            frame = frame.select(_known(columns, frame.collect_schema().names()))
+            frame = frame.select(_existing(columns, frame.collect_schema().names()))
         return check_dates(Scan(flat(frame, file.name), FileFacts("parquet", source=file), str(file)))
     except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
         raise DataError(f"{file.name} is not a Parquet file, or a damaged one.") from error
 
 
-def _known(columns: Sequence[str], names: Sequence[str]) -> list[str]:
+def _existing(columns: Sequence[str], names: Sequence[str]) -> list[str]:
     for column in columns:
         if column not in names:
             raise UnknownName.of("column", column, names)

@@ -36,18 +36,18 @@ def scan(path: str | Path, *, sheet: str | None = None) -> Scan:
     if not rows:
         said = json.loads(head)["refused"] if head else "it is damaged, or its cells are too far apart for the memory."
         raise DataError(f"{file.name}: {said}")
-    told = json.loads(head)
-    name, frame = told["sheet"], pl.read_ipc(rows)
-    if frame.width == 0 or not told["titles"]:
+    facts = json.loads(head)
+    name, frame = facts["sheet"], pl.read_ipc(rows)
+    if frame.width == 0 or not facts["titles"]:
         raise DataError(f"{file.name}: sheet {name!r} is empty.")
     if frame.height == 0:
         raise DataError(f"{file.name}: sheet {name!r} has a header of {frame.width} columns but no records.")
-    titles = [title for title in told["titles"] if title is not None]
+    titles = [title for title in facts["titles"] if title is not None]
     twice = [f"{title!r} ({count} times)" for title, count in Counter(titles).items() if count > 1]
     if twice:
         raise DataError(f"{file.name}: column names must differ; repeated: {', '.join(twice)}. Rename them.")
-    facts = FileFacts("ods" if file.suffix.lower() == ".ods" else "excel", source=file, sheet=name)
-    return Scan(_tidied(frame).lazy(), facts, f"{file} ({name})" if sheet else str(file))
+    file_facts = FileFacts("ods" if file.suffix.lower() == ".ods" else "excel", source=file, sheet=name)
+    return Scan(_tidied(frame).lazy(), file_facts, f"{file} ({name})" if sheet else str(file))
 
 
 def hand_over(path: str, wanted: str) -> None:
@@ -55,10 +55,10 @@ def hand_over(path: str, wanted: str) -> None:
     limit_memory()
     with os.fdopen(own_output(), "wb") as answer:
         try:
-            told, rows = _read(path, json.loads(wanted))
+            facts, rows = _read(path, json.loads(wanted))
         except DataError as error:
-            told, rows = {"refused": str(error)}, b""
-        answer.write(json.dumps(told).encode() + b"\n" + rows)
+            facts, rows = {"refused": str(error)}, b""
+        answer.write(json.dumps(facts).encode() + b"\n" + rows)
 
 
 def _read(path: str, sheet: str | None) -> tuple[dict[str, Any], bytes]:

@@ -61,12 +61,12 @@ def _parsed(query: str, dialect: str) -> Any:
         from sqlglot.errors import SqlglotError
     except ImportError as error:
         raise MissingExtra.of("reading databases", "db") from error
-    known = dialect if dialect in sqlglot.Dialect.classes else None
+    spoken = dialect if dialect in sqlglot.Dialect.classes else None
     try:
         with silence():
-            found = [tree for tree in sqlglot.parse(query, read=known) if tree is not None]
+            statements = [tree for tree in sqlglot.parse(query, read=spoken) if tree is not None]
     except (SqlglotError, RecursionError, ValueError):
         raise DataError("the query cannot be read (syntax error): write one SELECT statement.") from None
-    if len(found) != 1:
-        raise DataError(f"the query has {len(found)} statements: only a SELECT on its own can be read.")
-    return found[0]
+    if len(statements) != 1:
+        raise DataError(f"the query has {len(statements)} statements: only a SELECT on its own can be read.")
+    return statements[0]

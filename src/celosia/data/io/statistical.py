@@ -148,14 +148,14 @@ def _code(code: Any) -> float | str:
 
 def _missing(meta: Any) -> dict[str, tuple[MissingCode, ...]]:
     """Return the missing codes that a file declares."""
-    found = {
+    missing = {
         name: tuple(MissingCode(_code_or_end(r["lo"]), _code_or_end(r["hi"])) for r in ranges)
         for name, ranges in meta.missing_ranges.items()
     }
     for name, tags in meta.missing_user_values.items():
         codes = [tag.lower() for tag in tags]
-        found[name] = tuple(MissingCode(_code(tag), _code(tag), tag) for tag in codes if tag in TAGS)
-    return found
+        missing[name] = tuple(MissingCode(_code(tag), _code(tag), tag) for tag in codes if tag in TAGS)
+    return missing
 
 
 def _code_or_end(end: Any) -> float | str:

@@ -97,14 +97,14 @@ def damaged_columns(path: Path, separator: str, names: tuple[str, ...]) -> dict[
         truncate_ragged_lines=True,
         new_columns=list(names),
     )
-    found = {}
+    damaged = {}
     for name in frame.columns:
         high = frame[name].drop_nulls()
         high = high.filter(high.str.contains(r"[^\x00-\x7F]"))
         bad = sum(1 for cell in high.to_list() if not _valid(cell))
         if bad:
-            found[name] = bad
-    return found
+            damaged[name] = bad
+    return damaged
 
 
 class _Tally:

@@ -34,6 +34,20 @@ def shares(start: Ints, count: Ints) -> Floats:
     return np.asarray(count / np.repeat(class_sums(start, count), np.diff(start)), dtype=np.float64)
 
 
+def value_gaps(numbers: Floats) -> Floats:
+    """Step from each value to the next as a share of the range; a missing value lies one mean gap above the largest.
+
+    >>> value_gaps(np.array([0.0, 1, 4])).tolist(), value_gaps(np.array([0.0, 1, 4, np.nan])).tolist()
+    ([0.25, 0.75], [0.25, 0.75, 0.5])
+    """
+    filled = numbers[~np.isnan(numbers)]
+    width = float(filled[-1] - filled[0]) if len(filled) > 1 else 1.0
+    gaps = np.diff(filled) / width
+    if len(filled) < len(numbers):
+        gaps = np.append(gaps, 1.0 / max(len(filled) - 1, 1))
+    return np.asarray(gaps, dtype=np.float64)
+
+
 def equal_distance(start: Ints, value: NDArray[np.int32], count: Ints, q: Floats) -> Floats:
     r"""Earth mover's distance when all values are equally far from each other: the variational distance.
 

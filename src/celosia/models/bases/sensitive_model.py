@@ -27,9 +27,9 @@ class _SensitiveModel(Model):
 
     def scores(self, classes: ClassCounts) -> NDArray[np.float64]:
         """The value of each class, the worst over the columns."""
-        found = [self.column_scores(counts) for counts in self.counted(classes)]
+        by_column = [self.column_scores(counts) for counts in self.counted(classes)]
         worst = np.minimum if self.direction == "at least" else np.maximum
-        return np.asarray(worst.reduce(found), dtype=np.float64)
+        return np.asarray(worst.reduce(by_column), dtype=np.float64)
 
     def counted(self, classes: ClassCounts) -> list[ValueCounts]:
         """The counts of the columns that this model looks at."""

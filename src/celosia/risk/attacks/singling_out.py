@@ -79,7 +79,7 @@ class SinglingOut(Attack):
             cut = [table.take(some_persons(table.person, size, rng)) for table in (people, *control)]
             predicates = self._predicates(release)
             number = max(len(predicates), 100)
-            guesses = random_predicates(release.known.numbers, release.known.codes, self.size, number, rng)
+            guesses = random_predicates(release.cells.numbers, release.cells.codes, self.size, number, rng)
             baseline = float(np.mean([cut[0].alone(guess).any() for guess in guesses]))
             successes = [int(sum(table.alone(predicate).any() for predicate in predicates)) for table in cut]
             if len(cut) == 1:
@@ -93,7 +93,7 @@ class SinglingOut(Attack):
 
         rng = np.random.default_rng([self.seed, 0])
         return singling_predicates(
-            release.known.numbers, release.known.codes, self.size, self.attacks, rng, release.person
+            release.cells.numbers, release.cells.codes, self.size, self.attacks, rng, release.person
         )
 
     def _encoded(self, original: Table, protected: Table) -> list[People]:
@@ -111,15 +111,15 @@ class SinglingOut(Attack):
 class People(NamedTuple):
     """What predicates can ask about the records of a table, and whose they are."""
 
-    known: Encoded
+    cells: Encoded
     person: NDArray[np.int64]
 
     def take(self, rows: NDArray[np.int64]) -> People:
         """Some of the records."""
-        return People(self.known.take(rows), self.person[rows])
+        return People(self.cells.take(rows), self.person[rows])
 
     def alone(self, predicate: Any) -> NDArray[np.bool_]:
         """The records that a predicate selects when they are one person's; none otherwise."""
         from celosia.mathematics.disclosure.synthetic_attacks import singled_out
 
-        return singled_out(predicate, self.known.numbers, self.known.codes, self.person)
+        return singled_out(predicate, self.cells.numbers, self.cells.codes, self.person)

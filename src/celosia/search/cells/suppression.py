@@ -132,10 +132,10 @@ def blank_cells(
 
 def joined(parts: Sequence[Ints], blankings: Sequence[Blanking]) -> Blanking:
     """The answers for parts of the records that are not compared with each other, as one."""
-    cells = np.concatenate([one.cells for one in blankings])
+    cells = np.concatenate([blanking.cells for blanking in blankings])
     back = np.argsort(np.concatenate(parts), kind="stable")
-    cost, bound = sum(one.cost for one in blankings), sum(one.bound for one in blankings)
-    return Blanking(cells[back], cost, bound, all(one.optimal for one in blankings))
+    cost, bound = sum(blanking.cost for blanking in blankings), sum(blanking.bound for blanking in blankings)
+    return Blanking(cells[back], cost, bound, all(blanking.optimal for blanking in blankings))
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ def with_aggregates(objective: ColumnObjective, domain: Domain, columns: Mapping
     extra = objective.extra
     if extra is not None:
         extra = tuple(
-            tuple(np.zeros_like(one) for one in by_level) if j in columns else by_level
+            tuple(np.zeros_like(cost) for cost in by_level) if j in columns else by_level
             for j, by_level in enumerate(extra)
         )
     cheap = replace(objective, base=base, extra=extra)

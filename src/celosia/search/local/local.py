@@ -172,12 +172,12 @@ class LocalSearch:
         hidden = place < 0
         placed = np.flatnonzero(~hidden)
         hidden[placed] = self._bare(placed, levels[place[placed]])
-        told = bool((~hidden & (self.records > 0)).any()) or bool((place[self.records > 0] < 0).any())
-        if not told:
+        some_kept = bool((~hidden & (self.records > 0)).any()) or bool((place[self.records > 0] < 0).any())
+        if not some_kept:
             hidden[:] = False
         suppressed = int(self.records[hidden].sum())
         loss = self._mean(self._row_loss(levels, place))
-        return LocalResult(levels, place, hidden, not told, loss, suppressed, nodes, self.finished)
+        return LocalResult(levels, place, hidden, not some_kept, loss, suppressed, nodes, self.finished)
 
     def _greedy(self) -> tuple[NDArray[np.int8], NDArray[np.int64], int]:
         tables = self.checker.tables

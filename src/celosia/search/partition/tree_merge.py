@@ -60,8 +60,8 @@ def _families(row: Ints, classes: Sequence[Class]) -> list[list[Class]]:
     own.
     """
     by_node: dict[int, list[Class]] = {}
-    for one in classes:
-        by_node.setdefault(int(row[one.leaves[0]]), []).append(one)
+    for class_ in classes:
+        by_node.setdefault(int(row[class_.leaves[0]]), []).append(class_)
     return list(by_node.values())
 
 
@@ -91,11 +91,11 @@ def _short_together(family: list[Class], level: int, fits: Callable[[tuple[int, 
     """Join classes that are too small with each other, in order, until each union is large enough."""
     joined: list[Class] = []
     now: Class | None = None
-    for one in family:
-        if fits(one.leaves):
-            joined.append(one)
+    for class_ in family:
+        if fits(class_.leaves):
+            joined.append(class_)
             continue
-        now = one if now is None else Class(tuple(sorted(now.leaves + one.leaves)), level)
+        now = class_ if now is None else Class(tuple(sorted(now.leaves + class_.leaves)), level)
         if fits(now.leaves):
             joined.append(now)
             now = None
