@@ -52,12 +52,12 @@ def init(
         text = policy_text(suggestions, where, options=seen.options, notes=seen.notes)
         draft.write_text(text, encoding="utf-8")
     if json:
-        print_json({"policy": str(out), **_plain(suggestions), "notes": seen.notes})
+        print_json({"policy": str(out), **_as_data(suggestions), "notes": seen.notes})
     else:
         _print(suggestions, seen.notes, out)
 
 
-def _plain(suggestions: Sequence[ColumnSuggestion]) -> dict[str, Any]:
+def _as_data(suggestions: Sequence[ColumnSuggestion]) -> dict[str, Any]:
     """The suggestions as plain data."""
     from celosia.proposals import lattice_nodes
 

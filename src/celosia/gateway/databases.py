@@ -180,7 +180,7 @@ class Sqlite(Database):
             connection.execute("PRAGMA query_only = ON")
             connection.execute("PRAGMA case_sensitive_like = ON")  # as in the other engines
             connection.execute("PRAGMA trusted_schema = OFF")
-            connection.text_factory = _text
+            connection.text_factory = _decoded
             self._local.connection = connection
         return self._local.connection
 
@@ -204,7 +204,7 @@ class Sqlite(Database):
             self._local.connection.close()
 
 
-def _text(raw: bytes) -> str | None:
+def _decoded(raw: bytes) -> str | None:
     """A text of SQLite, which may hold any bytes; what is no text counts as missing."""
     try:
         return raw.decode()
@@ -344,10 +344,10 @@ def plain(values: Iterable[Any]) -> tuple[Any, ...]:
     >>> plain([Decimal(3), 3.0, "a", True])
     (3, 3, 'a', True)
     """
-    return tuple(_plain(value) for value in values)
+    return tuple(_plain_value(value) for value in values)
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int):
         return value
     if hasattr(value, "isoformat"):

@@ -73,11 +73,11 @@ class Explanation:
 
 def explain(plan: Plan, noising: Noising, cost: Cost, cells: int | None, sql: tuple[str, ...]) -> Explanation:
     """Describe each number of a plan."""
-    numbers = tuple(_number(share, noising, plan, cells) for share in noising.shares)
+    numbers = tuple(_account(share, noising, plan, cells) for share in noising.shares)
     return Explanation(cost, plan.neighbours, plan.rows, cells, noising.threshold, numbers, sql, noising)
 
 
-def _number(share: Share, noising: Noising, plan: Plan, cells: int | None) -> dict[str, Any]:
+def _account(share: Share, noising: Noising, plan: Plan, cells: int | None) -> dict[str, Any]:
     number, loss = share.number, share.allotted.loss
     account: dict[str, Any] = {"name": _NAMES[number.kind], "share": loss, "sensitivity": share.sensitivity.l1}
     if number.kind == "quantile":

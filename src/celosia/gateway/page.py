@@ -72,7 +72,7 @@ def loss_name(gateway: Gateway) -> str:
 def price(gateway: Gateway, cost: str, delta: str) -> dict[str, float]:
     """What a question may cost, as it was typed."""
     name = loss_name(gateway)
-    return {name: _number(cost, name), "delta": _number(delta or "0", "delta")}
+    return {name: _typed_number(cost, name), "delta": _typed_number(delta or "0", "delta")}
 
 
 class Page:
@@ -147,7 +147,7 @@ def _template() -> Any:
     )
 
 
-def _number(text: str, name: str) -> float:
+def _typed_number(text: str, name: str) -> float:
     """A number as people write it; ``float`` would take ``1_0`` and digits of other scripts as well."""
     if not re.fullmatch(r"[0-9.]+([eE][-+]?[0-9]+)?", text.strip()) or text.count(".") > 1:
         raise InputError(f"{name} must be a number above 0, such as 0.1.")

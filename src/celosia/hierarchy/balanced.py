@@ -40,7 +40,7 @@ class Balanced(Hierarchy):
         """The groups follow the frequencies."""
         return True
 
-    def _domain(self, values: pl.Series, counts: pl.Series) -> Levels:
+    def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:
         import polars as pl
 
         x = values.cast(pl.Float64, strict=False)

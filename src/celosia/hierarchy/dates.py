@@ -41,7 +41,7 @@ class Dates(Hierarchy):
             raise ValueError(f"the units must go from fine to coarse: {', '.join(_ORDER)}.")
         return units
 
-    def _domain(self, values: pl.Series, counts: pl.Series) -> Levels:  # noqa: ARG002
+    def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:  # noqa: ARG002
         import polars as pl
 
         text = pl.col("v")

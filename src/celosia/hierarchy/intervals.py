@@ -86,7 +86,7 @@ class Intervals(Hierarchy):
         given = {"bins": None, "quantiles": None, "bottom": None, "top": None, "breaks": tuple(breaks.tolist())}
         return self.model_copy(update=given)
 
-    def _domain(self, values: pl.Series, counts: pl.Series) -> Levels:
+    def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:
         import polars as pl
 
         x = values.cast(pl.Float64, strict=False)

@@ -48,7 +48,7 @@ class LevelTable(Hierarchy):
             raise ValueError("levels: give either path or rows.")
         return self
 
-    def _domain(self, values: pl.Series, counts: pl.Series) -> Levels:  # noqa: ARG002
+    def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:  # noqa: ARG002
         if self.path is None:
             return _from_rows(self.rows)
         try:

@@ -44,7 +44,7 @@ class Order(Hierarchy):
     def _flat(self) -> tuple[str, ...]:
         return self.order or tuple(name for group in self.groups for name in group)
 
-    def _domain(self, values: pl.Series, counts: pl.Series) -> Levels:  # noqa: ARG002
+    def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:  # noqa: ARG002
         columns: list[list[str]] = []
         merged = self.groups or _merge([(name,) for name in self.order], self.factor)
         while len(merged) > 1 and (self.count is None or len(columns) < self.count):

@@ -39,7 +39,7 @@ class Hierarchy(catalogue.Part):
             .group_by("raw", maintain_order=True)
             .agg(pl.col("count").sum())
         )
-        domain = self._domain(distinct["raw"], distinct["count"])
+        domain = self._domain_levels(distinct["raw"], distinct["count"])
         return domain.restrict(wanted.to_list(), self.fallback, column)
 
     def from_data(self) -> bool:
@@ -57,7 +57,7 @@ class Hierarchy(catalogue.Part):
         rows = tuple(row for row in zip(*columns, strict=True) if row[0] is not None)
         return LevelTable(rows=rows, fallback=self.fallback) if rows else self
 
-    def _domain(self, values: pl.Series, counts: pl.Series) -> Levels:
+    def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:
         """Level table of everything the hierarchy covers, at least of those of the given values that it can."""
         raise NotImplementedError
 

@@ -38,7 +38,7 @@ class Prefixes(Hierarchy):
             raise ValueError("prefixes: masked must be increasing numbers of at least 1.")
         return self
 
-    def _domain(self, values: pl.Series, counts: pl.Series) -> Levels:  # noqa: ARG002
+    def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:  # noqa: ARG002
         import polars as pl
 
         longest = int(values.str.len_chars().max() or 1)  # type: ignore[arg-type]

@@ -45,7 +45,7 @@ class Priority(Hierarchy):
         """The groups follow the frequencies."""
         return True
 
-    def _domain(self, values: pl.Series, counts: pl.Series) -> Levels:
+    def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:
         texts = values.to_list()
         place = {value: at for at, value in enumerate(self.order)}
         named = np.array([place.get(value, len(place)) for value in texts], dtype=np.int64)

@@ -38,7 +38,7 @@ class Tree(Hierarchy):
             raise ValueError(f"{len(leaves) - len(set(leaves))} leaf name(s) stand in two places of the tree.")
         return tree
 
-    def _domain(self, values: pl.Series, counts: pl.Series) -> Levels:  # noqa: ARG002
+    def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:  # noqa: ARG002
         paths = list(_paths(self.tree))
         height = max(len(path) for path in paths)
         full = [[path[0]] * (height - len(path)) + path for path in paths]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from celosia.data.schema import Kind
+from celosia.hierarchy.cells import number
 from celosia.proposals.content import Content
 from celosia.proposals.notation import means_missing
 
@@ -66,7 +67,7 @@ def untidy(content: Content, kind: Kind) -> tuple[Untidiness, ...]:
     counts = dict(zip(content.values, content.counts, strict=False))
     codes = _missing(content, counts)
     if codes:
-        cells = sum(count for value, count in counts.items() if value in codes or _number(value) in codes)
+        cells = sum(count for value, count in counts.items() if value in codes or number(value) in codes)
         listed = ", ".join(map(str, codes))
         proposals.append(
             Untidiness(content.name, "missing", f"{listed} in {_cells(cells)}: it may mean missing", cells, codes)
@@ -96,13 +97,6 @@ def _missing(content: Content, counts: dict[str, int]) -> tuple[str | int, ...]:
         # ND and NC are states where the other values are two letters as well
         return tuple(code for code in codes if len(code) > 2 or median(others) > 2 or not code.isalpha())
     return _numbers(counts, whole=content.whole) if content.low is not None else ()
-
-
-def _number(value: str) -> float | None:
-    try:
-        return float(value)
-    except ValueError:
-        return None
 
 
 def _numbers(counts: dict[str, int], *, whole: bool) -> tuple[int, ...]:
@@ -149,7 +143,7 @@ def _same(counts: dict[str, int], codes: tuple[str | int, ...]) -> dict[str, str
         return {}
     groups: dict[str, list[str]] = {}
     for value in tally:
-        groups.setdefault(_plain(value), []).append(value)
+        groups.setdefault(_folded(value), []).append(value)
     heads = {key: max(values, key=lambda v: tally[v]) for key, values in groups.items()}
     target = {key: _longer(key, list(heads)) or key for key in heads}
     mapping = {value: heads[target[key]] for key, values in groups.items() for value in values}
@@ -174,7 +168,7 @@ def _longer(key: str, keys: list[str]) -> str | None:
     return words[0] if len(words) == 1 else None
 
 
-def _plain(text: str) -> str:
+def _folded(text: str) -> str:
     """Return a text without accents, case and superfluous blanks."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     return " ".join(plain.casefold().split())

@@ -178,7 +178,7 @@ def _fetched(engine: sqlalchemy.Engine, query: Any) -> pl.DataFrame:
         raise DataError(f"the database refused the query ({_reason(error)}).") from error
     if not parts:
         raise DataError("the query has no records.")
-    return _plain(_joined(parts))
+    return _tabular(_joined(parts))
 
 
 def _frame(names: list[str], rows: Any) -> pl.DataFrame:
@@ -209,7 +209,7 @@ def _joined(parts: list[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat([p.with_columns(pl.col(texts).cast(pl.String)) for p in parts], how="vertical_relaxed")
 
 
-def _plain(frame: pl.DataFrame) -> pl.DataFrame:
+def _tabular(frame: pl.DataFrame) -> pl.DataFrame:
     """Turn decimals into numbers, and what has no table form (arrays, documents) into an error."""
     import polars as pl
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from celosia.hierarchy.cells import number
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -32,18 +34,18 @@ def relabelled(
 
     if column.dtype.is_numeric() or any(isinstance(code, str) for code in labels):
         return column, _occurring(labels, column, missing)
-    old = {_text(code): code for code in labels}
+    old = {_code_text(code): code for code in labels}
     numbers = [float(code) for code in labels]
     texts = sorted(column.drop_nulls().cast(pl.String).unique().to_list(), key=_natural)
     updated: Labels = dict(labels)
     codes: dict[str, float] = {}
-    fresh = int(max([*numbers, *(x for t in texts if (x := _number(t)) is not None), 0]))
+    fresh = int(max([*numbers, *(x for t in texts if (x := number(t)) is not None), 0]))
     for text in texts:
-        number = _number(text)
+        value = number(text)
         if text in old:
             codes[text] = float(old[text])
-        elif number is not None:
-            codes[text] = number  # a code without a label, as it was
+        elif value is not None:
+            codes[text] = value  # a code without a label, as it was
         else:
             fresh += 1
             codes[text] = fresh
@@ -74,20 +76,12 @@ def _label(text: str, old: Mapping[str, Any], labels: Mapping[Any, str]) -> str:
     return text
 
 
-def _text(code: float | str) -> str:
+def _code_text(code: float | str) -> str:
     """Write a code as a recoded column would."""
     return str(int(code)) if isinstance(code, float) and code.is_integer() else str(code)
 
 
-def _number(text: str) -> float | None:
-    """Return the number a text is, if it is one."""
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
 def _natural(text: str) -> tuple[bool, float, str]:
     """Sort numbers by value, then texts, then what is suppressed."""
-    number = _number(text)
-    return (number is None, number or 0.0, "~" if text == "*" else text)
+    value = number(text)
+    return (value is None, value or 0.0, "~" if text == "*" else text)

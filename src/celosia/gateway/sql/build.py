@@ -68,7 +68,7 @@ class _Builder:
         if domains is None:
             if any(number.kind == "quantile" for number in self._numbers):
                 raise Refused("a quantile is answered in groups whose keys are declared (categories or bounds).")
-            self._number(Number("persons" if person and truncated else "rows"))
+            self._index_of(Number("persons" if person and truncated else "rows"))
         for sql in [condition, *(key.sql for _, key in self._keys), *(x.value.sql for x in self._numbers if x.value)]:
             _shallow(sql)
         return Plan(
@@ -111,7 +111,7 @@ class _Builder:
                 raise Refused(
                     "GROUP BY a number that is not whole would make a group of each value. Use FLOOR(x / 10) * 10."
                 )
-            self._keys.append((_text(node), value))
+            self._keys.append((_spelling(node), value))
 
     def _by_position(self, node: Any) -> Any:
         place = whole_number(node, "GROUP BY")
@@ -196,7 +196,7 @@ class _Builder:
     def _after(self, node: Any) -> a.After:
         node = _bare(node)
         for index, (written, _) in enumerate(self._keys):
-            if _text(node) == written:
+            if _spelling(node) == written:
                 return a.After("key", (), (index,))
         key = node.key
         if key in _AGGREGATES:
@@ -296,40 +296,40 @@ class _Builder:
         if inner is None:
             raise Refused("COUNT counts rows, COUNT(*), or the known values of a column.")
         if inner.key == "star" or (inner.key == "literal"):
-            return a.number(self._number(Number("rows")))
+            return a.number(self._index_of(Number("rows")))
         if inner.key != "distinct":
-            return a.number(self._number(Number("present", self._rows.compile(_bare(inner)))))
+            return a.number(self._index_of(Number("present", self._rows.compile(_bare(inner)))))
         only(inner, "expressions")
         if len(inner.expressions) != 1:
             raise Refused("COUNT(DISTINCT …) is answered for one column.")
         counted = _bare(inner.expressions[0])
         if self._scope.is_person(counted):
-            return a.number(self._number(Number("persons")))
-        return a.number(self._number(Number("distinct", self._rows.compile(counted))))
+            return a.number(self._index_of(Number("persons")))
+        return a.number(self._index_of(Number("distinct", self._rows.compile(counted))))
 
     def _sum(self, value: Value) -> a.After:
         number = sum_of(value, centred=False)
-        return a.After("scale", (a.number(self._number(number)),), (number.unit, 0.0))
+        return a.After("scale", (a.number(self._index_of(number)),), (number.unit, 0.0))
 
     def _mean(self, value: Value) -> a.After:
         number = sum_of(value, centred=True)
-        counted = a.number(self._number(Number("present", value)))
-        total = a.number(self._number(number))
+        counted = a.number(self._index_of(Number("present", value)))
+        total = a.number(self._index_of(number))
         return a.After("mean", (total, counted), (number.centre, number.unit, value.low, value.high))
 
     def _spread(self, value: Value, sample: bool, root: bool) -> a.After:
         number = sum_of(value, centred=True)
         squares = square_of(value, number.centre)
-        indices = [self._number(x) for x in (squares, number, Number("present", value))]
+        indices = [self._index_of(x) for x in (squares, number, Number("present", value))]
         # no distribution on [low, high] has a larger variance than half its mass at each end
         most = (value.high - value.low) ** 2 / 4 * (2.0 if sample else 1.0)
         variance = a.After("spread", tuple(a.number(i) for i in indices), (number.unit, squares.unit, most, sample))
         return a.After("sqrt", (variance,)) if root else variance
 
     def _quantile(self, value: Value, rank: float) -> a.After:
-        return a.number(self._number(quantile_of(value, rank)))
+        return a.number(self._index_of(quantile_of(value, rank)))
 
-    def _number(self, number: Number) -> int:
+    def _index_of(self, number: Number) -> int:
         for index, asked in enumerate(self._numbers):
             if asked.key() == number.key():
                 return index
@@ -363,7 +363,7 @@ def _bare(node: Any) -> Any:
     return node
 
 
-def _text(node: Any) -> str:
+def _spelling(node: Any) -> str:
     """One spelling of an expression, to find a key again."""
     return str(_bare(node).sql(dialect="postgres", comments=False, normalize=True)).lower()
 

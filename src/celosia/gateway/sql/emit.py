@@ -31,9 +31,9 @@ def domain(plan: Plan, dialect: Dialect) -> str:
     tables = []
     for inner, values in plan.domains:
         listed = ", ".join(f"({_constant(value, dialect)})" for value in (*values, None))
-        tables.append(f"{_plain(inner)}_d({inner}) AS (VALUES {listed})")
+        tables.append(f"{_unquoted(inner)}_d({inner}) AS (VALUES {listed})")
     keys = ", ".join(f"{key.sql} AS g{i}" for i, key in enumerate(plan.keys))
-    crossed = " CROSS JOIN ".join(f"{_plain(inner)}_d" for inner, _ in plan.domains)
+    crossed = " CROSS JOIN ".join(f"{_unquoted(inner)}_d" for inner, _ in plan.domains)
     complete = " AND ".join(f"g{i} IS NOT NULL" for i in range(len(plan.keys)))
     listed = ", ".join(f"g{i}" for i in range(len(plan.keys)))
     inside = f"SELECT {keys}" + (f" FROM {crossed}" if plan.domains else "")  # noqa: S608
@@ -133,7 +133,7 @@ def _constant(value: object, dialect: Dialect) -> str:
     return literal(str(value))
 
 
-def _plain(inner: str) -> str:
+def _unquoted(inner: str) -> str:
     return inner.strip('"')
 
 

@@ -61,11 +61,11 @@ def _tokens(text: str) -> list[Any]:
         run = run + 1 if token.token_type in (TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE) else 0
         if depth > DEEPEST or run > DEEPEST:
             raise Refused(f"the question is nested deeper than {DEEPEST} levels. Ask a flatter one.")
-    _plain(tokens)
+    _refuse_doubling(tokens)
     return list(tokens)
 
 
-def _plain(tokens: list[Any]) -> None:
+def _refuse_doubling(tokens: list[Any]) -> None:
     """Refuse what the parser tries in two ways at each level, so that its work would double with each."""
     from sqlglot import Dialect
     from sqlglot.tokenizer_core import TokenType

@@ -29,12 +29,12 @@ def column(physical: str, facts: ColumnFacts, inner: str, dialect: Dialect) -> t
     if facts.type == "date":
         return _date(physical, dialect), replace(value, type="date")
     if facts.type == "text":
-        read = _text(physical, dialect)
+        read = _read_text(physical, dialect)
         if facts.categories is not None:
             listed = ", ".join(literal(str(category)) for category in facts.categories)
             read = f"CASE WHEN {read} IN ({listed}) THEN {read} END"
         return read, replace(value, type="text")
-    return _number(physical, facts, value, dialect)
+    return _read_number(physical, facts, value, dialect)
 
 
 def joinable(physical: str, facts: ColumnFacts, dialect: Dialect) -> str:
@@ -70,7 +70,7 @@ def _date(physical: str, dialect: Dialect) -> str:
     return f"CASE WHEN {physical} >= '{FIRST_DAY}' AND {physical} < '10000-01-01' THEN {read} END"
 
 
-def _text(physical: str, dialect: Dialect) -> str:
+def _read_text(physical: str, dialect: Dialect) -> str:
     """Texts compared letter by letter: where a collation takes two for one, a row could decide how both are shown."""
     if dialect == "sqlite":
         return f"CASE WHEN TYPEOF({physical}) <> 'blob' THEN SUBSTR(CAST({physical} AS TEXT), 1, {LONGEST_TEXT}) END"
@@ -79,7 +79,7 @@ def _text(physical: str, dialect: Dialect) -> str:
     return f'LEFT(CAST({physical} AS TEXT) COLLATE "default", {LONGEST_TEXT})'
 
 
-def _number(physical: str, facts: ColumnFacts, value: Value, dialect: Dialect) -> tuple[str, Value]:
+def _read_number(physical: str, facts: ColumnFacts, value: Value, dialect: Dialect) -> tuple[str, Value]:
     whole = facts.type == "integer"
     target = WHOLE[dialect] if whole else DOUBLE[dialect]
     # What is compared with the bounds: neither a decimal nor an unsigned number of DuckDB compares with all others, and

@@ -63,10 +63,10 @@ Write them from left to right, for example '(2;3;5)'.
             raise _unreadable(text)
         for before, after in pairwise(points):
             if after < before:
-                ordered = ";".join(_number(p) for p in sorted(points))
+                ordered = ";".join(_digits(p) for p in sorted(points))
                 raise ParameterError(
-                    f"fuzzy set {literal!r}: the points must not decrease, got {_number(after)} after "
-                    f"{_number(before)}. Write them from left to right, for example '({ordered})'."
+                    f"fuzzy set {literal!r}: the points must not decrease, got {_digits(after)} after "
+                    f"{_digits(before)}. Write them from left to right, for example '({ordered})'."
                 )
         if len(points) == 4:
             a, b, c, d = points
@@ -177,7 +177,7 @@ class Trapezoid(FuzzySet):
 
     def __str__(self) -> str:
         """The literal that reads as this set."""
-        a, b, c, d = (_number(p) for p in (self.a, self.b, self.c, self.d))
+        a, b, c, d = (_digits(p) for p in (self.a, self.b, self.c, self.d))
         if self.b == -math.inf:
             return f"(-inf;{c};{d})" if self.c < math.inf else "(-inf;-inf;inf;inf)"
         if self.c == math.inf:
@@ -253,7 +253,7 @@ class Composed(FuzzySet):
         return np.asarray(self.operation(*(operand(x) for operand in self.operands)))
 
 
-def _number(value: float) -> str:
+def _digits(value: float) -> str:
     return f"{value:.12g}"
 
 

@@ -73,29 +73,29 @@ class _Coding(Method):
 
         dtype = table.polars_types()[name]
         if dtype.is_numeric():
-            limit = self._number(self.value) if self.value is not None else self._quantile(table, name)
-            replacement = limit if self.replacement is None else self._number(self.replacement)
+            limit = self._numeric_limit(self.value) if self.value is not None else self._quantile(table, name)
+            replacement = limit if self.replacement is None else self._numeric_limit(self.replacement)
             if dtype.is_integer() and float(replacement).is_integer():
                 replacement = int(replacement)
             return limit, replacement
         if isinstance(dtype, pl.Date | pl.Datetime):
             if self.value is None:
                 raise ParameterError(f"{self.name}: column {name!r} holds dates, which need value, not quantile.")
-            day = self._date(self.value, dtype)
-            return day, day if self.replacement is None else self._date(self.replacement, dtype)
+            day = self._date_limit(self.value, dtype)
+            return day, day if self.replacement is None else self._date_limit(self.replacement, dtype)
         raise DataError(f"{self.name}: column {name!r} holds text, but numbers or dates are needed.")
 
     def _quantile(self, table: Table, name: str) -> float:
         limit = float(table.engine.quantiles(table.rows.frame, name, [self.quantile or 0.0])[0])
         return float(round(limit)) if table.polars_types()[name].is_integer() else limit  # whole numbers stay whole
 
-    def _number(self, value: float | str) -> float:
+    def _numeric_limit(self, value: float | str) -> float:
         try:
             return float(value)
         except ValueError:
             raise ParameterError(f"{self.name}: a numeric column needs a number as limit, got {value!r}.") from None
 
-    def _date(self, value: float | str, dtype: Any) -> dt.date:
+    def _date_limit(self, value: float | str, dtype: Any) -> dt.date:
         import polars as pl
 
         try:

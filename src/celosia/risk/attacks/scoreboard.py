@@ -200,7 +200,7 @@ class Scoreboard(Attack):
         row = pl.Series("row", np.arange(len(table), dtype=np.int64))
         if self.items is None:
             columns = [row, table.column(str(self.item)).cast(pl.String).alias("item")]
-            columns += [_number(table.column(name)).alias(f"v{name}") for name in (self.rating, self.day) if name]
+            columns += [_as_float(table.column(name)).alias(f"v{name}") for name in (self.rating, self.day) if name]
             return pl.DataFrame(columns).drop_nulls("item")
         parts = []
         for name in self.items:
@@ -226,7 +226,7 @@ def _coded(listed: list[pl.DataFrame], persons: tuple[Ints, Ints]) -> list[tuple
     return coded
 
 
-def _number(column: pl.Series) -> pl.Series:
+def _as_float(column: pl.Series) -> pl.Series:
     """A rating as a number, a date as days."""
     import polars as pl
 
