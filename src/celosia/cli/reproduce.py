@@ -130,11 +130,11 @@ def _list(*, json: bool) -> None:
     from celosia.cli.show import print_json
     from celosia.experiments import declared, experiments
 
-    found = [declared(name) for name in experiments()]
+    listed = [declared(name) for name in experiments()]
     if json:
-        print_json({"experiments": {each.name: each.about for each in found}})
+        print_json({"experiments": {each.name: each.about for each in listed}})
         return
-    for each in found:
+    for each in listed:
         _said(f"{each.name}: {each.about}")
         settings = " ".join(f"--{name}" for name in _kinds(each))
         if settings:

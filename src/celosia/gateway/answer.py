@@ -83,7 +83,7 @@ class Bar:
 def error_bars(answer: Answer) -> dict[str, tuple[Bar, ...]]:
     """For each column of noisy numbers, its rows with their intervals; rows without one are left out."""
     keys = [name for name in answer.columns if not any(isinstance(row[name], Mapping) for row in answer.rows)]
-    found: dict[str, tuple[Bar, ...]] = {}
+    by_column: dict[str, tuple[Bar, ...]] = {}
     for name in answer.columns:
         bars = []
         for row in answer.rows:
@@ -92,8 +92,8 @@ def error_bars(answer: Answer) -> dict[str, tuple[Bar, ...]]:
                 label = ", ".join(str(row[key]) for key in keys) or name
                 bars.append(Bar(label, float(cell["value"]), float(cell["low"]), float(cell["high"])))
         if bars:
-            found[name] = tuple(bars)
-    return found
+            by_column[name] = tuple(bars)
+    return by_column
 
 
 def answer_csv(answer: Answer) -> str:

@@ -49,7 +49,7 @@ def asked(gateway: Gateway, analyst: str, most: int = SHOWN_ENTRIES) -> tuple[As
     """An analyst's last questions, the newest first."""
     entries = gateway.ledger.history(gateway.facts.name, analyst, 3 * most)
     paid = {"charge": lambda entry: entry.seq, "repeat": lambda entry: entry.charge}
-    found = [
+    questions = [
         Asked(
             at=entry.at[:19].replace("T", " "),
             kind=entry.kind,
@@ -61,7 +61,7 @@ def asked(gateway: Gateway, analyst: str, most: int = SHOWN_ENTRIES) -> tuple[As
         for entry in entries
         if entry.kind in _WHAT
     ]
-    return tuple(found[:most])
+    return tuple(questions[:most])
 
 
 def loss_name(gateway: Gateway) -> str:

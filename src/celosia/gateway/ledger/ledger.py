@@ -208,10 +208,10 @@ class Ledger:
         t = tables().entries
         query = t.select().where(t.c.dataset == dataset, t.c.kind == "answer", t.c.charge == charge)
         with self._engine.connect() as connection:
-            found = connection.execute(query).mappings().first()
-        if found is None:
+            entry = connection.execute(query).mappings().first()
+        if entry is None:
             raise InputError(f"the ledger has no answer to the charge number {charge}.")
-        answer: dict[str, Any] = json.loads(found["answer"])
+        answer: dict[str, Any] = json.loads(entry["answer"])
         return answer
 
     def verify(self, dataset: str, anchor: str = "") -> Verification:

@@ -41,8 +41,8 @@ def cramers_matrix(codes: Codes) -> Floats:
     [[1.0, 1.0], [1.0, 1.0]]
     """
     m = codes.shape[1]
-    found: Floats = np.eye(m)
+    matrix: Floats = np.eye(m)
     for i in range(m):
         for j in range(i + 1, m):
-            found[i, j] = found[j, i] = cramers_v(codes[:, i], codes[:, j])
-    return found
+            matrix[i, j] = matrix[j, i] = cramers_v(codes[:, i], codes[:, j])
+    return matrix
