@@ -26,6 +26,7 @@ from celosia.cli.protect import protect_app
 from celosia.cli.query import query
 from celosia.cli.reproduce import reproduce
 from celosia.cli.run import run as run_command
+from celosia.cli.studio import studio
 from celosia.cli.verify import verify
 
 if TYPE_CHECKING:
@@ -40,7 +41,21 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback()(common)
-COMMANDS = (demo, init, assess, compare, explain_risk, explore, run_command, apply, verify, query, reproduce, parts)
+COMMANDS = (
+    demo,
+    init,
+    assess,
+    compare,
+    explain_risk,
+    explore,
+    run_command,
+    apply,
+    verify,
+    studio,
+    query,
+    reproduce,
+    parts,
+)
 OWN_SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 for command in COMMANDS:
     app.command(context_settings=OWN_SETTINGS if command is reproduce else None)(command)

@@ -1,0 +1,284 @@
+"""Forms from the catalogue: a field for every parameter of a part, with its help, bounds and default.
+
+A parameter that has no control of its own is written in the text grammar, as on the command line: so a form shows every
+parameter that a part has, and a new part has a form by being defined.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic_core import PydanticUndefined
+
+from celosia.errors import ParameterError
+from celosia.parts import KIND, Part, find, grammar, parts
+from celosia.parts.columns import ColumnMark
+from celosia.parts.part import marked
+from celosia.parts.registry import covered
+
+Control = Literal["number", "switch", "choice", "column", "columns", "list", "text", "grammar", "part"]
+FIRST = 4
+"""Parameters of a part that are shown at once; of the others, those that are required or set."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One parameter as a page shows it."""
+
+    name: str
+    """The name of the input: the parameter, behind those of the parts it is nested in."""
+    label: str
+    help: str
+    control: Control
+    value: Any
+    """What is set, as an input holds it: a text, a truth value, a list of columns; empty for the default."""
+    default: str
+    required: bool
+    shown: bool
+    """Whether it stands in the form itself; the others are folded away."""
+    whole: bool = False
+    least: float | None = None
+    most: float | None = None
+    options: tuple[tuple[str, str], ...] = ()
+    inner: tuple[Field, ...] = ()
+    """The parameters of a nested part."""
+
+    @property
+    def slides(self) -> bool:
+        """Whether it has a slider: a number with a bound on either side."""
+        return self.control == "number" and self.least is not None and self.most is not None
+
+    @property
+    def step(self) -> str:
+        """The step of a number's input."""
+        return "1" if self.whole else "any"
+
+    @property
+    def slide(self) -> str:
+        """The step of a slider."""
+        if self.whole or self.least is None or self.most is None:
+            return "1"
+        return f"{(self.most - self.least) / 100:g}"
+
+
+def form(cls: type[Part], values: Mapping[str, Any], columns: Sequence[str] = (), prefix: str = "") -> list[Field]:
+    """The fields of a part; ``values`` are its parameters as a policy has them, ``columns`` those of the table.
+
+    >>> from celosia.models import KAnonymity
+    >>> [(one.label, one.control, one.value, one.least) for one in form(KAnonymity, {"k": 5})]
+    [('k', 'number', '5', 1)]
+    """
+    schema = cls.model_json_schema()
+    definitions, required = schema.get("$defs", {}), set(schema.get("required", ()))
+    given = {str(name).replace("-", "_"): value for name, value in values.items()}
+    fields = []
+    for i, (name, info) in enumerate(cls.model_fields.items()):
+        shape, nullable = _shape(schema["properties"][name], definitions)
+        control = "column" if marked(info, ColumnMark) else _control(shape, nullable)
+        if control == "column" and shape.get("type") != "string":
+            control = "columns"
+        value = given.get(name)
+        fields.append(
+            Field(
+                name=prefix + name,
+                label=name.replace("_", " "),
+                help=_sentence(info.description or ""),
+                control=control,
+                value=_held(value, control, _default(cls, name)),
+                default=_told(_default(cls, name)),
+                required=name in required,
+                shown=i < FIRST or name in required or name in given,
+                whole=shape.get("type") == "integer",
+                least=_bound(shape, "minimum", "exclusiveMinimum"),
+                most=_bound(shape, "maximum", "exclusiveMaximum"),
+                options=_options(shape, control, columns, nullable=nullable),
+                inner=_inner(shape, value, columns, prefix + name) if control == "part" else (),
+            )
+        )
+    return fields
+
+
+def read(cls: type[Part], sent: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The parameters that a form sent, without those that have their default; ``sent`` gives lists for columns.
+
+    >>> from celosia.models import LDiversity
+    >>> read(LDiversity, {"l": "3", "column": "diagnosis", "variant": "distinct"})
+    {'column': 'diagnosis', 'l': 3}
+    """
+    schema = cls.model_json_schema()
+    entry: dict[str, Any] = {}
+    for name, info in cls.model_fields.items():
+        shape, nullable = _shape(schema["properties"][name], schema.get("$defs", {}))
+        control: Control = "column" if marked(info, ColumnMark) else _control(shape, nullable)
+        if control == "column" and shape.get("type") != "string":
+            control = "columns"
+        value = _parsed(sent, prefix + name, control, shape, name)
+        if value is not None and not _same(value, _default(cls, name)):
+            entry[name] = value
+    return entry
+
+
+def part(kind: str, sent: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The part that a form sent: the one chosen in ``use``, with its parameters."""
+    use = str(sent.get(f"{prefix}use", ""))
+    return {"use": use, **read(find(kind, use), sent, prefix)}
+
+
+def sent(items: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """What a form sent, by name: a list where a name comes more than once or ends in ``[]``."""
+    gathered: dict[str, Any] = {}
+    for name, value in items:
+        if name.endswith("[]"):
+            gathered.setdefault(name[:-2], []).append(str(value))
+        else:
+            gathered[name] = str(value)
+    return gathered
+
+
+def catalogue(kind: str) -> list[tuple[str, type[Part]]]:
+    """The parts that a choice offers, by name; a word that stands for several kinds gives those of each."""
+    return sorted((name, cls) for one in covered(kind) for name, cls in parts(one).items())
+
+
+def _shape(given: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The JSON schema of a parameter without references and without null, and whether it may be null."""
+    shape = dict(given)
+    if "$ref" in shape:
+        shape = {**definitions[shape.pop("$ref").rsplit("/", 1)[-1]], **shape}
+    choices = shape.pop("anyOf", None)
+    if choices is None:
+        return shape, False
+    resolved = [_shape(each, definitions)[0] for each in choices]
+    kept = [each for each in resolved if each.get("type") != "null"]
+    nullable = len(kept) < len(resolved)
+    if len(kept) == 1:
+        return {**shape, **kept[0]}, nullable
+    if {json.dumps(each, sort_keys=True) for each in kept} >= {'{"type": "string"}'} and any(
+        each.get("type") == "array" for each in kept
+    ):
+        return {**shape, **next(each for each in kept if each.get("type") == "array")}, nullable
+    return {**shape, "several": kept}, nullable
+
+
+def _control(shape: Mapping[str, Any], nullable: bool) -> Control:
+    if KIND in shape:
+        return "part"
+    if "enum" in shape or "const" in shape:
+        return "choice"
+    match shape.get("type"):
+        case "boolean":
+            return "choice" if nullable else "switch"
+        case "integer" | "number":
+            return "number"
+        case "string":
+            return "text"
+        case "array" if shape.get("items", {}).get("type") in ("string", "number", "integer"):
+            return "list"
+    return "grammar"
+
+
+def _options(
+    shape: Mapping[str, Any], control: Control, columns: Sequence[str], *, nullable: bool
+) -> tuple[tuple[str, str], ...]:
+    if control in ("column", "columns"):
+        return tuple((name, name) for name in columns)
+    if control == "part":
+        return tuple((name, cls.summary()) for name, cls in catalogue(shape[KIND]))
+    if control == "choice":
+        values = shape.get("enum", [shape["const"]] if "const" in shape else ["true", "false"])
+        return tuple((str(value), str(value)) for value in values)
+    return () if nullable or control != "list" else tuple((str(v), str(v)) for v in shape["items"].get("enum", ()))
+
+
+def _inner(shape: Mapping[str, Any], value: Any, columns: Sequence[str], prefix: str) -> tuple[Field, ...]:
+    if not value:
+        return ()
+    spec = grammar.part(value) if isinstance(value, str) else value
+    return tuple(form(find(shape[KIND], spec["use"]), spec, columns, f"{prefix}."))
+
+
+def _held(value: Any, control: Control, default: Any) -> Any:
+    """A value as its input holds it."""
+    if control == "switch":
+        return bool(default if value is None else value)
+    if control in ("columns", "list"):
+        listed = [value] if isinstance(value, str) else list(value or ())
+        return listed if control == "columns" else ", ".join(map(_plain, listed))
+    if value is None:
+        return ""
+    if control == "part":
+        return (grammar.part(value) if isinstance(value, str) else value)["use"]
+    return grammar.show(value) if control == "grammar" else _plain(value)
+
+
+def _parsed(sent: Mapping[str, Any], name: str, control: Control, shape: Mapping[str, Any], field: str) -> Any:
+    """The value of an input; None where it was left empty."""
+    if control == "switch":
+        return name in sent and sent[name] not in ("", "false")
+    if control == "columns":
+        held = sent.get(name, [])
+        return ([held] if isinstance(held, str) and held else list(held)) or None
+    if control == "part":
+        return part(shape[KIND], sent, f"{name}.") if sent.get(f"{name}.use") else None
+    text = str(sent.get(name, "")).strip()
+    if not text:
+        return None
+    if control == "number":
+        return _number(text, field, whole=shape.get("type") == "integer")
+    if control == "choice" and shape.get("type") == "boolean":
+        return text == "true"
+    if control == "choice" and shape.get("type") == "integer":
+        return int(text)
+    if control == "list":
+        return grammar.parse(text if text.startswith("[") else f"[{text}]")
+    return grammar.parse(text) if control == "grammar" else text
+
+
+def _number(text: str, field: str, *, whole: bool) -> float | int:
+    try:
+        value = float(text.replace(",", "."))
+    except ValueError:
+        raise ParameterError(f"{field} must be a {'whole ' if whole else ''}number, got {text!r}.") from None
+    if whole and value != int(value):
+        raise ParameterError(f"{field} must be a whole number, got {text!r}.")
+    return int(value) if whole or text.isdigit() else value
+
+
+def _default(cls: type[Part], name: str) -> Any:
+    info = cls.model_fields[name]
+    given = info.get_default(call_default_factory=True, validated_data={})
+    return None if given is PydanticUndefined else given
+
+
+def _same(value: Any, default: Any) -> bool:
+    plain = default.spec() if isinstance(default, Part) else list(default) if isinstance(default, tuple) else default
+    return bool(value == plain) and isinstance(value, bool) == isinstance(plain, bool)
+
+
+def _told(value: Any) -> str:
+    """A default for people."""
+    if value is None or value == () or value == {}:
+        return ""
+    if isinstance(value, bool):
+        return ""
+    if isinstance(value, Part):
+        return str(value)
+    return ", ".join(map(_plain, value)) if isinstance(value, tuple | list) else _plain(value)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _bound(shape: Mapping[str, Any], *names: str) -> float | None:
+    return next((shape[name] for name in names if name in shape), None)
+
+
+def _sentence(text: str) -> str:
+    text = text.replace("``", "").strip()
+    return text[:1].upper() + text[1:] + ("" if not text or text.endswith((".", "?")) else ".")

@@ -1,0 +1,43 @@
+"""The routes of the first page."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response, UploadFile
+
+from celosia.errors import InputError
+from celosia.studio.pages.start import beginning
+from celosia.studio.studio import Page, Sent, Studio
+
+
+def routes(studio: Studio, router: APIRouter) -> None:
+    """Add the routes."""
+    project = studio.project
+
+    @router.get("/")
+    def start(request: Request) -> Response:
+        return studio.show(request, "start")
+
+    @router.post("/begin/demonstration")
+    def demonstration() -> Response:
+        beginning.from_demonstration(project)
+        return studio.back("/data", "begun")
+
+    @router.post("/begin/upload")
+    def upload(file: UploadFile) -> Response:
+        if not file.filename:
+            raise InputError("choose a file first.")
+        beginning.from_file(project, project.keep(file.filename, file.file))
+        return studio.back("/data", "begun")
+
+    @router.post("/begin/query")
+    def query(sent: Sent) -> Response:
+        beginning.from_query(project, sent.get("url", ""), sent.get("query", ""))
+        return studio.back("/data", "begun")
+
+    @router.post("/begin/policy")
+    def policy(sent: Sent) -> Response:
+        beginning.from_policy(project, sent.get("text", ""))
+        return studio.back("/data", "begun")
+
+
+PAGE = Page("start", 0, "job", routes)

@@ -1,0 +1,179 @@
+"""A project: a folder with a policy, its inputs by hash, its results by the hash of the policy."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import re
+import secrets
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from celosia.data.io.atomic import replaced
+from celosia.data.io.filetypes import type_of
+from celosia.errors import CelosiaError, InputError
+from celosia.release.policy import Policy
+from celosia.studio.past import Past
+
+POLICY = "policy.toml"
+INSIDE = ".studio"
+"""Where the studio keeps the history of policies, its token and its jobs."""
+BLOCK = 1 << 20
+
+
+class Changed(CelosiaError):
+    """The policy is no longer the one that an edit was made for."""
+
+
+class Project:
+    """The folder. Nothing outside it is read or written by name, and nothing is kept elsewhere."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder).resolve()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.own = self.folder / INSIDE
+        self.own.mkdir(mode=0o700, exist_ok=True)
+        self.past = Past(self.own / "past")
+        self._lock = threading.RLock()
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.folder.name
+
+    @property
+    def path(self) -> Path:
+        """The file of the policy."""
+        return self.folder / POLICY
+
+    @property
+    def text(self) -> str:
+        """The policy as it is written; empty where there is none yet."""
+        try:
+            return self.path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return ""
+        except UnicodeDecodeError:
+            raise InputError(f"{POLICY} is not UTF-8 text.") from None
+
+    @property
+    def version(self) -> str:
+        """The hash of the policy: what results are kept by, and what an edit says it was made for."""
+        return version_of(self.text)
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a policy."""
+        return bool(self.text)
+
+    def policy(self, text: str | None = None) -> Policy:
+        """The policy, checked; its paths lie in the folder."""
+        written = self.text if text is None else text
+        if not written:
+            raise InputError("there is no policy yet: start with a file, a query or the demonstration.")
+        return Policy.parse(written, self.folder, POLICY)
+
+    def change(self, edit: Callable[[str], str], version: str | None = None) -> Policy:
+        """Replace the policy by what an edit makes of it; one that does not hold water changes nothing.
+
+        ``version`` is the policy that the edit was made for: when another tab changed it meanwhile, it is refused.
+        """
+        with self.alone():
+            before = self.text
+            if version is not None and version != version_of(before):
+                raise Changed("the policy was changed meanwhile, perhaps in another tab: look at it and try again.")
+            after = edit(before)
+            policy = self.policy(after)
+            if after != before:
+                self.past.remember(before)
+                self._write(after)
+            return policy
+
+    def undo(self) -> None:
+        """Take the last change back."""
+        self._step(self.past.back)
+
+    def redo(self) -> None:
+        """Make a change again that was taken back."""
+        self._step(self.past.forward)
+
+    def _step(self, move: Callable[[str], str | None]) -> None:
+        with self.alone():
+            text = move(self.text)
+            if text is not None:
+                self._write(text)
+
+    def _write(self, text: str) -> None:
+        if not text:
+            self.path.unlink(missing_ok=True)
+            return
+        with replaced(self.path, 0o600) as draft:
+            draft.write_text(text, encoding="utf-8")
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep others out of the folder while it is changed: threads, and another studio on the same folder."""
+        with self._lock, (self.own / "lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def inside(self, path: str | Path) -> Path:
+        """A path of the folder; one that leads out of it is refused, by dots or by links."""
+        wanted = (self.folder / path).resolve()
+        if not wanted.is_relative_to(self.folder):
+            raise InputError("the path lies outside the project's folder.")
+        return wanted
+
+    def keep(self, name: str, content: IO[bytes], check: Callable[[Path], object] | None = None) -> Path:
+        """Keep an uploaded file under its hash; returns its path. ``check`` raises where the content is wrong."""
+        name = file_name(name)
+        draft = self.own / f"upload-{secrets.token_hex(8)}" / name
+        draft.parent.mkdir()
+        try:
+            digest = hashlib.sha256()
+            with draft.open("wb") as out:
+                while block := content.read(BLOCK):
+                    digest.update(block)
+                    out.write(block)
+            if check is not None:
+                check(draft)
+            place = self.folder / "inputs" / digest.hexdigest()[:16] / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            draft.replace(place)
+        finally:
+            shutil.rmtree(draft.parent)
+        return place
+
+    def results(self, version: str | None = None) -> Path:
+        """Where the results of a policy are kept."""
+        return self.folder / "results" / (version or self.version)
+
+    def token(self) -> str:
+        """The secret of the project: who has it may use the studio. It outlives a restart."""
+        place = self.own / "token"
+        if not place.exists():
+            place.touch(mode=0o600)
+            place.write_text(secrets.token_urlsafe(32), "utf-8")
+        return place.read_text("utf-8")
+
+
+def version_of(text: str) -> str:
+    """The hash of a policy, short enough for a folder's name."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def file_name(name: str) -> str:
+    r"""The name of an uploaded file without folders and signs that file systems mind; the type must be known.
+
+    >>> file_name("../../etc/My data (1).csv")
+    'My data _1_.csv'
+    """
+    plain = re.sub(r"[^\w .-]", "_", name.replace("\\", "/").rsplit("/", 1)[-1]).strip(" .")[-100:]
+    if not plain:
+        raise InputError("the file needs a name.")
+    type_of(plain)
+    return plain

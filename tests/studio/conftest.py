@@ -1,0 +1,117 @@
+"""A studio that runs: one server and one browser per module, and a page that nothing foreign or broken passes."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from celosia.studio.project import Project
+
+uvicorn = pytest.importorskip("uvicorn")
+pytest.importorskip("babel")
+
+
+@dataclass
+class Running:
+    """A studio on a port of this machine."""
+
+    project: Project
+    port: int
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def link(self) -> str:
+        """The first link, with the token."""
+        return f"{self.address}/?token={self.project.token()}"
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def running(folder: Path):
+    from celosia.studio.app import create
+
+    project, port = Project(folder), free_port()
+    server = uvicorn.Server(uvicorn.Config(create(project, port), host="127.0.0.1", port=port, log_level="critical"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    yield Running(project, port)
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory):
+    """A studio on an empty folder."""
+    yield from running(tmp_path_factory.mktemp("studio") / "clinic")
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory):
+    """A studio on a folder with the demonstration of 300 persons and its policy."""
+    from celosia.demo import prepare
+    from celosia.studio.pages.start.beginning import seeded
+
+    folder = tmp_path_factory.mktemp("begun") / "clinic"
+    place = prepare(folder, 300)
+    place.write_text(seeded(place.read_text("utf-8")), "utf-8")
+    yield from running(folder)
+
+
+def opened(browser, studio, **look):
+    """A page that was entered by the link; at the end it must have no error on the console and no foreign request."""
+    context = browser.new_context(**look)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+
+    def asked(request):
+        if not request.url.startswith((studio.address, "data:", "about:", "blob:")):
+            wrong.append(f"asks {request.url}")
+
+    page.on("request", asked)
+    page.goto(studio.link)
+    page.wrong = wrong
+    return page
+
+
+@pytest.fixture
+def visit(browser):
+    """Opens pages of a studio; each must stay without errors and foreign requests."""
+    pages = []
+
+    def open_page(studio, **look):
+        pages.append(opened(browser, studio, **look))
+        return pages[-1]
+
+    yield open_page
+    for page in pages:
+        page.context.close()
+    assert [said for page in pages for said in page.wrong] == []
+
+
+@pytest.fixture
+def accessible():
+    """Checks that axe finds nothing against WCAG 2.2 AA on a page."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+
+    def check(page):
+        rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+        found = axe.run(page, options=rules).response["violations"]
+        assert [(each["id"], [node["html"][:120] for node in each["nodes"]]) for each in found] == []
+
+    return check
