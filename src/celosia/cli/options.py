@@ -9,7 +9,9 @@ import typer
 _state: dict[str, Any] = {"code": 0}
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Engine = Annotated[str | None, typer.Option(help="Engine that holds the rows: polars or duckdb.")]
+Engine = Annotated[
+    str | None, typer.Option(help="Engine that holds the rows: polars, duckdb or spark[:master]; by size if not given.")
+]
 Quasi = Annotated[str | None, typer.Option(help="Quasi-identifiers, separated by commas.")]
 Sensitive = Annotated[str | None, typer.Option(help="Sensitive columns, separated by commas.")]
 Identifiers = Annotated[str | None, typer.Option(help="Columns that name a person, separated by commas.")]

@@ -26,9 +26,10 @@ def read(
 ) -> Table:
     """Read a table: a path, a database URL with a query, or a data frame.
 
-    Files are scanned lazily. A frame may be of Polars, pandas, PyArrow or DuckDB; ``table.frame`` gives the same kind
-    back. ``engine`` is "polars" (default) or "duckdb". ``clean`` says what is cleaned before anything is counted, as
-    :func:`celosia.data.cleaning.cleaned` takes it: ``{"strip": [...], "same": {...}, "missing": {...}}``.
+    Files are scanned lazily. A frame may be of Polars, pandas, PyArrow, DuckDB or Spark; ``table.frame`` gives the same
+    kind back. ``engine`` is "polars" (default), "duckdb", or "spark", which may name its master: "spark:local[2]".
+    ``clean`` says what is cleaned before anything is counted, as :func:`celosia.data.cleaning.cleaned` takes it:
+    ``{"strip": [...], "same": {...}, "missing": {...}}``.
 
     >>> import polars as pl
     >>> table = read(pl.DataFrame({"age": [30, 31], "city": ["A", "A"]}), Schema.of(quasi=["age", "city"]))
@@ -46,8 +47,10 @@ def read(
         chosen = engine_named(engine) if engine else engine_for(source)
         frame = chosen.accept(source)
     names = list(chosen.types(frame))
-    if chosen.name == "duckdb" and any("." in name for name in names):
-        # Narwhals takes a full stop in a DuckDB column name for the end of a table name.
+    if chosen.name != "polars" and any("." in name for name in names):
+        # Narwhals takes a full stop in a column name of these for the end of a table name.
+        if chosen.name == "spark":
+            raise DataError("column names with a full stop cannot be used on Spark: rename them, or use another engine.")
         chosen = engine_named("polars")
         frame = chosen.accept(frame)
     _check_names(names)
@@ -61,11 +64,12 @@ def _origin(source: Any) -> str:
     if isinstance(source, str | Path | Mapping):
         return "file"
     library = type(source).__module__.split(".")[0]
-    known = {"polars": "polars", "pandas": "pandas", "pyarrow": "pyarrow", "duckdb": "duckdb", "_duckdb": "duckdb"}
+    known = {name: name for name in ("polars", "pandas", "pyarrow", "duckdb")}
+    known |= {"_duckdb": "duckdb", "pyspark": "spark"}
     if library not in known:
         raise DataError(
             f"cannot read a {type(source).__name__}: give a path, a database URL, "
-            "or a Polars, pandas, PyArrow or DuckDB frame."
+            "or a Polars, pandas, PyArrow, DuckDB or Spark frame."
         )
     return "lazy" if type(source).__name__ == "LazyFrame" else known[library]
 

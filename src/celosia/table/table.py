@@ -35,7 +35,7 @@ class Table(Shown):
 
     rows: Rows
     origin: str = "polars"
-    """The kind of frame that came in: polars, lazy, pandas, pyarrow or duckdb."""
+    """The kind of frame that came in: polars, lazy, pandas, pyarrow, duckdb or spark."""
     facts: Any = None
     """What the reader of a file learnt about it: labels, separator, missing codes."""
     history: tuple[Mapping[str, Any], ...] = ()
@@ -111,11 +111,11 @@ class Table(Shown):
     @property
     def frame(self) -> Any:
         """The data as the kind of frame that came in."""
-        if self.origin == "duckdb" and self.engine.name == "duckdb":
+        if self.origin == self.engine.name != "polars":
             return self.visible()
         data = self.polars()
-        if self.origin == "duckdb":
-            return engine_named("duckdb").accept(data)
+        if self.origin in {"duckdb", "spark"}:
+            return engine_named(self.origin).accept(data)
         convert: dict[str, Callable[[], Any]] = {
             "lazy": data.lazy,
             "pandas": data.to_pandas,

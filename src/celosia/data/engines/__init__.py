@@ -5,32 +5,38 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from celosia.errors import MissingExtra, UnknownName
+from celosia.errors import MissingExtra, ParameterError, UnknownName
 
 if TYPE_CHECKING:
     from celosia.data.engines.engine import Engine
 
-_ENGINES = {"polars": "Polars", "duckdb": "DuckDB"}
+ENGINES = {"polars": "Polars", "duckdb": "DuckDB", "spark": "Spark"}
+_NEEDED = {"polars": "polars", "duckdb": "duckdb", "spark": "pyspark"}
 
 
 def engine_named(name: str) -> Engine:
-    """The engine of that name.
+    """The engine of that name; Spark's may be followed by the address of a master, as in ``spark:local[2]``.
 
     >>> engine_named("polars").name
     'polars'
     """
-    if name not in _ENGINES:
-        raise UnknownName.of("engine", name, _ENGINES)
+    short, _, master = name.partition(":")
+    if short not in ENGINES:
+        raise UnknownName.of("engine", short, ENGINES)
+    if master and short != "spark":
+        raise ParameterError(f"the engine {short!r} takes no address: only spark does, as in spark:local[2].")
     try:
-        module = importlib.import_module(f"celosia.data.engines.{name}")
+        module = importlib.import_module(f"celosia.data.engines.{short}")
     except ModuleNotFoundError as error:
-        if error.name != name:
+        if error.name not in {_NEEDED[short], "pyarrow"}:
             raise
-        raise MissingExtra.of(f"the engine {name!r}", name) from None
-    made: Engine = getattr(module, _ENGINES[name])()
-    return made
+        raise MissingExtra.of(f"the engine {short!r}", short) from None
+    chosen = getattr(module, ENGINES[short])
+    engine: Engine = chosen(master) if master else chosen()
+    return engine
 
 
 def engine_for(frame: Any) -> Engine:
-    """The engine that a data frame belongs to: DuckDB for its relations, Polars for the others."""
-    return engine_named("duckdb" if type(frame).__module__.split(".")[0] in {"duckdb", "_duckdb"} else "polars")
+    """The engine that a data frame belongs to: DuckDB for its relations, Spark for its frames, Polars for the others."""
+    library = type(frame).__module__.split(".")[0]
+    return engine_named({"duckdb": "duckdb", "_duckdb": "duckdb", "pyspark": "spark"}.get(library, "polars"))

@@ -1,0 +1,186 @@
+"""Spark: tables that are larger than one machine. Only histograms and other small results come to the driver."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import narwhals as nw
+import polars as pl
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import StringType
+
+from celosia.data.engines.engine import RECORD, Engine
+from celosia.data.engines.spark_session import session
+from celosia.data.spill import spill_folder
+from celosia.errors import DataError
+
+_ROW_BITS = 33
+"""Spark's increasing ids hold the number of the partition above this bit and that of the row below."""
+_spills = itertools.count()
+
+
+class Spark(Engine):
+    """Runs on the session of each frame. Rows have an order only where a sort gives them one."""
+
+    name: ClassVar[str] = "spark"
+
+    def __init__(self, master: str | None = None) -> None:
+        self.master = master or None
+
+    def scan(self, path: Path, **options: Any) -> Any:
+        """Scan Parquet; other files come through the reader that all engines share."""
+        if path.suffix.lower() in {".parquet", ".pq"}:
+            with _told():
+                return session(self.master).read.parquet(path.absolute().as_uri())
+        return self.accept(pl.scan_csv(path, **options))
+
+    def scan_like(self, facts: Any, frame: pl.LazyFrame) -> Any | None:
+        """Scan a Parquet file whose types Spark has too."""
+        path = getattr(facts, "source", None)
+        if path is None or facts.type != "parquet":
+            return None
+        types = frame.collect_schema()
+        return self.scan(path) if all(_stored(dtype) == dtype for dtype in types.values()) else None
+
+    def accept(self, frame: Any) -> Any:
+        """Take over a Spark frame as it is; a lazy one through a file, others through Arrow."""
+        if is_spark(frame):
+            return frame
+        running = session(self.master)
+        if isinstance(frame, pl.LazyFrame):
+            path = _spill().with_suffix(".parquet")
+            _plain(frame).sink_parquet(path)
+            return self.scan(path)
+        polars = frame if isinstance(frame, pl.DataFrame) else nw.from_native(frame, eager_only=True).to_polars()
+        return _sent(running, _plain(polars.lazy()).collect())
+
+    def identify(self, frame: Any) -> Any:
+        """Add the row number: its place in its partition after the rows of the partitions before."""
+        numbered = frame.withColumn(RECORD, F.monotonically_increasing_id())
+        part = F.shiftright(RECORD, _ROW_BITS)
+        counted = self.collect(numbered.groupBy(part.alias("part")).agg(F.count("*").alias("rows"))).sort("part")
+        before = counted["rows"].cum_sum() - counted["rows"]
+        ahead = {p: b for p, b, in zip(counted["part"], before, strict=True)}
+        if len(ahead) <= 1:
+            return frame.withColumn(RECORD, F.monotonically_increasing_id() - F.lit((counted["part"].sum() or 0) << _ROW_BITS))
+        pairs = [F.lit(cell) for item in ahead.items() for cell in item]
+        place = F.col(RECORD).bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
+        return numbered.withColumn(RECORD, F.create_map(*pairs)[part] + place)
+
+    def attach(self, frame: Any, small: pl.DataFrame, on: Sequence[str], *, keep_unmatched: bool = True) -> Any:
+        """Null-safe join with a Polars frame that every executor gets a copy of."""
+        keys = {name: f"__key{i}__" for i, name in enumerate(on)}
+        other = F.broadcast(_sent(frame.sparkSession, _plain(small.lazy().rename(keys)).collect()))
+        same = [frame[_quoted(name)].eqNullSafe(other[key].cast(frame.schema[name].dataType)) for name, key in keys.items()]
+        how = "left" if keep_unmatched else ("leftsemi" if len(small.columns) == len(on) else "inner")
+        joined = frame.join(other, same, how)
+        return joined if how == "leftsemi" else joined.drop(*keys.values())
+
+    def collect(self, frame: Any) -> pl.DataFrame:
+        """Bring a small result to the driver."""
+        with _told():
+            found = pl.from_arrow(frame.toArrow())
+        assert isinstance(found, pl.DataFrame)
+        return found
+
+    def streamed(self, frame: Any) -> pl.LazyFrame:
+        """By files that the executors write, one after the other in the order of the partitions."""
+        folder = _spill()
+        with _told():
+            frame.write.parquet(folder.absolute().as_uri())
+        parts = sorted(folder.glob("part-*.parquet"))
+        if not parts:
+            raise DataError(
+                "what Spark wrote is not on this machine: let TMPDIR name a folder that the executors share with it."
+            )
+        return pl.scan_parquet(parts)
+
+    def materialised(self, frame: Any) -> Any:
+        """The frame with its rows computed once and kept where they are."""
+        with _told():
+            return frame.localCheckpoint()
+
+    def quantiles(self, frame: Any, column: str, shares: Sequence[float]) -> list[float]:
+        """Exact quantiles of one column in one pass."""
+        wanted = F.percentile(_quoted(column), F.array(*(F.lit(float(q)) for q in shares)))
+        return [float(value) for value in self.collect(frame.select(wanted.alias("found")))["found"][0]]
+
+    def write(self, frame: Any, path: Path, **options: Any) -> None:
+        """Write one file by streaming what the executors wrote; the caller gives a temporary path."""
+        lazy = self.streamed(frame)
+        if path.suffix.lower() in {".parquet", ".pq"}:
+            lazy.sink_parquet(path)
+        else:
+            lazy.sink_csv(path, **options)
+
+
+def is_spark(frame: Any) -> bool:
+    """Whether it is a frame of PySpark, classic or of Spark Connect."""
+    return type(frame).__module__.startswith("pyspark.sql")
+
+
+def _sent(running: Any, small: pl.DataFrame) -> Any:
+    with _told(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a version of pandas that is not used
+        return running.createDataFrame(_arrow(small))
+
+
+def _arrow(frame: pl.DataFrame) -> pa.Table:
+    """Arrow as Spark takes it: without views."""
+    table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    plain = [f.with_type(pa.string()) if pa.types.is_large_string(f.type) else f for f in table.schema]
+    return table.cast(pa.schema(plain))
+
+
+def _stored(dtype: pl.DataType) -> pl.DataType:
+    """The type in which Spark keeps a column: it has no unsigned numbers, no lists of values and no nanoseconds."""
+    if dtype == pl.UInt64:
+        return pl.Decimal(20, 0)
+    if dtype.is_unsigned_integer():
+        return pl.Int64()
+    if isinstance(dtype, pl.Categorical | pl.Enum | pl.Null):
+        return pl.String()
+    if isinstance(dtype, pl.Datetime):
+        return pl.Datetime("us", dtype.time_zone)
+    return dtype
+
+
+def _plain(frame: pl.LazyFrame) -> pl.LazyFrame:
+    types = frame.collect_schema()
+    return frame.with_columns(pl.col(n).cast(_stored(t)) for n, t in types.items() if _stored(t) != t)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _spill() -> Path:
+    return spill_folder() / f"spark-{next(_spills)}"
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """Spark's messages can hold cells: only the name of what went wrong is told."""
+    try:
+        yield
+    except PySparkException as error:
+        raise DataError(f"Spark could not do that: {_what(error)}") from None
+
+
+def _what(error: PySparkException) -> str:
+    if "maxResultSize" in str(error):
+        return (
+            "the result is larger than spark.driver.maxResultSize, and a table is not brought to the driver. Use "
+            "coarser quasi-identifiers, a method that works in the engine, or a larger limit."
+        )
+    return f"{error.getCondition() or type(error).__name__}."
+
+
+__all__ = ["Spark", "is_spark"]

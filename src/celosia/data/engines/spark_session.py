@@ -1,0 +1,164 @@
+"""The Spark session: that of the program when it has one, else one that is quiet, local to the machine and repeatable."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from celosia.data.spill import spill_folder
+from celosia.errors import DataError
+
+LOCAL = "local[*]"
+RESULT = "256m"
+"""Most that one job may bring to the driver: a table that would come whole is stopped there."""
+DRIVER = "2g"
+_REPEATABLE = {
+    "spark.sql.adaptive.enabled": "false",  # plans that change while they run number rows differently
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.rangeExchange.sampleSizePerPartition": "100",
+}
+_QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",  # what Spark logs of a failure can hold cells; the failure itself is raised
+}
+
+
+def session(master: str | None = None) -> Any:
+    """The session of this process, or one on a master: ``local[2]``, ``spark://host:7077``, ``sc://host:15002``."""
+    from pyspark.sql import SparkSession
+
+    with _unwarned():
+        running = SparkSession.getActiveSession()
+        if running is not None:
+            return _same(running, master)
+        chosen = master or os.environ.get("SPARK_REMOTE") or os.environ.get("MASTER") or LOCAL
+        started = _remote(chosen) if chosen.startswith("sc://") else _started(chosen)
+    atexit.register(_stopped, started, os.getpid())
+    return started
+
+
+def prepared(running: Any) -> Any:
+    """A session that somebody else made, with the settings that the same numbers every time need."""
+    for name, value in _REPEATABLE.items():
+        running.conf.set(name, value)
+    return running
+
+
+def settings(master: str) -> dict[str, str]:
+    """What a session that Celosia starts is told."""
+    folder = spill_folder() / "spark"
+    folder.mkdir(exist_ok=True)
+    told = {
+        **_REPEATABLE,
+        **_QUIET,
+        "spark.driver.maxResultSize": RESULT,
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    if not master.startswith("local"):
+        return told
+    cores = master.partition("[")[2].rstrip("]").split(",")[0]
+    parts = 2 * (int(cores) if cores.isdigit() else os.cpu_count() or 1)
+    log = folder / "log4j2.properties"
+    log.write_text("rootLogger.level = off\n", encoding="utf-8")
+    # nobody but this machine can reach a local session, and what it spills goes with the process
+    return told | {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": DRIVER,
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log} -Dderby.system.home={folder}",
+        "spark.local.dir": str(folder),
+        "spark.sql.shuffle.partitions": str(parts),
+    }
+
+
+def _started(master: str) -> Any:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("celosia").master(master)
+    for name, value in settings(master).items():
+        builder = builder.config(name, value)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    told = spill_folder() / "spark" / "start.log"
+    try:
+        with _hushed(told):
+            return builder.getOrCreate()
+    except Exception as error:
+        raise DataError(f"Spark did not start on {master!r}: {_reason(error, told)}") from error
+
+
+def _remote(address: str) -> Any:
+    from pyspark.sql import SparkSession
+
+    try:
+        return prepared(SparkSession.builder.remote(address).getOrCreate())
+    except ImportError as error:
+        raise DataError(f"Spark Connect needs a package: {error.name}. Install pyspark[connect].") from error
+    except Exception as error:
+        raise DataError(f"no Spark Connect server answers at {address.partition(';')[0]!r}.") from error
+
+
+def _same(running: Any, master: str | None) -> Any:
+    """The running session; a process has one, so another master is refused."""
+    own = _master(running)
+    if master is not None and own is not None and own != master:
+        raise DataError(f"this process already runs Spark on {own!r}: stop that session to use {master!r}.")
+    return running
+
+
+def _master(running: Any) -> str | None:
+    return None if is_remote(running) else str(running.sparkContext.master)
+
+
+def is_remote(running: Any) -> bool:
+    """Whether it is a session of Spark Connect."""
+    return ".connect." in type(running).__module__
+
+
+def _stopped(started: Any, process: int) -> None:
+    if os.getpid() == process:
+        with contextlib.suppress(Exception):
+            started.stop()
+
+
+def _reason(error: Exception, log: Path) -> str:
+    if "JAVA_GATEWAY" in str(error) or "Java gateway" in str(error):
+        return "is a Java 17 or later installed (JAVA_HOME)?"
+    told = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
+    return (told[-1] if told else f"{type(error).__name__}.")[:300]
+
+
+@contextlib.contextmanager
+def _hushed(log: Path) -> Iterator[None]:
+    """Let the process of Java, which inherits the standard error, write to a file instead."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with log.open("wb") as file:
+            os.dup2(file.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+@contextlib.contextmanager
+def _unwarned() -> Iterator[None]:
+    """PySpark warns of a version of pandas that is not used here: frames come and go by Arrow."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+__all__ = ["prepared", "session", "settings"]
