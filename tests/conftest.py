@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import socket
 import threading
@@ -52,10 +53,41 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
-@pytest.fixture(params=["polars", "duckdb"])
+ENGINES = ["polars", "duckdb"]
+# One worker runs all that needs Spark: each worker would start a Java of its own.
+SPARK = pytest.param("spark", marks=pytest.mark.xdist_group("spark"))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test with the mark ``on_spark`` runs on Spark too; the others are left out for their time alone."""
+    if "engine" in metafunc.fixturenames and metafunc.definition.get_closest_marker("on_spark"):
+        metafunc.parametrize("engine", [*ENGINES, SPARK], indirect=True)
+
+
+@pytest.fixture(params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> str:
     """The name of each engine in turn."""
+    if request.param == "spark":
+        request.getfixturevalue("spark")
     return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Any:
+    """The one Spark session of the tests, on two cores of this machine."""
+    if shutil.which("java") is None or importlib.util.find_spec("pyspark") is None:
+        pytest.skip("needs PySpark and Debian's default-jre-headless")
+    from celosia.data.engines.spark_session import session
+
+    os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # short work: half the time
+    return session(
+        "local[2]",
+        {
+            "spark.driver.maxResultSize": "4m",  # no test brings more than that to the driver
+            "spark.sql.shuffle.partitions": "1",
+            "spark.sql.codegen.wholeStage": "false",  # tables of ten rows are not worth a compiler
+        },
+    )
 
 
 @pytest.fixture(scope="session")

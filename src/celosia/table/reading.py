@@ -50,7 +50,7 @@ def read(
     if chosen.name != "polars" and any("." in name for name in names):
         # Narwhals takes a full stop in a column name of these for the end of a table name.
         if chosen.name == "spark":
-            raise DataError("column names with a full stop cannot be used on Spark: rename them, or use another engine.")
+            raise DataError("column names with a full stop cannot be used on Spark: rename them, or use DuckDB.")
         chosen = engine_named("polars")
         frame = chosen.accept(frame)
     _check_names(names)

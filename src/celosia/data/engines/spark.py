@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import narwhals as nw
 import polars as pl
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import StringType
 
 from celosia.data.engines.engine import RECORD, Engine
 from celosia.data.engines.spark_session import session
@@ -67,18 +67,17 @@ class Spark(Engine):
         part = F.shiftright(RECORD, _ROW_BITS)
         counted = self.collect(numbered.groupBy(part.alias("part")).agg(F.count("*").alias("rows"))).sort("part")
         before = counted["rows"].cum_sum() - counted["rows"]
-        ahead = {p: b for p, b, in zip(counted["part"], before, strict=True)}
-        if len(ahead) <= 1:
-            return frame.withColumn(RECORD, F.monotonically_increasing_id() - F.lit((counted["part"].sum() or 0) << _ROW_BITS))
-        pairs = [F.lit(cell) for item in ahead.items() for cell in item]
+        pairs = [F.lit(cell) for pair in zip(counted["part"], before, strict=True) for cell in pair]
         place = F.col(RECORD).bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
-        return numbered.withColumn(RECORD, F.create_map(*pairs)[part] + place)
+        return numbered.withColumn(RECORD, (F.create_map(*pairs)[part] if pairs else F.lit(0)) + place)
 
     def attach(self, frame: Any, small: pl.DataFrame, on: Sequence[str], *, keep_unmatched: bool = True) -> Any:
         """Null-safe join with a Polars frame that every executor gets a copy of."""
         keys = {name: f"__key{i}__" for i, name in enumerate(on)}
         other = F.broadcast(_sent(frame.sparkSession, _plain(small.lazy().rename(keys)).collect()))
-        same = [frame[_quoted(name)].eqNullSafe(other[key].cast(frame.schema[name].dataType)) for name, key in keys.items()]
+        same = [
+            frame[_quoted(name)].eqNullSafe(other[key].cast(frame.schema[name].dataType)) for name, key in keys.items()
+        ]
         how = "left" if keep_unmatched else ("leftsemi" if len(small.columns) == len(on) else "inner")
         joined = frame.join(other, same, how)
         return joined if how == "leftsemi" else joined.drop(*keys.values())
@@ -170,17 +169,18 @@ def _told() -> Iterator[None]:
     """Spark's messages can hold cells: only the name of what went wrong is told."""
     try:
         yield
-    except PySparkException as error:
+    except (PySparkException, Py4JError) as error:
         raise DataError(f"Spark could not do that: {_what(error)}") from None
 
 
-def _what(error: PySparkException) -> str:
+def _what(error: Exception) -> str:
     if "maxResultSize" in str(error):
         return (
             "the result is larger than spark.driver.maxResultSize, and a table is not brought to the driver. Use "
             "coarser quasi-identifiers, a method that works in the engine, or a larger limit."
         )
-    return f"{error.getCondition() or type(error).__name__}."
+    named = error.getCondition() if isinstance(error, PySparkException) else None
+    return f"{named or type(error).__name__}."
 
 
 __all__ = ["Spark", "is_spark"]

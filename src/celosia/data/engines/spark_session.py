@@ -1,4 +1,4 @@
-"""The Spark session: that of the program when it has one, else one that is quiet, local to the machine and repeatable."""
+"""The Spark session: that of the program when it has one, else one that is quiet, local and repeatable."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import contextlib
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,11 @@ _QUIET = {
 }
 
 
-def session(master: str | None = None) -> Any:
-    """The session of this process, or one on a master: ``local[2]``, ``spark://host:7077``, ``sc://host:15002``."""
+def session(master: str | None = None, further: Mapping[str, str] | None = None) -> Any:
+    """The session of this process, or one on a master: ``local[2]``, ``spark://host:7077``, ``sc://host:15002``.
+
+    ``further`` settings count where the session is started here.
+    """
     from pyspark.sql import SparkSession
 
     with _unwarned():
@@ -41,7 +44,7 @@ def session(master: str | None = None) -> Any:
         if running is not None:
             return _same(running, master)
         chosen = master or os.environ.get("SPARK_REMOTE") or os.environ.get("MASTER") or LOCAL
-        started = _remote(chosen) if chosen.startswith("sc://") else _started(chosen)
+        started = _remote(chosen) if chosen.startswith("sc://") else _started(chosen, further or {})
     atexit.register(_stopped, started, os.getpid())
     return started
 
@@ -80,11 +83,11 @@ def settings(master: str) -> dict[str, str]:
     }
 
 
-def _started(master: str) -> Any:
+def _started(master: str, further: Mapping[str, str]) -> Any:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("celosia").master(master)
-    for name, value in settings(master).items():
+    for name, value in {**settings(master), **further}.items():
         builder = builder.config(name, value)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if master.startswith("local"):

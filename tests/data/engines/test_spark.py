@@ -1,0 +1,88 @@
+"""Spark's own ways: row numbers, what comes to the driver, what is spilled, how it fails."""
+
+import polars as pl
+import pytest
+
+import celosia
+from celosia.data.engines import engine_named
+from celosia.data.engines.engine import RECORD
+from celosia.data.engines.fingerprint import fingerprint
+from celosia.data.spill import spill_folder
+from celosia.errors import DataError
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+ROWS = 150_000
+
+
+@pytest.fixture(scope="module")
+def numbered(spark, tmp_path_factory):
+    """A Parquet file of many row groups that Spark reads in several partitions, and its frame."""
+    path = tmp_path_factory.mktemp("spark") / "numbered.parquet"
+    pl.select(place=pl.int_range(ROWS), text=pl.int_range(ROWS).cast(pl.String)).write_parquet(
+        path, row_group_size=5000
+    )
+    spark.conf.set("spark.sql.files.maxPartitionBytes", "100000")
+    spark.conf.set("spark.sql.files.openCostInBytes", "1")
+    yield path
+    spark.conf.unset("spark.sql.files.maxPartitionBytes")
+    spark.conf.unset("spark.sql.files.openCostInBytes")
+
+
+def test_records_have_their_number_in_the_file(numbered):
+    engine = engine_named("spark")
+    frame = engine.identify(engine.scan(numbered))
+    assert frame.rdd.getNumPartitions() >= 3
+    found = engine.collect(frame)
+    assert found[RECORD].to_list() == found["place"].to_list()
+
+
+def test_a_fingerprint_is_taken_where_the_rows_are(numbered):
+    assert celosia.read(numbered, engine="spark").fingerprint() == fingerprint(pl.scan_parquet(numbered))
+
+
+def test_rows_of_any_frame_are_numbered_without_gaps(spark):
+    engine = engine_named("spark")
+    frame = engine.identify(spark.range(0, 1000, 1, 5).filter("id % 3 = 0").repartition(4))
+    assert sorted(engine.collect(frame)[RECORD]) == list(range(334))
+
+
+def test_a_spark_frame_comes_in_and_goes_out(spark):
+    frame = spark.createDataFrame([(30, "A"), (30, "A"), (41, None)], "age int, city string")
+    table = celosia.read(frame, celosia.Schema.of(quasi=["age", "city"]))
+    assert celosia.models.KAnonymity(k=2).value(table) == 1
+    recoded = celosia.protect(table, "recode(column=age, breaks=[40])")
+    assert type(recoded.frame) is type(frame)
+    assert recoded.polars().rows() == [("<40", "A"), ("<40", "A"), ("≥40", None)]
+
+
+def test_a_table_is_not_brought_to_the_driver_whole(spark):
+    cells = spark.range(0, 200_000, 1, 4).selectExpr("id", "uuid() as text")
+    with pytest.raises(DataError, match=r"maxResultSize, and a table is not brought to the driver"):
+        engine_named("spark").collect(cells)
+
+
+def test_a_failure_tells_no_cell(spark):
+    cells = spark.createDataFrame([("secret",)], "text string").selectExpr("cast(text as int)")
+    with pytest.raises(DataError, match="CAST_INVALID_INPUT") as caught:
+        engine_named("spark").collect(cells)
+    assert "secret" not in str(caught.value)
+
+
+def test_what_is_spilled_is_private(spark):
+    engine_named("spark").accept(pl.LazyFrame({"a": [1]}))
+    assert spill_folder().stat().st_mode & 0o077 == 0
+    assert list(spill_folder().glob("spark-*.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("spark:local[1]", "already runs Spark on 'local"),
+        ("polars:local", "takes no address"),
+        ("sparc", "Did you mean 'spark'"),
+    ],
+)
+def test_engines_that_cannot_be_had(spark, name, told):
+    with pytest.raises(celosia.errors.CelosiaError, match=told):
+        celosia.read(pl.DataFrame({"a": [1]}), engine=name)
