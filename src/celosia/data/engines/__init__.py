@@ -37,6 +37,6 @@ def engine_named(name: str) -> Engine:
 
 
 def engine_for(frame: Any) -> Engine:
-    """The engine that a data frame belongs to: DuckDB for its relations, Spark for its frames, Polars for the others."""
+    """The engine that a data frame belongs to: DuckDB for its relations, Spark for its own, Polars for the others."""
     library = type(frame).__module__.split(".")[0]
     return engine_named({"duckdb": "duckdb", "_duckdb": "duckdb", "pyspark": "spark"}.get(library, "polars"))
