@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from celosia.consent.protection.protection import Design
 from celosia.consent.publication.request import Request, publish, write
+from celosia.consent.rules.rules import read_toml
 from celosia.errors import OutputError, RequirementError
 from celosia.release.evidence import commitment, unpack_rows
 from celosia.release.verifying import verify
@@ -319,3 +321,11 @@ def test_a_record_of_a_request_is_not_applied_to_new_records(students, catalogue
     paths = write(publish(request_of(students), result(students), catalogue, store), tmp_path / "out")
     with pytest.raises(DataError, match="Make a new request"):
         apply(paths["record"], result(students))
+
+
+def test_an_inference_that_is_described_in_one_language_only(students, store, tmp_path):
+    """The thesis describes its inferences in Spanish alone."""
+    spanish = read_toml(re.sub(r"\{en = .*?, (es = .*?), ca = .*?\}", r"{\1}", students.CATALOGUE))
+    assert list(spanish["residence"].description) == ["es"]
+    made = publish(request_of(students), result(students), spanish, store, seed=1)
+    assert "Deducir dónde vivo" in write(made, tmp_path / "out")["page"].read_text("utf-8")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from celosia.errors import ParameterError
 from celosia.experiments.consent import reproduce
+from celosia.experiments.consent.adult import statements as adult_statements
 from celosia.experiments.consent.adult import study
 from celosia.experiments.consent.anova import anova, assumptions, residuals
-from celosia.experiments.consent.case import STUDENTS, students
-from celosia.experiments.consent.experiment import paired
+from celosia.experiments.consent.case import STUDENTS, drawn, students
+from celosia.experiments.consent.chain import attack, candidates, generated, protected
+from celosia.experiments.consent.experiment import Plan, altered_rows, paired
+from celosia.experiments.consent.worked import printed_texts, statements
 
 
 def test_the_case_has_its_shape():
@@ -65,27 +68,112 @@ def test_paired_differences_equal_scipys():
     assert (found["low"], found["high"]) == pytest.approx((interval.low, interval.high))
 
 
-def test_a_quick_run(tmp_path):
-    """Five blocks: the class rule is the control, coarser protects blocking owners and costs others little."""
-    found = reproduce(tmp_path, blocks=5, k=(60,), external=(0.1,), extra=30)
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """Three small blocks, two k and one share."""
+    place = tmp_path_factory.mktemp("quick")
+    found = reproduce(place, blocks=3, rows=2500, k=(15, 35), external=(0.1,), extra=(10, 30))
+    return found, (place / "consent.html").read_text()
+
+
+def test_a_quick_run(quick):
+    """The class rule is the control; the other rules protect blocking owners and cost others less."""
+    found, page = quick
     assert found["labels equal to the control (class rule)"] >= 0.99
-    assert found["coarser: lowers P_reid of blocking owners significantly"] == "1 of 1"
-    assert found["exchange: lowers P_reid of blocking owners significantly"] == "1 of 1"
-    assert found["coarser: rise of the others' GCP, of the control's, at most"] < 0.5
-    assert int(found["coarser: smallest class"].split()[0]) >= 60, "equal places: k in the strict sense"
+    lower = [d["mean"] for d in found["differences"] if d["rule"] == "coarser" and d["group"] == "blocking"]
+    assert min(lower) > 0
+    assert found["coarser: rise of the others' GCP, of the control's, at most"] < 1
+    assert int(found["coarser: smallest class"].split()[0]) >= 15, "equal places: k in the strict sense"
     assert found["post-condition holds in every run"]
-    others = [d for d in found["differences"] if d["rule"] == "coarser" and d["group"] == "others"]
-    mine = [d for d in found["differences"] if d["rule"] == "coarser" and d["group"] == "blocking"]
-    assert mine[0]["mean"] > others[0]["mean"]
-    page = (tmp_path / "consent.html").read_text()
-    assert "Figure 8.4" in page
-    drawn = set(re.findall(r'class="(?:swatch )?(s\d)"', page))
+    for name in ("8.1", "8.2", "8.3", "8.4"):
+        assert f"<figcaption>Figure {name}" in page
+    assert "99 % interval" in page
+    assert "Table 8.2" in page
+    assert "We chose these numbers" in page
+    drawn = set(re.findall(r'class="swatch (s\d)"', page))
     assert len(drawn) == 5
-    assert all(f".{colour} {{ fill:" in page and f".swatch.{colour} {{" in page for colour in drawn), (
-        "every rule has a colour"
-    )
+    assert all(f"--{colour}:" in page for colour in drawn), "every rule has a colour"
     assert "<script" not in page
-    assert len(json.loads((tmp_path / "consent.json").read_text())["questions"]) == 7
+    assert len(found["questions"]) == 7
+
+
+def test_x_is_varied(quick):
+    rows = {(row["X"], row["k"]): row for row in quick[0]["sensitivity"]}
+    assert set(rows) == {(10, 15), (10, 35), (30, 15), (30, 35)}
+    for k in (15, 35):
+        assert rows[10, k]["altered, standard"] == rows[30, k]["altered, standard"], "the same blocks"
+        assert rows[10, k]["altered, control"] < rows[30, k]["altered, control"]
+    assert rows[30, 15]["altered, coarser"] < rows[30, 15]["altered, control"]
+
+
+def test_every_statement_is_counted_and_explained(quick):
+    found, page = quick
+    counts = found["counts"]
+    assert counts["printed"]["checked"] == found["printed statements"] >= 30
+    assert counts["derived"]["checked"] >= 10
+    assert all(row["why"] for row in found["statements"] if not row["agrees"])
+    assert {"Figure 1.3", "Figure 4.4", "Figure 5.1", "Question 7", "Sections 7.4 to 7.6", "Table 8.2"} <= {
+        row["where"] for row in found["statements"]
+    }
+    assert "What does not come out, and why" in page
+
+
+def test_altered_rows_move_with_k():
+    """The clustered case: from below 40 % to above 80 %, whatever the seed; scattered districts change all rows."""
+    for seed, k in ((2019, (60, 90, 120, 150)), (7, (60, 150))):
+        people, blocked = drawn(seed)
+        plan = Plan(1, 10_634, k, (0.1,), 30)
+        rows = altered_rows(people, blocked, plan, seed)
+        standard = [row["standard"] for row in rows]
+        assert standard == sorted(standard)
+        assert standard[0] < 0.4
+        assert standard[-1] > 0.8
+        assert all(row["standard"] <= row["exchange"] < row["control"] for row in rows)
+        assert rows[0]["coarser"] < rows[0]["control"]
+    uneven = altered_rows(*drawn(2019, "uneven"), Plan(1, 10_634, (60,), (0.1,), 30), 2019)
+    assert min(row["standard"] for row in uneven) > 0.9
+    with pytest.raises(ParameterError, match="clustered, uneven"):
+        drawn(1, "round")
+
+
+def by_what(statements):
+    return {(row.where, row.what): row for row in statements}
+
+
+def test_other_texts_give_other_statements():
+    """Nothing is known beforehand: a changed rule, query or tree of the thesis changes what comes out."""
+    texts = printed_texts()
+    before = by_what(statements(texts))
+    assert before["Section 4.3", "share of the rule's elements"].agrees
+    changed = {**texts, "rule_4_4": texts["rule_4_4"].replace("SIGLA", "OTHER")}
+    assert not by_what(statements(changed))["Section 4.3", "share of the rule's elements"].agrees
+    changed = {**texts, "query_4_3": texts["query_4_3"].replace("HORA_FIN", "HORA_FINAL")}
+    assert by_what(statements(changed))["Section 4.2", "attributes that the query uses"].agrees
+    changed = {**texts, "query_7_5": texts["query_7_5"].replace("INS.COLEGIO", "INS.OTHER")}
+    assert not by_what(statements(changed))["Section 7.5", "share of the rule's elements"].agrees
+
+
+def test_the_chain_leads_to_the_rooms_and_a_protected_roll_ends_it():
+    registers = generated(np.random.default_rng(4), 3000, 600)
+    steps = attack(registers, "Vladimir", "Aguilar", (17, 27))
+    assert (steps.candidates, steps.cards) == ((3, 1), ("B50120",))
+    assert len(steps.rooms) == len(steps.courses) == 3
+    assert attack(registers, "Vladimir", "Aguilar", (17, 19)).candidates == (0, 0)
+    # by hand: whoever of the roll has the names of somebody near in age
+    plain, hidden = candidates(registers, registers.roll), candidates(registers, protected(registers.roll))
+    assert (plain[:, 1] >= 1).all()
+    assert (hidden[:, 1] >= 5).all()
+    people, roll = registers.electoral.rows(named=True), registers.roll.rows(named=True)
+    full = {(p["surname"], p["second"], p["first"]): p["age"] for p in people}
+    for number, student in list(enumerate(roll))[::97]:
+        age = full[student["surname"], student["second"], student["first"]]
+        named = [
+            p for p in people
+            if (p["first"], p["surname"]) == (student["first"], student["surname"]) and abs(p["age"] - age) <= 5
+        ]  # fmt: skip
+        enrolled = {(s["surname"], s["second"], s["first"]) for s in roll}
+        both = [p for p in named if (p["surname"], p["second"], p["first"]) in enrolled]
+        assert tuple(plain[number]) == (len(named), len(both))
 
 
 def test_the_adult_study(shared):
@@ -96,3 +184,7 @@ def test_the_adult_study(shared):
         assert 0.7 < row["race decision-tree"] <= row["race baseline"]
         assert row["age decision-tree"] > row["age baseline"]
     assert rows[0]["age decision-tree"] > rows[1]["age decision-tree"]
+    said = {row.what: row for row in adult_statements(rows)}
+    assert said["complete records of the file"].agrees
+    assert said["race is predicted above 70 % by every learner"].agrees
+    assert not said["GCP reaches 60 %"].agrees, "it takes twelve quasi-identifiers"

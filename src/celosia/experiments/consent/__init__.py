@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,45 +20,64 @@ def reproduce(
     rows: int = 10_634,
     k: Sequence[int] = (60, 90, 120, 150),
     external: Sequence[float] = (0.05, 0.10),
-    extra: int = 30,
+    extra: Sequence[int] = (30,),
+    districts: Sequence[str] = ("clustered", "uneven"),
     seed: int = 2019,
+    texts: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Run the experiment and write ``consent.html`` and ``consent.json`` into ``out``.
 
     ``data`` is the UCI file ``adult.data`` for the study of the metric, which is left out without it. Fewer blocks or
-    rows give a quick version.
+    rows give a quick version. The first of ``extra`` is X of the experiment; further ones are run on the same blocks to
+    see what X does. The first of ``districts`` tells how their sizes are drawn (see ``case``); of all of them the
+    altered rows of one block are shown. ``texts`` are the queries and rules as they are printed, unless given.
     """
     import numpy as np
 
     from celosia.experiments import write_report
-    from celosia.experiments.consent import adult, anova, case, experiment, questions
-    from celosia.experiments.consent.page import page
+    from celosia.experiments.consent import adult, anova, case, chain, chapter7, experiment, questions, worked
+    from celosia.experiments.consent.page import INTRO, sections
+    from celosia.experiments.statements import page, sections_of, summary
     from celosia.release.evidence import plain as plain_data
 
     tell = progress or (lambda *_: None)
-    rng = np.random.default_rng(seed)
-    people = case.students(rng)
-    blocked = np.zeros(len(people), np.bool_)
-    blocked[rng.permutation(len(people))[: round(case.SHARE * len(people))]] = True
-    plan = experiment.Plan(blocks, min(rows, len(people)), tuple(k), tuple(external), extra)
-    found = experiment.run(people, blocked, plan, rng, tell)
+    texts = texts or worked.printed_texts()
+    people, blocked = case.drawn(seed, districts[0])
+    size = min(rows, len(people))
+    plans = [experiment.Plan(blocks, size, tuple(k), tuple(external), x) for x in extra]
+    found, *others = [experiment.run(people, blocked, plan, np.random.default_rng(seed), tell) for plan in plans]
     values = found.p_reid[..., 1]
+    some = np.sort(np.random.default_rng(seed).choice(len(people), size, replace=False))
+    tell("chapter 7", 0.9)
+    published = chapter7.section(texts, people[some], blocked[some], k[0], seed)
+    attacked = chain.section(np.random.default_rng(seed))
+    study = adult.study(Path(data), tell) if data is not None else []
+    checked = [
+        *worked.statements(texts), *attacked.statements, *published.statements, *questions.statements(found),
+        *adult.statements(study),
+    ]  # fmt: skip
     report: dict[str, Any] = {
-        "experiment": NAME,
+        **summary(NAME, checked),
         "summary": questions.summary(found),
         "questions": questions.answers(found),
         "differences": experiment.magnitudes(found),
         "others": experiment.others_cost(found),
         "anova": anova.plain(anova.anova(values, ["k", "external", "rule"])) if blocks > 1 else [],
         "assumptions": anova.assumptions(values, found.order) if blocks > 2 else {},
-        "who asked": {str(n): float(v) for n, v in zip(plan.k, found.told.mean(axis=0), strict=True)},
+        "who asked": {str(n): float(v) for n, v in zip(plans[0].k, found.told.mean(axis=0), strict=True)},
         "p_reid": found.p_reid.mean(axis=0).tolist(),
         "baseline": found.baseline.mean(axis=0).tolist(),
         "gcp": found.gcp.mean(axis=0).tolist(),
         "altered": found.altered.mean(axis=0).tolist(),
-        "adult": adult.study(Path(data), tell) if data is not None else [],
-        "plan": {"blocks": blocks, "rows": plan.rows, "k": list(k), "external": list(external), "X": extra},
+        "alpha": questions.alpha_table(found),
+        "sensitivity": experiment.sensitivity(found, others) if others else [],
+        "cases": {shape: experiment.altered_rows(*case.drawn(seed, shape), plans[0], seed) for shape in districts},
+        "adult": study,
+        "case": districts[0],
+        "plan": {"blocks": blocks, "rows": size, "k": list(k), "external": list(external), "X": extra[0]},
     }
-    files = write_report(NAME, out, page(found, report), plain_data(report))
+    drawn = [*sections(found, report), published, attacked, *sections_of(checked[: len(worked.statements(texts))])]
+    html = page("Preferences over inferences, run again", INTRO, checked, drawn)
+    files = write_report(NAME, out, html, plain_data(report))
     tell("done", 1.0)
     return {**report["summary"], **plain_data(report), "files": files}

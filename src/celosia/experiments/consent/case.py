@@ -1,6 +1,12 @@
 """A stand-in for the private admission data: as many students, places, schools and scores, made up.
 
-Provinces and cantons are shaped like Costa Rica's; who lives where, and which school they attend, is drawn.
+Provinces and cantons are shaped like Costa Rica's; who lives where, and which school they attend, is drawn. How large
+the districts are is our choice, and decides how many rows a given k alters:
+
+``clustered``  large districts lie side by side: 13 cantons of the central provinces hold towns, the others villages. A
+               district that is too small then joins others that are too small, and k decides how many rows change.
+``uneven``     sizes fall like 1 / i^1.1 and are scattered. Nearly every canton has a district that is too small for the
+               smallest k and takes its neighbours along: all rows change whatever k is.
 """
 
 from __future__ import annotations
@@ -8,6 +14,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from celosia.errors import ParameterError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,13 +33,20 @@ DISTRICTS = {
 PLACE = ("province", "canton", "district")
 SHARE = 0.26
 """Share of owners who block: Taylor's "fundamentalists" (2003)."""
+SHAPES = ("clustered", "uneven")
+TOWNS = {"San José": 5, "Alajuela": 3, "Cartago": 2, "Heredia": 3}
+"""Cantons of towns in each province, the first ones; all others are cantons of villages."""
+TOWN, VILLAGE = 120.0, 7.0
+"""Relative sizes of a median district of towns and of villages: about its students in a block of a quarter of all."""
+CANTON_SPREAD, DISTRICT_SPREAD = 0.35, 0.12
+"""Spread of the logarithm of sizes: between cantons of towns, and between the districts of any canton."""
 ZIPF = 1.1
-"""How uneven districts are: the share of the i-th largest falls like 1 / i^1.1."""
+"""How uneven scattered districts are: the share of the i-th largest falls like 1 / i^1.1."""
 NEAR, IN_CANTON = 0.55, 0.3
 """Students attend a school of their own district, else of the canton, else of the province."""
 
 
-def students(rng: np.random.Generator, n: int = STUDENTS) -> pl.DataFrame:
+def students(rng: np.random.Generator, n: int = STUDENTS, shape: str = "clustered") -> pl.DataFrame:
     """Draw the students: sex, score, province, canton, district, school; every value occurs when n allows it.
 
     >>> frame = students(np.random.default_rng(1))
@@ -40,11 +55,11 @@ def students(rng: np.random.Generator, n: int = STUDENTS) -> pl.DataFrame:
     """
     import polars as pl
 
+    if shape not in SHAPES:
+        raise ParameterError(f"districts are one of {', '.join(SHAPES)}, got {shape!r}.")
     province, canton = _places()
-    places = len(province)
-    weight = 1 / np.arange(1, places + 1) ** ZIPF
-    weight = weight[rng.permutation(places)]
-    district = _covering(rng, places, n, weight / weight.sum())
+    weight = _clustered(rng, canton) if shape == "clustered" else _scattered(rng, len(canton))
+    district = _covering(rng, len(province), n, weight / weight.sum())
     school = _schools(rng, district, province, canton, n)
     score = np.clip(np.rint(rng.normal(SCORES / 2, SCORES / 6, n)), 0, SCORES - 1).astype(np.int64)
     some = min(SCORES, n)
@@ -55,11 +70,20 @@ def students(rng: np.random.Generator, n: int = STUDENTS) -> pl.DataFrame:
             "sex": np.where(rng.random(n) < 0.5, "F", "M"),
             "score": 270 + score,
             "province": [names[p] for p in province[district]],
-            "canton": [f"canton {c + 1}" for c in canton[district]],
-            "district": [f"district {d + 1}" for d in district],
+            "canton": [f"canton {c + 1:02d}" for c in canton[district]],
+            "district": [f"district {d + 1:03d}" for d in district],
             "school": [f"school {s + 1}" for s in school],
         }
     )
+
+
+def drawn(seed: int, shape: str = "clustered") -> tuple[pl.DataFrame, NDArray[np.bool_]]:
+    """The students and who of them blocks."""
+    rng = np.random.default_rng(seed)
+    people = students(rng, shape=shape)
+    blocked = np.zeros(len(people), np.bool_)
+    blocked[rng.permutation(len(people))[: round(SHARE * len(people))]] = True
+    return people, blocked
 
 
 def table(frame: pl.DataFrame) -> Table:
@@ -79,6 +103,28 @@ def _places() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         province += [p] * m
         first += n
     return np.array(province, np.int64), np.array(canton, np.int64)
+
+
+def _scattered(rng: np.random.Generator, places: int) -> NDArray[np.float64]:
+    """Sizes that fall like 1 / i^1.1, in any order."""
+    weight = 1 / np.arange(1, places + 1) ** ZIPF
+    return np.asarray(weight[rng.permutation(places)], np.float64)
+
+
+def _clustered(rng: np.random.Generator, canton: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Sizes of the districts when towns lie beside towns.
+
+    The cantons of towns take the quantiles of one log-normal distribution, so that every draw has small and large
+    ones; the districts of a canton are nearly alike.
+    """
+    from scipy import stats
+
+    first = dict(zip(CANTONS, np.cumsum([0, *CANTONS.values()])[:-1], strict=True))
+    towns = np.concatenate([first[name] + np.arange(n) for name, n in TOWNS.items()])
+    middle = np.full(sum(CANTONS.values()), np.log(VILLAGE))
+    quantiles = stats.norm.ppf((np.arange(len(towns)) + 0.5) / len(towns))
+    middle[towns] = np.log(TOWN) + CANTON_SPREAD * rng.permutation(quantiles)
+    return np.asarray(np.exp(middle[canton] + DISTRICT_SPREAD * rng.standard_normal(len(canton))), np.float64)
 
 
 def _covering(rng: np.random.Generator, values: int, n: int, p: NDArray[np.float64]) -> NDArray[np.int64]:

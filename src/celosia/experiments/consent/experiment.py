@@ -54,6 +54,13 @@ class Results:
     untrue: NDArray[np.float64]
     """Under exchange: share of rows whose values are not true; block, k."""
     alpha: NDArray[np.float64]
+    """Share of records that are alone with their place: block, k, rule."""
+    classes: NDArray[np.float64]
+    """Places that standard(k) shows: block, k."""
+    before: float
+    """Share of records of a block that are alone with their place before anything is done."""
+    blocking: float
+    """Owners of a block who block."""
     sets: NDArray[np.float64]
     """GCP of everybody when classes are named by the set of their districts: block, then k and k + X for each k."""
     order: NDArray[np.int64]
@@ -78,7 +85,7 @@ def run(
     )
     equal, told = np.zeros((plan.blocks, len(plan.k))), np.zeros((plan.blocks, len(plan.k)))
     strict, untrue = np.zeros((plan.blocks, len(plan.k))), np.zeros((plan.blocks, len(plan.k)))
-    alpha = np.zeros((plan.blocks, len(plan.k), len(RULES)))
+    alpha, classes = np.zeros((plan.blocks, len(plan.k), len(RULES))), np.zeros((plan.blocks, len(plan.k)))
     tables = {b: table(people[rows]) for b, rows in enumerate(chosen)}
     made: dict[tuple[int, int, int], Protected] = {}
     left = {
@@ -98,6 +105,8 @@ def run(
             gcp[b, i, j] = [lost[g]["gcp"] for g in GROUPS]
             altered[b, i, j] = [lost[g]["altered"] for g in GROUPS]
             alpha[b, i, j] = singletons(one.table)
+            if RULES[j] == "standard":
+                classes[b, i] = one.evidence["classes"]
             if RULES[j] == "coarser":
                 told[b, i], strict[b, i] = one.evidence["of them blocked"], one.evidence["smallest class"]
             if RULES[j] == "exchange":
@@ -118,7 +127,39 @@ def run(
             same = [(shown[0][c] == shown[1][c]).to_numpy() for c in PLACE]
             equal[b, i] = float(np.all(same, axis=0).mean())
     sets = np.array([[[by_sets(t, n) for n in (k, k + plan.extra)] for k in plan.k] for t in tables.values()])
-    return Results(plan, p, base, gcp, altered, equal, told, strict, untrue, alpha, sets, order.reshape(shape), holds)
+    before = float(np.mean([singletons(t) for t in tables.values()]))
+    some = float(np.mean([blocked[rows].sum() for rows in chosen]))
+    runs = order.reshape(shape)
+    return Results(
+        plan, p, base, gcp, altered, equal, told, strict, untrue, alpha, classes, before, some, sets, runs, holds
+    )
+
+
+def sensitivity(first: Results, others: Sequence[Results]) -> list[dict[str, Any]]:
+    """What X does: P_reid of blocking owners and altered rows of everybody, for each X, k and rule."""
+    out = []
+    for found in (first, *others):
+        for i, k in enumerate(found.plan.k):
+            row: dict[str, Any] = {"X": found.plan.extra, "k": k}
+            for j, rule in enumerate(RULES):
+                row[f"P_reid, {rule}"] = float(found.p_reid[:, i, -1, j, 1].mean())
+                row[f"altered, {rule}"] = float(found.altered[:, i, j, 0].mean())
+            out.append(row)
+    return out
+
+
+def altered_rows(people: pl.DataFrame, blocked: NDArray[np.bool_], plan: Plan, seed: int) -> list[dict[str, Any]]:
+    """The altered rows of one block, without any attack: how much the sizes of districts decide."""
+    rows = np.sort(np.random.default_rng(seed).choice(len(people), plan.rows, replace=False))
+    students, mine = table(people[rows]), blocked[rows]
+    out = []
+    for k in plan.k:
+        row: dict[str, Any] = {"k": k}
+        for rule in RULES:
+            made = honour(students, np.where(mine, plan.extra, 0), Design(k=k, rule=rule, tree=PLACE), Stream(seed))
+            row[rule] = losses(students, made, mine, PLACE)["all"]["altered"]
+        out.append(row)
+    return out
 
 
 def by_sets(students: Table, k: int) -> float:

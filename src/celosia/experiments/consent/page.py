@@ -1,60 +1,155 @@
-"""The page of the experiment: figures 8.1 to 8.4 redrawn, differences, analysis of variance; it opens offline."""
+"""The sections of the page: figures 6.1 to 6.4 and 8.1 to 8.4 redrawn with their intervals, Table 8.2, differences."""
 
 from __future__ import annotations
 
-from importlib import resources
+from collections.abc import Sequence
 from typing import Any
 
-from celosia.experiments.consent.experiment import GROUPS, RULES, Results, magnitudes, others_cost
-from celosia.release.report.charts import bars
+import numpy as np
+
+from celosia.experiments.consent import case
+from celosia.experiments.consent.charts import Point, curves, rows
+from celosia.experiments.consent.experiment import GROUPS, RULES, Results, magnitudes, others_cost, paired
+from celosia.experiments.consent.questions import alpha_table
+from celosia.experiments.statements import Section
+
+INTRO = (
+    "The admission data of the thesis are private. Its students are generated here: as many, in as many places and "
+    "schools. Which districts are large is our choice and decides how many rows a given k alters, so directions are "
+    "compared with the thesis, not sizes. “class” is the published rule, “coarser” and “exchange” discriminate "
+    "between owners, “control” is the larger k + X for everybody without any preference."
+)
 
 
-def page(found: Results, report: dict[str, Any]) -> str:
-    """Render the page."""
-    from celosia.release.report.page import templates
-
-    tables = [
-        {"name": "Paired differences of P_reid, standard(k) minus the rule, 99 % intervals", "rows": magnitudes(found)},
-        {"name": "What the rules cost owners who block nothing (GCP)", "rows": others_cost(found)},
-        {"name": "Analysis of variance of P_reid of blocking owners", "rows": report["anova"]},
-        {"name": "Assumptions of the analysis", "rows": [report["assumptions"]]},
+def sections(found: Results, report: dict[str, Any]) -> list[Section]:
+    """Everything but the statements."""
+    plan = found.plan
+    facts: dict[str, Any] = {"blocks": plan.blocks, "students in each": plan.rows, "X": plan.extra}
+    facts |= {"owners who block, in a block": round(found.blocking), "districts": report["case"]}
+    questions = rows("Question, thesis, here", report["questions"])
+    made = [
+        Section(
+            "How the students were generated",
+            _generated(report["case"]),
+            tuple(
+                rows(f"Altered rows of one block, {shape} districts", table) for shape, table in report["cases"].items()
+            ),
+            facts,
+        ),
+        Section("What was to be shown", facts=_said(report["summary"])),
+        Section("The seven questions", figures=(questions,)),
+        Section(
+            "Figures 8.1 to 8.4",
+            "Means over the blocks; an upright stroke is the 99 % interval of the mean, often smaller than the line.",
+            tuple(_figures(found)),
+        ),
+        Section(
+            "Table 8.2: α of Lodha and Thomas",
+            "The share of records that are alone with their place. Nobody is after k-anonymity, so α cannot fall with "
+            "k as printed; what does is the number of places that are shown, as a share of the rows.",
+            (rows("α by k", alpha_table(found)),),
+        ),
+        Section(
+            "Differences",
+            figures=(
+                rows("P_reid, standard(k) minus the rule, with 99 % intervals", magnitudes(found)),
+                rows("What the rules cost owners who block nothing (GCP)", list(others_cost(found))),
+            ),
+        ),
+        Section(
+            "Analysis of variance of P_reid of blocking owners",
+            figures=(rows("Effects", report["anova"]), rows("Assumptions", [report["assumptions"]])),
+        ),
     ]
+    if report["sensitivity"]:
+        made.append(Section("Sensitivity to X", _SENSITIVITY, (rows("X, k and rule", report["sensitivity"]),)))
     if report["adult"]:
-        tables.append({"name": "Adult: accuracy and what guessing reaches", "rows": report["adult"]})
-    template = templates().from_string((resources.files(__package__) / "page.html.j2").read_text("utf-8"))
-    return str(
-        template.render(
-            heading="Preferences over inferences, run again",
-            code="en",
-            plan=found.plan,
-            summary=report["summary"],
-            answers=report["questions"],
-            figures=_figures(found),
-            tables=tables,
+        made.append(Section("Chapter 6: the metric on the Adult file", _ADULT, tuple(_adult(report["adult"]))))
+    return made
+
+
+_SENSITIVITY = (
+    "P_reid of those who block, for the larger of what an intruder knows, and altered rows of everybody. Other numbers "
+    "of blocks and other k are run by --blocks and --k."
+)
+_ADULT = (
+    "Accuracy alone says little: “guessing” is what naming the most frequent value reaches. Race is never predicted "
+    "better than that."
+)
+
+
+def _generated(shape: str) -> str:
+    towns = ", ".join(f"{n} in {name}" for name, n in case.TOWNS.items())
+    if shape == "clustered":
+        how = (
+            f"{sum(case.TOWNS.values())} cantons hold towns ({towns}), the others villages; a median district of towns "
+            f"is to one of villages as {case.TOWN:g} to {case.VILLAGE:g}. The logarithms of sizes spread by "
+            f"{case.CANTON_SPREAD:g} between cantons of towns and by {case.DISTRICT_SPREAD:g} between the districts of "
+            "a canton. We chose these numbers so that the standard method alters few rows at the smallest k and most "
+            "at the largest. "
         )
+    else:
+        how = f"Sizes of districts fall like 1 / i^{case.ZIPF:g} and are scattered over the cantons. "
+    return (
+        f"{case.STUDENTS} students, {sum(case.DISTRICTS.values())} districts, {sum(case.CANTONS.values())} cantons, "
+        f"{len(case.CANTONS)} provinces, {case.SCHOOLS} schools, {case.SCORES} scores. {how}A student attends a school "
+        f"of the own district with probability {case.NEAR:g}, of the canton with {case.IN_CANTON:g}, else of the "
+        f"province; {case.SHARE:.0%} of the students, drawn at random, block. Scores are normal and depend on nothing."
     )
 
 
+def _said(summary: dict[str, Any]) -> dict[str, Any]:
+    said = {True: "yes", False: "no"}
+    return {
+        name: f"{value:.1%}" if isinstance(value, float) else said[value] if isinstance(value, bool) else value
+        for name, value in summary.items()
+    }
+
+
+def _point(values: Any) -> Point:
+    """The mean over blocks with its 99 % interval."""
+    found = paired(values, np.zeros(len(values)))
+    return found["mean"], found["low"], found["high"]
+
+
 def _figures(found: Results) -> list[str]:
-    """8.1 P_reid of all, 8.2 of blocking owners, 8.3 the difference, 8.4 altered rows; by k, one bar per rule."""
-    labels = [f"k {k}, knows {e:.0%}" for k in found.plan.k for e in found.plan.external]
-
-    def by_rule(group: str) -> list[tuple[str, list[float | None]]]:
+    """8.1 P_reid of all, 8.2 of blocking owners, 8.3 the difference, 8.4 altered rows; by k, one curve per rule."""
+    k, drawn = found.plan.k, []
+    for number, group, who in (("8.1", "all", "everybody"), ("8.2", "blocking", "those who block")):
         g = GROUPS.index(group)
-        mean = found.p_reid[..., g].mean(axis=0)
-        return [(rule, [float(v) for v in mean[:, :, j].ravel()]) for j, rule in enumerate(RULES)]
+        for e, share in enumerate(found.plan.external):
+            series = [
+                (rule, [_point(found.p_reid[:, i, e, j, g]) for i in range(len(k))]) for j, rule in enumerate(RULES)
+            ]
+            drawn.append(curves(f"Figure {number}: P_reid of {who}; the intruder knows {share:.0%}", k, series))
+    gain = found.p_reid[:, :, :, [RULES.index("standard")], 1] - found.p_reid[..., 1]
+    series = [
+        (f"{rule}, {share:.0%}", [_point(gain[:, i, e, RULES.index(rule)]) for i in range(len(k))])
+        for rule in ("class", "coarser")
+        for e, share in enumerate(found.plan.external)
+    ]
+    drawn.append(curves("Figure 8.3: how much lower P_reid is for those who block than under standard(k)", k, series))
+    altered = [(r, [_point(found.altered[:, i, j, 0]) for i in range(len(k))]) for j, r in enumerate(RULES)]
+    return [*drawn, curves("Figure 8.4: altered rows (CM of the thesis)", k, altered)]
 
-    standard = RULES.index("standard")
-    gain = found.p_reid[:, :, :, [standard], 1].mean(axis=0) - found.p_reid[..., 1].mean(axis=0)
-    differences: list[tuple[str, list[float | None]]] = [
-        (rule, [float(v) for v in gain[:, :, j].ravel()]) for j, rule in enumerate(RULES)
-    ]
-    altered: list[tuple[str, list[float | None]]] = [
-        (rule, [float(v) for v in found.altered[:, :, j, 0].mean(axis=0)]) for j, rule in enumerate(RULES)
-    ]
-    return [
-        bars("Figure 8.1: P_reid of everybody", labels, by_rule("all")),
-        bars("Figure 8.2: P_reid of blocking owners", labels, by_rule("blocking")),
-        bars("Figure 8.3: how much lower for blocking owners than standard(k)", labels, differences),
-        bars("Figure 8.4: altered rows (CM of the thesis)", [f"k {k}" for k in found.plan.k], altered),
-    ]
+
+def _adult(study: Sequence[dict[str, Any]]) -> list[str]:
+    """6.1 race, 6.2 income, 6.4 age, each by number of quasi-identifiers; 6.3 GCP."""
+    counts = list(dict.fromkeys(row["quasi"] for row in study))
+    sizes = list(dict.fromkeys(row["k"] for row in study))
+    cell = {(row["quasi"], row["k"]): row for row in study}
+
+    def points(q: int, name: str) -> list[Point]:
+        return [(cell[q, k][name],) * 3 for k in sizes]
+
+    drawn = []
+    for number, target in (("6.1", "race"), ("6.2", "income"), ("6.4", "age")):
+        learners = [
+            n.removeprefix(f"{target} ") for n in study[0] if n.startswith(f"{target} ") and "baseline" not in n
+        ]
+        for q in counts:
+            series = [(learner, points(q, f"{target} {learner}")) for learner in learners]
+            series.append(("guessing", points(q, f"{target} baseline")))
+            drawn.append(curves(f"Figure {number}: {target} predicted, {q} quasi-identifiers", sizes, series))
+    gcp = [(f"{q} quasi-identifiers", points(q, "gcp")) for q in counts]
+    return [*drawn, curves("Figure 6.3: GCP", sizes, gcp), rows("The numbers", list(study))]

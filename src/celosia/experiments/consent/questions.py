@@ -1,4 +1,4 @@
-"""The seven questions of the thesis, answered from the data, with what the control shows."""
+"""The seven questions of the thesis, answered from the data, with what the control shows; and as statements."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from celosia.experiments.consent.experiment import RULES, Results, magnitudes, others_cost
+from celosia.experiments.consent.anova import anova, assumptions
+from celosia.experiments.consent.experiment import RULES, Results, magnitudes, others_cost, paired
+from celosia.experiments.statements import Statement, printed
 
 _AT = {str(rule): i for i, rule in enumerate(RULES)}
 
@@ -21,6 +23,10 @@ PRINTED = [
     ("7 what it costs", "CM nearly linear in k, at most 0.25"),
 ]
 """The questions and what the thesis prints."""
+ALPHA = {60: 0.004, 90: 0.003, 120: 0.002, 150: 0.001}
+"""Table 8.2: α of Lodha and Thomas for each k."""
+OTHER_DATA = "the students are generated: directions can be compared, sizes follow from our choice of districts"
+LARGER_K = "nearly every class has a blocking owner, so the rule is the larger k + X for everybody"
 
 
 def answers(found: Results) -> list[dict[str, str]]:
@@ -62,6 +68,124 @@ def answers(found: Results) -> list[dict[str, str]]:
     return [{"question": q, "thesis": t, "here": h} for (q, t), h in zip(PRINTED, here, strict=True)]
 
 
+def statements(found: Results) -> list[Statement]:
+    """What chapter 8 prints, from the runs: the published rule against the standard method."""
+    k, shares = found.plan.k, found.plan.external
+    p = found.p_reid[:, :, :, [_AT["standard"], _AT["class"]]]
+    gain = magnitudes(found, ["class"])
+    everybody = [row for row in gain if row["group"] == "all"]
+    blocking = [row for row in gain if row["group"] == "blocking"]
+    means = p[..., 0].mean(axis=0)
+    altered = found.altered[:, :, [_AT["standard"], _AT["class"]], 0].mean(axis=0)
+    saved = np.mean([row["mean"] for row in blocking]) * found.blocking
+    most = [float(np.max([row["p"] for row in rows])) for rows in (everybody, blocking)]
+    out = [
+        printed("Question 1", "lower for everybody at every k", True, all(row["mean"] > 0 for row in everybody)),
+        printed("Question 1", "all means differ, p < 0.0001", True, most[0] < 1e-4, why=LARGER_K),
+        printed(
+            "Question 2", "lower for those who block", True, all(row["mean"] > 0 for row in blocking), why=LARGER_K
+        ),
+        printed(
+            "Question 3", "above 25 % for every k and both methods", True, bool(means.min() > 0.25), why=OTHER_DATA
+        ),
+        printed("Question 3", "above the promise of 1/k", True, bool((means > 1 / np.array(k)[:, None, None]).all())),
+        printed("Question 4", "falls as k grows", True, bool((np.diff(means, axis=0) < 0).all())),
+        printed(
+            "Question 5", "lower when the intruder knows 5 % than 10 %", True, bool((np.diff(means, axis=1) > 0).all())
+        ),
+        printed(
+            "Question 6", "at least 3 points at every k", True, min(r["mean"] for r in blocking) >= 0.03, why=OTHER_DATA
+        ),
+        printed(
+            "Question 6",
+            "more than 300 students of a block",
+            True,
+            bool(saved > 300),
+            why=f"of those who block {saved:.0f} in a block; 3 % of all its rows are 319, of those who block 83",
+        ),
+        printed("Question 7", "altered rows never above 0.25", True, bool(altered.max() <= 0.25), why=OTHER_DATA),
+        printed(
+            "Question 7",
+            "the rule alters more than the standard method",
+            True,
+            bool((altered[:, 1] >= altered[:, 0]).all()),
+        ),
+    ]
+    if len(k) * len(shares) == 8:
+        sure = sum(row["p"] < 0.01 and row["mean"] > 0 for row in blocking)
+        out.append(printed("Question 2", "significant comparisons of those who block, of eight", 7, sure, why=LARGER_K))
+    if len(k) > 2:
+        line = np.corrcoef(np.array(k, float), altered[:, 0])[0, 1] ** 2
+        out.append(
+            printed("Question 7", "nearly linear in k (r² of the standard method above 0.95)", True, bool(line > 0.95))
+        )
+    if len(shares) == 2 and len(k) > 1:
+        apart = p[:, :, :, 0, 1] - p[:, :, :, 1, 1]
+        differ = [n for i, n in enumerate(k) if paired(apart[:, i, 0], apart[:, i, 1])["p"] < 0.01]
+        stated = [n for n in k if n in (120, 150)]
+        out.append(
+            printed("Question 6", "k at which the curves of 5 % and 10 % differ", stated, differ, why=OTHER_DATA)
+        )
+    return [*out, *_alphas(found), *_analysis(found, p)]
+
+
+def _alphas(found: Results) -> list[Statement]:
+    why = "after k-anonymity nobody is alone with a place, so α is 0; the thesis does not say how its α depends on k"
+    alpha = found.alpha[:, :, _AT["standard"]].mean(axis=0)
+    own = [
+        printed("Table 8.2", f"α at k = {k}", ALPHA[k], float(a), why=why)
+        for k, a in zip(found.plan.k, alpha, strict=True)
+        if k in ALPHA
+    ]
+    return [*own, printed("Table 8.2", "every α below 0.5", True, bool(alpha.max() < 0.5))]
+
+
+def _analysis(found: Results, p: Any) -> list[Statement]:
+    if found.plan.blocks < 3:
+        return []
+    values = p[..., 1]
+    effects = [effect for effect in anova(values, ["k", "external", "rule"]) if effect.p is not None]
+    factors = [effect for effect in effects if effect.name in ("k", "external", "rule")]
+    checks = assumptions(values, _order(found, ["standard", "class"]))
+    least = min(checks[name] for name in ("normality p", "equal variance p", "independence p"))
+    failing = [name.removesuffix(" p") for name in checks if name.endswith(" p") and checks[name] < 0.01]
+    return [
+        printed("Section 8.2", "every design factor is significant", True, all((e.p or 0) < 0.01 for e in factors)),
+        printed(
+            "Section 8.2",
+            "normality, randomness and constant variance hold (p above 0.01)",
+            True,
+            bool(least > 0.01),
+            why=f"on generated students these fail: {', '.join(failing)}" if failing else "",
+        ),
+    ]
+
+
+def _order(found: Results, rules: list[str]) -> Any:
+    """The runs of some rules in the order in which they came, numbered among themselves."""
+    *rest, rule = np.unravel_index(found.order.ravel(), found.order.shape)
+    place = np.full(len(RULES), -1)
+    place[[_AT[name] for name in rules]] = np.arange(len(rules))
+    kept = place[rule] >= 0
+    shape = (*found.order.shape[:-1], len(rules))
+    return np.ravel_multi_index((*(axis[kept] for axis in rest), place[rule][kept]), shape)
+
+
+def alpha_table(found: Results) -> list[dict[str, Any]]:
+    """Table 8.2, with α before anything is done and after each rule, and the distinct places as a share of the rows."""
+    mean = found.alpha.mean(axis=0)
+    return [
+        {
+            "k": k,
+            "printed α": ALPHA.get(k, ""),
+            "before": found.before,
+            **{rule: float(mean[i, j]) for rule, j in _AT.items()},
+            "places / rows (standard)": float(found.classes[:, i].mean() / found.plan.rows),
+        }
+        for i, k in enumerate(found.plan.k)
+    ]
+
+
 def summary(found: Results) -> dict[str, Any]:
     """The figures that are checked."""
     rows = [r for r in magnitudes(found) if r["group"] == "blocking"]
@@ -73,6 +197,8 @@ def summary(found: Results) -> dict[str, Any]:
         )
         most = max(c[f"{rule} share"] for c in others_cost(found))
         out[f"{rule}: rise of the others' GCP, of the control's, at most"] = most
+    for rule in RULES:
+        out[f"altered rows, {rule} (by k)"] = _list([float(v) for v in found.altered[:, :, _AT[rule], 0].mean(axis=0)])
     smallest = zip(found.plan.k, found.strict.min(axis=0), strict=True)
     out["coarser: smallest class"] = ", ".join(f"{int(n)} at k = {k}" for k, n in smallest)
     out["exchange: share of rows that are not true"] = float(found.untrue.mean())
