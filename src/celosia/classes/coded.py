@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_FEW = 1 << 16
+"""Below so many possible combinations they are counted in an array of all of them, without a group-by."""
+
+
 @dataclass(frozen=True, eq=False)
 class Groups:
     """The combinations of some columns, in order: a number for each, its rows, and the row where it is first seen."""
@@ -71,16 +75,11 @@ class Coded:
 
     def groups(self, names: Sequence[str]) -> Groups:
         """The combinations that occur."""
-        import polars as pl
-
         wanted = tuple(names)
         if wanted not in self._groups:
-            rows = pl.DataFrame({"key": self.key(wanted)}).with_row_index("row")
-            counted = rows.group_by("key").agg(pl.len().alias("count"), pl.col("row").first())
-            key = counted["key"].to_numpy()
-            order = np.argsort(key)
-            count, first = counted["count"].to_numpy()[order], counted["row"].to_numpy()[order]
-            self._groups[wanted] = Groups(key[order], count.astype(np.int64), first.astype(np.int64))
+            key = self.key(wanted)
+            few = int(key.max(initial=0)) < _FEW
+            self._groups[wanted] = _tallied(key) if few else _grouped(key)
         return self._groups[wanted]
 
     def place(self, names: Sequence[str]) -> NDArray[np.int64]:
@@ -107,3 +106,21 @@ class Coded:
         """The pairs of a group and a person that occur, and the group of each."""
         pairs = self.groups(tuple(dict.fromkeys((*names, person))))
         return pairs, np.searchsorted(self.groups(names).key, self.key(names)[pairs.first])
+
+
+def _tallied(key: NDArray[np.int64]) -> Groups:
+    """The groups of small numbers, counted in place."""
+    from celosia.mathematics.kernels.grouping.group_counts import tally
+
+    count, first = tally(key, int(key.max(initial=-1)) + 1)
+    present = np.flatnonzero(count)
+    return Groups(present, count[present], first[present])
+
+
+def _grouped(key: NDArray[np.int64]) -> Groups:
+    """The groups of any numbers."""
+    import polars as pl
+
+    rows = pl.DataFrame({"key": key}).with_row_index("row")
+    groups = rows.group_by("key").agg(pl.len().alias("count"), pl.col("row").first()).sort("key")
+    return Groups(*(groups[name].cast(pl.Int64).to_numpy() for name in ("key", "count", "row")))

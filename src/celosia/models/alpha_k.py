@@ -47,9 +47,9 @@ class AlphaK(_SensitiveModel):
             return np.zeros(0)
         return np.maximum.reduceat(counts.share, counts.start[:-1])
 
-    def judge(self, classes: ClassCounts) -> NDArray[np.bool_]:
+    def holding(self, classes: ClassCounts, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether each class is large and mixed enough."""
-        return super().judge(classes) & (classes.size >= self.k)
+        return super().holding(classes, scores) & (classes.size >= self.k)
 
     def least_size(self, classes: ClassCounts) -> int:  # noqa: ARG002
         """Exactly k."""

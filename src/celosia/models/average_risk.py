@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from celosia.parts import Model
+from celosia.parts import Model, Verdict
 
 if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts
@@ -48,15 +48,14 @@ class AverageRisk(Model):
         held = classes.held
         return float((held / classes.size).sum() / held.sum()) if len(classes) else 0.0
 
-    def accepts(self, classes: ClassCounts) -> bool:
+    def measured(self, classes: ClassCounts) -> Verdict:
         """Whether average and share of high risks are small enough."""
-        if not self.met(self.score(classes)):
-            return False
+        verdict = super().measured(classes)
         if self.highest is None or not len(classes):
-            return True
+            return verdict
         # 1/5 as a float is not above the bound 0.2
         high = classes.held[1.0 / classes.size > self.highest * (1 + 1e-12)].sum()
-        return bool(high <= self.share * classes.held.sum())
+        return Verdict(verdict.value, verdict.holds and bool(high <= self.share * classes.held.sum()))
 
     def wish(self) -> str:
         """The bounds in words."""

@@ -44,9 +44,9 @@ class DeltaDisclosure(_SensitiveModel):
         """Whether a measured value lies below the bound."""
         return value < self.delta
 
-    def judge(self, classes: ClassCounts) -> NDArray[np.bool_]:
+    def holding(self, classes: ClassCounts, scores: NDArray[np.float64]) -> NDArray[np.bool_]:  # noqa: ARG002
         """Whether each class lies below the bound."""
-        return self.scores(classes) < self.delta
+        return scores < self.delta
 
     def column_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
         """The largest logarithm in each class."""

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError
-from celosia.parts import Model
+from celosia.parts import Model, Verdict
 from celosia.table.source import Source
 
 if TYPE_CHECKING:
@@ -62,14 +62,14 @@ class DeltaPresence(Model):
             raise ParameterError("delta-presence: the classes were counted without the population table.")
         return np.asarray(classes.size / np.maximum(classes.population, 1), dtype=np.float64)
 
-    def judge(self, classes: ClassCounts) -> NDArray[np.bool_]:
+    def holding(self, classes: ClassCounts, scores: NDArray[np.float64]) -> NDArray[np.bool_]:  # noqa: ARG002
         """Whether the presence of each class lies between the bounds."""
-        scores = self.scores(classes)
         return np.asarray((scores >= self.lowest) & (scores <= self.highest), dtype=np.bool_)
 
-    def accepts(self, classes: ClassCounts) -> bool:
+    def measured(self, classes: ClassCounts) -> Verdict:
         """Whether every class lies between the bounds; with a lower one, nobody of the population is in no class."""
-        return bool(self.judge(classes).all()) and (self.lowest == 0 or classes.outside == 0)
+        within = bool(self.judge(classes).all())
+        return Verdict(self.score(classes), within and (self.lowest == 0 or classes.outside == 0))
 
     def people(self) -> Any:
         """The population table."""

@@ -96,19 +96,28 @@ class Model(Part):
 
     def judge(self, classes: ClassCounts) -> NDArray[np.bool_]:
         """Whether each class holds."""
-        return self._meets(self.scores(classes))
+        return self.holding(classes, self.scores(classes))
+
+    def holding(self, classes: ClassCounts, scores: NDArray[np.float64]) -> NDArray[np.bool_]:  # noqa: ARG002
+        """Whether each class holds, given its measured value."""
+        return self._meets(scores)
 
     def score(self, classes: ClassCounts) -> float:
         """The measured value of the file: the worst class. Without any class the requirement holds vacuously."""
-        if len(classes) == 0:
-            return math.inf if self.direction == "at least" else 0.0
-        return self._worst(self.scores(classes))
+        return self._worst(self.scores(classes)) if len(classes) else self._vacuous()
+
+    def measured(self, classes: ClassCounts) -> Verdict:
+        """The measured value of the file that consists of these classes, and whether it holds; scored once."""
+        if self.scope == "file":
+            value = self.score(classes)
+            return Verdict(value, self.met(value))
+        scores = self.scores(classes)
+        value = self._worst(scores) if len(classes) else self._vacuous()
+        return Verdict(value, bool(self.holding(classes, scores).all()))
 
     def accepts(self, classes: ClassCounts) -> bool:
         """Whether the file that consists of these classes holds."""
-        if self.scope == "class":
-            return bool(self.judge(classes).all())
-        return self.met(self.score(classes))
+        return self.measured(classes).holds
 
     def least_size(self, classes: ClassCounts) -> int:  # noqa: ARG002
         """A size that every class that holds must have; 1 when nothing is known."""
@@ -130,10 +139,8 @@ class Model(Part):
     def verdict(self, table: Table) -> Verdict:
         """The measured value and whether the requirement holds: the one answer for everybody who asks."""
         counted = [view.class_counts(columns, self.people()) for view, columns in self.views(table)]
-        return Verdict(
-            self._worst(np.array([self.score(classes) for classes in counted])),
-            all(self.accepts(classes) for classes in counted),
-        )
+        verdicts = [self.measured(classes) for classes in counted]
+        return Verdict(self._worst(np.array([v.value for v in verdicts])), all(v.holds for v in verdicts))
 
     def value(self, table: Table) -> float:
         """The measured value."""
@@ -167,6 +174,10 @@ class Model(Part):
     def _meets(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         slack = ROUNDING * max(1.0, abs(self.bound()))
         return values >= self.bound() - slack if self.direction == "at least" else values <= self.bound() + slack
+
+    def _vacuous(self) -> float:
+        """The value of a file without any class."""
+        return math.inf if self.direction == "at least" else 0.0
 
     def _worst(self, values: NDArray[np.float64]) -> float:
         return float(np.min(values) if self.direction == "at least" else np.max(values))

@@ -71,3 +71,19 @@ def group_sizes(begin: NDArray[np.int64], records: NDArray[np.int64], person: ND
                     seen[p] = g
                     size[g] += 1
     return size
+
+
+@compiled()
+def tally(key: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How often each number below ``size`` occurs, and where first (-1: nowhere).
+
+    >>> tally(np.array([2, 0, 2]), 3)
+    (array([1, 0, 2]), array([ 1, -1,  0]))
+    """
+    count = np.zeros(size, np.int64)
+    first = np.full(size, -1, np.int64)
+    for i in range(key.size):
+        if count[key[i]] == 0:
+            first[key[i]] = i
+        count[key[i]] += 1
+    return count, first
