@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from celosia.errors import DataError
-from celosia.experiments.fuzzy_privacy.experiment import read_census
+from celosia.experiments.fuzzy_privacy.study import read_census
 from celosia.experiments.synthetic import choice, reproduce
 from celosia.experiments.synthetic.setups import S1, S2, five_groups, next_columns, printed, printed_s3
 from celosia.experiments.synthetic.steps import steps

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.experiments import write_report
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from celosia.experiments.fuzzy_privacy.experiment import Pairs, Progress
+    from celosia.experiments.fuzzy_privacy.experiment import Progress
+    from celosia.experiments.fuzzy_privacy.study import Pairs, Results, Study
 
 NAME = "fuzzy-privacy"
 DOCUMENT = "Quirós (2013), privacy of microdata with crisp and fuzzy partitions"
@@ -25,112 +24,136 @@ def reproduce(
     out: Path,
     progress: Progress | None = None,
     *,
+    columns: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    k: int = 3,
     starts: int = STARTS,
     seed: int = 2013,
     pairs: Pairs | None = None,
 ) -> dict[str, Any]:
-    """Run the experiment on the census file and write ``fuzzy-privacy.html`` and ``fuzzy-privacy.json`` into ``out``.
+    """Run the experiment and write ``fuzzy-privacy.html`` and ``fuzzy-privacy.json`` into ``out``.
 
-    The result has the match rates with the printed tables, every mismatch with its reason, the summary tables and the
-    files that were written. It is refused for any other data: the printed numbers belong to this file. ``pairs`` limits
-    it to some pairs of attributes (1 … 13).
+    On the census file as it is, every printed number is compared: ``pairs`` limits it to some pairs of attributes
+    (1 … 13). On any other file, or with ``columns``, ``sensitive`` or ``k`` classes per attribute, all pairs of the
+    numeric columns are coded and judged in the same way; nothing is printed of these. The page shows records: it is
+    for those who may see the file.
     """
-    import numpy as np
-
-    from celosia.experiments.fuzzy_privacy import comparison, experiment
-    from celosia.experiments.fuzzy_privacy.codings import PAIRS
-    from celosia.experiments.fuzzy_privacy.page import page
+    from celosia.experiments.fuzzy_privacy import study
 
     tell = progress or (lambda *_: None)
-    x = experiment.read_census(Path(data))
-    rng = np.random.default_rng(seed)
-    chosen = pairs or PAIRS
-    blocks = {
-        "independent": experiment.independent_block(x, rng, starts, tell, chosen),
-        "joint": experiment.joint_block(x, rng, starts, tell, chosen),
-    }
-    results = {
-        block: {"printed": {p: experiment.printed(block)[p] for p in chosen}, **found}
-        for block, found in blocks.items()
-    }
-    found: list[comparison.Match] = []
-    wrong: list[comparison.Mismatch] = []
-    for block, versions in results.items():
-        some, others = comparison.matches(block, versions["printed"], versions["compatible"])
-        found, wrong = found + some, wrong + others
-    summaries = {block: comparison.summary(block, versions) for block, versions in results.items()}
-    summaries["duel"] = comparison.duel(results["joint"])
-    artefacts = {
-        block: comparison.artefact(versions["corrected"], comparison.METHODS[block])
-        for block, versions in results.items()
-    }
-    tell("plots", 0.96)
-    html = page(results, found, wrong, summaries, artefacts, _plots(x, rng))
-    report = {
-        "experiment": NAME,
-        "printed numbers": sum(m.compared for m in found),
-        "come out": sum(m.equal for m in found),
-        "differ, each with its reason": len(wrong),
-        "mean t of joint fuzzy c-means": artefacts["joint"]["fcm"]["largest"],
-        "mean t of joint k-means": artefacts["joint"]["km"]["largest"],
-        "matches": comparison.plain(found),
-        "mismatches": comparison.plain(wrong),
-        "summaries": summaries,
-        "mean_t": artefacts,
-        "results": {
-            block: {mode: {f"{a},{b}": row for (a, b), row in rows.items()} for mode, rows in versions.items()}
-            for block, versions in results.items()
-        },
-    }
-    files = write_report(NAME, out, html, report)
-    tell("done", 1.0)
-    return {**{k: v for k, v in report.items() if k != "results"}, "files": files}
+    path = Path(data)
+    if not columns and not sensitive and k == 3 and study.is_census(path):
+        return _printed(study.census(path, pairs), Path(out), tell, starts, seed)
+    return _own(study.own(path, columns, sensitive, k), Path(out), tell, starts, seed)
 
 
-def _plots(x: NDArray[np.float64], rng: np.random.Generator) -> dict[str, list[str]]:
-    """Cells, contour curves and surfaces of the first pair, AFNLWGT × AGI, and its possibility curves."""
+def _run(chosen: Study, tell: Progress, starts: int, seed: int) -> tuple[dict[str, dict[str, Results]], list[Any]]:
     import numpy as np
 
-    from celosia.experiments.fuzzy_privacy import charts, codings
-    from celosia.mathematics.fuzzy.anonymity import possibility_curve
-    from celosia.mathematics.fuzzy.clustering import cluster_memberships
-    from celosia.mathematics.fuzzy.partitions import scale
+    from celosia.experiments.fuzzy_privacy import experiment
+    from celosia.experiments.fuzzy_privacy.plots import plots
 
-    plane = x[:, :2]
-    unit = scale(plane)
-    axes = ("AFNLWGT", "AGI")
-    fcm = codings.fuzzy_c_means(plane, rng)
-    gk = codings.gustafson_kessel_optima(plane, 10, rng)[0]
-    assert gk.clusters is not None
-    crossed = codings.crossed_fuzzy(*(codings.fuzzy_c_means(plane[:, [j]], rng) for j in (0, 1)))
-    sharp = codings.local_optima(plane, 10, rng)[0][0]
-    grid = codings.crossed(*(codings.recoded(plane[:, j]) for j in (0, 1)))
-    every = np.arange(len(x))
-    cells = {
-        "independent, global recode": (grid.rows, grid.labels),
-        "independent, fuzzy c-means": (every, crossed.labels),
-        "joint, k-means": (every, sharp),
-        "joint, Gustafson–Kessel": (every, gk.labels),
-        "joint, fuzzy c-means": (every, codings.joint(fcm).labels),
+    rng = np.random.default_rng(seed)
+    results = {
+        "independent": experiment.independent_block(chosen, rng, starts, tell),
+        "joint": experiment.joint_block(chosen, rng, starts, tell),
     }
-    metrics = gk.clusters.report.metrics
-    shapes = {
-        "fuzzy c-means": (lambda p: cluster_memberships(p, fcm.centres), fcm.centres),
-        "Gustafson–Kessel": (lambda p: cluster_memberships(p, gk.clusters.centres, 2.0, metrics), gk.clusters.centres),
+    tell("plots", 0.96)
+    return results, plots(chosen, rng)
+
+
+def _printed(chosen: Study, out: Path, tell: Progress, starts: int, seed: int) -> dict[str, Any]:
+    """The census file: every printed number at the default choice and at the choice nearest to print."""
+    from celosia.experiments.fuzzy_privacy import comparison
+    from celosia.experiments.fuzzy_privacy.page import INTRO, sections
+    from celosia.experiments.fuzzy_privacy.study import printed
+    from celosia.experiments.statements import page, summary
+
+    found, plots = _run(chosen, tell, starts, seed)
+    assert chosen.printed is not None
+    results = {block: {"printed": chosen.printed[block], **modes} for block, modes in found.items()}
+    numbers = {
+        mode: [
+            number
+            for block, modes in results.items()
+            for number in comparison.numbers(block, modes["printed"], modes[mode], modes["nearest"])
+        ]
+        for mode in ("default", "nearest")
     }
-    lines = [
-        (name, possibility_curve(coding.mu.T))
-        for name, coding in (("joint FCM", codings.joint(fcm)), ("joint GK", gk), ("independent FCM", crossed))
-    ]
+    summaries = {block: comparison.summary(block, modes) for block, modes in results.items()}
+    summaries["duel"] = comparison.duel(results["joint"])
+    artefacts = {
+        block: comparison.artefact(modes["corrected"], comparison.METHODS[block]) for block, modes in results.items()
+    }
+    tables = comparison.summary_statements({block: printed(block) for block in results})
+    checked = {mode: [*(number.statement for number in own), *tables] for mode, own in numbers.items()}
+    report = {
+        **summary(NAME, checked["default"], checked["nearest"]),
+        **_headline(numbers),
+        "mean t of joint fuzzy c-means": artefacts["joint"]["fcm"]["largest"],
+        "mean t of joint k-means": artefacts["joint"]["km"]["largest"],
+        "summaries": summaries,
+        "mean_t": artefacts,
+        "differ at the choice nearest to print": [s.data() for s in checked["nearest"] if not s.agrees],
+        "results": _plain(results),
+    }
+    told = sections(chosen, results, numbers, summaries, artefacts, plots)
+    html = page("Fuzzy privacy: the experiment of 2013, run again", INTRO, checked["default"], told)
+    return _written(report, out, html, tell)
+
+
+def _headline(numbers: dict[str, list[Any]]) -> dict[str, str]:
+    """What comes out of the annex: where nothing is chosen, at the default choice, and nearest to print."""
+    from celosia.experiments.fuzzy_privacy.comparison import came_out
+
+    def said(mode: str, chosen: bool | None) -> str:
+        return "{} of {}".format(*came_out(numbers[mode], chosen=chosen))
+
     return {
-        "Cells of AFNLWGT × AGI": [
-            charts.points(unit[rows, 0], unit[rows, 1], labels, name, axes) for name, (rows, labels) in cells.items()
-        ],
-        "Contour curves of the memberships (½, 0.7, 0.9)": [
-            charts.contours(degrees, 3, name, axes, centres) for name, (degrees, centres) in shapes.items()
-        ],
-        "Membership surfaces": [charts.surface(degrees, name, axes) for name, (degrees, _) in shapes.items()],
-        "Q-anonymity: possibility of at least Q records per cell": [
-            charts.curves(lines, "mean over the cells", ("Q", "possibility"))
-        ],
+        "annex, no random start": said("default", chosen=False),
+        "annex, k-means and Gustafson–Kessel, default choice": said("default", chosen=True),
+        "annex, k-means and Gustafson–Kessel, choice nearest to print": said("nearest", chosen=True),
+        "annex, all, default choice": said("default", chosen=None),
+        "annex, all, choice nearest to print": said("nearest", chosen=None),
     }
+
+
+def _own(chosen: Study, out: Path, tell: Progress, starts: int, seed: int) -> dict[str, Any]:
+    """Any other file: the criteria as they are defined."""
+    from celosia.experiments.fuzzy_privacy import comparison
+    from celosia.experiments.fuzzy_privacy.page import sections
+    from celosia.experiments.statements import page
+
+    results, plots = _run(chosen, tell, starts, seed)
+    summaries = {block: comparison.summary(block, modes) for block, modes in results.items()}
+    secret = ", ".join(chosen.names[position - 1] for position in chosen.sensitive)
+    report = {
+        "experiment": NAME,
+        "records": len(chosen.x),
+        "columns": ", ".join(chosen.names[position - 1] for position in chosen.attributes),
+        "sensitive": secret or "none",
+        "classes per attribute (k)": chosen.classes,
+        "pairs": len(chosen.pairs),
+        "summaries": summaries,
+        "results": _plain(results),
+    }
+    intro = (
+        f"{len(chosen.pairs)} pairs of {len(chosen.attributes)} columns, {len(chosen.x)} records, {chosen.classes} "
+        f"classes per attribute; sensitive: {secret or 'no column, so l and t are left out'}. Criteria are as they are "
+        "defined. The pictures show records: keep this page with those who may see the file."
+    )
+    told = sections(chosen, results, {}, summaries, {}, plots)
+    return _written(report, out, page("Crisp and fuzzy partitions of a file", intro, [], told), tell)
+
+
+def _plain(results: dict[str, dict[str, Results]]) -> dict[str, Any]:
+    return {
+        block: {mode: {f"{a},{b}": row for (a, b), row in rows.items()} for mode, rows in modes.items()}
+        for block, modes in results.items()
+    }
+
+
+def _written(report: dict[str, Any], out: Path, html: str, tell: Progress) -> dict[str, Any]:
+    files = write_report(NAME, out, html, report)
+    tell("done", 1.0)
+    return {**{key: value for key, value in report.items() if key != "results"}, "files": files}

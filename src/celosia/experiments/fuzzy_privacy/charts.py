@@ -3,54 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Labels = NDArray[np.int64]
+Degrees = Callable[[Floats], Floats]
 COLOURS = ("#1b6ca8", "#d1495b", "#3a7d44", "#edae49", "#6d597a", "#00798c", "#8d6a9f", "#b5651d", "#4f5d75")
 SIZE = 320
 EDGE = 34
 
 
-def points(x: Floats, y: Floats, labels: NDArray[np.int64], title: str, axes: tuple[str, str]) -> str:
+def points(unit: Floats, labels: Labels, title: str, axes: tuple[str, str]) -> str:
     """Records in the unit square, coloured by cell."""
+    return _framed(_dots(unit, labels), title, axes)
+
+
+def memberships(degrees: Degrees, unit: Floats, title: str) -> str:
+    """The degrees in every set of one attribute, scaled to 0 … 1, with the records as marks below.
+
+    >>> memberships(lambda x: np.hstack([x, 1 - x]), np.array([0.2, 0.9]), "age").count("<path")
+    3
+    """
+    line = np.linspace(0, 1, 121)
+    curves_of = degrees(line[:, None]).T
     marks = [
-        f'<g fill="{COLOURS[int(label) % len(COLOURS)]}" fill-opacity=".65">'
-        + "".join(
-            f'<circle cx="{a:.1f}" cy="{b:.1f}" r="1.8"/>'
-            for a, b in zip(_across(x[labels == label]), _up(y[labels == label]), strict=True)
-        )
-        + "</g>"
-        for label in np.unique(labels)
+        f'<path d="M{_line(line, curve)}" fill="none" stroke="{_colour(i)}" stroke-width="1.8"/>'
+        for i, curve in enumerate(curves_of)
     ]
-    return _framed("".join(marks), title, axes)
+    foot = SIZE - EDGE
+    ticks = "".join(f"M{a:.1f} {foot}v4" for a in np.unique(_across(unit).round(1)))
+    marks.append(f'<path d="{ticks}" stroke="currentColor" stroke-opacity=".35" stroke-width=".6"/>')
+    return _framed("".join(marks), title, ("value, scaled", "degree"))
 
 
-def contours(
-    degrees: Callable[[Floats], Floats], cells: int, title: str, axes: tuple[str, str], centres: Floats
-) -> str:
+def borders(centres: Floats) -> Floats:
+    """Where two sets of fuzzy c-means of one attribute have the same degree: half-way between their centres."""
+    ordered = np.sort(centres)
+    return (ordered[1:] + ordered[:-1]) / 2
+
+
+def pair(unit: Floats, labels: Labels, degrees: Degrees, lines: tuple[Floats, Floats], axes: tuple[str, str]) -> str:
+    """Records by cell, the curves where a degree is one half, and dashed the borders of independent cells."""
+    line, mu = _over_square(degrees, 61)
+    inner = SIZE - 2 * EDGE
+    dashes = [f"M{a:.1f} {EDGE}v{inner}" for a in _across(lines[0])] + [
+        f"M{EDGE} {b:.1f}h{inner}" for b in _up(lines[1])
+    ]
+    halves = "".join(
+        f'<path d="{_level_path(mu[:, :, i], line, 0.5)}" fill="none" stroke="{_colour(i)}" stroke-width="1.6"/>'
+        for i in range(mu.shape[2])
+    )
+    cut = f'<path d="{"".join(dashes)}" stroke="currentColor" stroke-opacity=".45" stroke-dasharray="4 4"/>'
+    return _framed(_dots(unit, labels) + cut + halves, " × ".join(axes), axes)
+
+
+def contours(degrees: Degrees, title: str, axes: tuple[str, str], centres: Floats) -> str:
     """Curves of equal membership (0.5, 0.7, 0.9) of each cell over the unit square."""
-    side = 61
-    line = np.linspace(0, 1, side)
-    plane = np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
-    mu = degrees(plane).reshape(side, side, -1)
+    line, mu = _over_square(degrees, 61)
     marks = []
-    for i in range(cells):
+    for i in range(mu.shape[2]):
         for level, width in ((0.5, 0.8), (0.7, 1.3), (0.9, 1.9)):
             path = _level_path(mu[:, :, i], line, level)
-            marks.append(f'<path d="{path}" fill="none" stroke="{COLOURS[i]}" stroke-width="{width}"/>')
+            marks.append(f'<path d="{path}" fill="none" stroke="{_colour(i)}" stroke-width="{width}"/>')
         a, b = float(_across(centres[i, :1])[0]), float(_up(centres[i, 1:2])[0])
-        marks.append(f'<path d="M{a - 4:.1f} {b:.1f}h8M{a:.1f} {b - 4:.1f}v8" stroke="{COLOURS[i]}" stroke-width="2"/>')
+        marks.append(f'<path d="M{a - 4:.1f} {b:.1f}h8M{a:.1f} {b - 4:.1f}v8" stroke="{_colour(i)}" stroke-width="2"/>')
     return _framed("".join(marks), title, axes)
 
 
-def surface(degrees: Callable[[Floats], Floats], title: str, axes: tuple[str, str]) -> str:
+def surface(degrees: Degrees, title: str, axes: tuple[str, str]) -> str:
     """The memberships of all cells as surfaces over the unit square, seen from above at an angle."""
     side = 25
-    line = np.linspace(0, 1, side)
-    plane = np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
-    mu = degrees(plane).reshape(side, side, -1)
+    line, mu = _over_square(degrees, side)
     a, b = np.meshgrid(line, line, indexing="ij")
     across = 160 + 130 * (a - b)
     down = 150 + 65 * (a + b)
@@ -63,14 +89,15 @@ def surface(degrees: Callable[[Floats], Floats], title: str, axes: tuple[str, st
                 middle = float(np.mean([mu[c][cell] for c in corners]))
                 # far faces first, low ones before high ones at the same place
                 outline = " ".join(f"{across[c]:.1f},{height[c]:.1f}" for c in corners)
-                faces.append((i + j, middle, f'<polygon points="{outline}" fill="{_tint(COLOURS[cell], middle)}"/>'))
+                faces.append((i + j, middle, f'<polygon points="{outline}" fill="{_tint(_colour(cell), middle)}"/>'))
     drawn = "".join(face for _, _, face in sorted(faces, key=lambda f: f[:2]))
     text = (
-        f'<text x="60" y="262" class="axis">{axes[1]} ↙</text><text x="225" y="262" class="axis">↘ {axes[0]}</text>'
-        f'<text x="160" y="16" text-anchor="middle" class="title">{title}</text>'
+        f'<text x="60" y="262" class="axis">{escape(axes[1])} ↙</text>'
+        f'<text x="225" y="262" class="axis">↘ {escape(axes[0])}</text>'
+        f'<text x="160" y="16" text-anchor="middle" class="title">{escape(title)}</text>'
     )
     return (
-        f'<svg viewBox="0 0 320 290" role="img" aria-label="{title}">'
+        f'<svg viewBox="0 0 320 290" role="img" aria-label="{escape(title, quote=True)}">'
         f'<g stroke="#fff" stroke-width=".3">{drawn}</g>{text}</svg>'
     )
 
@@ -84,10 +111,10 @@ def curves(lines: Sequence[tuple[str, Floats]], title: str, axes: tuple[str, str
     for i, (name, curve) in enumerate(lines):
         shown = curve[1 : longest + 1]
         at = _across(np.arange(1, len(shown) + 1) / max(longest, 1))
-        path = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(at, _up(shown), strict=True))
-        marks.append(f'<path d="{path}" fill="none" stroke="{COLOURS[i]}" stroke-width="1.6"/>')
+        path = "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(at, _up(shown), strict=True))
+        marks.append(f'<path d="M{path}" fill="none" stroke="{_colour(i)}" stroke-width="1.6"/>')
         marks.append(f'<text x="{SIZE - EDGE - 4}" y="{EDGE + 14 + 13 * i}" text-anchor="end" class="axis" '
-                     f'style="fill:{COLOURS[i]}">{name}</text>')  # fmt: skip
+                     f'style="fill:{_colour(i)}">{escape(name)}</text>')  # fmt: skip
     marks.append(f'<text x="{SIZE - EDGE}" y="{SIZE - EDGE + 14}" text-anchor="end" class="axis">{longest}</text>')
     return _framed("".join(marks), title, axes)
 
@@ -120,6 +147,31 @@ def _level_path(values: Floats, line: Floats, level: float) -> str:
     return "".join(pieces)
 
 
+def _dots(unit: Floats, labels: Labels) -> str:
+    """One path per cell: a dot is a line of no length with a round end, a tenth of the text of a circle."""
+    drawn = []
+    for label in np.unique(labels):
+        own = unit[labels == label]
+        dots = "".join(f"M{a:.0f} {b:.0f}h0" for a, b in zip(_across(own[:, 0]), _up(own[:, 1]), strict=True))
+        drawn.append(f'<path d="{dots}" stroke="{_colour(int(label))}"/>')
+    return f'<g stroke-width="3.4" stroke-linecap="round" stroke-opacity=".55">{"".join(drawn)}</g>'
+
+
+def _over_square(degrees: Degrees, side: int) -> tuple[Floats, Floats]:
+    """Degrees on a grid over the unit square, and its lines."""
+    line = np.linspace(0, 1, side)
+    plane = np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
+    return line, degrees(plane).reshape(side, side, -1)
+
+
+def _line(x: Floats, y: Floats) -> str:
+    return "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(_across(x), _up(y), strict=True))
+
+
+def _colour(cell: int) -> str:
+    return COLOURS[cell % len(COLOURS)]
+
+
 def _across(x: Floats) -> Floats:
     return EDGE + x * (SIZE - 2 * EDGE)
 
@@ -137,12 +189,13 @@ def _tint(colour: str, strength: float) -> str:
 
 def _framed(marks: str, title: str, axes: tuple[str, str]) -> str:
     inner = SIZE - 2 * EDGE
+    said, first, second = escape(title, quote=True), escape(axes[0]), escape(axes[1])
     return (
-        f'<svg viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{title}">'
-        f'<rect x="{EDGE}" y="{EDGE}" width="{inner}" height="{inner}" fill="none" stroke="#bbb"/>{marks}'
-        f'<text x="{SIZE / 2}" y="20" text-anchor="middle" class="title">{title}</text>'
-        f'<text x="{SIZE / 2}" y="{SIZE - 8}" text-anchor="middle" class="axis">{axes[0]}</text>'
+        f'<svg viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{said}">'
+        f'<rect x="{EDGE}" y="{EDGE}" width="{inner}" height="{inner}" fill="none" stroke="currentColor" '
+        f'stroke-opacity=".3"/>{marks}'
+        f'<text x="{SIZE / 2}" y="20" text-anchor="middle" class="title">{said}</text>'
+        f'<text x="{SIZE / 2}" y="{SIZE - 8}" text-anchor="middle" class="axis">{first}</text>'
         f'<text x="12" y="{SIZE / 2}" text-anchor="middle" class="axis" transform="rotate(-90 12 {SIZE / 2})">'
-        f"{axes[1]}</text>"
-        "</svg>"
+        f"{second}</text></svg>"
     )

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from celosia.experiments.fuzzy_privacy.experiment import Results, Row
+from celosia.experiments import statements
+from celosia.experiments.fuzzy_privacy.study import Results, Row
+from celosia.experiments.statements import Statement
 
 HALF_DIGIT = 5.1e-5
 """t is printed with four decimals."""
 FUZZY_DIGIT = 6e-5
 """For t of fuzzy codings: the source's degrees were iterated to an unknown tolerance."""
 FUZZY = ("fz", "gk", "fcm")
+CHOSEN = ("km", "gk")
+"""Codings that start at random: the source took one start of unknown seed."""
 METHODS = {"independent": ("km", "gr", "fz"), "joint": ("km", "gk", "fcm")}
 NAMES = {
     "km": "k-means",
@@ -63,55 +68,78 @@ PRINTED_DUEL = {"l1": (33, 24), "l2": (34, 25)}
 
 
 @dataclass(frozen=True)
-class Match:
-    """How one printed column compares with the compatible run."""
-
-    block: str
-    column: str
-    compared: int
-    equal: int
-    largest: float
-
-
-@dataclass(frozen=True)
-class Mismatch:
-    """One printed number that did not come out, and why."""
+class Number:
+    """One printed number of the annex, computed again."""
 
     block: str
     pair: tuple[int, int]
     column: str
-    printed: float | None
-    got: float | None
-    reason: str
+    statement: Statement
+
+    @property
+    def chosen(self) -> bool:
+        """Whether the coding depends on a random start."""
+        return self.column.split("_")[0] in CHOSEN
 
 
-def matches(block: str, want: Results, got: Results) -> tuple[list[Match], list[Mismatch]]:
-    """Compare every printed number with the compatible run."""
-    columns = list(next(iter(want.values())))
-    found, wrong = [], []
-    for column in columns:
-        compared = equal = 0
-        largest = 0.0
+def numbers(block: str, want: Results, got: Results, near: Results | None = None) -> list[Number]:
+    """Every printed number of a block beside what comes out.
+
+    ``near``, what comes out at the choice nearest to print, tells why a number differs at another choice.
+    """
+    found = []
+    for column in next(iter(want.values())):
+        method, criterion = column.split("_")
         for pair, row in want.items():
-            a, b = row[column], got[pair][column]
-            if a is None and b is None:
-                continue
-            compared += 1
-            if _equal(column, a, b):
-                equal += 1
-            else:
-                wrong.append(Mismatch(block, pair, column, a, b, reason(column, row, got[pair])))
-            largest = max(largest, abs(a - b)) if a is not None and b is not None else float("inf")
-        found.append(Match(block, column, compared, equal, largest))
-    return found, wrong
+            stated, computed = row[column], got[pair][column]
+            if stated is None:
+                continue  # a dash
+            where, what = f"{block} coding, {NAMES[method]}", f"{criterion} of pair ({pair[0]}, {pair[1]})"
+            digit = (FUZZY_DIGIT if method in FUZZY else HALF_DIGIT) if criterion.startswith("t") else 0.0
+            statement = statements.printed(where, what, stated, computed, within=digit)
+            if not statement.agrees:
+                why = reason(column, row, got[pair])
+                if near is not None and method in CHOSEN:
+                    again = statements.printed(where, what, stated, near[pair][column], within=digit)
+                    why = ELSEWHERE if again.agrees else reason(column, row, near[pair])
+                statement = statements.printed(where, what, stated, computed, within=digit, why=why)
+            found.append(Number(block, pair, column, statement))
+    return found
 
 
-def _equal(column: str, a: float | None, b: float | None) -> bool:
-    if a is None or b is None:
-        return a is b
-    method, criterion = column.split("_")
-    digit = FUZZY_DIGIT if method in FUZZY else HALF_DIGIT
-    return abs(a - b) <= (digit if criterion.startswith("t") else 0)
+ELSEWHERE = "comes out at another local optimum than the best one: the source used one random start of unknown seed"
+
+
+def came_out(found: Sequence[Number], *, chosen: bool | None = None) -> tuple[int, int]:
+    """How many numbers come out, of how many; of the codings with a random start, of the others, or of all."""
+    own = [n.statement.agrees for n in found if chosen is None or n.chosen == chosen]
+    return sum(own), len(own)
+
+
+def largest(found: Sequence[Number]) -> float:
+    """The largest difference between a printed number and ours."""
+    gaps = [(n.statement.stated, n.statement.computed) for n in found]
+    return max(abs(a - b) if a is not None and b is not None else float("inf") for a, b in gaps)
+
+
+def summary_statements(annex: dict[str, Results]) -> list[Statement]:
+    """The summary tables of the source against its own annex."""
+    found = []
+    for block, table in annex.items():
+        tables = {"independent": ("4.2", "4.3"), "joint": ("4.5", "4.6")}[block]
+        for criterion, row in PRINTED_COUNTS[block].items():
+            again = tuple(best_counts(table, METHODS[block], criterion))
+            found.append(statements.printed(f"Table {tables[0]}", f"how often best by {criterion}", row, again))
+        for criterion, pairs in PRINTED_MEANS[block].items():
+            digit = HALF_DIGIT if criterion.startswith("t") else 0.0051
+            where, what = f"Table {tables[1]}", f"mean and distance of {criterion}"
+            mean, why = tuple(means(table, METHODS[block], criterion)), "printed one off in the last digit"
+            same = statements.printed(where, what, pairs, mean, within=digit)
+            found.append(same if same.agrees else statements.printed(where, what, pairs, mean, within=digit, why=why))
+    for criterion, duel_row in PRINTED_DUEL.items():
+        again = tuple(best_counts(annex["joint"], ("km", "fcm"), criterion))
+        found.append(statements.printed("Table 4.7", f"k-means against fuzzy c-means by {criterion}", duel_row, again))
+    return found
 
 
 def reason(column: str, printed: Row, got: Row) -> str:
@@ -120,7 +148,7 @@ def reason(column: str, printed: Row, got: Row) -> str:
     if method == "km" and printed["km_k"] == got["km_k"]:
         return "the source's columns came from different runs: no numbering of the clusters gives both"
     if method == "km":
-        return "the source stopped in a local optimum of k-means that none of the random starts here reached"
+        return "a local optimum of k-means in the source that none of the random starts here reached"
     if method == "gk" and criterion == "risk":
         risk, k = printed["gk_risk"] or 0, printed["gk_k"] or 0
         if 0 < risk < k:
@@ -182,7 +210,7 @@ def summary(block: str, versions: dict[str, Results]) -> dict[str, Any]:
             for name, results in versions.items()
         }
         for criterion in CRITERIA
-        if any(f"{m}_{criterion}" in row for row in versions["printed"].values() for m in methods)
+        if any(f"{m}_{criterion}" in row for rows in versions.values() for row in rows.values() for m in methods)
     }
 
 
@@ -203,8 +231,3 @@ def artefact(results: Results, methods: tuple[str, ...]) -> dict[str, dict[str, 
         }
         for method in methods
     }
-
-
-def plain(items: list[Match] | list[Mismatch]) -> list[dict[str, Any]]:
-    """Records as plain data."""
-    return [asdict(item) for item in items]

@@ -1,20 +1,14 @@
-"""The experiment: 55 pairs of attributes, six codings, all criteria, in two modes."""
+"""The experiment: pairs of attributes, six codings, all criteria, in three modes."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
-from importlib.resources import files
 from itertools import permutations
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import DataError
 from celosia.experiments.fuzzy_privacy.codings import (
-    ATTRIBUTES,
-    PAIRS,
     Coding,
     Labels,
     crossed,
@@ -33,55 +27,16 @@ from celosia.experiments.fuzzy_privacy.criteria import (
     records_at_risk,
     smallest_class,
 )
+from celosia.experiments.fuzzy_privacy.study import Results, Row, Study
+from celosia.mathematics.fuzzy.clustering import Clusters
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
-Row = dict[str, float | None]
-Results = dict[tuple[int, int], Row]
-Pairs = tuple[tuple[int, int], ...]
 Progress = Callable[[str, float], None]
+Coded = dict[str, dict[str, Coding]]
 
-COLUMNS = [
-    *("AFNLWGT", "AGI", "EMCONTRB", "FEDTAX", "PTOTVAL", "STATETAX", "TAXINC"),
-    *("POTHVAL", "INTVAL", "PEARNVAL", "FICA", "WSALVAL", "ERNVAL"),
-]
-"""The real names by position; the source printed an alphabetical list, wrong from the fourth on."""
-SENSITIVE = (10, 12)
 SHARP = 4
 """A start of k-means costs a twentieth of one of Gustafson–Kessel and its traps are as many: take more."""
-
-
-def read_census(path: Path) -> Floats:
-    """The 1080 × 13 numbers of the census file, checked to be that file."""
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            header, *rows = list(csv.reader(file))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: cannot be read as CSV with a header ({error.__class__.__name__}).") from None
-    if header != COLUMNS or len(rows) != 1080:
-        raise DataError(
-            f"{path}: this is not the census reference file. It has 1080 records and the columns {', '.join(COLUMNS)} "
-            f"in this order; got {len(rows)} records and {len(header)} columns."
-        )
-    return np.array(rows, dtype=np.float64)
-
-
-def printed(block: str) -> Results:
-    """The numbers of the source for ``independent`` or ``joint`` coding; a dash is None."""
-    text = files("celosia.experiments.fuzzy_privacy").joinpath(f"printed_{block}.csv").read_text(encoding="utf-8")
-    return {
-        (int(r["a"]), int(r["b"])): {k: None if v == "-" else float(v) for k, v in r.items() if k not in "ab"}
-        for r in csv.DictReader(text.splitlines())
-    }
-
-
-def sensitive_codes(x: Floats) -> list[tuple[Codes, int]]:
-    """Both sensitive columns as codes in value order, with their number of values."""
-    result = []
-    for position in SENSITIVE:
-        values, codes = np.unique(x[:, position - 1], return_inverse=True)
-        result.append((codes, len(values)))
-    return result
 
 
 def distance_to(row: Row, name: str) -> Callable[[Coding], float]:
@@ -133,58 +88,72 @@ def printed_joint_k_means(options: list[Coding], sensitive: list[tuple[Codes, in
     return nearest(near, lambda option: gap_of_t(option, sensitive, row))
 
 
-def independent_block(
-    x: Floats, rng: np.random.Generator, starts: int, progress: Progress, pairs: Pairs = PAIRS
-) -> dict[str, Results]:
-    """Nine cells per pair: k-means (km), global recoding (gr), fuzzy c-means (fz)."""
-    column = {a: x[:, a - 1] for a in ATTRIBUTES}
-    optima, clusters = {}, {}
-    for done, a in enumerate(ATTRIBUTES):
-        optima[a] = [labels for labels, _ in local_optima(column[a][:, None], SHARP * starts, rng)]
-        clusters[a] = fuzzy_c_means(column[a][:, None], rng)
-        progress("one attribute at a time", 0.05 * (done + 1) / len(ATTRIBUTES))
-    sensitive, want = sensitive_codes(x), printed("independent")
-    found: dict[str, Results] = {"compatible": {}, "corrected": {}}
-    for done, (a, b) in enumerate(pairs):
-        fuzzy = crossed_fuzzy(clusters[a], clusters[b])
-        for mode, results in found.items():
-            compatible = mode == "compatible"
-            codings = {
-                "km": printed_k_means(optima[a], optima[b], sensitive, want[a, b])
-                if compatible
-                else crossed(optima[a][0], optima[b][0]),
-                "gr": crossed(recoded(column[a]), recoded(column[b])),
-                "fz": fuzzy,
-            }
-            results[a, b] = rows_of(codings, sensitive, compatible=compatible)
-        progress("independent coding", 0.05 + 0.15 * (done + 1) / len(pairs))
-    return found
+def independent_block(study: Study, rng: np.random.Generator, starts: int, progress: Progress) -> dict[str, Results]:
+    """A cell per pair of classes: k-means (km), global recoding (gr), fuzzy c-means (fz)."""
+    optima: dict[int, list[Labels]] = {}
+    clusters: dict[int, Clusters] = {}
+    for done, a in enumerate(study.attributes):
+        column = study.column(a)[:, None]
+        optima[a] = [labels for labels, _ in local_optima(column, SHARP * starts, rng, study.classes)]
+        clusters[a] = fuzzy_c_means(column, rng, study.classes)
+        progress("one attribute at a time", 0.05 * (done + 1) / len(study.attributes))
+    classes = {
+        a: recoded(study.column(a), study.classes, as_source=study.printed is not None) for a in study.attributes
+    }
+    sensitive, found = study.codes(), {}
+    for done, (a, b) in enumerate(study.pairs):
+        coded = {
+            "gr": crossed(classes[a], classes[b], study.classes),
+            "fz": crossed_fuzzy(clusters[a], clusters[b]),
+        }
+        chosen: Coded = {"default": {"km": crossed(optima[a][0], optima[b][0], study.classes), **coded}}
+        if study.printed is not None:
+            want = study.printed["independent"][a, b]
+            chosen["nearest"] = {"km": printed_k_means(optima[a], optima[b], sensitive, want), **coded}
+        found[a, b] = modes_of(chosen, sensitive)
+        progress("independent coding", 0.05 + 0.15 * (done + 1) / len(study.pairs))
+    return by_mode(found)
 
 
-def joint_block(
-    x: Floats, rng: np.random.Generator, starts: int, progress: Progress, pairs: Pairs = PAIRS
-) -> dict[str, Results]:
-    """Three cells per pair: k-means (km), Gustafson–Kessel (gk), fuzzy c-means (fcm)."""
-    sensitive, want = sensitive_codes(x), printed("joint")
-    found: dict[str, Results] = {"compatible": {}, "corrected": {}}
-    for done, (a, b) in enumerate(pairs):
-        plane = x[:, [a - 1, b - 1]]
+def joint_block(study: Study, rng: np.random.Generator, starts: int, progress: Progress) -> dict[str, Results]:
+    """A cell per cluster of the plane: k-means (km), Gustafson–Kessel (gk), fuzzy c-means (fcm)."""
+    sensitive, found = study.codes(), {}
+    for done, pair in enumerate(study.pairs):
+        plane = study.plane(pair)
         sharp = [
-            Coding(np.eye(3)[labels], np.arange(len(x)), fuzzy=False, objective=cost)
-            for labels, cost in local_optima(plane, SHARP * starts, rng)
+            Coding(np.eye(study.classes)[labels], np.arange(len(plane)), fuzzy=False, objective=cost)
+            for labels, cost in local_optima(plane, SHARP * starts, rng, study.classes)
         ]
-        shaped = gustafson_kessel_optima(plane, starts, rng)
-        round_ = joint(fuzzy_c_means(plane, rng))
-        for mode, results in found.items():
-            compatible = mode == "compatible"
-            codings = {
-                "km": printed_joint_k_means(sharp, sensitive, want[a, b]) if compatible else sharp[0],
-                "gk": nearest(shaped, distance_to(want[a, b], "gk")) if compatible else shaped[0],
-                "fcm": round_,
+        shaped = gustafson_kessel_optima(plane, starts, rng, study.classes)
+        coded = {"fcm": joint(fuzzy_c_means(plane, rng, study.classes))}
+        chosen: Coded = {"default": {"km": sharp[0], "gk": shaped[0], **coded}}
+        if study.printed is not None:
+            want = study.printed["joint"][pair]
+            chosen["nearest"] = {
+                "km": printed_joint_k_means(sharp, sensitive, want),
+                "gk": nearest(shaped, distance_to(want, "gk")),
+                **coded,
             }
-            results[a, b] = rows_of(codings, sensitive, compatible=compatible)
-        progress("joint coding", 0.2 + 0.75 * (done + 1) / len(pairs))
+        found[pair] = modes_of(chosen, sensitive)
+        progress("joint coding", 0.2 + 0.75 * (done + 1) / len(study.pairs))
+    return by_mode(found)
+
+
+def modes_of(chosen: Coded, sensitive: list[tuple[Codes, int]]) -> dict[str, Row]:
+    """The criteria as the source ran them at the default choice and at the one nearest to print; and as defined.
+
+    Another file than that of the source has the criteria as they are defined only.
+    """
+    found = {"corrected": rows_of(chosen["default"], sensitive, compatible=False)}
+    if "nearest" in chosen:
+        found |= {mode: rows_of(codings, sensitive, compatible=True) for mode, codings in chosen.items()}
     return found
+
+
+def by_mode(found: dict[tuple[int, int], dict[str, Row]]) -> dict[str, Results]:
+    """The rows of each mode by pair."""
+    modes = dict.fromkeys(mode for rows in found.values() for mode in rows)
+    return {mode: {pair: rows[mode] for pair, rows in found.items()} for mode in modes}
 
 
 def rows_of(codings: dict[str, Coding], sensitive: list[tuple[Codes, int]], *, compatible: bool) -> Row:

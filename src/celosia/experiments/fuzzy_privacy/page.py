@@ -1,10 +1,12 @@
-"""The HTML report of the experiment: one file, no script, opens offline."""
+"""The sections of the experiment's page: what comes out by choice, the summary tables, every pair."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from html import escape
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
+
+from markupsafe import Markup
 
 from celosia.experiments.fuzzy_privacy.comparison import (
     CRITERIA,
@@ -13,182 +15,172 @@ from celosia.experiments.fuzzy_privacy.comparison import (
     PRINTED_COUNTS,
     PRINTED_DUEL,
     PRINTED_MEANS,
-    Match,
-    Mismatch,
+    Number,
+    came_out,
+    largest,
 )
-from celosia.experiments.fuzzy_privacy.experiment import COLUMNS, Results
+from celosia.experiments.fuzzy_privacy.study import Results, Row, Study
+from celosia.experiments.statements import Grid, Section, cell
 
-STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;max-width:1180px;margin:2rem auto;padding:0 1rem;color:#222}
-h1{font-size:1.6rem}h2{margin-top:2.2rem;font-size:1.25rem}
-table{border-collapse:collapse;margin:.8rem 0;font-size:13px}
-th,td{padding:.15rem .5rem;text-align:right;border-bottom:1px solid #e4e4e4}
-th{background:#f6f6f6;position:sticky;top:0}td.l,th.l{text-align:left}td.off{background:#fde9d9}
-.plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(320px,1fr))}
-.title{font:600 13px system-ui}.axis{font:11px system-ui;fill:#555}.note{color:#555}
-.scroll{overflow:auto;max-height:70vh}
-"""
+INTRO = (
+    "55 pairs of attributes of the census reference file, six codings each, judged by k-anonymity, records at risk, "
+    "Q-anonymity, l-diversity and t-closeness of two sensitive columns (PEARNVAL and WSALVAL; the source prints the "
+    "names PTOTVAL and TAXINC, which do not belong to these columns). Printed numbers are compared with what the "
+    "source ran, repeated: recoding drops the records at the minimum and pairs the shortened list with the first "
+    "entries of the full sensitive column; a class is reduced to its set of values; t is the smallest distance; late "
+    "cells are skipped when earlier ones are empty."
+)
+CHOICE = (
+    "k-means and Gustafson–Kessel start at random, and the source used one start of unknown seed. The default choice "
+    "is the best optimum found here. The choice nearest to print is the local optimum (and, for independent k-means, "
+    "the numbering of the clusters) that lies nearest to the printed numbers: there a match says that the printed "
+    "numbers can arise, not that they must."
+)
+CORRECTED = (
+    "keeps records aligned, counts frequencies and σ-counts, takes the largest distance to the whole table, and the "
+    "best optimum found. The codings are the same; the recoding still loses the records at the minimum."
+)
+ARTEFACT = (
+    "t-closeness is defined by the worst block or individual. The source takes the best one: the smallest of 1080 "
+    "individual mixtures is set against the smallest of three blocks. Measured by its definition, the fuzzy codings "
+    "are about as close as the crisp ones; the gain is an artefact of the minimum. Means over the pairs, PEARNVAL."
+)
+SHOWN = {"default": "as run, default", "nearest": "as run, nearest", "corrected": "corrected"}
 
 
-def page(
-    results: dict[str, dict[str, Results]],
-    found: list[Match],
-    wrong: list[Mismatch],
-    summaries: dict[str, Any],
-    artefacts: dict[str, Any],
-    plots: dict[str, list[str]],
-) -> str:
-    """The whole report."""
-    body = [
-        _intro(found, wrong),
-        _match_table(found),
-        _artefact_table(artefacts),
-        *(_summary_tables(block, summaries) for block in METHODS),
-        _duel_table(summaries["duel"]),
-        *(f'<h2>{escape(title)}</h2><div class="plots">{"".join(svgs)}</div>' for title, svgs in plots.items()),
-        _mismatch_table(wrong),
-        *(_annex(block, results[block]) for block in METHODS),
+def sections(
+    study: Study,
+    results: Mapping[str, Mapping[str, Results]],
+    found: Mapping[str, Sequence[Number]],
+    summaries: Mapping[str, Any],
+    artefacts: Mapping[str, Any],
+    plots: Sequence[Section],
+) -> list[Section]:
+    """All sections; on a file of which nothing is printed there is nothing to compare."""
+    compared = [*_compared(found), _artefacts(artefacts)] if study.printed is not None else []
+    return [
+        *compared,
+        *(_summary(block, summaries[block], study) for block in METHODS),
+        *([_duel(summaries["duel"])] if study.printed is not None else []),
+        *plots,
+        *(_annex(block, study, results[block]) for block in METHODS),
     ]
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Fuzzy privacy, reproduced</title>'
-        f"<style>{STYLE}</style></head><body>{''.join(body)}</body></html>"
+
+
+def _compared(found: Mapping[str, Sequence[Number]]) -> Iterator[Section]:
+    """The counts by choice, and column by column."""
+    parts: dict[str, bool | None] = {
+        "no random start: global recode, fuzzy c-means": False,
+        "random start: k-means, Gustafson–Kessel": True,
+        "all": None,
+    }
+    rows = []
+    for name, chosen in parts.items():
+        counts = {mode: came_out(own, chosen=chosen) for mode, own in found.items()}
+        rows.append((name, counts["default"][1], counts["default"][0], counts["nearest"][0]))
+    head = ("codings", "printed numbers", "come out, default choice", "come out, nearest to print")
+    yield Section(
+        "Default choice, and choice nearest to print", CHOICE, grids=(Grid("numbers of the annex", head, rows),)
     )
-
-
-def _intro(found: list[Match], wrong: list[Mismatch]) -> str:
-    compared, equal = sum(m.compared for m in found), sum(m.equal for m in found)
-    return f"""<h1>Fuzzy privacy: the experiment of 2013, run again</h1>
-<p>55 pairs of attributes of the census reference file, six codings each, judged by k-anonymity, records at risk,
-Q-anonymity, l-diversity and t-closeness of two sensitive columns (PEARNVAL and WSALVAL; the source prints the names
-PTOTVAL and TAXINC, which do not belong to these columns). Of {compared} printed numbers {equal} come out in the
-compatible mode; each of the other {len(wrong)} is listed with its reason.</p>
-<p><b>Compatible</b> repeats what the source ran: recoding drops the records at the minimum and pairs the shortened list
-with the first entries of the full sensitive column; a class is reduced to its set of values; t is the <i>smallest</i>
-distance; late cells are skipped when earlier ones are empty. k-means and Gustafson–Kessel started at random in the
-source, so the compatible mode takes the local optimum (and, for independent k-means, the numbering of the clusters)
-that lies nearest to the printed numbers: for these codings a match says that the printed numbers can arise, not that
-they must.</p>
-<p><b>Corrected</b> keeps records aligned, counts frequencies and σ-counts, takes the <i>largest</i> distance to the
-whole table, and the best optimum found. The codings
-are the same, the recoding still loses the records at the minimum.</p>"""
-
-
-def _match_table(found: list[Match]) -> str:
-    rows = [
-        (
-            m.block,
-            f"{NAMES[m.column.split('_')[0]]}",
-            m.column.split("_")[1],
-            f"{m.equal}/{m.compared}",
-            _shown(m.largest),
+    columns = zip(found["default"], found["nearest"], strict=True)
+    rows_by_column = []
+    for (block, column), group in groupby(columns, key=lambda own: (own[0].block, own[0].column)):
+        default, near = (list(part) for part in zip(*group, strict=True))
+        method, criterion = column.split("_")
+        equal = (came_out(default)[0], came_out(near)[0])
+        rows_by_column.append(
+            (block, NAMES[method], criterion, len(default), *equal, _brief(largest(default)), _brief(largest(near)))
         )
-        for m in found
-    ]
-    head = ("coding", "method", "criterion", "equal", "largest difference")
-    note = "Equal: exactly; t of crisp codings within 0.000051, of fuzzy ones within 0.00006 (it has four decimals)."
-    return f'<h2>Match with the printed tables</h2><p class="note">{note}</p>' + _table(head, rows, left=2)
+    note = "t of crisp codings within 0.000051, of fuzzy ones within 0.00006 (it has four decimals), others exactly"
+    top = ("coding", "method", "criterion", "printed", "default", "nearest", "largest difference", "at the nearest")
+    yield Section("Match with the printed tables", grids=(Grid(note, top, rows_by_column, plain=3),))
 
 
-def _artefact_table(artefacts: dict[str, Any]) -> str:
+def _artefacts(artefacts: Mapping[str, Any]) -> Section:
     rows = [
-        (block, NAMES[method], f"{both['largest']:.4f}", f"{both['smallest']:.4f}")
+        (block, NAMES[method], both["largest"], both["smallest"])
         for block, methods in artefacts.items()
         for method, both in methods.items()
     ]
-    text = """<h2>Why fuzzy codings looked ten times closer</h2>
-<p>t-closeness is defined by the <i>worst</i> block or individual. The source takes the best one: the smallest of 1080
-individual mixtures is set against the smallest of three blocks. Measured by its definition, the fuzzy codings are about
-as close as the crisp ones; the gain is an artefact of the minimum. Means over the 55 pairs, PEARNVAL:</p>"""
-    return text + _table(("coding", "method", "largest distance (t)", "smallest distance"), rows, left=2)
+    head = ("coding", "method", "largest distance (t)", "smallest distance")
+    return Section("Why fuzzy codings looked ten times closer", ARTEFACT, grids=(Grid("mean t", head, rows, 2, 4),))
 
 
-def _summary_tables(block: str, summaries: dict[str, Any]) -> str:
-    methods = METHODS[block]
-    number = {"independent": ("4.2", "4.3"), "joint": ("4.5", "4.6")}[block]
-    versions = ("printed", "compatible", "corrected")
+def _summary(block: str, summary: Mapping[str, Any], study: Study) -> Section:
+    """How often each method is best, its mean, and its mean distance to the best."""
+    modes = [mode for mode in SHOWN if any(mode in facts for facts in summary.values())]
     counts, averages = [], []
     for criterion in CRITERIA:
-        if criterion not in summaries[block]:
+        if criterion not in summary:
             continue
-        facts = summaries[block][criterion]
-        if criterion in PRINTED_COUNTS[block]:
-            as_printed = PRINTED_COUNTS[block][criterion]
-            counts.append((criterion, _trio(as_printed), *(_trio(facts[v]["best"]) for v in versions)))
-        as_mean = PRINTED_MEANS[block].get(criterion)
-        averages.append(
-            (
-                criterion,
-                " · ".join(_pair(p) for p in as_mean) if as_mean else "",
-                *(" · ".join(_pair(p) for p in facts[v]["mean"]) for v in versions),
-            )
+        facts = summary[criterion]
+        said = (PRINTED_COUNTS[block].get(criterion), PRINTED_MEANS[block].get(criterion)) if study.printed else ()
+        if not study.printed or said[0]:
+            own = [_trio(said[0])] if study.printed else []
+            counts.append((criterion, *own, *(_trio(facts[mode]["best"]) for mode in modes)))
+        own = [_pairs(said[1]) if said[1] else "–"] if study.printed else []
+        averages.append((criterion, *own, *(_pairs(facts[mode]["mean"]) for mode in modes)))
+    numbers = {"independent": ("Table 4.2: ", "Table 4.3: "), "joint": ("Table 4.5: ", "Table 4.6: ")}[block]
+    order = " / ".join(NAMES[m] for m in METHODS[block])
+    head = (
+        ("criterion", "as printed", *(SHOWN[mode] for mode in modes)) if study.printed else ("criterion", "as defined")
+    )
+    first, second = numbers if study.printed else ("", "")
+    return Section(
+        f"{block.capitalize()} coding in short",
+        f"{order}. Ties count for each. “Corrected” {CORRECTED}" if study.printed else f"{order}. Ties count for each.",
+        grids=(
+            Grid(f"{first}how often each method is best", head, counts),
+            Grid(f"{second}mean, and mean distance to the best where it is not the best", head, averages),
+        ),
+    )
+
+
+def _duel(duel: Mapping[str, Any]) -> Section:
+    rows = [(c, _trio(PRINTED_DUEL[c]), *(_trio(versions[mode]) for mode in SHOWN)) for c, versions in duel.items()]
+    grid = Grid("Table 4.7: how often the larger l", ("criterion", "as printed", *SHOWN.values()), rows)
+    return Section("Joint k-means / fuzzy c-means", grids=(grid,))
+
+
+def _annex(block: str, study: Study, versions: Mapping[str, Results]) -> Section:
+    """Every number of every pair."""
+    columns = [c for c in next(iter(versions["corrected"].values())) if "tmin" not in c]
+    rows = [
+        (
+            f"({a}, {b})",
+            study.title((a, b)),
+            *(_annex_cell(column, *(versions[mode][a, b] for mode in versions)) for column in columns),
         )
-    order = " / ".join(NAMES[m] for m in methods)
-    head = ("criterion", "as printed", "from the printed annex", "compatible", "corrected")
-    return (
-        f"<h2>Table {number[0]}: how often each method is best ({block} coding)</h2>"
-        f"<p class='note'>{order}; ties count for each.</p>"
-        + _table(head, counts, left=1)
-        + f"<h2>Table {number[1]}: mean and mean distance to the best ({block} coding)</h2><p class='note'>{order}</p>"
-        + _table(head, averages, left=1)
-    )
-
-
-def _duel_table(duel: dict[str, Any]) -> str:
-    rows = [
-        (c, _trio(PRINTED_DUEL[c]), *(_trio(v[n]) for n in ("printed", "compatible", "corrected")))
-        for c, v in duel.items()
+        for a, b in study.pairs
     ]
-    head = ("criterion", "as printed", "from the printed annex", "compatible", "corrected")
-    return "<h2>Table 4.7: l of joint k-means / fuzzy c-means</h2>" + _table(head, rows, left=1)
-
-
-def _mismatch_table(wrong: list[Mismatch]) -> str:
-    rows = [
-        (m.block, f"({m.pair[0]}, {m.pair[1]})", m.column, _shown(m.printed), _shown(m.got), m.reason) for m in wrong
-    ]
-    head = ("coding", "pair", "column", "printed", "compatible", "reason")
-    return f'<h2>Every mismatch</h2><div class="scroll">{_table(head, rows, left=3, last_left=True)}</div>'
-
-
-def _annex(block: str, versions: dict[str, Results]) -> str:
-    columns = list(next(iter(versions["printed"].values())))
+    order = " / ".join(("printed", *SHOWN.values()) if study.printed else ("as defined",))
     head = ("pair", "columns", *columns)
-    rows = []
-    for pair, printed in versions["printed"].items():
-        cells = [_annex_cell(c, printed, versions["compatible"][pair], versions["corrected"][pair]) for c in columns]
-        names = f"{COLUMNS[pair[0] - 1]} × {COLUMNS[pair[1] - 1]}"
-        rows.append(f'<tr><td class="l">({pair[0]}, {pair[1]})</td><td class="l">{names}</td>{"".join(cells)}</tr>')
-    top = "".join(f"<th>{escape(h)}</th>" for h in head)
-    return (
-        f"<h2>Annex: {block} coding, printed / compatible / corrected</h2>"
-        f'<div class="scroll"><table><tr>{top}</tr>{"".join(rows)}</table></div>'
-    )
+    return Section(f"Annex: {block} coding, every pair", grids=(Grid(order, head, rows, 2),))
 
 
-def _annex_cell(column: str, *versions: dict[str, float | None]) -> str:
-    printed, compatible, corrected = (_shown(v[column]) for v in versions)
-    off = "" if printed == compatible else ' class="off"'
-    return f"<td{off}>{printed}<br>{compatible}<br><i>{corrected}</i></td>"
+def _annex_cell(column: str, *versions: Row) -> Any:
+    shown = [_number(version.get(column)) for version in versions]
+    if len(shown) == 1:
+        return shown[0]
+    printed, *others = shown
+    lines = [f'<span class="bad">{other}</span>' if other != printed else other for other in others[:-1]]
+    return Markup("<br>".join([printed, *lines, f"<i>{others[-1]}</i>"]))  # noqa: S704 (numbers of our own)
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[Any]], left: int, *, last_left: bool = False) -> str:
-    def cell(tag: str, i: int, value: Any) -> str:
-        side = ' class="l"' if i < left or (last_left and i == len(head) - 1) else ""
-        return f"<{tag}{side}>{escape(str(value))}</{tag}>"
-
-    top = "".join(cell("th", i, h) for i, h in enumerate(head))
-    body = "".join("<tr>" + "".join(cell("td", i, v) for i, v in enumerate(row)) + "</tr>" for row in rows)
-    return f"<table><tr>{top}</tr>{body}</table>"
+def _number(value: float | None) -> str:
+    return str(cell(value, 4)) if value is None or not float(value).is_integer() else f"{value:g}"
 
 
-def _shown(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:g}" if float(value).is_integer() else f"{value:.4f}"
+def _brief(value: float) -> str:
+    return f"{value:.2g}"
 
 
-def _trio(values: Sequence[int | None]) -> str:
-    return " / ".join("–" if v is None else str(v) for v in values)
+def _trio(values: Sequence[int | None] | None) -> str:
+    return " / ".join("–" if v is None else str(v) for v in values or ())
+
+
+def _pairs(pairs: Sequence[tuple[float, float] | None]) -> str:
+    return " · ".join(_pair(pair) for pair in pairs)
 
 
 def _pair(pair: tuple[float, float] | None) -> str:

@@ -32,7 +32,7 @@ def reproduce(
 
     ``numbers`` limits S1 and S2 to some numbers of regressions, ``surface`` S3 to c and N up to these.
     """
-    from celosia.experiments.fuzzy_privacy.experiment import read_census
+    from celosia.experiments.fuzzy_privacy.study import read_census
     from celosia.experiments.synthetic import sections, sweeps
     from celosia.experiments.synthetic.page import page
     from celosia.experiments.synthetic.setups import S1, S2, printed, printed_s3

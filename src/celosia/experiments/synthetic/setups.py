@@ -10,7 +10,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.experiments.fuzzy_privacy.experiment import COLUMNS
+from celosia.experiments.fuzzy_privacy.study import COLUMNS
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.experiments.fuzzy_privacy.experiment import COLUMNS
+from celosia.experiments.fuzzy_privacy.study import COLUMNS
 from celosia.experiments.synthetic.setups import Setup, five_groups, next_columns
 from celosia.mathematics.disclosure.interval_disclosure import inside
 from celosia.mathematics.statistics.probabilistic_loss import terms
