@@ -12,7 +12,7 @@ import hashlib
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SEED_BITS = 128
+SPARSE = 8
+"""Ids that span more than so many times their number are drawn one by one: numpy draws all between them."""
 
 
 def fresh_seed() -> int:
@@ -50,6 +52,10 @@ class Stream:
         """
         return cls(fresh_seed()) if seed is None else cls(seed, content=content)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A stream that goes to another process takes the digest of the table along, not the table."""
+        return _restored, (self.seed, self.path, None if self.content is None else self.content())
+
     def child(self, *names: object) -> Stream:
         """The stream of a step, column or purpose inside this one."""
         return replace(self, path=(*self.path, *map(str, names)))
@@ -69,9 +75,11 @@ class Stream:
         """Four 64-bit words per record id."""
         if len(records) == 0:
             return np.empty((0, 4), dtype=np.uint64)
+        key = np.frombuffer(self.key()[:16], dtype=np.uint64)
         first, last = int(records.min()), int(records.max())
-        bits = np.random.Philox(key=np.frombuffer(self.key()[:16], dtype=np.uint64), counter=first)
-        block = bits.random_raw(4 * (last - first + 1)).reshape(-1, 4)
+        if last - first > SPARSE * len(records):
+            return _philox(key, records)
+        block = np.random.Philox(key=key, counter=first).random_raw(4 * (last - first + 1)).reshape(-1, 4)
         return np.ascontiguousarray(block[records - first])
 
     def uniform(self, records: NDArray[np.int64], draw: int = 0) -> NDArray[np.float64]:
@@ -84,3 +92,34 @@ class Stream:
         u = ((words[:, 0] >> np.uint64(11)) + 0.5) * 2.0**-53
         v = (words[:, 1] >> np.uint64(11)) * 2.0**-53
         return np.asarray(np.sqrt(-2.0 * np.log(u)) * np.cos(2.0 * np.pi * v), dtype=np.float64)
+
+
+def _restored(seed: int, path: tuple[str, ...], digest: bytes | None) -> Stream:
+    return Stream(seed, path, None if digest is None else lambda: digest)
+
+
+_MULTIPLIERS = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
+_WEYL = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B)
+_ROUNDS = 10
+
+
+def _philox(key: NDArray[np.uint64], records: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Philox4x64-10 (Salmon et al. 2011) at single counters, which numpy counts from one: its words for each record."""
+    zero = np.zeros(len(records), dtype=np.uint64)
+    a, b, c, d = records.astype(np.uint64) + np.uint64(1), zero, zero, zero
+    first, second = key[0:1], key[1:2]  # arrays: their sums wrap without a warning
+    for _ in range(_ROUNDS):
+        (high, low), (higher, lower) = _product(_MULTIPLIERS[0], a), _product(_MULTIPLIERS[1], c)
+        a, b, c, d = higher ^ b ^ first, lower, high ^ d ^ second, low
+        first, second = first + _WEYL[0], second + _WEYL[1]
+    return np.column_stack((a, b, c, d))
+
+
+def _product(factor: np.uint64, x: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The upper and lower 64 bits of a product, from those of halves."""
+    half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
+    low, high = factor & mask, factor >> half
+    x_low, x_high = x & mask, x >> half
+    middle = x_low * high + ((x_low * low) >> half)  # below 2^64: the largest halves leave room for a carry
+    other = x_high * low + (middle & mask)
+    return x_high * high + (middle >> half) + (other >> half), x * factor

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.options import Json, end_with
+from celosia.cli.options import Engine, Json, end_with
 
 
 def apply(
@@ -16,6 +16,7 @@ def apply(
     out: Annotated[Path, typer.Option(help="Where the protected new records go.")],
     released: Annotated[Path | None, typer.Option(help="The earlier release: requirements are judged on both.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace a file that is there already.")] = False,
+    engine: Engine = None,
     json: Json = False,
 ) -> None:
     """Apply the transformation of a release to new records; tell which of them violate the requirements."""
@@ -25,7 +26,7 @@ def apply(
     from celosia.release.policy import Policy
     from celosia.release.writing import write
 
-    applied = reuse(record, source, released=released)
+    applied = reuse(record, source, released=released, engine=engine)
     policy = Policy.recorded(load_record(record), record.parent)
     output = policy.output
     written = write(

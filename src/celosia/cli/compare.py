@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli.options import Json, Quasi, Sensitive, names
+from celosia.cli.options import Engine, Json, Quasi, Sensitive, names
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -22,6 +22,7 @@ def compare(
     loss: Annotated[list[str] | None, typer.Option(help="A loss to measure.")] = None,
     risk: Annotated[list[str] | None, typer.Option(help="A risk or an attack to measure.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the comparison as a page as well.")] = None,
+    engine: Engine = None,
     json: Json = False,
 ) -> None:
     """Show what was lost between an original and a protected file."""
@@ -30,10 +31,10 @@ def compare(
     from celosia.release.measuring import compare as measure
     from celosia.table import read
 
-    before, policy = open_source(original, {"quasi": names(quasi), "sensitive": names(sensitive)})
+    before, policy = open_source(original, {"quasi": names(quasi), "sensitive": names(sensitive)}, engine=engine)
     if not before.schema.quasi and policy is None:
         before = before.with_schema(guessed_schema(before))
-    after = read(protected)
+    after = read(protected, engine=engine)
     after = after.with_schema(before.schema.keep(after.names).loose())
     losses = loss or (policy.losses if policy else _usual_losses(before, after))
     comparison = measure(before, after, losses, risk or (policy.risks if policy else ()), key=key)

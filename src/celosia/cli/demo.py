@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.options import Json, end_with
+from celosia.cli.options import Engine, Json, end_with
 
 
 def demo(
     out: Annotated[Path, typer.Option(help="Directory for the demonstration.")] = Path("demo"),
     persons: Annotated[int, typer.Option(min=100, help="Number of persons in the generated population.")] = 20_000,
+    engine: Engine = None,
     json: Json = False,
 ) -> None:
     """Run the main job on a generated population of patients: no argument needed."""
@@ -22,6 +23,6 @@ def demo(
 
     policy = prepare(out, persons)
     with progress() as tell:
-        release = run_policy(policy, overwrite=True, progress=tell)
+        release = run_policy(policy, overwrite=True, engine=engine, progress=tell)
     print_release(release, json=json)
     end_with(0 if release.holds else 3)

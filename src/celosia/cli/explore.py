@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli.options import Json, Quasi, end_with, names
+from celosia.cli.options import Engine, Json, Quasi, end_with, names
 
 if TYPE_CHECKING:
     from celosia.frontier import Frontier, Point
@@ -31,6 +31,7 @@ def explore(
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; one per core if not given.")] = None,
     store: Annotated[Path | None, typer.Option(help="Keep results in this file; a later run only adds.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the map of risk and utility as a page.")] = None,
+    engine: Engine = None,
     json: Json = False,
 ) -> None:
     """Try many methods and parameters; show the balance of risk and loss, and the best under limits."""
@@ -40,7 +41,7 @@ def explore(
     from celosia.frontier import explore as search
     from celosia.release.policy import Exploration
 
-    table, policy = open_source(source, {"quasi": names(quasi)})
+    table, policy = open_source(source, {"quasi": names(quasi)}, engine=engine)
     if policy is None and not quasi:
         table = table.with_schema(guessed_schema(table))
     _refuse_secrets(table, candidate or [])

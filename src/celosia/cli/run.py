@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.options import Json, end_with
+from celosia.cli.options import Engine, Json, end_with
 
 
 def run(
@@ -15,6 +15,7 @@ def run(
     until: Annotated[str | None, typer.Option(help="Run the steps up to this one.")] = None,
     without: Annotated[list[str] | None, typer.Option(help="Leave this step out.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace a release that is there already.")] = False,
+    engine: Engine = None,
     json: Json = False,
 ) -> None:
     """The main job: protected file, report, certificate and private record from a policy."""
@@ -22,6 +23,8 @@ def run(
     from celosia.release.running import run as run_policy
 
     with progress() as tell:
-        release = run_policy(policy, until=until, without=without or (), overwrite=overwrite, progress=tell)
+        release = run_policy(
+            policy, until=until, without=without or (), overwrite=overwrite, engine=engine, progress=tell
+        )
     print_release(release, json=json)
     end_with(0 if release.holds else 3)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.options import Json, end_with
+from celosia.cli.options import Engine, Json, end_with
 
 
 def verify(
@@ -22,6 +22,7 @@ def verify(
     catalogue: Annotated[Path | None, typer.Option(help="Inferences, to repeat a consent request.")] = None,
     store: Annotated[str, typer.Option(help="Choices of owners, to repeat a consent request.")] = "consent.db",
     html: Annotated[Path | None, typer.Option(help="Write the result as a page as well.")] = None,
+    engine: Engine = None,
     json: Json = False,
 ) -> None:
     """Recompute what a certificate claims."""
@@ -33,7 +34,7 @@ def verify(
         from celosia.consent.commands import repeat_request
 
         repeat = repeat_request(original, catalogue, store)
-    verification = check(certificate, data, record=record, original=original, repeat=repeat)
+    verification = check(certificate, data, record=record, original=original, repeat=repeat, engine=engine)
     if html is not None:
         from celosia.release.report import verification_page
 

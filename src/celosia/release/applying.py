@@ -59,12 +59,15 @@ class Reused:
         }
 
 
-def apply(record: Mapping[str, Any] | str | Path, source: Any, *, released: Any = None) -> Reused:
+def apply(
+    record: Mapping[str, Any] | str | Path, source: Any, *, released: Any = None, engine: str | None = None
+) -> Reused:
     """Apply the transformation of a private record to new records.
 
     ``source`` is a table, or a frame or path that is read under the schema of the record's policy. With ``released``
     (the earlier release) the requirements are judged on old and new records together. How a step is done again is
-    said by its method (:meth:`celosia.parts.Method.replay`); one that looked at all records at once refuses.
+    said by its method (:meth:`celosia.parts.Method.replay`); one that looked at all records at once refuses. ``engine``
+    holds the new records.
     """
     directory = Path()
     if not isinstance(record, Mapping):
@@ -75,7 +78,7 @@ def apply(record: Mapping[str, Any] | str | Path, source: Any, *, released: Any 
             "a consent request made this record: its classes depend on choices. Make a new request instead."
         )
     policy = Policy.recorded(record, directory)
-    table = source if isinstance(source, Table) else policy.like(source)
+    table = source if isinstance(source, Table) else policy.like(source, engine)
     missing = [name for name in policy.schema.quasi if name not in table.names]
     if missing:
         raise DataError(f"the new records have no column {missing[0]!r}: they must have the schema of the release.")

@@ -181,18 +181,19 @@ class Policy(Section):
         return read(
             given.source,
             schema or self.schema,
-            engine=engine or given.engine,
+            engine=engine or self.run.engine or given.engine,
             query=given.query,
             clean=given.cleaning,
             **given.options,
         )
 
-    def like(self, source: Any) -> Table:
+    def like(self, source: Any, engine: str | None = None) -> Table:
         """Other records, cleaned as the input is, and read with its options where the type of file is the same."""
         path = self.input.path
         file = isinstance(source, str | Path) and not is_url(str(source))
         alike = file and path is not None and type_of(source) is type_of(path)
-        return read(source, self.schema, clean=self.input.cleaning, **(self.input.options if alike else {}))
+        options = self.input.options if alike else {}
+        return read(source, self.schema, engine=engine, clean=self.input.cleaning, **options)
 
     def select(self, *, until: str | None = None, without: Iterable[str] = ()) -> Policy:
         """The policy with the steps up to one only, or without some: steps are never lost, only left out of a run."""

@@ -40,19 +40,20 @@ def run(
     until: str | None = None,
     without: Sequence[str] = (),
     overwrite: bool = False,
+    engine: str | None = None,
     progress: Progress | None = None,
 ) -> Release:
     """Read, protect, measure and write what a policy says.
 
     ``until`` runs the steps up to one, ``without`` leaves some out. A result that is there already is replaced only
-    with ``overwrite``, or where the policy says ``output.overwrite``.
+    with ``overwrite``, or where the policy says ``output.overwrite``. ``engine`` wins over the policy's.
     """
     policy = policy if isinstance(policy, Policy) else Policy.load(policy)
     policy = policy.select(until=until, without=without)
     tell = progress or (lambda *_: None)
     seed = _seed(policy)
     tell("read", 0.0)
-    original = policy.table().identified().computed()
+    original = policy.table(engine=engine).identified().computed()
     check_input(original)
     check_columns(original, [*policy.require, *policy.risks, *(s.method for s in policy.steps[:1])])
     protected = apply_steps(original, policy.steps, Stream.of(seed, original.fingerprint), tell)

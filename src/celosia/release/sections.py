@@ -101,7 +101,7 @@ class Input(OpenSection):
     path: FilePath | None = Field(default=None, description="the file; its ending tells the type")
     url: Address | None = Field(default=None, description="address of a database; env:NAME and file:PATH stand for it")
     query: str | None = Field(default=None, description="SQL query, for a database")
-    engine: str | None = Field(default=None, description="what holds the rows: polars (default) or duckdb")
+    engine: str | None = Field(default=None, description="what holds the rows; the same as engine of the section run")
     clean: Cleaning = Field(default_factory=Cleaning, description="what is cleaned while reading")
 
     @property
@@ -276,6 +276,11 @@ class Run(Section):
         default=None, description="seed of at least 65 bits; drawn from the operating system unless given"
     )
     testing: bool = Field(default=False, description="allows a small seed, for tests and demonstrations")
+    engine: str | None = Field(
+        default=None,
+        description="what holds the rows: polars, duckdb or spark, which may name its master (spark:local[4]); "
+        "chosen by the size of the input unless given",
+    )
 
 
 class About(Section):

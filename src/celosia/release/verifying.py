@@ -42,13 +42,14 @@ def verify(
     record: str | Path | None = None,
     original: str | Path | None = None,
     repeat: Repeat | None = None,
+    engine: str | None = None,
 ) -> Verification:
     """Compute again what a certificate claims, from the released file; the verdict excepts what cannot be told.
 
     The file is the one beside the certificate unless another is given; instead of the certificate the directory of
     the release will do, and then a private record in it is read too. The private record opens the commitments and
     tells which records belong to one person. With the original as well the run is repeated and must give the same
-    bytes; ``repeat`` is another way to repeat it, for releases that no policy made.
+    bytes; ``repeat`` is another way to repeat it, for releases that no policy made. ``engine`` holds the rows.
     """
     certificate = Path(certificate)
     if certificate.is_dir():
@@ -56,7 +57,7 @@ def verify(
     stated = load_certificate(certificate)
     private = None if record is None else load_record(record)
     file = certificate.with_name(stated["release"]["file"]) if data is None else Path(data)
-    checks = [*_from_release(stated, file, private), *_from_original(stated)]
+    checks = [*_from_release(stated, file, private, engine), *_from_original(stated)]
     if private is None:
         checks.append(Check("commitments", "keyed hashes", None, None, "needs the private record"))
         return Verification(tuple(checks))
@@ -66,7 +67,7 @@ def verify(
         told = {check.claim for check in repeated}
         checks = [c for c in checks if c.passed is not None or c.claim not in told] + repeated
     elif original is not None and record is not None and "policy" in private:
-        repeated = _repeated(stated, private, Path(original), Path(record).parent)
+        repeated = _repeated(stated, private, Path(original), Path(record).parent, engine)
         if all(check.passed for check in repeated):
             checks = confirmed(checks, {COMPARED, *_parts(stated)}, "the repetition gives the same")
         checks += repeated
@@ -99,7 +100,9 @@ def _inside(place: Path, record: str | Path | None) -> tuple[Path, str | Path | 
     return found[0], record if record is not None else private if private.is_file() else None
 
 
-def _from_release(stated: dict[str, Any], data: Path, private: dict[str, Any] | None) -> list[Check]:
+def _from_release(
+    stated: dict[str, Any], data: Path, private: dict[str, Any] | None, engine: str | None
+) -> list[Check]:
     claims = stated["release"]
     if not data.is_file():
         raise DataError(f"there is no file {str(data)!r}: give the released file.")
@@ -113,7 +116,7 @@ def _from_release(stated: dict[str, Any], data: Path, private: dict[str, Any] | 
             beside = read(path)
             shape, found_shape = [other["rows"], *other["columns"]], [len(beside), *beside.names]
             checks.append(Check(f"rows and columns of {other['file']}", shape, found_shape, shape == found_shape))
-    table = described(read(data), stated["schema"])
+    table = described(read(data, engine=engine), stated["schema"])
     checks.append(Check("rows", claims["rows"], len(table), len(table) == claims["rows"]))
     columns = list(table.names)
     # a role for a column that is not there would be a quasi-identifier that nobody counted
@@ -323,7 +326,9 @@ def _from_record(stated: dict[str, Any], private: dict[str, Any]) -> list[Check]
     return checks
 
 
-def _repeated(stated: dict[str, Any], private: dict[str, Any], original: Path, place: Path) -> list[Check]:
+def _repeated(
+    stated: dict[str, Any], private: dict[str, Any], original: Path, place: Path, engine: str | None
+) -> list[Check]:
     """Run the policy of the record again on the original and compare the bytes."""
     if not original.is_file():
         raise DataError(f"there is no original {str(original)!r}: give the file that the release was made of.")
@@ -349,7 +354,7 @@ def _repeated(stated: dict[str, Any], private: dict[str, Any], original: Path, p
                 ),
             }
         )
-        repeated = run(again).certificate
+        repeated = run(again, engine=engine).certificate
     same = stated["release"]["sha256"]
     found = repeated["release"]["sha256"]
     differing = [name for name in NUMBERS if not _alike(stated.get(name), repeated.get(name))]

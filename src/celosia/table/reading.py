@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celosia.classes import Rows
 from celosia.data.cleaning import cleaned
-from celosia.data.engines import engine_for, engine_named
+from celosia.data.engines import engine_for, engine_named, installed
 from celosia.data.engines.engine import Engine, unsigned
 from celosia.data.schema import Schema
 from celosia.errors import DataError
 from celosia.table.table import Table
+
+if TYPE_CHECKING:
+    from celosia.data.io import Scan
+
+SMALL = 200_000_000
+"""Cells of a file that Polars holds unless an engine is named; DuckDB holds larger ones."""
+SCANNED = ("csv", "parquet")
+CELL_BYTES = 6  # of a usual cell in a text file, its separator included
 
 
 def read(
@@ -27,8 +36,9 @@ def read(
     """Read a table: a path, a database URL with a query, or a data frame.
 
     Files are scanned lazily. A frame may be of Polars, pandas, PyArrow, DuckDB or Spark; ``table.frame`` gives the same
-    kind back. ``engine`` is "polars" (default), "duckdb", or "spark", which may name its master: "spark:local[2]".
-    ``clean`` says what is cleaned before anything is counted, as :func:`celosia.data.cleaning.cleaned` takes it:
+    kind back. ``engine`` is "polars", "duckdb", or "spark", which may name its master: "spark:local[2]"; unless given,
+    it is that of a frame, and Polars or (above :data:`SMALL` cells) DuckDB for a file. ``clean`` says what is cleaned
+    before anything is counted, as :func:`celosia.data.cleaning.cleaned` takes it:
     ``{"strip": [...], "same": {...}, "missing": {...}}``.
 
     >>> import polars as pl
@@ -79,11 +89,32 @@ def _opened(source: Any, engine: str | None, options: Mapping[str, Any]) -> tupl
     from celosia.data.io import scan
 
     opened = scan(source, **options)
-    chosen = engine_named(engine) if engine else engine_for(opened.frame)
+    chosen = engine_named(engine) if engine else _by_size(opened)
     native = None
     if engine_for(opened.frame).name != chosen.name:
         native = chosen.scan_like(opened.facts, opened.frame)
     return chosen, native if native is not None else chosen.accept(opened.frame), opened.facts
+
+
+def _by_size(opened: Scan) -> Engine:
+    """Polars; DuckDB, and a line that says so, for a file that may not fit into memory."""
+    usual = engine_for(opened.frame)
+    path = opened.facts.source
+    if usual.name != "polars" or path is None or opened.facts.type not in SCANNED or "duckdb" not in installed():
+        return usual
+    cells = path.stat().st_size // CELL_BYTES
+    if opened.facts.type == "parquet":  # packed, but it tells how many rows there are
+        import polars as pl
+
+        cells = opened.frame.select(pl.len()).collect().item() * len(opened.frame.collect_schema())
+    if cells <= SMALL:
+        return usual
+    warnings.warn(
+        f"{path.name} has about {cells:.2g} cells, more than {SMALL:.2g}: DuckDB holds the rows. Name the engine to "
+        "have another (engine, --engine).",
+        stacklevel=4,
+    )
+    return engine_named("duckdb")
 
 
 def _check_names(names: Sequence[str]) -> None:

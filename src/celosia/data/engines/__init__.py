@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from celosia.errors import MissingExtra, ParameterError, UnknownName
@@ -34,6 +35,11 @@ def engine_named(name: str) -> Engine:
     chosen = getattr(module, ENGINES[short])
     engine: Engine = chosen(master) if master else chosen()
     return engine
+
+
+def installed() -> tuple[str, ...]:
+    """The engines whose libraries are there."""
+    return tuple(name for name, library in _NEEDED.items() if importlib.util.find_spec(library) is not None)
 
 
 def engine_for(frame: Any) -> Engine:
