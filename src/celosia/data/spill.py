@@ -15,7 +15,6 @@ import tempfile
 from pathlib import Path
 
 PREFIX = "celosia-spill-"
-_LOCK = "lock"
 
 
 def spill_folder() -> Path:
@@ -29,8 +28,7 @@ def _made(process: int, place: Path) -> Path:
 
     sweep(place)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
-    lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(os.open(folder, os.O_RDONLY | os.O_DIRECTORY), fcntl.LOCK_SH)
     atexit.register(_removed, process, folder)
     return folder
 
@@ -41,12 +39,12 @@ def _removed(process: int, folder: Path) -> None:
 
 
 def sweep(place: Path) -> None:
-    """Remove the folders of processes that are gone; one without a lock yet is about to be used and stays."""
+    """Remove the folders of processes that are gone."""
     import fcntl
 
     for folder in place.glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):  # held by a process that lives, or of another user
-            lock = os.open(folder / _LOCK, os.O_RDWR)
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(folder, ignore_errors=True)
