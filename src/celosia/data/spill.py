@@ -19,11 +19,11 @@ PREFIX = "celosia-spill-"
 
 def spill_folder() -> Path:
     """The folder of this process, made when it is first asked for; ``TMPDIR`` says where."""
-    return _made(os.getpid(), Path(tempfile.gettempdir()))
+    return _folder_of(os.getpid(), Path(tempfile.gettempdir()))
 
 
 @functools.cache
-def _made(process: int, place: Path) -> Path:
+def _folder_of(process: int, place: Path) -> Path:
     import fcntl
 
     sweep(place)
