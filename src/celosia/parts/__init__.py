@@ -12,7 +12,7 @@ from celosia.parts.mechanism import Mechanism
 from celosia.parts.method import Method
 from celosia.parts.model import Model, Verdict
 from celosia.parts.part import KIND, Counting, Credential, Part, Private, build
-from celosia.parts.places import Place, from_directory, identity, located
+from celosia.parts.places import Place, from_directory, identity, located, paths_in
 from celosia.parts.registry import find, kinds, package, parts
 from celosia.parts.threat import Attack, Risk, Threat, attacks_reading, measured_by
 
@@ -42,6 +42,7 @@ __all__ = [
     "kinds",
     "measured_by",
     "located",
+    "paths_in",
     "named_columns",
     "package",
     "parts",

@@ -32,6 +32,22 @@ def located(kind: str, value: Any, directory: Path) -> Any:
     return _changed(kind, value, lambda path: directory / path)
 
 
+def paths_in(kind: str, value: Any) -> list[Path]:
+    """The paths of files that a part names, as they are written down.
+
+    >>> paths_in("model", "k-map(k=3, population=people.csv)")
+    [PosixPath('people.csv')]
+    """
+    named: list[Path] = []
+
+    def seen(path: Path) -> Path:
+        named.append(path)
+        return path
+
+    _changed(kind, value, seen)
+    return named
+
+
 def identity(part: Part) -> str:
     """The text of a part with the names of files only: what it is, wherever its files lie.
 

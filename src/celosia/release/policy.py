@@ -35,7 +35,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, Field, PrivateAttr, Strict, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    Field,
+    PrivateAttr,
+    Strict,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from celosia.data.io.filetypes import type_of
 from celosia.data.io.sources import is_url
@@ -145,6 +154,14 @@ class Policy(Section):
             steps.append(Step(f"{step.name}-{i + 1}", step.method) if taken else step)
         return tuple(steps)
 
+    @model_validator(mode="after")
+    def _known_steps(self) -> Policy:
+        names = [step.name for step in self.steps]
+        for wanted in self.run.without:
+            if wanted not in names:
+                raise ValueError(f"run.without: {UnknownName.of('step', wanted, names)}")
+        return self
+
     @property
     def text(self) -> str:
         """The file as it was written."""
@@ -196,13 +213,16 @@ class Policy(Section):
         return read(source, self.schema, engine=engine, clean=self.input.cleaning, **options)
 
     def select(self, *, until: str | None = None, without: Iterable[str] = ()) -> Policy:
-        """The policy with the steps up to one only, or without some: steps are never lost, only left out of a run."""
+        """The policy with the steps up to one only, or without some: steps are never lost, only left out of a run.
+
+        Those that the policy itself switches off (``run.without``) are left out as well.
+        """
         names = [step.name for step in self.steps]
         for wanted in [*([until] if until else []), *without]:
             if wanted not in names:
                 raise UnknownName.of("step", wanted, names)
         last = names.index(until) + 1 if until else len(names)
-        left_out = set(without)
+        left_out = {*without, *self.run.without}
         kept = tuple(step for step in self.steps[:last] if step.name not in left_out)
         return self.model_copy(update={"steps": kept})
 
@@ -241,7 +261,7 @@ def _refusal(form: type[BaseModel], finding: Mapping[str, Any]) -> str:
 
 def _said(path: list[Any], message: str) -> str:
     """A message of ours behind its place, unless it begins with one."""
-    if message.startswith("[[step]]"):
+    if message.startswith("[[step]]") or not path:
         return message
     if message.startswith(("needs ", "has no key ")):
         return f"[{'.'.join(map(str, path))}] {message}"

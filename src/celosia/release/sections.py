@@ -281,6 +281,7 @@ class Run(Section):
         description="what holds the rows: polars, duckdb or spark, which may name its master (spark:local[4]); "
         "chosen by the size of the input unless given",
     )
+    without: Names = Field(default=(), description="names of steps that are switched off")
 
 
 class About(Section):

@@ -6,7 +6,7 @@ A place in the file is a path of keys and positions: ``("schema", "kinds", "age"
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from celosia.data.schema import SINGLE, Role
@@ -77,25 +77,32 @@ def drop(text: str, place: Place) -> str:
     return tomlkit.dumps(document)
 
 
-def append(text: str, name: str, entry: Mapping[str, Any]) -> str:
-    """Add a ``[[step]]`` or a ``[[require]]`` at the end of its list."""
+def append(text: str, name: str | Place, entry: Any) -> str:
+    """Add an entry at the end of a list: a ``[[step]]``, a ``[[require]]``, one of ``("measure", "risks")``.
+
+    >>> append('[measure]\\nrisks = ["prosecutor"]\\n', ("measure", "risks"), {"use": "marketer"})
+    '[measure]\\nrisks = ["prosecutor", {use = "marketer"}]\\n'
+    """
     import tomlkit
 
+    place = _place(name)
+    if get(text, place) is None and len(place) > 1:
+        return put(text, place, [entry])
     document = tomlkit.parse(text)
-    listed = document.get(name)
+    listed: Any = document.get(place[0]) if len(place) == 1 else _parent(document, place)[place[-1]]
     if listed is None:
         listed = tomlkit.aot()
-        document.append(name, listed)
+        document.append(str(place[0]), listed)
     listed.append(table(entry) if isinstance(listed, tomlkit.items.AoT) else inline(entry))
     return tomlkit.dumps(document)
 
 
-def replace(text: str, name: str, position: int, entry: Mapping[str, Any]) -> str:
+def replace(text: str, name: str | Place, position: int, entry: Any) -> str:
     """Give an entry of a list other parameters; those that stay keep their line and its comment."""
     import tomlkit
 
     document = tomlkit.parse(text)
-    listed = document.get(name, [])
+    listed = _listed(document, name)
     _check(listed, name, position)
     there = listed[position]
     if not isinstance(there, tomlkit.items.Table):
@@ -111,12 +118,12 @@ def replace(text: str, name: str, position: int, entry: Mapping[str, Any]) -> st
     return tomlkit.dumps(document)
 
 
-def remove(text: str, name: str, position: int) -> str:
+def remove(text: str, name: str | Place, position: int) -> str:
     """Take an entry out of a list."""
     return reorder(text, name, [i for i in range(_length(text, name)) if i != position])
 
 
-def move(text: str, name: str, position: int, target: int) -> str:
+def move(text: str, name: str | Place, position: int, target: int) -> str:
     """Move an entry of a list to another position."""
     order = list(range(_length(text, name)))
     _check(order, name, position)
@@ -124,28 +131,26 @@ def move(text: str, name: str, position: int, target: int) -> str:
     return reorder(text, name, order)
 
 
-def reorder(text: str, name: str, order: Iterable[int]) -> str:
+def reorder(text: str, name: str | Place, order: Iterable[int]) -> str:
     """The entries of a list in another order; those that are not named go."""
     import copy
 
     import tomlkit
 
     document = tomlkit.parse(text)
-    entries = list(document.get(name, []))
+    place, entries = _place(name), list(_listed(document, name))
     chosen = []
     for i in order:
         _check(entries, name, i)
         chosen.append(copy.deepcopy(entries[i]))
-    if not chosen:
-        del document[name]
+    here = _parent(document, place)
+    if not chosen and len(place) == 1:
+        del here[place[-1]]
         return tomlkit.dumps(document)
-    if isinstance(document[name], tomlkit.items.AoT):
-        made: Any = tomlkit.aot()
-    else:
-        made = tomlkit.array()
+    made: Any = tomlkit.aot() if isinstance(here[place[-1]], tomlkit.items.AoT) else tomlkit.array()
     for entry in chosen:
         made.append(entry)
-    document[name] = made
+    here[place[-1]] = made
     return tomlkit.dumps(document)
 
 
@@ -230,10 +235,20 @@ def _parent(document: Any, place: Place) -> Any:
     return here
 
 
-def _length(text: str, name: str) -> int:
-    return len(get(text, (name,), []))
+def _place(name: str | Place) -> Place:
+    return (name,) if isinstance(name, str) else name
 
 
-def _check(listed: Sequence[Any], name: str, position: int) -> None:
+def _listed(document: Any, name: str | Place) -> Any:
+    place = _place(name)
+    here = _parent(document, place)
+    return here.get(place[-1], [])
+
+
+def _length(text: str, name: str | Place) -> int:
+    return len(get(text, _place(name), []))
+
+
+def _check(listed: Sequence[Any], name: str | Place, position: int) -> None:
     if not 0 <= position < len(listed):
-        raise InputError(f"there is no {name} {position + 1}.")
+        raise InputError(f"there is no {_place(name)[-1]} {position + 1}.")

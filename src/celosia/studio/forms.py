@@ -7,10 +7,11 @@ parameter that a part has, and a new part has a form by being defined.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from celosia.errors import ParameterError
@@ -21,7 +22,7 @@ from celosia.parts.registry import covered
 
 Control = Literal["number", "switch", "choice", "column", "columns", "list", "text", "grammar", "part"]
 FIRST = 4
-"""Parameters of a part that are shown at once; of the others, those that are required or set."""
+"""Parameters of a part that are shown at once, but for nested ones; of the others, those that are required or set."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +65,24 @@ class Field:
         return f"{(self.most - self.least) / 100:g}"
 
 
-def form(cls: type[Part], values: Mapping[str, Any], columns: Sequence[str] = (), prefix: str = "") -> list[Field]:
-    """The fields of a part; ``values`` are its parameters as a policy has them, ``columns`` those of the table.
+def form(
+    cls: type[BaseModel],
+    values: Mapping[str, Any],
+    columns: Sequence[str] = (),
+    prefix: str = "",
+    optional: Collection[str] = (),
+) -> list[Field]:
+    """The fields of a part, or of a section of a policy.
+
+    ``values`` are its parameters as a policy has them, ``columns`` those of the table; what is ``optional`` here may be
+    left empty though the part itself needs it.
 
     >>> from celosia.models import KAnonymity
     >>> [(one.label, one.control, one.value, one.least) for one in form(KAnonymity, {"k": 5})]
     [('k', 'number', '5', 1)]
     """
     schema = cls.model_json_schema()
-    definitions, required = schema.get("$defs", {}), set(schema.get("required", ()))
+    definitions, required = schema.get("$defs", {}), set(schema.get("required", ())) - set(optional)
     given = {str(name).replace("-", "_"): value for name, value in values.items()}
     fields = []
     for i, (name, info) in enumerate(cls.model_fields.items()):
@@ -90,7 +100,7 @@ def form(cls: type[Part], values: Mapping[str, Any], columns: Sequence[str] = ()
                 value=_held(value, control, _default(cls, name)),
                 default=_told(_default(cls, name)),
                 required=name in required,
-                shown=i < FIRST or name in required or name in given,
+                shown=name in required or name in given or (i < FIRST and control not in ("part", "grammar")),
                 whole=shape.get("type") == "integer",
                 least=_bound(shape, "minimum", "exclusiveMinimum"),
                 most=_bound(shape, "maximum", "exclusiveMaximum"),
@@ -101,7 +111,7 @@ def form(cls: type[Part], values: Mapping[str, Any], columns: Sequence[str] = ()
     return fields
 
 
-def read(cls: type[Part], sent: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def read(cls: type[BaseModel], sent: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """The parameters that a form sent, without those that have their default; ``sent`` gives lists for columns.
 
     >>> from celosia.models import LDiversity
@@ -247,7 +257,7 @@ def _number(text: str, field: str, *, whole: bool) -> float | int:
     return int(value) if whole or text.isdigit() else value
 
 
-def _default(cls: type[Part], name: str) -> Any:
+def _default(cls: type[BaseModel], name: str) -> Any:
     info = cls.model_fields[name]
     given = info.get_default(call_default_factory=True, validated_data={})
     return None if given is PydanticUndefined else given

@@ -65,8 +65,8 @@ class Samples:
         return self._once(key, lambda: policy.table().identified().computed(), LARGE)
 
     def once(self, policy: Policy, what: str, make: Callable[[], Any]) -> Any:
-        """Something that depends on the input alone, made once and kept in memory: counts, suggestions, pictures."""
-        return self._once(f"{what} {_digest(policy, 'input')}", make)
+        """Something that depends on the input and the columns, made once and kept in memory: counts, pictures."""
+        return self._once(f"{what} {_digest(policy, 'input', 'schema')}", make)
 
     def _frame(self, policy: Policy) -> tuple[Any, int]:
         """The records of the sample, whatever the columns are, and the number of all."""

@@ -18,6 +18,7 @@ from celosia.data.io.filetypes import type_of
 from celosia.errors import CelosiaError, InputError
 from celosia.release.policy import Policy
 from celosia.studio.past import Past
+from celosia.studio.paths import named_paths
 
 POLICY = "policy.toml"
 INSIDE = ".studio"
@@ -75,7 +76,10 @@ class Project:
         written = self.text if text is None else text
         if not written:
             raise InputError("there is no policy yet: start with a file, a query or the demonstration.")
-        return Policy.parse(written, self.folder, POLICY)
+        policy = Policy.parse(written, self.folder, POLICY)
+        for path in named_paths(written):
+            self.inside(path)
+        return policy
 
     def change(self, edit: Callable[[str], str], version: str | None = None) -> Policy:
         """Replace the policy by what an edit makes of it; one that does not hold water changes nothing.
@@ -125,7 +129,10 @@ class Project:
         """A path of the folder; one that leads out of it is refused, by dots or by links."""
         wanted = (self.folder / path).resolve()
         if not wanted.is_relative_to(self.folder):
-            raise InputError("the path lies outside the project's folder.")
+            raise InputError(
+                f"{str(path)!r} lies outside the project's folder, where the studio reads and writes nothing: copy the "
+                "file into the folder."
+            )
         return wanted
 
     def keep(self, name: str, content: IO[bytes], check: Callable[[Path], object] | None = None) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,6 +22,15 @@ class Sketch:
     """Records of values that have no bar."""
 
 
+@dataclass(frozen=True)
+class Pair:
+    """A column before and after; ``same`` where the bars of both stand for the same."""
+
+    before: Sketch
+    after: Sketch
+    same: bool
+
+
 def sketch(values: pl.Series) -> Sketch:
     """The picture of a column.
 
@@ -29,28 +38,63 @@ def sketch(values: pl.Series) -> Sketch:
     >>> sketch(pl.Series(["a", "b", "a"])).bars
     (('a', 2, 1.0), ('b', 1, 0.5))
     """
+    filled = _filled(values)
+    if filled.dtype.is_numeric() and filled.n_unique() > COMMONEST:
+        return _drawn(_histogram(filled, None))
+    counts = filled.value_counts(name="__n__")
+    counted = sorted(((str(value), int(n)) for value, n in counts.iter_rows()), key=lambda bar: (-bar[1], bar[0]))
+    return _drawn(counted[:COMMONEST], sum(n for _, n in counted[COMMONEST:]))
+
+
+def pair(before: pl.Series, after: pl.Series) -> Pair:
+    """A column before and after: numbers over the same bars, anything else side by side."""
+    import numpy as np
+
+    first, second = _filled(before), _filled(after)
+    numbers = first.dtype.is_numeric() and second.dtype.is_numeric() and first.n_unique() > COMMONEST
+    if not numbers:
+        return Pair(sketch(before), sketch(after), same=False)
+    edges = np.histogram_bin_edges(_finite(first), bins=BARS)
+    edges[0], edges[-1] = min(edges[0], _low(second, edges[0])), max(edges[-1], _high(second, edges[-1]))
+    one, other = _histogram(first, edges), _histogram(second, edges)
+    most = max((n for _, n in (*one, *other)), default=1)
+    return Pair(_drawn(one, most=most), _drawn(other, most=most), same=True)
+
+
+def _filled(values: pl.Series) -> pl.Series:
+    """The values that are there; dates as years."""
+    import polars as pl
+
     filled = values.drop_nulls()
     if filled.dtype.is_temporal():
-        import polars as pl
-
-        filled = filled.cast(pl.Date, strict=False).drop_nulls().dt.year()
-    if filled.dtype.is_numeric() and filled.n_unique() > COMMONEST:
-        counted = _histogram(filled)
-        rest = 0
-    else:
-        counts = filled.value_counts(sort=True, name="__n__")
-        named = [str(value) for value in counts.to_series(0).to_list()]
-        order = sorted(range(len(named)), key=lambda i: (-counts["__n__"][i], named[i]))
-        counted = [(named[i], int(counts["__n__"][i])) for i in order[:COMMONEST]]
-        rest = len(filled) - sum(n for _, n in counted)
-    most = max((n for _, n in counted), default=0) or 1
-    return Sketch(tuple((name, n, n / most) for name, n in counted), rest)
+        return filled.cast(pl.Date, strict=False).drop_nulls().dt.year()
+    return filled
 
 
-def _histogram(values: pl.Series) -> list[tuple[str, int]]:
+def _drawn(counted: list[tuple[str, int]], rest: int = 0, most: int = 0) -> Sketch:
+    highest = most or max((n for _, n in counted), default=0) or 1
+    return Sketch(tuple((name, n, n / highest) for name, n in counted), rest)
+
+
+def _histogram(values: pl.Series, edges: Any) -> list[tuple[str, int]]:
+    import numpy as np
+
+    counts, ends = np.histogram(_finite(values), bins=BARS if edges is None else edges)
+    return [(f"{low:.4g} – {high:.4g}", int(n)) for n, low, high in zip(counts, ends[:-1], ends[1:], strict=True)]
+
+
+def _finite(values: pl.Series) -> Any:
     import numpy as np
 
     numbers = values.to_numpy().astype(float)
-    numbers = numbers[np.isfinite(numbers)]
-    counts, edges = np.histogram(numbers, bins=BARS)
-    return [(f"{low:.4g} – {high:.4g}", int(n)) for n, low, high in zip(counts, edges[:-1], edges[1:], strict=True)]
+    return numbers[np.isfinite(numbers)]
+
+
+def _low(values: pl.Series, otherwise: float) -> float:
+    numbers = _finite(values)
+    return float(numbers.min()) if len(numbers) else otherwise
+
+
+def _high(values: pl.Series, otherwise: float) -> float:
+    numbers = _finite(values)
+    return float(numbers.max()) if len(numbers) else otherwise

@@ -1,0 +1,83 @@
+"""Before and after on a sample, while somebody moves a slider."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from celosia.parts import grammar
+from celosia.release.measuring import Finding, assess, check_columns, step
+from celosia.release.policy import Policy, Step
+from celosia.release.report.page import words as report_words
+from celosia.streams import Stream
+from celosia.studio.preview import Samples
+from celosia.studio.sketch import Pair, pair
+from celosia.table.changes import ColumnChange, column_changes
+
+if TYPE_CHECKING:
+    from celosia.table import Table
+
+SEED = 1
+
+
+@dataclass(frozen=True)
+class ColumnPreview:
+    """A column that the steps changed."""
+
+    name: str
+    before: str
+    after: str
+    altered: float | None
+    picture: Pair | None
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What the steps do to a sample."""
+
+    size: int
+    rows: int
+    requirements: tuple[Finding, ...]
+    suppressed: int
+    left: int
+    columns: tuple[ColumnPreview, ...]
+
+
+def preview(policy: Policy, samples: Samples, language: str, changed: str = "") -> Preview:
+    """Apply the steps that are switched on to the sample; those before the ``changed`` one are not done again."""
+    seen = samples.sample(policy)
+    steps = policy.select().steps
+    fixed = next((i for i, one in enumerate(steps) if one.name == changed), 0)
+    before, stream = seen.table, Stream.of(SEED, seen.table.fingerprint)
+    if fixed:
+        spec = grammar.show([{"name": one.name, **one.method.spec()} for one in steps[:fixed]])
+        key = hashlib.sha256(spec.encode()).hexdigest()
+        before = samples.once(policy, f"steps {key}", lambda: _applied(seen.table, seen.table, steps[:fixed], stream))
+    done = _applied(before, seen.table, steps[fixed:], stream)
+    told = report_words(language)
+    touched = [change for change in column_changes(seen.table, done) if change.altered or change.after.form == "gone"]
+    return Preview(
+        size=seen.size,
+        rows=seen.rows,
+        requirements=assess(done, policy.require, ()).models,
+        suppressed=done.suppressed(),
+        left=len(done),
+        columns=tuple(_column(change, seen.table, done, told) for change in touched),
+    )
+
+
+def _applied(table: Table, original: Table, steps: Sequence[Step], stream: Stream) -> Table:
+    for one in steps:
+        check_columns(table, [one.method])
+        table = step(table, one.method, stream.child(one.name), original)
+    return table
+
+
+def _column(change: ColumnChange, before: Table, after: Table, told: Mapping[str, Any]) -> ColumnPreview:
+    picture = None
+    if change.name in after.names and change.name not in before.schema.naming:
+        picture = pair(before.column(change.name), after.column(change.name))
+    told_before, told_after = (detail.told(told["detail"], told["units"]) for detail in (change.before, change.after))
+    return ColumnPreview(change.name, told_before, told_after, change.altered, picture)

@@ -1,0 +1,67 @@
+"""The files that a policy names, wherever in it: a studio reads and writes none outside its folder."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from celosia.data.io.sources import is_url
+from celosia.parts import paths_in
+
+PARTS = {("require",): "model", ("step",): "method", ("explore", "candidate"): "method"}
+MEASURES = {"risks": "risk or attack", "losses": "loss"}
+
+
+def named_paths(text: str) -> Iterator[Path]:
+    """Every path that a policy names, as it is written there. The text is that of a policy that was checked.
+
+    >>> text = '[input]\\npath = "a.csv"\\n[schema.hierarchies]\\nzip = "zip.csv"\\n[output]\\npath = "../b.csv"'
+    >>> [str(path) for path in named_paths(text)]
+    ['a.csv', '../b.csv', 'zip.csv']
+    """
+    policy = tomllib.loads(text)
+    given, output, explore = (policy.get(name, {}) for name in ("input", "output", "explore"))
+    yield from _addressed(given.get("path"))
+    yield from _addressed(given.get("url"))
+    yield from _addressed(output.get("path"))
+    yield from _addressed(explore.get("store"))
+    for path in policy.get("history", {}).get("releases", []):
+        yield Path(path)
+    for hierarchy in policy.get("schema", {}).get("hierarchies", {}).values():
+        yield from _of_hierarchy(hierarchy)
+    for place, kind in PARTS.items():
+        entries: Any = policy
+        for key in place:
+            entries = entries.get(key, {})
+        for entry in entries or ():
+            yield from paths_in(kind, _plain(entry))
+    for key, kind in MEASURES.items():
+        for entry in policy.get("measure", {}).get(key, []):
+            yield from paths_in(kind, entry)
+
+
+def _plain(entry: Any) -> Any:
+    """A step without its name, which is no parameter."""
+    return {key: value for key, value in entry.items() if key != "name"} if isinstance(entry, dict) else entry
+
+
+def _of_hierarchy(value: Any) -> Iterator[Path]:
+    if isinstance(value, str) and not value.endswith(")"):
+        yield Path(value)
+    elif isinstance(value, str) or (isinstance(value, dict) and "use" in value):
+        yield from paths_in("hierarchy", value)
+
+
+def _addressed(value: Any) -> Iterator[Path]:
+    """The path in the address of a file, of a secret in a file, or of a database that is a file."""
+    if not isinstance(value, str) or value.startswith("env:"):
+        return
+    if value.startswith("file:") and not value.startswith("file://"):
+        yield Path(value.removeprefix("file:")).expanduser()
+    elif not is_url(value):
+        yield Path(value)
+    elif value.startswith(("sqlite", "duckdb")):
+        yield Path(urlsplit(value).path.removeprefix("/"))
