@@ -58,7 +58,7 @@ def serve(folder: str | Path, port: int, announce: Callable[[str], None]) -> Non
 def _refusals(app: FastAPI, studio: Studio) -> None:
     """Errors are sentences: in the page where htmx asked, else on a page of their own."""
 
-    def told(request: Request, sentence: str, status: int) -> Response:
+    def refusal(request: Request, sentence: str, status: int) -> Response:
         if "hx-request" in request.headers:
             place = {
                 "HX-Retarget": "#problem",
@@ -73,16 +73,18 @@ def _refusals(app: FastAPI, studio: Studio) -> None:
     async def refused(request: Request, problem: CelosiaError) -> Response:
         changed = isinstance(problem, Changed)
         sentence = words(language_of(request))["changed"] if changed else str(problem)
-        return told(request, sentence, 409 if changed else 422)
+        return refusal(request, sentence, 409 if changed else 422)
 
     @app.exception_handler(HTTPException)
     async def missing(request: Request, problem: HTTPException) -> Response:
         w = words(language_of(request))
-        return told(request, w["not_found"] if problem.status_code == 404 else str(problem.detail), problem.status_code)
+        return refusal(
+            request, w["not_found"] if problem.status_code == 404 else str(problem.detail), problem.status_code
+        )
 
     @app.exception_handler(Exception)
     async def internal(request: Request, problem: Exception) -> Response:
-        return told(request, words(language_of(request))["internal"].format(kind=type(problem).__name__), 500)
+        return refusal(request, words(language_of(request))["internal"].format(kind=type(problem).__name__), 500)
 
 
 def _shared(app: FastAPI, studio: Studio) -> None:
@@ -112,8 +114,8 @@ def _shared(app: FastAPI, studio: Studio) -> None:
     @app.post("/look")
     def look(sent: Sent) -> Response:
         answer = studio.back(_address(studio, sent))
-        for name, known in (("lang", LANGUAGES), ("theme", THEMES)):
-            if sent.get(name) in known:
+        for name, offered in (("lang", LANGUAGES), ("theme", THEMES)):
+            if sent.get(name) in offered:
                 answer.set_cookie(name, sent[name], samesite="strict", httponly=True, max_age=365 * 86400)
         return answer
 
@@ -128,11 +130,11 @@ def _shared(app: FastAPI, studio: Studio) -> None:
 
     @app.get("/jobs/{name}")
     def job(request: Request, name: str, after: str = "/") -> Response:
-        found = studio.jobs.find(name)
+        running = studio.jobs.find(name)
         where = after if after in {page.address for page in studio.pages.values()} else "/"
         # when it ends, the page that waits for it is loaded again: it shows the result
-        headers = {"HX-Redirect": where} if found.over else None
-        return studio.draw(request, "", "job.html.j2", headers=headers, job=found, after=where)
+        headers = {"HX-Redirect": where} if running.over else None
+        return studio.draw(request, "", "job.html.j2", headers=headers, job=running, after=where)
 
     @app.post("/jobs/{name}/cancel")
     def cancel(name: str, sent: Sent) -> Response:

@@ -147,10 +147,10 @@ def reorder(text: str, name: str | Place, order: Iterable[int]) -> str:
     if not chosen and len(place) == 1:
         del here[place[-1]]
         return tomlkit.dumps(document)
-    made: Any = tomlkit.aot() if isinstance(here[place[-1]], tomlkit.items.AoT) else tomlkit.array()
+    reordered: Any = tomlkit.aot() if isinstance(here[place[-1]], tomlkit.items.AoT) else tomlkit.array()
     for entry in chosen:
-        made.append(entry)
-    here[place[-1]] = made
+        reordered.append(entry)
+    here[place[-1]] = reordered
     return tomlkit.dumps(document)
 
 
@@ -161,10 +161,10 @@ def set_role(text: str, column: str, role: str) -> str:
     >>> get(set_role(text, "zip", "sensitive"), ("schema",))
     {'quasi': ['age'], 'sensitive': ['zip']}
     """
-    for known in LISTS.values():
-        names = get(text, ("schema", known), [])
+    for role_key in LISTS.values():
+        names = get(text, ("schema", role_key), [])
         if column in names:
-            text = _without(text, ("schema", known), names.index(column))
+            text = _without(text, ("schema", role_key), names.index(column))
     for single in map(str, SINGLE):
         if get(text, ("schema", single)) == column:
             text = drop(text, ("schema", single))

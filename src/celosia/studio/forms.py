@@ -98,7 +98,7 @@ def form(
                 help=_sentence(info.description or ""),
                 control=control,
                 value=_held(value, control, _default(cls, name)),
-                default=_told(_default(cls, name)),
+                default=_default_text(_default(cls, name)),
                 required=name in required,
                 shown=name in required or name in given or (i < FIRST and control not in ("part", "grammar")),
                 whole=shape.get("type") == "integer",
@@ -150,7 +150,7 @@ def sent(items: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def catalogue(kind: str) -> list[tuple[str, type[Part]]]:
     """The parts that a choice offers, by name; a word that stands for several kinds gives those of each."""
-    return sorted((name, cls) for one in covered(kind) for name, cls in parts(one).items())
+    return sorted((name, cls) for each_kind in covered(kind) for name, cls in parts(each_kind).items())
 
 
 def _shape(given: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
@@ -216,12 +216,12 @@ def _held(value: Any, control: Control, default: Any) -> Any:
         return bool(default if value is None else value)
     if control in ("columns", "list"):
         listed = [value] if isinstance(value, str) else list(value or ())
-        return listed if control == "columns" else ", ".join(map(_plain, listed))
+        return listed if control == "columns" else ", ".join(map(_as_text, listed))
     if value is None:
         return ""
     if control == "part":
         return (grammar.part(value) if isinstance(value, str) else value)["use"]
-    return grammar.show(value) if control == "grammar" else _plain(value)
+    return grammar.show(value) if control == "grammar" else _as_text(value)
 
 
 def _parsed(sent: Mapping[str, Any], name: str, control: Control, shape: Mapping[str, Any], field: str) -> Any:
@@ -237,7 +237,7 @@ def _parsed(sent: Mapping[str, Any], name: str, control: Control, shape: Mapping
     if not text:
         return None
     if control == "number":
-        return _number(text, field, whole=shape.get("type") == "integer")
+        return _as_number(text, field, whole=shape.get("type") == "integer")
     if control == "choice" and shape.get("type") == "boolean":
         return text == "true"
     if control == "choice" and shape.get("type") == "integer":
@@ -247,7 +247,7 @@ def _parsed(sent: Mapping[str, Any], name: str, control: Control, shape: Mapping
     return grammar.parse(text) if control == "grammar" else text
 
 
-def _number(text: str, field: str, *, whole: bool) -> float | int:
+def _as_number(text: str, field: str, *, whole: bool) -> float | int:
     try:
         value = float(text.replace(",", "."))
     except ValueError:
@@ -268,7 +268,7 @@ def _same(value: Any, default: Any) -> bool:
     return bool(value == plain) and isinstance(value, bool) == isinstance(plain, bool)
 
 
-def _told(value: Any) -> str:
+def _default_text(value: Any) -> str:
     """A default for people."""
     if value is None or value == () or value == {}:
         return ""
@@ -276,10 +276,10 @@ def _told(value: Any) -> str:
         return ""
     if isinstance(value, Part):
         return str(value)
-    return ", ".join(map(_plain, value)) if isinstance(value, tuple | list) else _plain(value)
+    return ", ".join(map(_as_text, value)) if isinstance(value, tuple | list) else _as_text(value)
 
 
-def _plain(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -169,13 +169,13 @@ def _done(asked: dict[str, Any], project: Project, tell: Callable[[str, float], 
 
 
 def _teller(place: Path) -> Callable[[str, float], None]:
-    told = 0.0
+    last = 0.0
 
     def tell(what: str, share: float) -> None:
-        nonlocal told
+        nonlocal last
         now = time.monotonic()
-        if now - told >= PAUSE:
-            told = now
+        if now - last >= PAUSE:
+            last = now
             _write(place / "progress.json", {"what": what, "share": share})
 
     return tell
@@ -206,7 +206,7 @@ def _write(path: Path, value: Any) -> None:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):
         return {}
-    return found
+    return content

@@ -37,8 +37,8 @@ class PartList:
 
 
 LISTS = {
-    one.name: one
-    for one in (
+    each.name: each
+    for each in (
         PartList("require", ("require",), "model"),
         PartList("step", ("step",), "method"),
         PartList("risks", ("measure", "risks"), "risk or attack", MEASURED_RISKS),
@@ -69,23 +69,23 @@ def the_list(name: str) -> PartList:
 
 def entries(policy: Policy, name: str, language: str) -> list[Entry]:
     """The entries of a list, in the language of the reader."""
-    told, listed = report_words(language), the_list(name)
+    sentences, listed = report_words(language), the_list(name)
     shown = []
     for i, raw in enumerate(listed.raw(policy.text)):
         step = policy.steps[i].name if name == "step" else ""
         settings = {key: value for key, value in raw.items() if key not in ("use", "name")}
         text = ", ".join(f"{key} = {grammar.show(value)}" for key, value in settings.items())
-        known = meaning(find(listed.kind, raw["use"]), told)
-        shown.append(Entry(i, raw["use"], step, known, text, step not in policy.run.without))
+        about = meaning(find(listed.kind, raw["use"]), sentences)
+        shown.append(Entry(i, raw["use"], step, about, text, step not in policy.run.without))
     return shown
 
 
 def choices(name: str, language: str) -> dict[str, list[tuple[str, str]]]:
     """The parts that can be added to a list, by family: name and what it is."""
-    told = report_words(language)
+    sentences = report_words(language)
     families: dict[str, list[tuple[str, str]]] = {}
     for use, cls in forms.catalogue(the_list(name).kind):
-        families.setdefault(_family(cls), []).append((use, meaning(cls, told)))
+        families.setdefault(_family(cls), []).append((use, meaning(cls, sentences)))
     return dict(sorted(families.items()))
 
 
@@ -130,7 +130,7 @@ def switched(text: str, policy: Policy, position: int) -> str:
     if name != raw.get("name", raw["use"]):  # a name by position would change with the order
         text = editing.replace(text, "step", position, {"name": name, **raw})
     off = list(policy.run.without)
-    left = [one for one in off if one != name] if name in off else [*off, name]
+    left = [each for each in off if each != name] if name in off else [*off, name]
     return editing.put(text, ("run", "without"), left) if left else editing.drop(text, ("run", "without"))
 
 

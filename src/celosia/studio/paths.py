@@ -37,13 +37,13 @@ def named_paths(text: str) -> Iterator[Path]:
         for key in place:
             entries = entries.get(key, {})
         for entry in entries or ():
-            yield from paths_in(kind, _plain(entry))
+            yield from paths_in(kind, _unnamed(entry))
     for key, kind in MEASURES.items():
         for entry in policy.get("measure", {}).get(key, []):
             yield from paths_in(kind, entry)
 
 
-def _plain(entry: Any) -> Any:
+def _unnamed(entry: Any) -> Any:
     """A step without its name, which is no parameter."""
     return {key: value for key, value in entry.items() if key != "name"} if isinstance(entry, dict) else entry
 

@@ -79,8 +79,8 @@ class Samples:
             frame = table.polars()
             return (frame.sample(SAMPLE, seed=1) if rows > SAMPLE else frame), rows
 
-        found: tuple[Any, int] = self._once("frame " + _digest(policy, "input"), draw, LARGE)
-        return found
+        drawn: tuple[Any, int] = self._once("frame " + _digest(policy, "input"), draw, LARGE)
+        return drawn
 
     def _once(self, key: str, make: Callable[[], Any], most: int = SMALL) -> Any:
         """What a key stands for, made where it is not kept; of its sort (the first word) so many are kept."""
@@ -89,20 +89,20 @@ class Samples:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        made = make()
+        value = make()
         with self._lock:
-            self._kept[key] = made
+            self._kept[key] = value
             alike = [other for other in self._kept if other.split()[0] == sort]
             for old in alike[: max(0, len(alike) - most)]:
                 del self._kept[old]
-        return made
+        return value
 
 
 def _digest(policy: Policy, *sections: str) -> str:
     """A name for sections of a policy, and for the file that it reads."""
-    told = [repr(editing.get(policy.text, (name,))) for name in sections]
+    depends = [repr(editing.get(policy.text, (name,))) for name in sections]
     path = policy.input.path
     if path is not None and path.exists():
         stat = path.stat()
-        told.append(f"{stat.st_mtime_ns} {stat.st_size}")
-    return hashlib.sha256("\0".join(told).encode()).hexdigest()
+        depends.append(f"{stat.st_mtime_ns} {stat.st_size}")
+    return hashlib.sha256("\0".join(depends).encode()).hexdigest()

@@ -56,9 +56,9 @@ def pair(before: pl.Series, after: pl.Series) -> Pair:
         return Pair(sketch(before), sketch(after), same=False)
     edges = np.histogram_bin_edges(_finite(first), bins=BARS)
     edges[0], edges[-1] = min(edges[0], _low(second, edges[0])), max(edges[-1], _high(second, edges[-1]))
-    one, other = _histogram(first, edges), _histogram(second, edges)
-    most = max((n for _, n in (*one, *other)), default=1)
-    return Pair(_drawn(one, most=most), _drawn(other, most=most), same=True)
+    bars_before, bars_after = _histogram(first, edges), _histogram(second, edges)
+    most = max((n for _, n in (*bars_before, *bars_after)), default=1)
+    return Pair(_drawn(bars_before, most=most), _drawn(bars_after, most=most), same=True)
 
 
 def _filled(values: pl.Series) -> pl.Series:

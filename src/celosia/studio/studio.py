@@ -130,16 +130,16 @@ def templates() -> jinja2.Environment:
     """The templates: ``frame.html.j2`` and what pages share, and ``<page>/….html.j2``."""
     import jinja2
 
-    made = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([HOME / "templates", HOME / "pages"]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    made.globals["asset"] = asset
-    made.globals["has"] = lambda page, file: (HOME / "pages" / page / file).is_file()
-    return made
+    environment.globals["asset"] = asset
+    environment.globals["has"] = lambda page, file: (HOME / "pages" / page / file).is_file()
+    return environment
 
 
 @functools.cache
@@ -147,12 +147,12 @@ def digest() -> str:
     """A name for the present assets: browsers keep them until it changes."""
     from celosia.show.look import tokens
 
-    found = hashlib.sha256(tokens().encode())
+    hashed = hashlib.sha256(tokens().encode())
     for file in sorted(
         [*(HOME / "assets").iterdir(), *(HOME / "pages").glob("*/*.js"), *(HOME / "pages").glob("*/*.css")]
     ):
-        found.update(file.read_bytes())
-    return found.hexdigest()[:12]
+        hashed.update(file.read_bytes())
+    return hashed.hexdigest()[:12]
 
 
 def asset(path: str) -> str:

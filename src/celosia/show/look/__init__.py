@@ -35,4 +35,4 @@ def preferred(asked: str | None, cookie: str | None, header: str) -> str:
     ('ca', 'es', 'en')
     """
     listed = [part.split(";")[0].strip().lower()[:2] for part in header.split(",")]
-    return next((one for one in (asked, cookie, *listed) if one in LANGUAGES), "en")
+    return next((language for language in (asked, cookie, *listed) if language in LANGUAGES), "en")

@@ -11,5 +11,5 @@ from celosia.studio.studio import Page
 def pages() -> dict[str, Page]:
     """The pages by name, in the order of the menu."""
     rooms = [importlib.import_module(f"{__name__}.{each.name}") for each in pkgutil.iter_modules(__path__)]
-    found: list[Page] = [room.PAGE for room in rooms if hasattr(room, "PAGE")]
-    return {page.name: page for page in sorted(found, key=lambda page: page.place)}
+    defined: list[Page] = [room.PAGE for room in rooms if hasattr(room, "PAGE")]
+    return {page.name: page for page in sorted(defined, key=lambda page: page.place)}

@@ -61,11 +61,11 @@ def cards(policy: Policy, samples: Samples) -> Cards:
         return {n: (row[f"m{i}"], row[f"d{i}"] - (row[f"m{i}"] > 0)) for i, n in enumerate(names)}
 
     counts = samples.once(policy, "counts", counted)
-    proposals = {one.name: one for one in samples.once(policy, "proposals", lambda: suggest(whole))}
+    proposals = {proposal.name: proposal for proposal in samples.once(policy, "proposals", lambda: suggest(whole))}
     seen = samples.sample(policy)
     frame = seen.table.polars()
     schema = seen.table.schema
-    made = tuple(
+    columns = tuple(
         Card(
             name=name,
             role=_role(schema, name),
@@ -77,7 +77,7 @@ def cards(policy: Policy, samples: Samples) -> Cards:
         )
         for name in whole.names
     )
-    return Cards(made, seen.rows, seen.size)
+    return Cards(columns, seen.rows, seen.size)
 
 
 def _role(schema: Schema, name: str) -> str:

@@ -49,14 +49,14 @@ def preview(policy: Policy, samples: Samples, language: str, changed: str = "") 
     """Apply the steps that are switched on to the sample; those before the ``changed`` one are not done again."""
     seen = samples.sample(policy)
     steps = policy.select().steps
-    fixed = next((i for i, one in enumerate(steps) if one.name == changed), 0)
+    fixed = next((i for i, each in enumerate(steps) if each.name == changed), 0)
     before, stream = seen.table, Stream.of(SEED, seen.table.fingerprint)
     if fixed:
-        spec = grammar.show([{"name": one.name, **one.method.spec()} for one in steps[:fixed]])
+        spec = grammar.show([{"name": each.name, **each.method.spec()} for each in steps[:fixed]])
         key = hashlib.sha256(spec.encode()).hexdigest()
         before = samples.once(policy, f"steps {key}", lambda: _applied(seen.table, seen.table, steps[:fixed], stream))
     done = _applied(before, seen.table, steps[fixed:], stream)
-    told = report_words(language)
+    sentences = report_words(language)
     touched = [change for change in column_changes(seen.table, done) if change.altered or change.after.form == "gone"]
     return Preview(
         size=seen.size,
@@ -64,20 +64,22 @@ def preview(policy: Policy, samples: Samples, language: str, changed: str = "") 
         requirements=assess(done, policy.require, ()).models,
         suppressed=done.suppressed(),
         left=len(done),
-        columns=tuple(_column(change, seen.table, done, told) for change in touched),
+        columns=tuple(_column(change, seen.table, done, sentences) for change in touched),
     )
 
 
 def _applied(table: Table, original: Table, steps: Sequence[Step], stream: Stream) -> Table:
-    for one in steps:
-        check_columns(table, [one.method])
-        table = step(table, one.method, stream.child(one.name), original)
+    for each in steps:
+        check_columns(table, [each.method])
+        table = step(table, each.method, stream.child(each.name), original)
     return table
 
 
-def _column(change: ColumnChange, before: Table, after: Table, told: Mapping[str, Any]) -> ColumnPreview:
+def _column(change: ColumnChange, before: Table, after: Table, sentences: Mapping[str, Any]) -> ColumnPreview:
     picture = None
     if change.name in after.names and change.name not in before.schema.naming:
         picture = pair(before.column(change.name), after.column(change.name))
-    told_before, told_after = (detail.told(told["detail"], told["units"]) for detail in (change.before, change.after))
+    told_before, told_after = (
+        detail.told(sentences["detail"], sentences["units"]) for detail in (change.before, change.after)
+    )
     return ColumnPreview(change.name, told_before, told_after, change.altered, picture)

@@ -49,8 +49,8 @@ def routes(studio: Studio, router: APIRouter) -> None:
         changed = ""
         if name == "step":
             changed = policy.steps[-1 if position is None else position].name
-        made = preview(policy, studio.samples, language_of(request), changed)
-        return studio.draw(request, "protect", "_preview.html.j2", preview=made)
+        shown = preview(policy, studio.samples, language_of(request), changed)
+        return studio.draw(request, "protect", "_preview.html.j2", preview=shown)
 
     @router.post("/save")
     def save(sent: Sent) -> Response:
@@ -62,7 +62,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
     def move(sent: Sent) -> Response:
         name, position = _entry(sent)
         listed = lists.the_list(name)
-        to = _number(sent.get("to"))
+        to = _position(sent.get("to"))
         studio.change(sent, lambda text: editing.move(listed.settle(text), listed.place, _is(position), to))
         return studio.back("/protect", "moved")
 
@@ -96,7 +96,7 @@ def _opened(studio: Studio, change: str, add: str) -> dict[str, Any] | None:
     if add:
         return _form(studio, name, {"use": find(listed.kind, which).name}, None)
     raw = listed.raw(studio.project.text)
-    position = _number(which)
+    position = _position(which)
     if position >= len(raw):
         return None
     return _form(studio, name, raw[position], position)
@@ -119,10 +119,10 @@ def _form(studio: Studio, name: str, raw: dict[str, Any], position: int | None) 
 def _entry(sent: dict[str, Any]) -> tuple[str, int | None]:
     """Which entry a form is about: its list and its position, none for a new one."""
     position = sent.get("position", "")
-    return sent.get("list", ""), None if position == "" else _number(position)
+    return sent.get("list", ""), None if position == "" else _position(position)
 
 
-def _number(text: Any) -> int:
+def _position(text: Any) -> int:
     if not str(text).isdigit():
         raise InputError("that entry is not there.")
     return int(text)
