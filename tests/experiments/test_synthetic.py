@@ -8,14 +8,20 @@ import xml.etree.ElementTree as ET
 from itertools import pairwise
 
 import numpy as np
+import polars as pl
 import pytest
 
 from celosia.errors import DataError
 from celosia.experiments.fuzzy_privacy.study import read_census
-from celosia.experiments.synthetic import choice, reproduce
+from celosia.experiments.synthetic import reproduce
+from celosia.experiments.synthetic.comparison import checked, lines
+from celosia.experiments.synthetic.conclusions import choice, of_the_text
+from celosia.experiments.synthetic.measures import Point, measured_alone
 from celosia.experiments.synthetic.setups import S1, S2, five_groups, next_columns, printed, printed_s3
 from celosia.experiments.synthetic.steps import steps
-from celosia.experiments.synthetic.sweeps import Point, example, rotating
+from celosia.experiments.synthetic.sweeps import EQUATION, SUM, census_table, constrained, example, rotating
+from celosia.parts import build
+from celosia.table import read
 
 
 def quiet(*_):
@@ -48,8 +54,58 @@ def test_more_regressions_and_more_columns_lose_less_and_disclose_more(shared):
         values = {key: getattr(point, reading) for key, point in found.items()}
         assert values[2, 1] > values[4, 1] > values[4, 12]
         assert values[2, 1] > values[2, 12] > values[4, 12]
-    assert found[2, 1].dr < found[4, 1].dr < found[4, 12].dr
-    assert found[2, 1].dr < found[2, 12].dr < found[4, 12].dr
+    for reading in ("dr", "dr_relative", "dr_alone", "dr_alone_relative"):
+        values = {key: getattr(point, reading) for key, point in found.items()}
+        assert values[2, 1] < values[4, 1] < values[4, 12]
+        assert values[2, 1] < values[2, 12] < values[4, 12]
+
+
+def test_the_risk_has_both_linkages_and_the_intervals(shared):
+    """All of DR by hand from its three parts, for a file of two columns and for the mean of two files of one."""
+    x = read_census(shared("data/census.csv"))[:, [4, 6]]
+    made = x + np.random.default_rng(1).normal(0, 0.1, x.shape) * x.std(axis=0)
+    point = measured_alone(x, made)
+
+    def risk(columns, window):
+        before, after = (read(pl.DataFrame(values[:, columns])) for values in (x, made))
+        known = {"known": (3, 5, 8)}
+        linked = [build("attack", {"use": use, **known}) for use in ("distance-linkage", "probabilistic-linkage")]
+        inside = build("attack", {"use": "interval-disclosure", "window": window})
+        distance, agreement, interval = (attack.value(before, after) for attack in (*linked, inside))
+        assert min(distance, agreement, interval) > 0
+        return 100 * (0.25 * distance + 0.25 * agreement + 0.5 * interval)
+
+    assert point.dr == pytest.approx(risk([0, 1], "rank"))
+    assert point.dr_relative == pytest.approx(risk([0, 1], "relative"))
+    assert point.dr_alone == pytest.approx((risk([0], "rank") + risk([1], "rank")) / 2)
+    assert point.dr_alone_relative == pytest.approx((risk([0], "relative") + risk([1], "relative")) / 2)
+
+
+def test_a_constraint_holds_in_every_record(shared):
+    table = census_table(read_census(shared("data/census.csv")))
+    found = constrained(table, c=2)
+    assert EQUATION.split()[0] == SUM[0]
+    assert found["constrained"]["records where it holds"] == 1.0
+    assert found["free"]["records where it holds"] < 0.05
+
+
+def test_printed_numbers_at_the_default_and_at_the_nearest_reading():
+    point = Point(50.0, 30.0, 40.0, 20.0)
+    (row,) = lines({6: ({"2": point}, {"2": printed(6)["2"]})}, {}, ({}, {}))
+    default, nearest = (checked([row], nearest=near) for near in (False, True))
+    assert [s.computed for s in default] == [50.0, 30.0, 40.0]
+    assert [s.computed for s in nearest] == [40.0, 20.0, 30.0]  # printed: 44.677, 9.583, 27.13
+    assert [s.agrees for s in default] == [False, False, False]
+    assert [s.agrees for s in nearest] == [False, False, True]
+    assert all(s.why for s in (*default, *nearest) if not s.agrees)
+    beyond = list(lines({}, printed_s3(), ({(2, 1): point}, {(2, 1): point})))
+    assert [line.name for line in beyond[:2]] == ["c = 2, N = 1", "c = 2, N = 13"]
+    assert beyond[1].statement("PIL", nearest=True).computed is None
+
+
+def test_what_the_text_says_of_its_tables():
+    tables = {number: printed(number) for number in (5, 6, 7)} | {8: {str(at): row for at, row in printed_s3().items()}}
+    assert [(s.stated, s.computed) for s in of_the_text(tables)] == [(13, 12), (81, 77), (87, 87)]
 
 
 def test_the_example_falls_and_rises():
@@ -67,6 +123,14 @@ def test_the_choice_of_c():
         "loss falls below risk between": (3, 4),
         "first c with a loss of at most 20": 4,
     }
+    with_rival = choice({**points, "IPSO-A": Point(35.0, 22.0, 0, 0)})
+    assert with_rival["loss below IPSO-A from c"] == 3
+    assert with_rival["risk above IPSO-A from c"] == 4
+    assert with_rival["score below IPSO-A from c"] == 2
+    source = choice(printed(6))
+    assert source["best c"] == 12
+    assert source["loss falls below risk between"] == (6, 7)
+    assert choice({}) == {}
 
 
 def test_the_report_is_written_and_opens_offline(shared, tmp_path):
@@ -78,8 +142,14 @@ def test_the_report_is_written_and_opens_offline(shared, tmp_path):
         starts=1,
         numbers=(2, 6),
         surface=(2, 2),
+        repeats=1,
     )
-    assert found["within 4 points of the printed ones"] == found["losses of S1 compared"] == 2
+    of_s1 = [s for s in found["statements"] if s["where"] == "Table 6" and s["what"] in ("PIL, c = 2", "PIL, c = 6")]
+    assert [s["agrees"] for s in of_s1] == [True, True]
+    assert found["come out"] < found["come out at the choice nearest to print"]
+    assert found["conclusions that hold"].startswith(str(sum(c["holds"] for c in found["conclusions"])))
+    assert {s["what"] for s in found["statements"]} >= {c["conclusion"] for c in found["conclusions"]}
+    assert all(s["why"] for s in found["statements"] if not s["agrees"])
     assert found["identities"]["S1"]["C"]["residual covariance"] < 1e-10
     assert told[-1] == 1.0
     assert told == sorted(told)
@@ -88,8 +158,9 @@ def test_the_report_is_written_and_opens_offline(shared, tmp_path):
     assert "<script" not in page
     for svg in re.findall(r"<svg.*?</svg>", page, re.DOTALL):
         ET.fromstring(svg)
-    assert len(re.findall("<svg", page)) == 6
-    assert "What cannot be reproduced" in page
+    assert len(re.findall("<svg", page)) == 7
+    for text in ("Which conclusions hold here", "nearest to print", "DR by column"):
+        assert text in page
     assert json.loads((tmp_path / "synthetic.json").read_text())["S1"]["IPSO-A"]["pil"] == pytest.approx(
         61.946, abs=0.001
     )

@@ -196,4 +196,4 @@ def brief(value: Any) -> str:
         return ", ".join(brief(part) for part in value)
     if isinstance(value, dict):
         return ", ".join(f"{key}: {brief(part)}" for key, part in value.items())
-    return str(value)
+    return "–" if value is None else str(value)

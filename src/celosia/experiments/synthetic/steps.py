@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from celosia.parts import build
 
 Floats = NDArray[np.float64]
 
@@ -66,11 +63,7 @@ def steps(
 
 
 def _judged(y: Floats, made: Floats) -> tuple[float, float]:
-    import polars as pl
+    from celosia.experiments.synthetic.measures import measured, table_of
 
-    from celosia.table import read
-
-    before, after = read(pl.DataFrame({"y": y})), read(pl.DataFrame({"y": made}))
-    loss: Any = build("loss", "probabilistic-loss(scope=per-column)")
-    risk: Any = build("attack", "classical-disclosure-risk(window=relative)")
-    return 100 * loss.value(before, after), 100 * risk.value(before, after)
+    point = measured(table_of(y[:, None]), table_of(made[:, None]), ["v1"])
+    return point.pil, point.dr_relative

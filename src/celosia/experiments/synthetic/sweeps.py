@@ -10,50 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.experiments.fuzzy_privacy.study import COLUMNS
+from celosia.experiments.synthetic.measures import Point, mean, measured, measured_alone, table_of
 from celosia.experiments.synthetic.setups import Setup, five_groups, next_columns
-from celosia.mathematics.disclosure.interval_disclosure import inside
-from celosia.mathematics.statistics.probabilistic_loss import terms
 from celosia.mathematics.synthesis.design import design
 from celosia.mathematics.synthesis.fuzzy_regression import State, best_fit
 from celosia.mathematics.synthesis.ipso import identities
-from celosia.parts import build
 from celosia.release.measuring import protect
-from celosia.table import Table, read
+from celosia.table import Table
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str, float], None]
-PERCENTS = tuple(range(1, 11))
-
-
-@dataclass(frozen=True)
-class Point:
-    """What was measured at one setting, in percent: means over the starts, and the spread of the loss."""
-
-    pil: float
-    dr: float
-    pil_alone: float
-    """The loss with each column judged alone."""
-    dr_relative: float
-    """The risk with intervals of ± p/2 per cent of the value."""
-    spread: float = 0.0
-    change: float | None = None
-    objective: float | None = None
-
-    @property
-    def score(self) -> float:
-        """Half the loss and half the risk."""
-        return (self.pil + self.dr) / 2
-
-    def data(self) -> dict[str, float | None]:
-        """The point as plain data."""
-        return {**vars(self), "score": self.score}
 
 
 def census_table(x: Floats) -> Table:
     """The census file as a table."""
-    import polars as pl
-
-    return read(pl.DataFrame(x, schema=COLUMNS))
+    return table_of(x, COLUMNS)
 
 
 def sweep(table: Table, setup: Setup, numbers: Sequence[int], starts: int, tell: Progress) -> dict[str, Point]:
@@ -68,41 +39,13 @@ def sweep(table: Table, setup: Setup, numbers: Sequence[int], starts: int, tell:
         tell(f"{setup.name}: {name}", i / len(tried))
         runs = range(1 if name == "IPSO-A" else starts)
         made = [protect(table, method, seed=seed) for seed in runs]
-        found[name] = _mean([_measured(table, one, dependent) for one in made])
+        found[name] = mean([_measured(table, each, dependent) for each in made])
     return found
 
 
 def _measured(table: Table, made: Table, dependent: Sequence[str]) -> Point:
     step = made.history[-1]
-    lost = {
-        scope: 100
-        * build("loss", {"use": "probabilistic-loss", "columns": dependent, "scope": scope}).value(table, made)
-        for scope in ("joint", "per-column")
-    }
-    risk = {
-        window: 100
-        * build("attack", {"use": "classical-disclosure-risk", "columns": dependent, "window": window}).value(
-            table, made
-        )
-        for window in ("rank", "relative")
-    }
-    return Point(
-        lost["joint"],
-        risk["rank"],
-        lost["per-column"],
-        risk["relative"],
-        change=step.get("last change"),
-        objective=step.get("objective"),
-    )
-
-
-def _mean(points: Sequence[Point]) -> Point:
-    def of(name: str) -> Any:
-        values = [getattr(p, name) for p in points]
-        return None if values[0] is None else float(np.mean(values))
-
-    names = ("pil", "dr", "pil_alone", "dr_relative", "change", "objective")
-    return Point(**{name: of(name) for name in names}, spread=float(np.std([p.pil for p in points])))
+    return measured(table, made, dependent, change=step.get("last change"), objective=step.get("objective"))
 
 
 VARIATIONS: dict[str, dict[str, Any]] = {
@@ -113,7 +56,7 @@ VARIATIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def variations(table: Table, setup: Setup, tell: Progress, numbers: Sequence[int] = (2, 5, 10)) -> dict[str, Point]:
+def variations(table: Table, setup: Setup, tell: Progress, numbers: Sequence[int]) -> dict[str, Point]:
     """Fuzzy c-regression with local models that bend, with a blind choice, and for all columns together."""
     dependent, independent = setup.columns
     found = {}
@@ -139,10 +82,10 @@ def kept_identities(table: Table, setup: Setup, seed: int) -> dict[str, dict[str
 def rotating(
     x: Floats, numbers: Sequence[int], widths: Sequence[int], intercept: bool, tell: Progress
 ) -> dict[tuple[int, int], Point]:
-    """S3: each column in turn is dependent, the next N are independent; all thirteen new columns are judged.
+    """S3: each column in turn is dependent, the next N are independent.
 
-    Loss: all columns together, and each alone. Risk: by the interval of each value alone (the linkages would need
-    all columns known at once, which this set-up never releases), so that it is half of DR at most.
+    Loss and risk (both linkages and the intervals): of the thirteen new columns together, and the mean over thirteen
+    files of one new column each.
     """
     found = {}
     done = 0
@@ -154,7 +97,7 @@ def rotating(
         for c in numbers:
             made = np.column_stack([_synthetic(*model, c, np.random.default_rng([c, n, v]))[0] for v, model in
                                     enumerate(models)])  # fmt: skip
-            found[c, n] = _judged(x, made)
+            found[c, n] = measured_alone(x, made)
             done += 1
             tell(f"S3: c = {c}, N = {n}", done / (len(numbers) * len(widths)))
     return found
@@ -167,14 +110,22 @@ def _synthetic(x: Floats, model: Any, y: Floats, c: int, rng: np.random.Generato
     return state.predicted(model, state.nearest())[:, 0], state
 
 
-def _judged(x: Floats, made: Floats) -> Point:
-    joint = 100 * terms(x, made).value() if x.shape[1] > 1 else float("nan")
-    alone = []
-    for j in range(x.shape[1]):
-        part = terms(x[:, [j]], made[:, [j]])
-        alone.append(100 * (part.quantiles + part.mean + 2 * part.variance) / 5)
-    rank, relative = (50 * float(inside(x, made, PERCENTS, kind).mean()) for kind in ("rank", "relative"))
-    return Point(joint if x.shape[1] > 1 else float(np.mean(alone)), rank, float(np.mean(alone)), relative)
+SUM = ("PTOTVAL", "POTHVAL", "PEARNVAL")
+EQUATION = "PTOTVAL = POTHVAL + PEARNVAL"
+
+
+def constrained(table: Table, c: int = 4) -> dict[str, Any]:
+    """The sum that holds in every record, made new without and with the constraint: where it holds, loss and risk."""
+    independent = [name for name in COLUMNS if name not in SUM]
+    method: dict[str, Any] = {"use": "fcrm", "c": c, "dependent": list(SUM), "independent": independent}
+    found = {}
+    for name, more in (("free", {}), ("constrained", {"constraints": [EQUATION]})):
+        made = protect(table, {**method, **more}, seed=1)
+        total, other, earned = made.numeric(SUM).T
+        held = float(np.isclose(total, other + earned, rtol=0, atol=0.5).mean())
+        point = measured(table, made, SUM)
+        found[name] = {"records where it holds": held, "pil": point.pil, "dr": point.dr, "score": point.score}
+    return found
 
 
 @dataclass(frozen=True)
@@ -194,7 +145,7 @@ def example(numbers: Sequence[int], starts: int, drawn: Sequence[int]) -> tuple[
     found, pictures = {}, {}
     for c in numbers:
         runs = [_synthetic(x, model, y, c, np.random.default_rng([c, s])) for s in range(starts)]
-        found[c] = _mean([_judged(y, made[:, None]) for made, _ in runs])
+        found[c] = mean([measured_alone(y, made[:, None]) for made, _ in runs])
         best = min((state for _, state in runs if state is not None), key=lambda s: s.objective, default=None)
         if c in drawn and best is not None:
             pictures[c] = Drawing(x[:, 0], y[:, 0], best.nearest(), best.lines(model)[:, :, 0])
