@@ -51,7 +51,7 @@ def test_bits_by_hand():
     codes, start = np.array([[0, 1]], dtype=np.int32), np.array([0])
     kept = np.array([False, True])
     found = spread_bits(
-        codes, start, np.array([1.0, 3.0]), np.array([4, 12]), kept, ~kept, np.log2([1.0, 1, 2, 3, 4]), 16, 4.0
+        (codes, start, np.array([1.0, 3.0])), np.array([4, 12]), kept, ~kept, np.log2([1.0, 1, 2, 3, 4]), 16, 4.0
     )
     rare = math.log2(16 / 12)
     inside, whole, room, lost = found
@@ -69,7 +69,7 @@ def test_bits_in_any_order(seed, looked_up):
     kept, certain = size >= 50, size < 20
     logs = np.log2(np.maximum(1, np.arange(looked_up)))
     n = int(size.sum())
-    found = spread_bits(codes, start, values, size, kept, certain, logs, n, 3.0)
+    found = spread_bits((codes, start, values), size, kept, certain, logs, n, 3.0)
     held = sum(values[start[j] + codes[j]] for j in range(3))
     rare = np.log2(n / size)
     spent = size * (held + rare)
@@ -79,7 +79,7 @@ def test_bits_in_any_order(seed, looked_up):
     assert found[3] == size[~kept].sum()
     order = rng.permutation(len(size))
     moved = np.ascontiguousarray(codes[:, order])
-    again = spread_bits(moved, start, values, size[order], kept[order], certain[order], logs, n, 3.0)
+    again = spread_bits((moved, start, values), size[order], kept[order], certain[order], logs, n, 3.0)
     assert again[:2] == found[:2]  # the very same numbers
 
 

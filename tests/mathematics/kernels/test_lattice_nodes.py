@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from celosia.mathematics.kernels.searching.lattice_nodes import (
+    Nodes,
+    Rise,
     least_open,
     open_side,
     raise_bounds,
@@ -87,13 +89,15 @@ def test_bounds_are_put_together(adds, whole, expected):
     # floor 3 (was 2), gap 1.25 (was 1), columns 2: with the gap 4.25 and 3.25, without 3 and 3.25
     still, bound = np.ones(3, dtype=bool), np.full((3, 1), -np.inf)
     known = np.array([[2.0, 1.0, 2.0], [9.0, 0.0, -np.inf], [2.0, 1.0, 2.0]])
-    raise_bounds(np.array([0, 1]), still, bound, known, 3.0, 1.25, -np.inf, adds, whole, expected)
+    none = np.empty(0, dtype=np.int64)
+    nodes = Nodes(still, bound, known, none, none, none)
+    raise_bounds(np.array([0, 1]), nodes, Rise(3.0, 1.25, -np.inf, adds, whole, expected))
     assert bound[0, 0] == expected
     assert bound[2, 0] == -np.inf
     assert still.tolist() == [False, False, True]
-    raise_bounds(np.array([2]), still, bound, known, 3.0, 1.25, -np.inf, adds, whole, expected + 0.01)
+    raise_bounds(np.array([2]), nodes, Rise(3.0, 1.25, -np.inf, adds, whole, expected + 0.01))
     assert still[2]
-    raise_bounds(np.array([2]), still, bound, known, 0.0, 0.0, 7.0, adds, whole, 7.0)
+    raise_bounds(np.array([2]), nodes, Rise(0.0, 0.0, 7.0, adds, whole, 7.0))
     assert bound[2, 0] == 7.0
     assert known[2].tolist() == [3.0, 1.25, 2.0]
     assert not still[2]
@@ -107,11 +111,11 @@ def test_a_side_learns_and_the_other_does_not():
         known = np.tile([-np.inf, 0.0, -np.inf], (6, 1))
         listed = np.empty(6, dtype=np.int64)
         still[0] = False
-        where = (still, bound, known, strides, spans, listed)
-        raise_side(node, below, *where, 2.0, 0.5, -np.inf, True, False, 9.0)
+        nodes = Nodes(still, bound, known, strides, spans, listed)
+        raise_side(node, below, nodes, Rise(2.0, 0.5, -np.inf, True, False, 9.0))
         expected = finer.all(axis=1) & still
         assert (bound[:, 0] == np.where(expected, 2.5, -np.inf)).all()
-        raise_side(node, below, *where, 2.0, 0.5, -np.inf, True, False, 2.5)
+        raise_side(node, below, nodes, Rise(2.0, 0.5, -np.inf, True, False, 2.5))
         assert (~still).tolist() == (expected | (np.arange(6) == 0)).tolist()
 
 

@@ -80,7 +80,7 @@ class KullbackLeibler(Loss):
         logs = _log2(np.arange(min(n, LOGS) + 1, dtype=np.float64))
 
         def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:
-            inside, whole, room, lost = spread_bits(*cells(classes), classes.size, kept, certain, logs, n, largest)
+            inside, whole, room, lost = spread_bits(cells(classes), classes.size, kept, certain, logs, n, largest)
             share = (lost + domain.gone) / n
             score = inside / n + (share * (largest - float(np.log2(share))) if share else 0.0)
             return Measures(score, whole / n, room / n)

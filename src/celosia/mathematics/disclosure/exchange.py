@@ -88,7 +88,7 @@ def candidates(columns: list[Exchanged], own: Own) -> Candidates:
 
     References: Nin, Herranz & Torra (2008).
     """
-    from celosia.mathematics.kernels.neighbours.likely_exchange import TIE, costs_of_pairs, likeliest
+    from celosia.mathematics.kernels.neighbours.likely_exchange import TIE, Exchange, costs_of_pairs, likeliest
 
     def flat(pairs: list[tuple[Ints, Ints]]) -> NDArray[np.int32]:
         return np.ascontiguousarray(np.column_stack([side for pair in pairs for side in pair]).astype(np.int32))
@@ -98,7 +98,7 @@ def candidates(columns: list[Exchanged], own: Own) -> Candidates:
         np.column_stack([getattr(column, name) for column in chosen]).astype(np.int32)
         for name in ("group", "other_group")
     )
-    about = (
+    about = Exchange(
         flat([column.ranks for column in chosen]),
         group,
         np.column_stack([column.reach for column in chosen]).astype(np.float64),
@@ -107,10 +107,11 @@ def candidates(columns: list[Exchanged], own: Own) -> Candidates:
         np.array([column.mode for column in chosen], dtype=np.int64),
     )
     order, begin, end = _window(chosen[0])
-    least, tied = likeliest(*about[:3], about[3][order], about[4][order], about[5], begin, end)
+    ordered = about._replace(others=about.others[order], other_group=about.other_group[order])
+    least, tied = likeliest(ordered, begin, end)
 
     def fits(i: Ints, j: Ints) -> NDArray[np.bool_]:
-        costs = costs_of_pairs(i, j, *about)
+        costs = costs_of_pairs(i, j, about)
         return np.asarray(np.isfinite(costs) & (costs <= least[i] + TIE), dtype=np.bool_)
 
     return Candidates(tied, own.count(fits))

@@ -151,7 +151,7 @@ class Scoreboard(Attack):
         return protected.cached((str(self), Same(original)), lambda: self._run(original, protected))
 
     def _run(self, original: Table, protected: Table) -> tuple[Known, Ints, Floats, int]:
-        from celosia.mathematics.kernels.neighbours.scoreboard import scoreboard
+        from celosia.mathematics.kernels.neighbours.scoreboard import Held, Knowledge, scoreboard
 
         knowledge = self.draw(original, protected)
         person, item, values = self._held(original, protected)[1]
@@ -164,10 +164,12 @@ class Scoreboard(Attack):
         support = np.bincount(pairs, minlength=width)
         target = np.searchsorted(everybody, knowledge.target)
         there = (target < len(everybody)) & (everybody[np.minimum(target, len(everybody) - 1)] == knowledge.target)
+        rarity = 1 / np.log(np.maximum(support, 2))
         best, stands = scoreboard(
-            begin, number[order].astype(np.int64), values[order], 1 / np.log(np.maximum(support, 2)), self._scales(),
-            knowledge.begin, knowledge.item, knowledge.values, np.where(there, target, -1), len(everybody),
-        )  # fmt: skip
+            Held(begin, number[order].astype(np.int64), values[order], rarity, self._scales()),
+            Knowledge(knowledge.begin, knowledge.item, knowledge.values, np.where(there, target, -1)),
+            len(everybody),
+        )
         return knowledge, everybody[best], stands, len(everybody)
 
     def _errors(self) -> Floats:

@@ -19,10 +19,13 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from celosia.mathematics.kernels.searching.local_suppression import Entries
 
 Reading = Literal["category", "wildcard", "conservative"]
 Ints = NDArray[np.int64]
@@ -116,6 +119,12 @@ class Places:
         start = np.concatenate([[0], np.cumsum(np.bincount(place))]).astype(np.int64)
         of_pattern = np.concatenate([[0], np.cumsum(np.bincount(pattern, minlength=patterns))]).astype(np.int64)
         return cls(start, pattern, cost[order], mask[order], of_pattern, np.argsort(pattern, kind="stable"))
+
+    def entries(self) -> Entries:
+        """As the kernels take them."""
+        from celosia.mathematics.kernels.searching.local_suppression import Entries
+
+        return Entries(self.start, self.pattern, self.cost, self.of_pattern, self.place_at)
 
     @property
     def place(self) -> Ints:

@@ -240,8 +240,9 @@ class _Enumerated:
         objective = self.checker.objective
         assert isinstance(objective, ClassObjective)
         best = np.inf if self.best is None else _first(self.best.measure)
-        lattice = (self.open, self.bound, self.learnt, self.strides, self.spans, self._listed)
-        self._kernels.raise_side(node, below, *lattice, floor, gap, least, objective.gap_adds, objective.whole, best)
+        nodes = self._kernels.Nodes(self.open, self.bound, self.learnt, self.strides, self.spans, self._listed)
+        rise = self._kernels.Rise(floor, gap, least, objective.gap_adds, objective.whole, best)
+        self._kernels.raise_side(node, below, nodes, rise)
 
     def _close(self, nodes: NDArray[np.int64]) -> None:
         """Close nodes whose bound is not below the best score."""

@@ -288,8 +288,8 @@ def cell_numbers(numbers: Sequence[Sequence[Shares]]) -> Callable[[ClassCounts],
     """Lay numbers given by column, level and value end to end; say where those of a node's cells stand.
 
     >>> cells = cell_numbers([[np.array([1.0, 2.0]), np.array([3.0])], [np.array([4.0])]])
-    >>> one = ClassCounts(np.array([5]), codes=np.array([[1, 0]], dtype=np.int32), levels=(0, 0))
-    >>> codes, start, flat = cells(one)
+    >>> classes = ClassCounts(np.array([5]), codes=np.array([[1, 0]], dtype=np.int32), levels=(0, 0))
+    >>> codes, start, flat = cells(classes)
     >>> flat[start + codes[:, 0]].tolist()
     [2.0, 4.0]
     """

@@ -66,7 +66,7 @@ def crossed(
     """Lay releases over each other: cells that fit the ``shared`` values, records with the same ``carried`` ones."""
     import polars as pl
 
-    from celosia.mathematics.kernels.grouping.crossing import crossing
+    from celosia.mathematics.kernels.grouping.crossing import Groups, Rows, crossing
     from celosia.views.comparing.joining import Fitting
 
     cells: list[pl.DataFrame] = []
@@ -93,9 +93,12 @@ def crossed(
     values = np.column_stack([_values(releases, name) for name in sensitive] or [np.empty((len(where), 0), np.int64)])
     owner = np.concatenate(release_of)
     left, alone, single, single_alone = crossing(
-        begin, members, owner, row_begin, mark[order], person[order], values[order].astype(np.int64),
-        len(releases), int(mark.max(initial=0)) + 1, int(person.max(initial=-1)) + 1,
-    )  # fmt: skip
+        Groups(begin, members, owner, row_begin),
+        Rows(mark[order], person[order], values[order].astype(np.int64)),
+        len(releases),
+        int(mark.max(initial=0)) + 1,
+        int(person.max(initial=-1)) + 1,
+    )
     of_list = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
     several = np.zeros((len(begin) - 1, len(releases)), dtype=np.bool_)
     several[of_list, owner[members]] = True

@@ -71,9 +71,7 @@ def _two_sum(a: float, b: float) -> tuple[float, float]:
 
 @compiled()
 def spread_bits(
-    codes: Small,
-    start: Ints,
-    values: Floats,
+    cells: tuple[Small, Ints, Floats],
     size: Ints,
     kept: Flags,
     certain: Flags,
@@ -88,6 +86,7 @@ def spread_bits(
     :math:`|c| \min(r_c, L - h_c)` over the others, with :math:`L` the largest; the records not kept. ``logs`` are the
     logarithms of the first whole numbers. What is rounded off is summed, too: the order of classes hardly matters.
     """
+    codes, start, values = cells
     m = len(codes)
     all_bits = np.log2(total)
     inside = inside_rest = whole = whole_rest = room = 0.0

@@ -2,45 +2,56 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from celosia.mathematics.kernels.arrays import Flags, Ints
 from celosia.mathematics.kernels.compiled import compiled
 
 
+class Groups(NamedTuple):
+    """Group ``g`` holds the cells ``cells[begin[g]:begin[g + 1]]``; cell ``c`` is one of ``release[c]`` and holds the
+    rows ``row_begin[c]:row_begin[c + 1]``.
+    """
+
+    begin: Ints
+    cells: Ints
+    release: Ints
+    row_begin: Ints
+
+
+class Rows(NamedTuple):
+    """What the releases carry unchanged of each row as one ``mark``, its ``person`` (numbers of different releases
+    differ), and its sensitive ``values`` (-1: not there).
+    """
+
+    mark: Ints
+    person: Ints
+    values: Ints
+
+
 @compiled()
-def crossing(
-    begin: Ints,
-    cells: Ints,
-    release: Ints,
-    row_begin: Ints,
-    mark: Ints,
-    person: Ints,
-    values: Ints,
-    releases: int,
-    marks: int,
-    persons: int,
-) -> tuple[Ints, Ints, Flags, Flags]:
+def crossing(groups: Groups, rows: Rows, releases: int, marks: int, persons: int) -> tuple[Ints, Ints, Flags, Flags]:
     """For each group of cells of several releases: the persons whom all of them leave, and whom each alone leaves.
 
-    Group ``g`` holds the cells ``cells[begin[g]:begin[g + 1]]``; cell ``c`` is one of ``release[c]`` and holds the rows
-    ``row_begin[c]:row_begin[c + 1]``, each with what the releases carry unchanged as one ``mark`` below ``marks``, its
-    ``person`` (numbers of different releases differ) and its sensitive ``values`` (-1: not there). A row is left when
-    its mark occurs in every release of the group. Returns the fewest persons over the releases among the rows that
-    are left, the fewest over the releases without crossing, and for each sensitive column whether one value is left,
-    crossed and in some release alone.
+    Marks lie below ``marks``, persons below ``persons``. A row is left when its mark occurs in every release of the
+    group. Returns the fewest persons over the releases among the rows that are left, the fewest over the releases
+    without crossing, and for each sensitive column whether one value is left, crossed and in some release alone.
     """
-    groups = begin.size - 1
+    begin, cells, release, row_begin = groups
+    mark, person, values = rows
+    count = begin.size - 1
     columns = values.shape[1]
-    left = np.zeros(groups, np.int64)
-    alone = np.zeros(groups, np.int64)
-    single = np.zeros((groups, columns), np.bool_)
-    single_alone = np.zeros((groups, columns), np.bool_)
+    left = np.zeros(count, np.int64)
+    alone = np.zeros(count, np.int64)
+    single = np.zeros((count, columns), np.bool_)
+    single_alone = np.zeros((count, columns), np.bool_)
     seen = np.full((releases, marks), -1, np.int64)
     times = np.zeros(marks, np.int64)
     stamped = np.full(persons, -1, np.int64)
     counted = np.full(persons, -1, np.int64)
-    for g in range(groups):
+    for g in range(count):
         there = np.zeros(releases, np.bool_)
         size = np.zeros(releases, np.int64)
         for at in range(begin[g], begin[g + 1]):

@@ -9,7 +9,7 @@ A table of P patterns with M masks costs about M · P steps, never P².
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,15 @@ from celosia.mathematics.kernels.compiled import compiled
 from celosia.mathematics.kernels.grouping.row_groups import slot_of_row
 
 Reading = Literal["wildcard", "conservative", "alpha"]
+
+
+class Holders(NamedTuple):
+    """Pattern i is held by ``person[first[i] : first[i + 1]]``, each with a weight and a number of rows."""
+
+    first: Ints
+    person: Ints
+    weight: Floats
+    rows: Floats
 
 
 def frequencies(codes: Small, counts: Floats, reading: Reading = "wildcard", alpha: float = 1.0) -> Floats:
@@ -110,9 +119,8 @@ def person_frequencies(
     _, who = np.unique(person[held], return_inverse=True)
     first = np.concatenate(([0], np.cumsum(np.bincount(place[pattern[held]], minlength=n)))).astype(np.int64)
     everywhere = reading == "wildcard" or share == 0.0
-    result[order] += _match_persons(
-        codes[order], start, observed, share, everywhere, first, who.astype(np.int64), weight[held], rows[held]
-    )
+    holders = Holders(first, who.astype(np.int64), weight[held], rows[held])
+    result[order] += _match_persons(codes[order], start, observed, share, everywhere, holders)
     total = np.bincount(who, weights=weight[held]) / np.bincount(who, weights=rows[held])
     result[missing.all(axis=1)] = counts.sum() + total.sum()
     return result
@@ -225,12 +233,10 @@ def _match_persons(
     observed: Flags,
     share: float,
     empty_counts: bool,
-    first: Ints,
-    person: Ints,
-    weight: Floats,
-    rows: Floats,
+    holders: Holders,
 ) -> Floats:
-    """Persons of the compatible patterns, each once; pattern i is held by ``person[first[i] : first[i + 1]]``."""
+    """Persons of the compatible patterns, each once."""
+    first, person, weight, rows = holders
     n_masks, m = observed.shape
     n = codes.shape[0]
     persons = person.max() + 1

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from celosia.mathematics.kernels.arrays import Ints, Small
 from celosia.mathematics.kernels.compiled import compiled
 
 
+class Desk(NamedTuple):
+    """What all steps share: the ``number`` of each candidate and the ``owner`` of each row, and room to work in."""
+
+    number: Small
+    owner: Ints
+    single: Ints
+    """The candidates that the last step left alone."""
+    bucket: Ints
+    holder: Ints
+    touched: Ints
+
+
 @compiled()
 def refine(
-    values: Small,
-    rows: Small,
-    start: Small,
-    classes: int,
-    number: Small,
-    owner: Ints,
-    target: Small,
-    target_start: Small,
-    single: Ints,
-    bucket: Ints,
-    holder: Ints,
-    touched: Ints,
+    values: Small, rows: Small, start: Small, classes: int, target: Small, target_start: Small, desk: Desk
 ) -> tuple[int, int]:
     """Split every class by the values of a column; missing values leave, and so does what is alone then.
 
-    Gives how many classes with a candidate there are, and how many candidates are alone, listed in ``single``.
+    Gives how many classes with a candidate there are, and how many candidates are alone, listed on the ``desk``.
     """
+    number, owner, single, bucket, holder, touched = desk
     out = n_out = n_single = 0
     for c in range(classes):
         first, last = start[c], start[c + 1]

@@ -23,7 +23,7 @@ from celosia.errors import ParameterError
 from celosia.mathematics.kernels.arrays import Floats, Ints, Small
 from celosia.mathematics.kernels.compiled import compiled
 from celosia.mathematics.kernels.grouping.mask_table import place_of, rehashed, rows_inside
-from celosia.mathematics.kernels.grouping.refining import refine
+from celosia.mathematics.kernels.grouping.refining import Desk, refine
 
 LARGEST_M = 62  # column sets are bit masks in one signed 64-bit number
 MOST_STEPS = 3_000_000_000  # rows refined, about a minute of CPU
@@ -227,6 +227,7 @@ def _search(
     holder = np.empty(widest, np.int64)
     touched = np.empty(min(widest, n) + 1, np.int64)
     single = np.empty(n, np.int64)
+    desk = Desk(number, owner, single, bucket, holder, touched)
     steps = 0
     level = 0
     while level >= 0:
@@ -239,9 +240,8 @@ def _search(
         mask = masks[level] | (np.int64(1) << b)
         steps += int(at_start[level, n_classes[level]]) + SET_STEPS
         n_classes[child], n_single = refine(
-            columns[b], at_rows[level], at_start[level], n_classes[level], number, owner,
-            at_rows[child], at_start[child], single, bucket, holder, touched,
-        )  # fmt: skip
+            columns[b], at_rows[level], at_start[level], n_classes[level], at_rows[child], at_start[child], desk
+        )
         if n_single > 0:
             n_inside = rows_inside(mask, b, place_key, place_row, inside)
             row = -1

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
 from celosia.mathematics.kernels.compiled import compiled
+from celosia.mathematics.kernels.neighbours.nearest_within import tally
 
 Ints = npt.NDArray[np.int32]
 Wide = npt.NDArray[np.int64]
@@ -17,6 +19,21 @@ Floats = npt.NDArray[np.float64]
 WINDOW, NORMAL, BUCKETS = 0, 1, 2  # values move: at most so far; about so far; with halving odds by bucket
 TIE = 1e-9  # costs nearer than this to each other are one cost
 LN2 = math.log(2.0)
+
+
+class Exchange(NamedTuple):
+    """Records and others on both sides of an exchange, column by column.
+
+    ``ranks`` and ``others`` hold the first and the last rank of the value of each column, side by side. Values change
+    places within a ``group`` only, about as far as ``reach`` and the ``mode`` of the column say.
+    """
+
+    ranks: Ints
+    group: Ints
+    reach: Floats
+    others: Ints
+    other_group: Ints
+    mode: Wide
 
 
 @compiled()
@@ -36,9 +53,8 @@ def _step_cost(low: int, high: int, other_low: int, other_high: int, reach: floa
 
 
 @compiled()
-def _pair_cost(
-    i: int, j: int, ranks: Ints, group: Ints, reach: Floats, others: Ints, other_group: Ints, mode: Wide, limit: float
-) -> float:
+def _pair_cost(i: int, j: int, about: Exchange, limit: float) -> float:
+    ranks, group, reach, others, other_group, mode = about
     cost = 0.0
     for c in range(group.shape[1]):
         if group[i, c] != other_group[j, c]:
@@ -52,45 +68,35 @@ def _pair_cost(
 
 
 @compiled(parallel=True)
-def likeliest(
-    ranks: Ints, group: Ints, reach: Floats, others: Ints, other_group: Ints, mode: Wide, begin: Wide, end: Wide
-) -> tuple[Floats, Wide]:
+def likeliest(about: Exchange, begin: Wide, end: Wide) -> tuple[Floats, Wide]:
     """For each record the least cost over the others from ``begin`` to ``end``, infinite when none is possible; and
     how many have it.
 
-    ``ranks`` holds the first and the last rank of the value of each column, side by side. Values change places within
-    a ``group`` only. Pairs are looked at a column at a time while they are possible: no matrix of them is made.
+    Pairs are looked at a column at a time while they are possible: no matrix of them is made.
 
     >>> ranks = np.array([[0, 0], [1, 1], [2, 2]], np.int32)
     >>> none, begin = np.zeros((3, 1), np.int32), np.zeros(3, np.int64)
-    >>> likeliest(ranks, none, np.ones((3, 1)), ranks, none, np.zeros(1, np.int64), begin, begin + 3)[1].tolist()
+    >>> about = Exchange(ranks, none, np.ones((3, 1)), ranks, none, np.zeros(1, np.int64))
+    >>> likeliest(about, begin, begin + 3)[1].tolist()
     [2, 3, 2]
     """
-    m = ranks.shape[0]
+    m = about.ranks.shape[0]
     least = np.full(m, np.inf)
     tied = np.zeros(m, np.int64)
     for i in numba.prange(m):
         best = np.inf
         count = 0
         for j in range(begin[i], end[i]):
-            cost = _pair_cost(i, j, ranks, group, reach, others, other_group, mode, best + TIE)
-            if cost == np.inf:
-                continue
-            if cost < best - TIE:
-                best, count = cost, 1
-            else:
-                count += 1
+            best, count = tally(_pair_cost(i, j, about, best + TIE), best, count, TIE)
         least[i] = best
         tied[i] = count
     return least, tied
 
 
 @compiled()
-def costs_of_pairs(
-    first: Wide, second: Wide, ranks: Ints, group: Ints, reach: Floats, others: Ints, other_group: Ints, mode: Wide
-) -> Floats:
+def costs_of_pairs(first: Wide, second: Wide, about: Exchange) -> Floats:
     """The cost of each pair of a record and another."""
     costs = np.empty(len(first))
     for k in range(len(first)):
-        costs[k] = _pair_cost(first[k], second[k], ranks, group, reach, others, other_group, mode, np.inf)
+        costs[k] = _pair_cost(first[k], second[k], about, np.inf)
     return costs

@@ -15,6 +15,16 @@ TIE = 1e-9  # costs whose difference is below this share of them are one cost
 
 
 @compiled()
+def tally(cost: float, best: float, count: int, slack: float) -> tuple[float, int]:
+    """The least cost after one more, of which it is known that it is infinite or at most ``slack`` above the least
+    so far; and how many have it.
+    """
+    if cost == np.inf:
+        return best, count
+    return (cost, 1) if cost < best - slack else (best, count + 1)
+
+
+@compiled()
 def _cost(i: int, j: int, x: Floats, low: Floats, high: Floats, y: Floats, weights: Floats, limit: float) -> float:
     cost = 0.0
     for c in range(x.shape[1]):
@@ -53,13 +63,7 @@ def nearest_within(
         count = 0
         for j in range(begin[i], end[i]):
             slack = TIE * (1.0 + best) if best < np.inf else 0.0
-            cost = _cost(i, j, x, low, high, y, weights, best + slack)
-            if cost == np.inf:
-                continue
-            if cost < best - slack:
-                best, count = cost, 1
-            else:
-                count += 1
+            best, count = tally(_cost(i, j, x, low, high, y, weights, best + slack), best, count, slack)
         least[i] = best
         tied[i] = count
     return least, tied

@@ -128,14 +128,15 @@ def _exchange(state: State, x: int, z: int) -> float:
 
 
 @compiled()
-def _undo(state: State, moved: Ints, origin: Ints, count: int) -> None:
+def _undo(state: State, journal: Ints, count: int) -> None:
+    """Take back the first moves of a journal of records and the groups that they left."""
     for i in range(count - 1, -1, -1):
-        _move(state, moved[i], origin[i])
+        _move(state, journal[i, 0], journal[i, 1])
 
 
 @compiled()
 def _dissolve(
-    state: State, near: Ints, g: int, k: int, temperature: float, rng: np.random.Generator, moved: Ints, origin: Ints
+    state: State, near: Ints, g: int, k: int, temperature: float, rng: np.random.Generator, journal: Ints
 ) -> bool:
     """Try to spread the members of a group over its neighbours; say whether it was done."""
     _, group, _, members, sizes, _ = state
@@ -153,16 +154,16 @@ def _dissolve(
                     best = gain
                     target = h
         if target < 0:
-            _undo(state, moved, origin, count)
+            _undo(state, journal, count)
             return False
         change += best + (_leave(state, x) if sizes[g] > 1 else 0.0)
-        moved[count] = x
-        origin[count] = g
+        journal[count, 0] = x
+        journal[count, 1] = g
         count += 1
         _move(state, x, target)
     if change < 0.0 or rng.random() < math.exp(-change / temperature):
         return True
-    _undo(state, moved, origin, count)
+    _undo(state, journal, count)
     return False
 
 
@@ -175,8 +176,7 @@ def _start_group(
     k: int,
     temperature: float,
     rng: np.random.Generator,
-    moved: Ints,
-    origin: Ints,
+    journal: Ints,
 ) -> bool:
     """Try to found group ``g`` with a record and near records that their groups can spare; say whether it was done."""
     _, group, _, _, sizes, _ = state
@@ -188,13 +188,13 @@ def _start_group(
         j += 1
         if sizes[group[y]] > k and group[y] != g:
             change += _leave(state, y) + _enter(state, y, g)
-            moved[count] = y
-            origin[count] = group[y]
+            journal[count, 0] = y
+            journal[count, 1] = group[y]
             count += 1
             _move(state, y, g)
     if count == k and (change < 0.0 or rng.random() < math.exp(-change / temperature)):
         return True
-    _undo(state, moved, origin, count)
+    _undo(state, journal, count)
     return False
 
 
@@ -273,8 +273,7 @@ def _anneal(points: Floats, group: Ints, near: Ints, k: int, rounds: int, rng: n
         if sizes[g] == 0:
             spare[spares] = g
             spares += 1
-    moved = np.empty(2 * k, np.int64)
-    origin = np.empty(2 * k, np.int64)
+    journal = np.empty((2 * k, 2), np.int64)
     scale = error(points, group) / n
     steps = rounds * n
     temperature = HOT * scale
@@ -287,7 +286,7 @@ def _anneal(points: Floats, group: Ints, near: Ints, k: int, rounds: int, rng: n
         h = group[y]
         kind = rng.random()
         if kind < RARE:
-            if _dissolve(state, near, g, k, temperature, rng, moved, origin):
+            if _dissolve(state, near, g, k, temperature, rng, journal):
                 spare[spares] = g
                 spares += 1
             continue
@@ -295,7 +294,7 @@ def _anneal(points: Floats, group: Ints, near: Ints, k: int, rounds: int, rng: n
             if (
                 spares > 0
                 and sizes[g] > k
-                and _start_group(state, near, x, spare[spares - 1], k, temperature, rng, moved, origin)
+                and _start_group(state, near, x, spare[spares - 1], k, temperature, rng, journal)
             ):
                 spares -= 1
             continue

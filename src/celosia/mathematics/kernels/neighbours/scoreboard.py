@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,26 +13,36 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
+class Held(NamedTuple):
+    """Item ``i`` is held by ``holder[begin[i]:begin[i + 1]]`` (ascending) with ``values``, and weighs ``weight[i]``."""
+
+    begin: Ints
+    holder: Ints
+    values: Floats
+    weight: Floats
+    scales: Floats
+    """How far apart two values count as different."""
+
+
+class Knowledge(NamedTuple):
+    """Knowledge ``t`` is the items and values from ``begin[t]`` to ``begin[t + 1]``, about person ``target[t]``."""
+
+    begin: Ints
+    item: Ints
+    values: Floats
+    target: Ints
+
+
 @compiled()
-def scoreboard(
-    begin: Ints,
-    holder: Ints,
-    values: Floats,
-    weight: Floats,
-    scales: Floats,
-    known_begin: Ints,
-    known_item: Ints,
-    known_values: Floats,
-    target: Ints,
-    persons: int,
-) -> tuple[Ints, Floats]:
+def scoreboard(held: Held, knowledge: Knowledge, persons: int) -> tuple[Ints, Floats]:
     """The best-scoring person for each piece of knowledge, and how far she stands out, with and without the target.
 
-    Item ``i`` is held by ``holder[begin[i]:begin[i + 1]]`` (ascending) with ``values``; a missing value is nan and says
-    nothing, an item without any value counts 1. Knowledge ``t`` is about person ``target[t]``. The eccentricity is the
-    gap between the best and the second score in standard deviations of all scores; the second one is that of a
-    release without the target.
+    A missing value is nan and says nothing, an item without any value counts 1. The eccentricity is the gap between
+    the best and the second score in standard deviations of all scores; the second one is that of a release without
+    the target.
     """
+    begin, holder, values, weight, scales = held
+    known_begin, known_item, known_values, target = knowledge
     tried = known_begin.size - 1
     best_person = np.full(tried, -1, np.int64)
     eccentricity = np.zeros((tried, 2))

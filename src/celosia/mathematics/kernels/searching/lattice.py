@@ -83,7 +83,8 @@ def roll_up(
     Column *j* takes code *g* to ``steps[offset[j] + g]``. Writes into the arrays given (memory that is asked for
     anew at each of thousands of calls would cost more than the grouping): the distinct keys in order of first
     occurrence, the column sums of ``sums`` and the maximum of ``peak`` (may be empty) per key, the group of each row.
-    ``slots`` must be twice as long as there are rows, rounded up to a power of two, at least 16.
+    ``slots`` must be twice as long as there are rows, rounded up to a power of two, at least 16. The arrays come one
+    by one: putting them into tuples costs more at each of those calls than grouping a small table.
     """
     rows, words = keys.shape
     width = sums.shape[1]

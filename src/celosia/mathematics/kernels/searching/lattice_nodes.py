@@ -5,6 +5,8 @@ A node is a number: its levels above the lowest ones, the last column running fa
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -103,28 +105,45 @@ def raise_penalty(nodes: Ints, levels: Levels, by_level: Floats, penalty: Floats
     return changed
 
 
+class Nodes(NamedTuple):
+    """The nodes of a lattice: which are open, what bounds them, where their neighbours are."""
+
+    still: Flags
+    bound: Floats
+    facts: Floats
+    """Floor, gap and columns of each node."""
+    strides: Ints
+    spans: Ints
+    listed: Ints
+    """Room for a list of nodes; it is overwritten."""
+
+
+class Rise(NamedTuple):
+    """What was learnt about some nodes, and how bounds are put together."""
+
+    floor: float
+    gap: float
+    least: float
+    adds: bool
+    """Whether the gap adds to the floor."""
+    whole: bool
+    """Whether scores are whole numbers."""
+    best: float
+    """The score from which a bound closes its node."""
+
+
 @compiled()
-def raise_bounds(
-    nodes: Ints,
-    still: Flags,
-    bound: Floats,
-    facts: Floats,
-    floor: float,
-    gap: float,
-    least: float,
-    adds: bool,
-    whole: bool,
-    best: float,
-) -> None:
-    r"""Raise what is known about nodes, and close those whose bound reaches the best.
+def raise_bounds(chosen: Ints, nodes: Nodes, rise: Rise) -> None:
+    r"""Raise what is known about the chosen nodes, and close those whose bound reaches the best.
 
     .. math:: bound = \max(floor + gap, columns + gap, least)
 
-    without the gap in the first where it does not add (``adds``), and rounded up where scores are ``whole`` numbers.
-    ``facts`` holds floor, gap and columns of each node.
+    without the gap in the first where it does not add, and rounded up where scores are whole numbers.
     """
-    for i in range(len(nodes)):
-        node = nodes[i]
+    still, bound, facts, _, _, _ = nodes
+    floor, gap, least, adds, whole, best = rise
+    for i in range(len(chosen)):
+        node = chosen[i]
         low, more, columns = max(facts[node, 0], floor), max(facts[node, 1], gap), facts[node, 2]
         facts[node, 0] = low
         facts[node, 1] = more
@@ -137,25 +156,10 @@ def raise_bounds(
 
 
 @compiled()
-def raise_side(
-    node: int,
-    below: bool,
-    still: Flags,
-    bound: Floats,
-    facts: Floats,
-    strides: Ints,
-    spans: Ints,
-    listed: Ints,
-    floor: float,
-    gap: float,
-    least: float,
-    adds: bool,
-    whole: bool,
-    best: float,
-) -> None:
-    """Raise what is known about all open nodes finer (``below``) or coarser than a node; ``listed`` is overwritten."""
-    count = open_side(node, below, still, strides, spans, listed)
-    raise_bounds(listed[:count], still, bound, facts, floor, gap, least, adds, whole, best)
+def raise_side(node: int, below: bool, nodes: Nodes, rise: Rise) -> None:
+    """Raise what is known about all open nodes finer (``below``) or coarser than a node."""
+    count = open_side(node, below, nodes.still, nodes.strides, nodes.spans, nodes.listed)
+    raise_bounds(nodes.listed[:count], nodes, rise)
 
 
 @compiled()

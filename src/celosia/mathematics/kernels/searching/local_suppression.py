@@ -9,6 +9,7 @@ are popped, which is right because a score only gets worse as records are saved 
 from __future__ import annotations
 
 import heapq
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,27 +20,29 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
+class Entries(NamedTuple):
+    """Which pattern may move to which place, and at what cost: place by place, and the entries of each pattern."""
+
+    start: Ints
+    pattern: Ints
+    cost: Floats
+    of_pattern: Ints
+    """Where the entries of each pattern begin in ``place_at``."""
+    place_at: Ints
+
+
 @compiled()
-def cover(
-    start: Ints,
-    pattern: Ints,
-    cost: Floats,
-    able: NDArray[np.bool_],
-    count: Ints,
-    lack: Ints,
-    of_pattern: Ints,
-    place_at: Ints,
-) -> Ints:
+def cover(entries: Entries, able: NDArray[np.bool_], count: Ints, lack: Ints) -> Ints:
     """Choose moves so that every lacking pattern has moved or is helped often enough, a missing value
     standing for anything.
 
     A record of pattern ``p`` that moves to a place is saved (``able``: it is, by itself) and becomes one more
     match for every other pattern with an entry there. ``count[p]`` records each lack ``lack[p]`` matches.
-    ``place_at`` lists the entries of each pattern from ``of_pattern[p]`` on. Returns how many records move by
-    each entry.
+    Returns how many records move by each entry.
 
     Greedy, then every move that turned out not to be needed is taken back, latest and dearest first.
     """
+    start, pattern, cost, of_pattern, place_at = entries
     patterns = count.size
     moved = np.zeros(pattern.size, np.int64)
     place = np.empty(pattern.size, np.int64)
@@ -85,15 +88,14 @@ def cover(
                     need[place[place_at[i]]] -= stay[u]
         if stay[p] > 0:
             heapq.heappush(queue, (now, e, 0))
-    take_back(start, pattern, place, cost, lack, moved, stay, help_, taken[:steps])
+    take_back(entries, place, lack, moved, stay, help_, taken[:steps])
     return moved
 
 
 @compiled()
-def take_back(
-    start: Ints, pattern: Ints, place: Ints, cost: Floats, lack: Ints, moved: Ints, stay: Ints, help_: Ints, taken: Ints
-) -> None:
+def take_back(entries: Entries, place: Ints, lack: Ints, moved: Ints, stay: Ints, help_: Ints, taken: Ints) -> None:
     """Undo the moves without which nobody lacks a match, dearest first and among equals the latest first."""
+    start, pattern, cost, _, _ = entries
     order = np.argsort(-cost[taken[::-1]], kind="mergesort")
     for i in order:
         e = taken[taken.size - 1 - i]

@@ -178,23 +178,21 @@ def cut_ordered(perm: Ints, lo: int, hi: int, code: Small, strict: bool, nearest
 
 
 @compiled()
-def cut_tree(
-    columns: Columns, j: int, perm: Ints, lo: int, hi: int, need: Need, seen: Ints, borders: Ints, used: int
-) -> int:
+def cut_tree(columns: Columns, j: int, perm: Ints, lo: int, hi: int, need: Need, seen: Ints, borders: Ints) -> int:
     """Write the borders between the children of the segment's common node; returns how many, or 0 when a
     child is too small.
     """
     code, size = columns.codes[j], columns.sizes[j]
     level = common_level(columns, j, code[perm[lo]], code[perm[hi - 1]]) - 1
     at = columns.node_at[j] + level * size
-    borders[used] = lo
+    borders[0] = lo
     count = 1
     start = lo
     for p in range(lo + 1, hi + 1):
         if p == hi or columns.node[at + code[perm[p]]] != columns.node[at + code[perm[p - 1]]]:
             if p - start < need.k or not enough(perm, start, p, need, seen):
                 return 0
-            borders[used + count] = p
+            borders[count] = p
             count += 1
             start = p
     return count
@@ -237,7 +235,7 @@ def propose(
             width[j] = -1.0
             order_segment(perm, lo, hi, columns.codes[j], columns.sizes[j], scratch)
             if columns.kinds[j] == TREE:
-                parts = cut_tree(columns, j, perm, lo, hi, need, seen, borders, used)
+                parts = cut_tree(columns, j, perm, lo, hi, need, seen, borders[used:])
             else:
                 cut = cut_ordered(
                     perm, lo, hi, columns.codes[j], strict or columns.kinds[j] == SET, nearest, need, seen
