@@ -1,7 +1,8 @@
 """Evaluations on several cores: processes of their own that get the data through a pipe, never through a file.
 
-The processes are started by name and not by the standard pool, which would run the main script of the caller again in
-each of them.
+Neither the standard pool nor loky serves. The first runs the main script of the caller again in each process. In
+both, a process that ends early (too little memory) breaks the pool and all that waits in it; here only its own job
+is lost, and the point says so. When the time is over, what is unfinished is given up at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Visitors who signed in, in memory: they sign in again after a restart."""
+"""Visitors who signed in, in memory: they sign in again after a restart.
+
+The sessions of Starlette and itsdangerous live in the cookie, signed: a copy of it opens the door until it runs
+out, whatever the visitor or the server does. Here a visit ends when somebody signs out, when their choices are
+deleted or when their key is taken away; so the server keeps the list, and the cookie holds a random name and
+nothing else.
+"""
 
 from __future__ import annotations
 
@@ -26,33 +32,33 @@ class Sessions:
 
     def __init__(self, seconds: float, *, prolonged: bool = True) -> None:
         self._seconds, self._prolonged = seconds, prolonged
-        self._known: dict[str, Session] = {}
+        self._visitors: dict[str, Session] = {}
         self._lock = threading.Lock()
 
     def start(self, who: str) -> str:
         """Remember a visitor; returns the name of the session for the cookie."""
         now, name = time.monotonic(), secrets.token_urlsafe(32)
         with self._lock:
-            self._known = {name: one for name, one in self._known.items() if one.until > now}
-            self._known[name] = Session(who, now + self._seconds)
+            self._visitors = {name: visitor for name, visitor in self._visitors.items() if visitor.until > now}
+            self._visitors[name] = Session(who, now + self._seconds)
         return name
 
     def find(self, name: str | None) -> Session | None:
         """The visitor of a cookie, unless the session has run out."""
         with self._lock:
-            one = self._known.get(name or "")
-            if one is None or one.until <= time.monotonic():
+            visitor = self._visitors.get(name or "")
+            if visitor is None or visitor.until <= time.monotonic():
                 return None
             if self._prolonged:
-                one.until = time.monotonic() + self._seconds
-            return one
+                visitor.until = time.monotonic() + self._seconds
+            return visitor
 
     def end(self, name: str | None) -> None:
         """Forget a visitor."""
         with self._lock:
-            self._known.pop(name or "", None)
+            self._visitors.pop(name or "", None)
 
     def end_all(self, who: str) -> None:
         """Forget all visits of somebody."""
         with self._lock:
-            self._known = {name: one for name, one in self._known.items() if one.who != who}
+            self._visitors = {name: visitor for name, visitor in self._visitors.items() if visitor.who != who}

@@ -1,4 +1,11 @@
-"""From the names in a query to the fields of base tables: what each query in it shows, needs and fixes."""
+"""From the names in a query to the fields of base tables: what each query in it shows, needs and fixes.
+
+sqlglot parses the query; its own ``qualify`` and ``lineage`` do not serve here. They follow what a query shows,
+while an inference also rests on what it filters, joins and groups by and on the constants there. And they give up
+where a query of the past is usual: a name that more than one table could have, when no schema is at hand; rows
+named as a whole (``SELECT p FROM person p``); NATURAL JOIN, PIVOT and CONNECT BY. Here such a name means each field
+that it can mean: too much is asked of an owner rather than too little.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""How a text file is written: its encoding, separator and decimal mark, told from its first bytes."""
+"""How a text file is written: its encoding, separator and decimal mark, told from its first bytes.
+
+The encoding is not asked of charset-normalizer, which always names one: it takes short texts in Windows-1252 for
+Windows-1250 (``Muñoz`` becomes ``Muńoz``), and damaged UTF-8, too. A person's name that is garbled in silence is worse
+than a question.
+"""
 
 from __future__ import annotations
 
