@@ -18,9 +18,9 @@ from tests.reference.rows import Plain, Row
 
 import celosia
 from celosia.parts import build, parts
-from celosia.risk.attacks.density_membership import DensityMembership
-from celosia.risk.attacks.scoreboard import Scoreboard
-from celosia.risk.attacks.several_rows import SeveralRows
+from celosia.risk.attacks.linking.scoreboard import Scoreboard
+from celosia.risk.attacks.linking.several_rows import SeveralRows
+from celosia.risk.attacks.membership.density_membership import DensityMembership
 from celosia.risk.attacks.singling_out import People, SinglingOut
 from celosia.risk.attacks.transparency.degree_inversion import DegreeInversion
 from celosia.risk.attacks.transparency.minimality import Minimality

@@ -14,7 +14,7 @@ SOURCE = Path(celosia.__file__).parent
 EMPTY = frozenset({"found", "known", "made", "one", "thing", "told"})
 NAMELESS = frozenset({"_text", "_number", "_plain", "_domain", *(f"_{name}" for name in EMPTY)})
 #: Rooms whose names are still to be mended; whoever mends one takes it off.
-OPEN = ("consent/", "data/engines/", "experiments/", "release/", "table/")
+OPEN = ("consent/", "data/engines/", "experiments/", "release/", "studio/", "table/")
 #: What users write in policies and read in results: ``known`` is what an intruder knows, or what a store holds already.
 PUBLIC = {"known"}
 

@@ -61,7 +61,7 @@ def test_a_part_with_its_defaults_is_written_and_read_back(kind, name):
 
 
 def test_every_method_has_a_command_with_help():
-    from celosia.cli.method_options import add_methods
+    from celosia.cli.bases.method_options import add_methods
     from celosia.cli.protect import protect_app
 
     add_methods(protect_app, [])

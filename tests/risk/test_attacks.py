@@ -15,13 +15,13 @@ import celosia
 from celosia.consent.protection.measures import re_identification
 from celosia.errors import NotApplicable, ParameterError, UnknownName
 from celosia.risk.attacks.classical_disclosure_risk import ClassicalDisclosureRisk
-from celosia.risk.attacks.distance_linkage import DistanceLinkage
 from celosia.risk.attacks.inference_attack import InferenceAttack
 from celosia.risk.attacks.interval_disclosure import IntervalDisclosure
-from celosia.risk.attacks.join_attack import JoinAttack
-from celosia.risk.attacks.linkability import Linkability
-from celosia.risk.attacks.membership import Membership
-from celosia.risk.attacks.probabilistic_linkage import ProbabilisticLinkage
+from celosia.risk.attacks.linking.distance_linkage import DistanceLinkage
+from celosia.risk.attacks.linking.join_attack import JoinAttack
+from celosia.risk.attacks.linking.linkability import Linkability
+from celosia.risk.attacks.linking.probabilistic_linkage import ProbabilisticLinkage
+from celosia.risk.attacks.membership.membership import Membership
 from celosia.risk.attacks.singling_out import SinglingOut
 from celosia.risk.household_risk import HouseholdRisk
 from celosia.risk.individual_risk import IndividualRisk

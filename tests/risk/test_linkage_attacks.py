@@ -11,9 +11,9 @@ import pytest
 import celosia
 from celosia.errors import NotApplicable, ParameterError, UnknownName
 from celosia.risk.attacks.classical_disclosure_risk import ClassicalDisclosureRisk
-from celosia.risk.attacks.distance_linkage import DistanceLinkage
 from celosia.risk.attacks.interval_disclosure import IntervalDisclosure
-from celosia.risk.attacks.probabilistic_linkage import ProbabilisticLinkage
+from celosia.risk.attacks.linking.distance_linkage import DistanceLinkage
+from celosia.risk.attacks.linking.probabilistic_linkage import ProbabilisticLinkage
 
 NAMES = ["V1", "V2", "V3"]
 X = [[10, 33.4, 1000], [0, 28.9, 1010], [30, 10.3, 922], [20, 80, 20200], [30, 59, 15320]]

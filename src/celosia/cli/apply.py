@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.options import Engine, Json, end_with
+from celosia.cli.bases.options import Engine, Json, end_with
 
 
 def apply(
@@ -20,7 +20,7 @@ def apply(
     json: Json = False,
 ) -> None:
     """Apply the transformation of a release to new records; tell which of them violate the requirements."""
-    from celosia.cli.show import console, print_json, print_left_out
+    from celosia.cli.bases.show import console, print_json, print_left_out
     from celosia.release.applying import apply as reuse
     from celosia.release.certificate import load_record
     from celosia.release.policy import Policy

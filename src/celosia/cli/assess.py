@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.options import (
+from celosia.cli.bases.options import (
     Engine,
     Identifiers,
     Json,
@@ -43,12 +43,12 @@ def assess(
         "weight": weight,
     }
     if sql:
-        from celosia.cli.group_by import assess_by_sql
+        from celosia.cli.bases.group_by import assess_by_sql
 
         end_with(0 if assess_by_sql(source, roles, require or [], query=query, json=json) else 3)
         return
-    from celosia.cli.show import print_assessment, print_json
-    from celosia.cli.sources import guessed_schema, open_source
+    from celosia.cli.bases.show import print_assessment, print_json
+    from celosia.cli.bases.sources import guessed_schema, open_source
     from celosia.release.measuring import assess as measure
     from celosia.release.policy import MEASURED_RISKS
     from celosia.release.running import check_input

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli.options import Engine, Json, Quasi, Sensitive, names
+from celosia.cli.bases.options import Engine, Json, Quasi, Sensitive, names
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -26,8 +26,8 @@ def compare(
     json: Json = False,
 ) -> None:
     """Show what was lost between an original and a protected file."""
-    from celosia.cli.show import print_comparison, print_json
-    from celosia.cli.sources import guessed_schema, open_source
+    from celosia.cli.bases.show import print_comparison, print_json
+    from celosia.cli.bases.sources import guessed_schema, open_source
     from celosia.release.measuring import compare as measure
     from celosia.table import read
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.options import Engine, Json, end_with
+from celosia.cli.bases.options import Engine, Json, end_with
 
 
 def demo(
@@ -17,7 +17,7 @@ def demo(
     json: Json = False,
 ) -> None:
     """Run the main job on a generated population of patients: no argument needed."""
-    from celosia.cli.show import print_release, progress
+    from celosia.cli.bases.show import print_release, progress
     from celosia.demo import prepare
     from celosia.release.running import run as run_policy
 

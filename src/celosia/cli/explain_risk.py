@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.options import Json, Quasi, Sensitive, end_with, names
+from celosia.cli.bases.options import Json, Quasi, Sensitive, end_with, names
 
 
 def explain_risk(
@@ -26,8 +26,8 @@ def explain_risk(
     json: Json = False,
 ) -> None:
     """Explain the risk of one record: which attacks reach it, through which columns, what would protect it."""
-    from celosia.cli.show import console, print_json
-    from celosia.cli.sources import open_source
+    from celosia.cli.bases.show import console, print_json
+    from celosia.cli.bases.sources import open_source
     from celosia.errors import InputError
     from celosia.parts import build
     from celosia.release.certificate import load_record

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli.options import Engine, Json, Quasi, end_with, names
+from celosia.cli.bases.options import Engine, Json, Quasi, end_with, names
 
 if TYPE_CHECKING:
     from celosia.frontier import Frontier, Point
@@ -35,8 +35,8 @@ def explore(
     json: Json = False,
 ) -> None:
     """Try many methods and parameters; show the balance of risk and loss, and the best under limits."""
-    from celosia.cli.show import console, print_json, progress
-    from celosia.cli.sources import guessed_schema, open_source
+    from celosia.cli.bases.show import console, print_json, progress
+    from celosia.cli.bases.sources import guessed_schema, open_source
     from celosia.data.toml_text import steps_text
     from celosia.frontier import explore as search
     from celosia.release.policy import Exploration

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from celosia.cli.options import Json, end_with
-from celosia.cli.show import say
+from celosia.cli.bases.options import Json, end_with
+from celosia.cli.bases.show import say
 
 Dataset = Annotated[Path, typer.Option(help="TOML file that declares the data set: tables, bounds, person, budget.")]
 LedgerPlace = Annotated[
@@ -94,7 +94,7 @@ def audit(
 
 
 def _print(facts: dict[str, Any], *, json: bool) -> None:
-    from celosia.cli.show import print_json
+    from celosia.cli.bases.show import print_json
 
     if json:
         print_json(facts)

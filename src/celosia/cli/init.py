@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli.options import Json, Query
+from celosia.cli.bases.options import Json, Query
 
 if TYPE_CHECKING:
     from celosia.proposals import ColumnSuggestion
@@ -36,7 +36,7 @@ def init(
     json: Json = False,
 ) -> None:
     """Write a policy with suggested roles, kinds and hierarchies, each with its reason."""
-    from celosia.cli.show import print_json
+    from celosia.cli.bases.show import print_json
     from celosia.data.io.atomic import replaced
     from celosia.data.io.sources import is_url
     from celosia.errors import OutputError
@@ -78,7 +78,7 @@ def _as_data(suggestions: Sequence[ColumnSuggestion]) -> dict[str, Any]:
 
 def _print(suggestions: Sequence[ColumnSuggestion], notes: Sequence[str], out: Path) -> None:
     """Print the suggestions by role, what was noticed besides, and what to do next."""
-    from celosia.cli.show import console, print_rows
+    from celosia.cli.bases.show import console, print_rows
     from celosia.proposals import lattice_nodes
 
     terminal = console()
@@ -104,7 +104,7 @@ def _print(suggestions: Sequence[ColumnSuggestion], notes: Sequence[str], out: P
 
 def _print_group(title: str, group: Sequence[ColumnSuggestion]) -> None:
     """Print the columns of one role with their reasons, and what happens if one is wrong."""
-    from celosia.cli.show import console, print_rows
+    from celosia.cli.bases.show import console, print_rows
 
     if not group:
         return

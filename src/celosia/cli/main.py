@@ -13,6 +13,7 @@ import typer
 
 from celosia.cli.apply import apply
 from celosia.cli.assess import assess
+from celosia.cli.bases.options import common, exit_code
 from celosia.cli.compare import compare
 from celosia.cli.consent import consent_app
 from celosia.cli.demo import demo
@@ -20,7 +21,6 @@ from celosia.cli.explain_risk import explain_risk
 from celosia.cli.explore import explore
 from celosia.cli.gateway import gateway_app
 from celosia.cli.init import init
-from celosia.cli.options import common, exit_code
 from celosia.cli.parts import parts
 from celosia.cli.protect import protect_app
 from celosia.cli.query import query
@@ -81,7 +81,7 @@ def run(given: list[str]) -> int:
     try:
         refuse_passwords(given)
         if given and given[0] == "protect":
-            from celosia.cli.method_options import add_methods
+            from celosia.cli.bases.method_options import add_methods
 
             add_methods(protect_app, given[1:])
         app(args=given, standalone_mode=False)
@@ -103,7 +103,7 @@ def run(given: list[str]) -> int:
 
 
 def _say(message: object, code: int) -> int:
-    from celosia.cli.show import say
+    from celosia.cli.bases.show import say
 
     say(f"celosia: {message}", error=True, lines=False)
     return code

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.options import Json
+from celosia.cli.bases.options import Json
 
 
 def parts(
@@ -16,6 +16,6 @@ def parts(
     json: Json = False,
 ) -> None:
     """List the parts there are, or show one with its parameters."""
-    from celosia.cli.show import print_parts
+    from celosia.cli.bases.show import print_parts
 
     print_parts(kind, name, schema=schema, json=json)

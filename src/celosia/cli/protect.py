@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from celosia.cli.options import names
+from celosia.cli.bases.options import names
 
 if TYPE_CHECKING:
     from celosia.parts import Method
@@ -34,8 +34,8 @@ def protect_file(
     **roles: Any,
 ) -> None:
     """Read, apply the method, and write what may leave; further tables go beside it."""
-    from celosia.cli.show import print_json, print_left_out, print_step, progress
-    from celosia.cli.sources import open_source
+    from celosia.cli.bases.show import print_json, print_left_out, print_step, progress
+    from celosia.cli.bases.sources import open_source
     from celosia.errors import OutputError
     from celosia.release.measuring import protect
     from celosia.release.policy import Output

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from celosia.cli.bases.options import Json
 from celosia.cli.gateway import Dataset, LedgerPlace
-from celosia.cli.options import Json
 
 
 def query(
@@ -25,7 +25,7 @@ def query(
     json: Json = False,
 ) -> None:
     """Ask a database one question under differential privacy."""
-    from celosia.cli.show import console, print_json
+    from celosia.cli.bases.show import console, print_json
     from celosia.gateway.answer import Answer
     from celosia.gateway.commands import answer_text
     from celosia.gateway.commands import query as ask

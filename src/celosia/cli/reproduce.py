@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli.options import Json, names
+from celosia.cli.bases.options import Json, names
 
 if TYPE_CHECKING:
     from celosia.experiments import Experiment
@@ -49,7 +49,7 @@ def reproduce(
 
 
 def _run(chosen: Experiment, data: Path | None, out: Path, settings: dict[str, Any], *, json: bool) -> None:
-    from celosia.cli.show import print_json, progress
+    from celosia.cli.bases.show import print_json, progress
     from celosia.errors import ParameterError
     from celosia.experiments.index import run
 
@@ -74,7 +74,7 @@ def _run(chosen: Experiment, data: Path | None, out: Path, settings: dict[str, A
 
 
 def _said(text: str) -> None:
-    from celosia.cli.show import console
+    from celosia.cli.bases.show import console
 
     console().print(text)
 
@@ -127,7 +127,7 @@ def _settings(chosen: Experiment, words: list[str]) -> dict[str, Any]:
 
 def _list(*, json: bool) -> None:
     """The names of the experiments with the first line that each says of itself, and their settings."""
-    from celosia.cli.show import print_json
+    from celosia.cli.bases.show import print_json
     from celosia.experiments import declared, experiments
 
     listed = [declared(name) for name in experiments()]

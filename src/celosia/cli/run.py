@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.options import Engine, Json, end_with
+from celosia.cli.bases.options import Engine, Json, end_with
 
 
 def run(
@@ -19,7 +19,7 @@ def run(
     json: Json = False,
 ) -> None:
     """The main job: protected file, report, certificate and private record from a policy."""
-    from celosia.cli.show import print_release, progress
+    from celosia.cli.bases.show import print_release, progress
     from celosia.release.running import run as run_policy
 
     with progress() as tell:

@@ -15,7 +15,7 @@ def studio(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser.")] = True,
 ) -> None:
     """The whole job in a browser, on this machine only: data, risk, protection, release."""
-    from celosia.cli.show import say
+    from celosia.cli.bases.show import say
     from celosia.errors import MissingExtra
 
     try:

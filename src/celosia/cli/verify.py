@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.options import Engine, Json, end_with
+from celosia.cli.bases.options import Engine, Json, end_with
 
 
 def verify(
@@ -26,7 +26,7 @@ def verify(
     json: Json = False,
 ) -> None:
     """Recompute what a certificate claims."""
-    from celosia.cli.show import console, print_json, say
+    from celosia.cli.bases.show import console, print_json, say
     from celosia.release.verifying import verify as check
 
     repeat = None

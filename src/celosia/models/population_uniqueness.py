@@ -46,7 +46,7 @@ class PopulationUniqueness(Model):
 
     def score(self, classes: ClassCounts) -> float:
         """The estimated share; 0 without records or sample uniques, not a number without an estimate."""
-        from celosia.mathematics.disclosure.population_uniqueness import ESTIMATORS
+        from celosia.mathematics.disclosure.uniqueness.population_uniqueness import ESTIMATORS
 
         if classes.members is not None:
             raise SchemaError(

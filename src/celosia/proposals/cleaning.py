@@ -10,7 +10,7 @@ from statistics import median
 from celosia.data.schema import Kind
 from celosia.hierarchy.cells import number
 from celosia.proposals.content import Content
-from celosia.proposals.notation import means_missing
+from celosia.proposals.recognising.notation import means_missing
 
 #: Numbers that questionnaires and registers write where there is no answer.
 CODES = frozenset(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.data.schema import Kind
 from celosia.errors import DataError
-from celosia.proposals.notation import date_notation, means_missing, number_notation, scale_of
+from celosia.proposals.recognising.notation import date_notation, means_missing, number_notation, scale_of
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,7 +9,7 @@ from typing import Any
 from celosia.data.schema import Kind
 from celosia.proposals.content import Content
 from celosia.proposals.meanings import Meaning
-from celosia.proposals.notation import ambiguous_days
+from celosia.proposals.recognising.notation import ambiguous_days
 
 #: What may stand in a column besides its numbers or dates becomes a star on every level.
 FALLBACK = {"fallback": "*"}

@@ -12,8 +12,8 @@ import tomllib
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from celosia.proposals.names import PLAIN, name_words
-from celosia.proposals.traces import TRACES
+from celosia.proposals.recognising.names import PLAIN, name_words
+from celosia.proposals.recognising.traces import TRACES
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from celosia.data.schema import Kind, Role
 from celosia.proposals.content import Content
 from celosia.proposals.meanings import Meaning, meaning_named
-from celosia.proposals.names import mostly_names
-from celosia.proposals.patterns import recognised
+from celosia.proposals.recognising.names import mostly_names
+from celosia.proposals.recognising.patterns import recognised
 from celosia.proposals.vocabulary import meanings_of
 
 #: From this share of distinct values on, a code is taken as a record's own number.

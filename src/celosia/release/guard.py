@@ -15,9 +15,9 @@ from celosia.data.engines.engine import COLLECT_LIMIT, PERSONS, RECORD, ROWS, as
 from celosia.data.schema import Kind, Role
 from celosia.errors import GuardError, UnknownName
 from celosia.hierarchy.values import Interval, OneOf, parse
-from celosia.proposals.names import only_names
-from celosia.proposals.patterns import recognised
-from celosia.proposals.traces import NAMES, traces_in
+from celosia.proposals.recognising.names import only_names
+from celosia.proposals.recognising.patterns import recognised
+from celosia.proposals.recognising.traces import NAMES, traces_in
 
 if TYPE_CHECKING:
     import polars as pl

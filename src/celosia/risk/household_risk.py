@@ -74,7 +74,7 @@ class HouseholdRisk(Risk):
         return Keys.of(table).spread(pattern_risks(table, exact=self.exact, alpha=self.alpha)[0])
 
     def _members(self, table: Table) -> Members:
-        from celosia.mathematics.disclosure.individual_risk import household_risk
+        from celosia.mathematics.disclosure.uniqueness.individual_risk import household_risk
         from celosia.views.keys import Keys
         from celosia.views.persons import person_codes
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import celosia
 from celosia.data import io as cio
-from celosia.data.io.structure import structure_of
+from celosia.data.io.text.structure import structure_of
 from celosia.errors import DataError, ParameterError, UnknownName
 
 
@@ -354,7 +354,7 @@ def test_written_text_is_read_back_equal(tmp_path, rows):
 )
 def test_structure_agrees_with_the_csv_module(tmp_path, monkeypatch, rows, fields, block):
     # An independent count of the records and the ragged ones, over blocks of one byte and up.
-    monkeypatch.setattr("celosia.data.io.structure.BLOCK", block)
+    monkeypatch.setattr("celosia.data.io.text.structure.BLOCK", block)
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
     path = tmp_path / "s.csv"

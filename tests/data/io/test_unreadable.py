@@ -166,7 +166,7 @@ def test_a_panic_anywhere_is_no_traceback(tmp_path):
     code = (
         "import sys, polars as pl\nfrom celosia.cli import main\n"
         "def panics(*_, **__):\n    pl.Series([2**31 - 1], dtype=pl.Int32).cast(pl.Date).cast(pl.String)\n"
-        "import celosia.cli.sources as sources\nsources.open_source = panics\nsys.exit(main.run(['assess', 'x.csv']))\n"
+        "import celosia.cli.bases.sources as sources\nsources.open_source = panics\nsys.exit(main.run(['assess', 'x.csv']))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from celosia.errors import ParameterError
-from celosia.mathematics.disclosure.individual_risk import (
+from celosia.mathematics.disclosure.uniqueness.individual_risk import (
     household_risk,
     individual_risk,
     risk_threshold,

@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import binomtest
 
 from celosia.errors import DataError
-from celosia.mathematics.disclosure import log_linear as module
-from celosia.mathematics.disclosure.log_linear import _misfit, _Table, log_linear
+from celosia.mathematics.disclosure.uniqueness import log_linear as module
+from celosia.mathematics.disclosure.uniqueness.log_linear import _misfit, _Table, log_linear
 
 
 def population(cards, pairs, N, seed, strength=0.7):

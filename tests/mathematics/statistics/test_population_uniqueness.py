@@ -13,8 +13,8 @@ from scipy.special import gammaln
 from scipy.stats import binomtest, hypergeom, nbinom
 
 from celosia.errors import ParameterError
-from celosia.mathematics.disclosure import population_uniqueness
-from celosia.mathematics.disclosure.population_uniqueness import (
+from celosia.mathematics.disclosure.uniqueness import population_uniqueness
+from celosia.mathematics.disclosure.uniqueness.population_uniqueness import (
     ESTIMATORS,
     Sizes,
     _pitman_loss,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from celosia.cli.show import say
+from celosia.cli.bases.show import say
 
 consent_app = typer.Typer(
     help="Inferences that data owners block, and publications that honour it.", no_args_is_help=True
@@ -34,7 +34,7 @@ def query_text(sql: str) -> str:
 
 def show(data: dict[str, Any], json: bool) -> None:
     """Print plain data, as JSON or one line per entry."""
-    from celosia.cli.show import print_json
+    from celosia.cli.bases.show import print_json
     from celosia.release.evidence import plain
 
     if json:

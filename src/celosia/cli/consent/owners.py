@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from celosia.cli.bases.show import say
 from celosia.cli.consent.application import Inferences, Store, consent_app, show
-from celosia.cli.show import say
 
 
 @consent_app.command()

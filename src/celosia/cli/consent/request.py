@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from celosia.cli.bases.options import Json, end_with, names
+from celosia.cli.bases.show import say
 from celosia.cli.consent.application import Inferences, Sql, Store, consent_app, query_text, show
-from celosia.cli.options import Json, end_with, names
-from celosia.cli.show import say
 
 
 @consent_app.command()
@@ -41,7 +41,7 @@ def request(
     json: Json = False,
 ) -> None:
     """Publish the result of a query so that the blocks of its owners are honoured."""
-    from celosia.cli.show import progress
+    from celosia.cli.bases.show import progress
     from celosia.consent.commands import request as run
 
     with progress() as tell:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from celosia.cli.bases.options import Json
+from celosia.cli.bases.show import say
 from celosia.cli.consent.application import Database, Dialect, Inferences, Sql, consent_app, query_text, show
-from celosia.cli.options import Json
-from celosia.cli.show import say
 
 
 @consent_app.command()

@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
-from celosia.data.io import delimited, jsonlines, parquet, sheets, statistical
+from celosia.data.io import jsonlines, parquet, sheets, statistical
 from celosia.data.io.atomic import replaced
 from celosia.data.io.facts import FileFacts, MissingCode, Scan
 from celosia.data.io.filetypes import file_types
 from celosia.data.io.sources import scan, write
+from celosia.data.io.text import delimited
 
 __all__ = [
     "FileFacts",

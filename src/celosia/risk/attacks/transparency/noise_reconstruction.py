@@ -46,7 +46,7 @@ class NoiseReconstruction(_EstimatingAttack):
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Take the noise out."""
-        from celosia.mathematics.disclosure.denoising import estimate
+        from celosia.mathematics.disclosure.linking.denoising import estimate
 
         released = noised(self, original, protected)
         behind, left = estimate(released.observed, released.noise)

@@ -12,7 +12,7 @@ import typer
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from celosia.cli.options import Engine, Identifiers, Json, Person, Quasi, Query, Sensitive, Weight
+from celosia.cli.bases.options import Engine, Identifiers, Json, Person, Quasi, Query, Sensitive, Weight
 from celosia.data.credentials import refuse_literal
 from celosia.parts import Credential, Part, find, grammar, parts
 

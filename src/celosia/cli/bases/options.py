@@ -33,7 +33,7 @@ def end_with(code: int) -> None:
 def _version(value: bool) -> None:
     if value:
         from celosia import __version__
-        from celosia.cli.show import say
+        from celosia.cli.bases.show import say
 
         say(f"celosia {__version__}")
         raise typer.Exit
@@ -45,7 +45,7 @@ def common(
     ] = False,
 ) -> None:
     """Publish personal data safely: measure, protect, show what was lost, write the evidence down."""
-    from celosia.cli.show import show_warnings
+    from celosia.cli.bases.show import show_warnings
 
     end_with(0)
     show_warnings()

@@ -1,7 +1,7 @@
 """What names somebody inside a text: e-mail addresses, telephone and official numbers, names of persons.
 
-The patterns of :mod:`celosia.proposals.patterns` ask what a whole column is; a trace is looked for in every cell, also
-in the middle of a sentence.
+The patterns of :mod:`celosia.proposals.recognising.patterns` ask what a whole column is; a trace is looked for in
+every cell, also in the middle of a sentence.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from celosia.proposals import checksums
-from celosia.proposals.names import folded, full_name
-from celosia.proposals.patterns import address
+from celosia.proposals.recognising import checksums
+from celosia.proposals.recognising.names import folded, full_name
+from celosia.proposals.recognising.patterns import address
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from celosia.data.io.sniff import opened
+from celosia.data.io.text.sniff import opened
 
 BLOCK = 1 << 24
 QUOTE, LINE_FEED, RETURN = 34, 10, 13

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.data.io.columns import MARKS, Reading, expression, grouping_map, mark_map, marks_in, readings_of
 from celosia.data.io.facts import FileFacts, Scan
 from celosia.data.io.filetypes import FileType, existing, register
-from celosia.data.io.sniff import Dialect, dialect_of, encoding_of, opened
-from celosia.data.io.structure import Structure, damaged_columns, structure_of
+from celosia.data.io.text.columns import MARKS, Reading, expression, grouping_map, mark_map, marks_in, readings_of
+from celosia.data.io.text.sniff import Dialect, dialect_of, encoding_of, opened
+from celosia.data.io.text.structure import Structure, damaged_columns, structure_of
 from celosia.errors import DataError, ParameterError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from celosia.proposals import checksums
+from celosia.proposals.recognising import checksums
 
 #: Share of the values that must have the form. Below it a few coincidences would decide.
 ENOUGH = 0.8

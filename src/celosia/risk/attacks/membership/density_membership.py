@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.risk.attacks.membership import Membership
+from celosia.risk.attacks.membership.membership import Membership
 from celosia.table.source import Same
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING
 
-from celosia.data.io.columns import grouped_notation, is_mark
+from celosia.data.io.text.columns import grouped_notation, is_mark
 
 if TYPE_CHECKING:
     import polars as pl

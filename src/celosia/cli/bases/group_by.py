@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from celosia.classes import STAR
-from celosia.cli.show import console, print_json
+from celosia.cli.bases.show import console, print_json
 from celosia.data.io.sources import is_url
 from celosia.data.io.statement import quoted
 from celosia.errors import DataError, InputError, ParameterError, SchemaError

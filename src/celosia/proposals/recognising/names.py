@@ -29,7 +29,7 @@ TITLES = r"(?:sr|sra|srta|dr|dra|don|dona|mr|mrs|ms|miss|senyor|senyora|senor|se
 @functools.cache
 def name_words() -> tuple[frozenset[str], frozenset[str]]:
     """All given and family names, and those of them that are no everyday words."""
-    lists = tomllib.loads((resources.files("celosia.proposals") / "names.toml").read_text("utf-8"))
+    lists = tomllib.loads((resources.files("celosia.proposals.recognising") / "names.toml").read_text("utf-8"))
     every = frozenset(word for kind in ("given", "family") for text in lists[kind].values() for word in text.split())
     return every, every - frozenset(lists["ambiguous"]["words"].split())
 

@@ -1,0 +1,1 @@
+"""What the commands share: options, what is read, what is printed."""

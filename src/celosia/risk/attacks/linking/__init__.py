@@ -1,0 +1,1 @@
+"""Attacks that find the record of a person."""

@@ -1,0 +1,1 @@
+"""Attacks that ask whether somebody was among the original records."""

@@ -1,0 +1,1 @@
+"""Attacks that put a release together with earlier ones."""
