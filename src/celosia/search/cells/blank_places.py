@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from celosia.mathematics.kernels.searching.local_suppression import Entries
+    from celosia.mathematics.kernels.searching.local_suppression import Moves
 
 Reading = Literal["category", "wildcard", "conservative"]
 Ints = NDArray[np.int64]
@@ -120,11 +120,11 @@ class Places:
         of_pattern = np.concatenate([[0], np.cumsum(np.bincount(pattern, minlength=patterns))]).astype(np.int64)
         return cls(start, pattern, cost[order], mask[order], of_pattern, np.argsort(pattern, kind="stable"))
 
-    def entries(self) -> Entries:
+    def moves(self) -> Moves:
         """As the kernels take them."""
-        from celosia.mathematics.kernels.searching.local_suppression import Entries
+        from celosia.mathematics.kernels.searching.local_suppression import Moves
 
-        return Entries(self.start, self.pattern, self.cost, self.of_pattern, self.place_at)
+        return Moves(self.start, self.pattern, self.cost, self.of_pattern, self.place_at)
 
     @property
     def place(self) -> Ints:

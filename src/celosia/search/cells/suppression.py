@@ -240,11 +240,11 @@ def choose(task: Task, seconds: float | None = None) -> Choice:
     base = np.zeros(0, np.int64)
     if task.reading == "wildcard":
         places, able = wildcard_places(task, np.inf) if exact else wildcard_places(task)
-        moved = cover(places.entries(), able, task.counts, task.lack)
+        moved = cover(places.moves(), able, task.counts, task.lack)
     else:
         places, base = gathering_places(task, np.inf) if exact else gathering_places(task)
         must = np.where(task.lacking, task.counts, 0)
-        moved = gather(places.entries(), base, must, task.spare, task.k)
+        moved = gather(places.moves(), base, must, task.spare, task.k)
         able = np.ones(len(moved), np.bool_)
     if not moved.any():
         return replace(choose(company(task), seconds), bound=0.0, optimal=False)

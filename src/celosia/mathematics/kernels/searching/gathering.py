@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.mathematics.kernels.compiled import compiled
-from celosia.mathematics.kernels.searching.local_suppression import Entries
+from celosia.mathematics.kernels.searching.local_suppression import Moves
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 WORK = 20_000_000
-"""Entries that are looked at while improving, about a second. A number, not a time, so that results
+"""Moves that are looked at while improving, about a second. A number, not a time, so that results
 repeat.
 """
 JOURNAL = 1_000_000
@@ -168,13 +168,13 @@ def undo(state: State) -> None:
 
 
 @compiled()
-def gather(entries: Entries, base: Ints, must: Ints, spare: Ints, k: int) -> Ints:
+def gather(moves: Moves, base: Ints, must: Ints, spare: Ints, k: int) -> Ints:
     """Choose moves so that every record that must move shares its place with ``k`` or more.
 
     ``must[p]`` records of a pattern have to move, or ``spare[p]`` of them may move to fill a place up; a
     place already holds ``base[g]``. Returns how many records move by each entry.
     """
-    start, pattern, cost, of_pattern, place_at = entries
+    start, pattern, cost, of_pattern, place_at = moves
     places = start.size - 1
     place = np.empty(pattern.size, np.int64)
     for g in range(places):

@@ -1,7 +1,7 @@
 """Which records lose which cells, where a blank matches anything and so one record can help many.
 
 The kernel sees *places*: a place is one published pattern (some columns blanked), an *entry* one pattern of
-the data that may move there at a cost. Entries of a place are consecutive, ``start[g]`` to ``start[g + 1]``.
+the data that may move there at a cost. Moves of a place are consecutive, ``start[g]`` to ``start[g + 1]``.
 It makes the move that saves most per cost, again and again; scores are kept in a heap and renewed when they
 are popped, which is right because a score only gets worse as records are saved elsewhere.
 """
@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class Entries(NamedTuple):
+class Moves(NamedTuple):
     """Which pattern may move to which place, and at what cost: place by place, and the entries of each pattern."""
 
     start: Ints
@@ -32,7 +32,7 @@ class Entries(NamedTuple):
 
 
 @compiled()
-def cover(entries: Entries, able: NDArray[np.bool_], count: Ints, lack: Ints) -> Ints:
+def cover(moves: Moves, able: NDArray[np.bool_], count: Ints, lack: Ints) -> Ints:
     """Choose moves so that every lacking pattern has moved or is helped often enough, a missing value
     standing for anything.
 
@@ -42,7 +42,7 @@ def cover(entries: Entries, able: NDArray[np.bool_], count: Ints, lack: Ints) ->
 
     Greedy, then every move that turned out not to be needed is taken back, latest and dearest first.
     """
-    start, pattern, cost, of_pattern, place_at = entries
+    start, pattern, cost, of_pattern, place_at = moves
     patterns = count.size
     moved = np.zeros(pattern.size, np.int64)
     place = np.empty(pattern.size, np.int64)
@@ -88,14 +88,14 @@ def cover(entries: Entries, able: NDArray[np.bool_], count: Ints, lack: Ints) ->
                     need[place[place_at[i]]] -= stay[u]
         if stay[p] > 0:
             heapq.heappush(queue, (now, e, 0))
-    take_back(entries, place, lack, moved, stay, help_, taken[:steps])
+    take_back(moves, place, lack, moved, stay, help_, taken[:steps])
     return moved
 
 
 @compiled()
-def take_back(entries: Entries, place: Ints, lack: Ints, moved: Ints, stay: Ints, help_: Ints, taken: Ints) -> None:
+def take_back(moves: Moves, place: Ints, lack: Ints, moved: Ints, stay: Ints, help_: Ints, taken: Ints) -> None:
     """Undo the moves without which nobody lacks a match, dearest first and among equals the latest first."""
-    start, pattern, cost, _, _ = entries
+    start, pattern, cost, _, _ = moves
     order = np.argsort(-cost[taken[::-1]], kind="mergesort")
     for i in order:
         e = taken[taken.size - 1 - i]
