@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 WORK = 20_000_000
-"""Moves that are looked at while improving, about a second. A number, not a time, so that results
+"""Entries that are looked at while improving, about a second. A number, not a time, so that results
 repeat.
 """
 JOURNAL = 1_000_000

@@ -1,7 +1,7 @@
 """Which records lose which cells, where a blank matches anything and so one record can help many.
 
 The kernel sees *places*: a place is one published pattern (some columns blanked), an *entry* one pattern of
-the data that may move there at a cost. Moves of a place are consecutive, ``start[g]`` to ``start[g + 1]``.
+the data that may move there at a cost. Entries of a place are consecutive, ``start[g]`` to ``start[g + 1]``.
 It makes the move that saves most per cost, again and again; scores are kept in a heap and renewed when they
 are popped, which is right because a score only gets worse as records are saved elsewhere.
 """
