@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class CelosiaError(Exception):
@@ -82,6 +83,9 @@ class RequirementError(CelosiaError):
 
 class GuardError(RequirementError):
     """What would be released holds what must not leave; nothing was written."""
+
+    sightings: tuple[Any, ...] = ()
+    """What the guard has seen, where it looked at a table: :class:`celosia.release.guard.Sighting`."""
 
 
 class BudgetError(CelosiaError):

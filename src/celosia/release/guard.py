@@ -104,7 +104,9 @@ def stop(sightings: Sequence[Sighting], allowing: str) -> None:
     stopping = [one for one in sightings if one.stops]
     if stopping:
         told = " ".join(f"{one}: {one.advice}." for one in stopping)
-        raise GuardError(f"nothing was written. {told} To let a column leave as it is: {allowing}.")
+        refusal = GuardError(f"nothing was written. {told} To let a column leave as it is: {allowing}.")
+        refusal.sightings = tuple(sightings)
+        raise refusal
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,8 @@ class Page:
     """The way from data to release, or a bench beside it."""
     routes: Callable[[Studio, APIRouter], None]
     """Adds its routes; the router's addresses start at ``/name``."""
+    shows: tuple[str, ...] = ()
+    """The settings of a policy that it shows, ``"schema.quasi"`` or ``"step"``: all others are listed as kept as is."""
 
     @property
     def address(self) -> str:

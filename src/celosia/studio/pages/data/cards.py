@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from celosia.data.schema import Role, Schema
+from celosia.data.schema import Column, Role, Schema
+from celosia.errors import InputError
 from celosia.proposals import ColumnSuggestion, suggest
 from celosia.release.policy import Policy
+from celosia.studio import editing
 from celosia.studio.preview import Samples
 from celosia.studio.sketch import Sketch, sketch
 
@@ -25,6 +27,8 @@ class Card:
     distinct: int
     sketch: Sketch
     proposal: ColumnSuggestion
+    column: Column
+    """What the policy says about it."""
 
     @property
     def proposed(self) -> str:
@@ -61,7 +65,7 @@ def cards(policy: Policy, samples: Samples) -> Cards:
         return {n: (row[f"m{i}"], row[f"d{i}"] - (row[f"m{i}"] > 0)) for i, n in enumerate(names)}
 
     counts = samples.once(policy, "counts", counted)
-    proposals = {proposal.name: proposal for proposal in samples.once(policy, "proposals", lambda: suggest(whole))}
+    proposals = proposed(policy, samples)
     seen = samples.sample(policy)
     frame = seen.table.polars()
     schema = seen.table.schema
@@ -74,10 +78,28 @@ def cards(policy: Policy, samples: Samples) -> Cards:
             distinct=counts[name][1],
             sketch=samples.once(policy, f"sketch {name}", lambda name=name: sketch(frame[name])),  # type: ignore[misc]
             proposal=proposals[name],
+            column=schema[name],
         )
         for name in whole.names
     )
     return Cards(columns, seen.rows, seen.size)
+
+
+def proposed(policy: Policy, samples: Samples) -> dict[str, ColumnSuggestion]:
+    """What is proposed for each column of the input, as it is read."""
+    listed = samples.once(policy, "proposals", lambda: suggest(policy.table(Schema())))
+    return {proposal.name: proposal for proposal in listed}
+
+
+def cleaned(text: str, policy: Policy, samples: Samples, column: str, key: str) -> str:
+    """The policy with a proposed cleaning of a column; its values are taken from here, not from the browser."""
+    for untidy in proposed(policy, samples)[column].untidy:
+        if untidy.key != key:
+            continue
+        if key == "strip":
+            return editing.append(text, ("input", "clean", "strip"), column)
+        return editing.put(text, ("input", "clean", key, column), untidy.spellings or list(untidy.codes))
+    raise InputError("there is no such proposal any more.")
 
 
 def _role(schema: Schema, name: str) -> str:

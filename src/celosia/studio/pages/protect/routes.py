@@ -12,8 +12,6 @@ from celosia.studio import editing, lists, running
 from celosia.studio.pages.protect.previewing import preview
 from celosia.studio.studio import Page, Sent, Studio, language_of
 
-RUN = "celosia.studio.running:run_policy"
-
 
 def routes(studio: Studio, router: APIRouter) -> None:
     """Add the routes."""
@@ -83,7 +81,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
         latest = studio.jobs.latest("run_policy")
         if latest is not None and not latest.over:
             raise InputError("a run is on its way: wait for it, or cancel it first.")
-        studio.jobs.start(RUN, version=running.prepared(project))
+        running.start_run(project, studio.jobs)
         return studio.back("/protect")
 
 
@@ -134,4 +132,4 @@ def _is(position: int | None) -> int:
     return position
 
 
-PAGE = Page("protect", 40, "job", routes)
+PAGE = Page("protect", 40, "job", routes, ("require", "step", "measure", "run.without"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response, UploadFile
 
 from celosia.errors import InputError
+from celosia.studio import settings
 from celosia.studio.pages.start import beginning
 from celosia.studio.studio import Page, Sent, Studio
 
@@ -15,7 +16,14 @@ def routes(studio: Studio, router: APIRouter) -> None:
 
     @router.get("/")
     def start(request: Request) -> Response:
-        return studio.show(request, "start")
+        if not project.ready:
+            return studio.show(request, "start")
+        return studio.show(
+            request,
+            "start",
+            kept=settings.kept_as_is(project.text, studio.pages.values()),
+            job=studio.jobs.latest("run_policy"),
+        )
 
     @router.post("/begin/demonstration")
     def demonstration() -> Response:
