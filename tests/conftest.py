@@ -60,11 +60,13 @@ SPARK = pytest.param("spark", marks=pytest.mark.xdist_group("spark"))
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test with the mark ``on_spark`` runs on Spark too; the others are left out for their time alone."""
-    if "engine" in metafunc.fixturenames and metafunc.definition.get_closest_marker("on_spark"):
-        metafunc.parametrize("engine", [*ENGINES, SPARK], indirect=True)
+    named = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
+    if "engine" in metafunc.fixturenames and not any("engine" in names for names in named):
+        further = [SPARK] if metafunc.definition.get_closest_marker("on_spark") else []
+        metafunc.parametrize("engine", [*ENGINES, *further], indirect=True)
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture
 def engine(request: pytest.FixtureRequest) -> str:
     """The name of each engine in turn."""
     if request.param == "spark":

@@ -28,6 +28,7 @@ EXAMPLES = {
     "fcrm": {"dependent": ["pay"], "independent": ["hours"]},
     "fuzzy-recode": {"columns": ["pay"]},
     "gaussian-copula": {"within": ["town"]},
+    "in-blocks": {"method": "microaggregate(columns=[pay], k=2)", "by": ["town"]},
     "individual-ranking": {"columns": ["pay"], "k": 2, "within": ["home"]},
     "microaggregate": {"columns": ["pay"], "k": 2, "within": ["home"]},
     "mixed-microaggregate": {"columns": ["pay"], "k": 2, "within": ["home"]},

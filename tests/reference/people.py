@@ -81,6 +81,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"require": K2, "suppress": 0.5, "drop": True},
         {"require": K2, "suppress": 1.0, "aggregate": {"r": "mode"}},
     ],
+    "in-blocks": [
+        {"method": "rank-swap(columns=[x, y], window=0.5)", "by": ["area"], "size": 60},
+        {"method": "microaggregate(columns=[x], k=2)", "size": 40},
+    ],
     "individual-ranking": [{"columns": ["x", "y"], "k": 3}],
     "ipso": [{"dependent": ["y"], "independent": ["x"], "variant": v} for v in "ABC"],
     "local-generalise": [{"require": K2}, {"require": K2, "suppress": 0.5, "drop": True}],

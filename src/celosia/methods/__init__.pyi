@@ -1,3 +1,4 @@
+from celosia.methods.blocks.in_blocks import InBlocks as InBlocks
 from celosia.methods.coding.mask import Mask as Mask
 from celosia.methods.coding.multivariate_top_code import MultivariateTopCode as MultivariateTopCode
 from celosia.methods.coding.pseudonymise import Pseudonymise as Pseudonymise

@@ -34,6 +34,8 @@ class Method(Part):
     """What becomes of the rows: all kept in place, some left out, or others made."""
     in_memory: ClassVar[bool] = True
     """Whether the method needs all rows of a column in memory; False when it runs on any engine row by row."""
+    blockable: ClassVar[bool] = False
+    """Whether it may be applied to blocks of records, each by itself: it keeps all rows and makes no further table."""
     formal: ClassVar[bool] = False
     """Whether the output carries a formal guarantee (differential privacy) that exact evidence would void."""
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {}

@@ -309,6 +309,10 @@ class Table(Shown):
         mapped = table._with(unsigned(frame, [name]))._rebound()
         return mapped._mapped({name: lambda table: table.map(name, values, labels)})
 
+    def reworked(self, frame: Any, names: Sequence[str]) -> Table:
+        """The same records in a frame of their ids and cells, with new cells in these columns."""
+        return self._with(frame)._rebound()._drawn(names)
+
     def drop(self, names: Sequence[str]) -> Table:
         """Without these columns."""
         for name in names:

@@ -6,8 +6,9 @@ A frame here is the engine's own lazy frame (a Polars ``LazyFrame``, a DuckDB re
 
 from __future__ import annotations
 
+import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +16,7 @@ import narwhals as nw
 import polars as pl
 
 from celosia.data.schema import Kind
+from celosia.data.spill import spill_folder
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
@@ -149,6 +151,21 @@ class Engine(ABC):
         small = pl.DataFrame({RECORD: ids, "__order__": words[:, 0], "__tie__": words[:, 1]})
         joined = nw.from_native(self.attach(frame, small, [RECORD]))
         return joined.sort("__order__", "__tie__").drop("__order__", "__tie__").to_native()
+
+    def by_block(self, frame: Any, block: str, work: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
+        """What a function makes of each block, the rows with the same number in ``block``: one is in memory at a time.
+
+        The rows that it makes have their record ids; they come in any order.
+        """
+        numbers = self.collect(self.histogram(frame, [block]))[block].sort()
+        place = Path(tempfile.mkdtemp(prefix="blocks-", dir=spill_folder()))
+        paths = [place / f"{number}.parquet" for number in numbers]
+        types: pl.Schema | None = None
+        for number, path in zip(numbers, paths, strict=True):
+            rows = work(self.collect(self.filter(frame, nw.col(block) == number)))
+            types = rows.schema if types is None else types
+            rows.cast(dict(types)).write_parquet(path)
+        return self.accept(pl.scan_parquet(paths))
 
     def ids(self, frame: Any) -> Any:
         """The record ids in the order of the rows, as a numpy array."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,13 +16,14 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
-from celosia.data.engines.engine import RECORD, Engine
+from celosia.data.engines.engine import RECORD, ROWS, Engine
 from celosia.data.engines.spark_session import session
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError
 
 _ROW_BITS = 33
 """Spark's increasing ids hold the number of the partition above this bit and that of the row below."""
+MADE = "__made__"
 _spills = itertools.count()
 
 
@@ -102,9 +103,40 @@ class Spark(Engine):
         return pl.scan_parquet(parts)
 
     def materialised(self, frame: Any) -> Any:
-        """The frame with its rows computed once and kept where they are."""
+        """As it is: what is asked of it is computed where the rows are, from the files that they come from."""
+        return frame
+
+    def batched(
+        self,
+        frame: Any,
+        inputs: Sequence[str],
+        outputs: Mapping[str, pl.DataType],
+        function: Callable[[pl.DataFrame], pl.DataFrame],
+    ) -> Any:
+        """A function that the executors call with Arrow arrays."""
+
+        def called(*columns: pa.Array) -> pa.Array:
+            batch = pl.DataFrame({name: pl.Series(cells) for name, cells in zip(inputs, columns, strict=True)})
+            made = _arrow(function(batch).select(*outputs).cast(dict(outputs)))
+            return made.to_struct_array().combine_chunks() if len(made) else pa.array([], made.schema.struct_type)
+
         with _told():
-            return frame.localCheckpoint()
+            call = F.arrow_udf(called, _types(outputs))(*(F.col(_quoted(name)) for name in inputs))
+        wide = frame.withColumn(MADE, call)
+        return wide.withColumns({name: wide[MADE][name] for name in outputs}).drop(MADE)
+
+    def by_block(self, frame: Any, block: str, work: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
+        """Several blocks at a time, where they are; the smallest one tells the types of what is made."""
+        sizes = self.collect(self.histogram(frame, [block])).sort(ROWS, block)
+        if not len(sizes):
+            return frame.drop(block)
+        types = work(self.collect(self.filter(frame, nw.col(block) == sizes[block][0]))).schema
+
+        def called(rows: pa.Table) -> pa.Table:
+            return _arrow(_plain(work(pl.DataFrame(rows)).cast(dict(types)).lazy()).collect())
+
+        with _told():
+            return frame.groupBy(block).applyInArrow(called, _types(types)).localCheckpoint()
 
     def quantiles(self, frame: Any, column: str, shares: Sequence[float]) -> list[float]:
         """Exact quantiles of one column in one pass."""
@@ -126,8 +158,7 @@ def is_spark(frame: Any) -> bool:
 
 
 def _sent(running: Any, small: pl.DataFrame) -> Any:
-    with _told(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a version of pandas that is not used
+    with _told():
         return running.createDataFrame(_arrow(small))
 
 
@@ -156,6 +187,13 @@ def _plain(frame: pl.LazyFrame) -> pl.LazyFrame:
     return frame.with_columns(pl.col(n).cast(_stored(t)) for n, t in types.items() if _stored(t) != t)
 
 
+def _types(types: Mapping[str, pl.DataType]) -> Any:
+    """The types of columns as Spark names them."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(_arrow(_plain(pl.LazyFrame(schema=dict(types))).collect()).schema)
+
+
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
@@ -166,9 +204,11 @@ def _spill() -> Path:
 
 @contextlib.contextmanager
 def _told() -> Iterator[None]:
-    """Spark's messages can hold cells: only the name of what went wrong is told."""
+    """Spark's messages can hold cells: only the name of what went wrong is told. Its warnings are of pandas, unused."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     except (PySparkException, Py4JError) as error:
         raise DataError(f"Spark could not do that: {_what(error)}") from None
 

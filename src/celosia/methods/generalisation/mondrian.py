@@ -65,6 +65,7 @@ class Mondrian(Method):
     )
     weights: dict[str, float] = Field(default={}, description="columns with a weight above 1 are cut more often")
     target: Target = Field(default=None, description="class size that each record asks for: a column or an array")
+    blockable: ClassVar[bool] = True
     persons: ClassVar[Counting] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {
         "require": tuple((f"k-anonymity(k={k})",) for k in (2, 3, 5, 10, 20))

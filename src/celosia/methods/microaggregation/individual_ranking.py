@@ -38,6 +38,7 @@ class IndividualRanking(Method):
     k: int = Field(default=3, ge=2, description="smallest group size")
     optimal: bool = Field(default=True, description="runs with the least loss instead of runs of exactly k")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
+    blockable: ClassVar[bool] = True
     persons: ClassVar[Counting] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 5, 10, 20)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)

@@ -61,6 +61,7 @@ class Microaggregate(Method):
         description="proposals per record of the quality search; by the number of records if not given",
     )
     within: Columns = Field(default=(), description="group only records that agree on these columns")
+    blockable: ClassVar[bool] = True
     persons: ClassVar[Counting] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 4, 5, 7, 10, 15, 20)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)

@@ -79,6 +79,7 @@ class MixedMicroaggregate(Method):
     aggregate: dict[str, Aggregate] = Field(default={}, description="what stands for a group, by column")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
+    blockable: ClassVar[bool] = True
     persons: ClassVar[Counting] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 5, 10)}
     suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "nominal")

@@ -35,6 +35,7 @@ class OptimalUnivariate(Method):
     column: Column = Field(description="the numeric column")
     k: int = Field(default=3, ge=2, description="smallest group size")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
+    blockable: ClassVar[bool] = True
     persons: ClassVar[Counting] = "counted"
     refusal: ClassVar[str] = "a value is the mean of a group of records"
 

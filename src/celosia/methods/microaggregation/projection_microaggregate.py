@@ -39,6 +39,7 @@ class ProjectionMicroaggregate(Method):
     k: int = Field(default=3, ge=2, description="smallest group size")
     optimal: bool = Field(default=False, description="runs with the least loss along the component, not of k each")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
+    blockable: ClassVar[bool] = True
     persons: ClassVar[Counting] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 5, 10)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)

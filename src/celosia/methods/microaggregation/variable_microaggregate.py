@@ -41,6 +41,7 @@ class VariableMicroaggregate(Method):
     standardise: bool = Field(default=True, description="divide columns by their standard deviation for the distance")
     aggregate: Literal["mean", "median", "medoid"] = Field(default="mean", description="what stands for a group")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
+    blockable: ClassVar[bool] = True
     persons: ClassVar[Counting] = "counted"
     refusal: ClassVar[str] = "a value is the mean of a group of records"
 

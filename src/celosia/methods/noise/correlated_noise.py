@@ -44,6 +44,7 @@ class CorrelatedNoise(Method):
     p: float = Field(default=0.1, gt=0, description="covariance of the noise as a share of the covariance of the data")
     keep_variance: bool = Field(default=False, description="shrink the result so that variances stay (Kim)")
     keep_zeros: bool = Field(default=False, description="leave zeros as they are (semicontinuous columns)")
+    blockable: ClassVar[bool] = True
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.01, 0.05, 0.1, 0.2, 0.5)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "its noise has the covariance of all records"

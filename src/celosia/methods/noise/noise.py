@@ -41,6 +41,7 @@ class Noise(Method):
     scope: Literal["all", "outliers"] = Field(default="all", description="which records get noise")
     share: float = Field(default=0.01, gt=0, lt=1, description="share of a normal cloud that counts as outliers")
     keep_zeros: bool = Field(default=False, description="leave zeros as they are (semicontinuous columns)")
+    blockable: ClassVar[bool] = True
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "its noise has a share of the variance of all records"

@@ -59,6 +59,7 @@ class Pram(Method):
     invariant: bool = Field(default=True, description="change a given matrix so that expected counts stay")
     within: Columns = Field(default=(), description="randomise only among categories of records that agree on these")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
+    blockable: ClassVar[bool] = True
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"diagonal": (0.9, 0.8, 0.7, 0.6, 0.5)}
     suits: ClassVar[tuple[str, ...]] = ("nominal", "ordinal")
     refusal: ClassVar[str] = "the transition matrix keeps the frequencies of all records"

@@ -63,6 +63,7 @@ class RankSwap(Method):
     step: Literal["uniform", "normal", "buckets"] = Field(default="uniform", description="how far a partner is sought")
     within: Columns = Field(default=(), description="exchange only between records that agree on these columns")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
+    blockable: ClassVar[bool] = True
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"window": (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)}
     suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "date")
     refusal: ClassVar[str] = "values change places between records"

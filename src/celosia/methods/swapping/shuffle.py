@@ -44,6 +44,7 @@ class Shuffle(Method):
 
     columns: Columns = Field(min_length=1, description="numeric columns whose values are dealt out again")
     given: Columns = Field(default=(), description="columns whose relation to the shuffled ones is kept")
+    blockable: ClassVar[bool] = True
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"given": ((),)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "values change places between records"

@@ -1,0 +1,1 @@
+"""Methods that apply another method to parts of a table."""

@@ -1,0 +1,191 @@
+"""A method applied to blocks of records: for tables that no memory holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field, model_validator
+
+from celosia.data.engines.engine import RECORD, ROWS
+from celosia.errors import DataError, ParameterError
+from celosia.parts import Columns, Counting, Method
+from celosia.table import Outcome
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
+    from celosia.data.engines.engine import Engine
+    from celosia.data.schema import Schema
+    from celosia.streams import Stream
+    from celosia.table import Table
+
+BLOCK = "__block__"
+
+
+class InBlocks(Method):
+    r"""Apply a method to blocks of records, each by itself, so that no memory has to hold the whole table.
+
+    .. math:: M_B(T) = \bigcup_b M(T_b), \qquad |T_b| \le size
+
+    Blocks are the strata of ``by``; one of more than ``size`` records is cut further, at the median of the column of
+    ``near`` that it spreads most in, until no block is larger or nothing can be cut (a k-d tree). Every engine makes
+    the same blocks and the same draws in them; Spark works on several at a time.
+
+    What a method promises of every class it keeps, since a class of the result is a class of one block or joins several
+    of them. What it compares with the whole table (a share of its variance, its distribution, a window of its ranks) is
+    that of the block. Blocks cost: near records on two sides of a border are not grouped, and values move within their
+    block only. Fails where a block is too small for the method, and for methods that make other rows or further tables.
+    References: LeFevre, DeWitt & Ramakrishnan (2008).
+
+    >>> import polars as pl, celosia
+    >>> pay = pl.DataFrame({"area": ["N", "S", "N", "S", "N", "S"], "pay": [10, 30, 12, 34, 14, 38]})
+    >>> table = celosia.read(pay, celosia.Schema.of(quasi=["area", "pay"]))
+    >>> method = InBlocks(method="microaggregate(columns=[pay], k=3)", by=["area"])
+    >>> celosia.protect(table, method).polars()["pay"].to_list()
+    [12.0, 34.0, 12.0, 34.0, 12.0, 34.0]
+    """
+
+    method: Method = Field(description="the method that is applied to each block")
+    by: Columns = Field(default=(), description="records that agree on these columns are in one block")
+    size: int | None = Field(default=None, ge=2, description="largest block; larger ones are cut")
+    near: Columns = Field(
+        default=(), description="numeric columns by which blocks are cut; those that the method overwrites unless given"
+    )
+    persons: ClassVar[Counting] = "counted"
+    in_memory: ClassVar[bool] = False
+    changes: ClassVar[tuple[str, ...]] = ()
+    refusal: ClassVar[str] = "each block was worked on with all its records"
+
+    @model_validator(mode="after")
+    def _some_blocks(self) -> InBlocks:
+        if not self.by and self.size is None:
+            raise ParameterError("in-blocks: give by (columns) or size (a number), or there is one block.")
+        if not self.method.blockable:
+            raise ParameterError(f"in-blocks: {self.method.name} cannot be applied to blocks: {_why(self.method)}.")
+        return self
+
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
+        """What the method overwrites."""
+        return self.method.overwrites(schema)
+
+    def apply(self, table: Table, stream: Stream) -> Outcome:
+        """Number the blocks, and let the engine give each to the method."""
+        given = table.identified()
+        engine = given.engine
+        frame = self._cut(engine, _numbered(engine, given.rows.frame, self.by), self._near(given))
+        counts = engine.collect(engine.histogram(frame, [BLOCK]))[ROWS]
+        done = engine.by_block(frame, BLOCK, _Work(self.method, given.schema, stream))
+        evidence = {"blocks": len(counts), "smallest": counts.min(), "largest": counts.max()}
+        return Outcome(given.reworked(done, self.overwrites(given.schema)), evidence)
+
+    def _cut(self, engine: Engine, frame: Any, near: list[str]) -> Any:
+        """The frame with blocks that are not too large, where that can be."""
+        import narwhals as nw
+
+        if self.size is None:
+            return frame
+        strata = engine.collect(engine.histogram(frame, [BLOCK])).sort(BLOCK)
+        cutter = _Cutter(engine, near, self.size, next_number=len(strata))
+        cutter.whole = {name: high - low for name, (low, high) in cutter.ends(frame).items()}
+        label = nw.col(BLOCK)
+        for number, count in strata.select(BLOCK, ROWS).iter_rows():
+            if count > self.size:
+                inside = nw.col(BLOCK) == number
+                label = (
+                    nw.when(inside).then(cutter.number(engine.filter(frame, inside), number, count)).otherwise(label)
+                )
+        return engine.with_columns(frame, {BLOCK: label})
+
+    def _near(self, table: Table) -> list[str]:
+        """The columns by which blocks are cut, numbers all of them."""
+        if self.size is None:
+            return []
+        types = table.engine.types(table.rows.frame)
+        named = self.near or tuple(name for name in self.overwrites(table.schema) if types[name].is_numeric())
+        if not named or not all(types[name].is_numeric() for name in named):
+            raise DataError("in-blocks: blocks are cut by numeric columns: name some under near, or give by alone.")
+        return list(named)
+
+
+def _why(method: Method) -> str:
+    return "it makes other rows or further tables" if method.in_memory else "it needs no block"
+
+
+def _numbered(engine: Any, frame: Any, by: tuple[str, ...]) -> Any:
+    """The frame with the number of the stratum of each record."""
+    import narwhals as nw
+    import polars as pl
+
+    if not by:
+        return engine.with_columns(frame, {BLOCK: nw.lit(0, nw.Int64)})
+    strata = engine.bounded(engine.histogram(frame, by)).select(by).sort(by, nulls_last=True)
+    return engine.attach(frame, strata.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(BLOCK)), by)
+
+
+@dataclass
+class _Cutter:
+    """Cuts blocks at medians, the one above getting the next number; gives the number as an expression."""
+
+    engine: Any
+    near: list[str]
+    largest: int
+    next_number: int
+    whole: dict[str, float] = field(default_factory=dict)
+    """How far the table spreads in each column, which the spread of a block is compared with."""
+
+    def number(self, block: Any, number: int, count: int) -> nw.Expr:
+        import narwhals as nw
+
+        border = self._border(block) if count > self.largest else None
+        if border is None:
+            return nw.lit(number, nw.Int64)
+        name, limit = border
+        above = self.engine.filter(block, nw.col(name) > limit)
+        below = self.engine.filter(block, (nw.col(name) <= limit) | nw.col(name).is_null())
+        beyond = self.engine.rows(above)
+        other, self.next_number = self.next_number, self.next_number + 1
+        lower = self.number(below, number, count - beyond)
+        return nw.when(nw.col(name) > limit).then(self.number(above, other, beyond)).otherwise(lower)
+
+    def _border(self, block: Any) -> tuple[str, float] | None:
+        """The column that the block spreads most in, and its median; None when nothing can be cut."""
+        ends = self.ends(block)
+        spread = {name: (high - low) / (self.whole[name] or 1.0) for name, (low, high) in ends.items()}
+        name = max(spread, key=lambda n: spread[n], default=None)
+        if name is None or spread[name] == 0:
+            return None
+        median = float(self.engine.quantiles(block, name, [0.5])[0])
+        low, high = ends[name]
+        # where more than half have the largest value the border lies below it
+        return name, median if median < high else (low + high) / 2
+
+    def ends(self, block: Any) -> dict[str, tuple[float, float]]:
+        """The smallest and the largest value of each column that has any."""
+        import narwhals as nw
+
+        asked = [getattr(nw.col(name), end)().alias(f"{end} {name}") for name in self.near for end in ("min", "max")]
+        told = self.engine.collect(nw.from_native(block).select(*asked).to_native()).row(0, named=True)
+        filled = [name for name in self.near if told[f"min {name}"] is not None]
+        return {name: (float(told[f"min {name}"]), float(told[f"max {name}"])) for name in filled}
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What is done to one block, in whatever process."""
+
+    method: Method
+    schema: Schema
+    stream: Stream
+
+    def __call__(self, block: pl.DataFrame) -> pl.DataFrame:
+        from celosia.classes import Rows
+        from celosia.data.engines import engine_named
+        from celosia.table import Table
+
+        engine = engine_named("polars")
+        rows = block.drop(BLOCK).sort(RECORD)
+        table = Table(Rows(engine, rows.lazy(), self.schema))
+        done = self.method.apply(table, self.stream.child("block", int(block[BLOCK][0]))).table
+        return engine.collect(done.rows.frame)
