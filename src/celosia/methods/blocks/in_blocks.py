@@ -166,9 +166,9 @@ class _Cutter:
         import narwhals as nw
 
         asked = [getattr(nw.col(name), end)().alias(f"{end} {name}") for name in self.near for end in ("min", "max")]
-        told = self.engine.collect(nw.from_native(block).select(*asked).to_native()).row(0, named=True)
-        filled = [name for name in self.near if told[f"min {name}"] is not None]
-        return {name: (float(told[f"min {name}"]), float(told[f"max {name}"])) for name in filled}
+        values = self.engine.collect(nw.from_native(block).select(*asked).to_native()).row(0, named=True)
+        filled = [name for name in self.near if values[f"min {name}"] is not None]
+        return {name: (float(values[f"min {name}"]), float(values[f"max {name}"])) for name in filled}
 
 
 @dataclass(frozen=True)
