@@ -197,7 +197,7 @@ def test_a_table_above_the_bound_is_run_through_batch_by_batch(tmp_path, monkeyp
     )
     frame.write_parquet(tmp_path / "a.parquet")
     whole = celosia.read(tmp_path / "a.parquet", engine="duckdb").fingerprint()
-    monkeypatch.setattr(sys.modules["celosia.data.engines.duckdb"], "COLLECT_LIMIT", 1)
+    monkeypatch.setattr(sys.modules["celosia.data.engines.engine"], "RESIDENT", 1)
     table = celosia.read(tmp_path / "a.parquet", engine="duckdb")
     assert table.fingerprint() == table.identified().fingerprint() == whole == celosia.read(frame).fingerprint()
 

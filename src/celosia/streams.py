@@ -12,6 +12,7 @@ import hashlib
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +60,10 @@ class Stream:
     def child(self, *names: object) -> Stream:
         """The stream of a step, column or purpose inside this one."""
         return replace(self, path=(*self.path, *map(str, names)))
+
+    def settled(self) -> Stream:
+        """The same stream with the digest of its table computed: a query that draws from it must not start another."""
+        return self if self.content is None else replace(self, content=partial(bytes, self.content()))
 
     def key(self) -> bytes:
         """256 bits derived from the seed, the path and the content."""

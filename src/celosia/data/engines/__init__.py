@@ -15,8 +15,10 @@ ENGINES = {"polars": "Polars", "duckdb": "DuckDB", "spark": "Spark"}
 _NEEDED = {"polars": "polars", "duckdb": "duckdb", "spark": "pyspark"}
 
 
-def engine_named(name: str) -> Engine:
+def engine_named(name: str, memory: int | None = None) -> Engine:
     """The engine of that name; Spark's may be followed by the address of a master, as in ``spark:local[2]``.
+
+    ``memory`` is how many bytes it may use on this machine.
 
     >>> engine_named("polars").name
     'polars'
@@ -33,7 +35,7 @@ def engine_named(name: str) -> Engine:
             raise
         raise MissingExtra.of(f"the engine {short!r}", short) from None
     chosen = getattr(module, ENGINES[short])
-    engine: Engine = chosen(master) if master else chosen()
+    engine: Engine = chosen(master or None, memory=memory) if short == "spark" else chosen(memory)
     return engine
 
 

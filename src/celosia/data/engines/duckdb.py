@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import duckdb
 import narwhals as nw
 import polars as pl
 
-from celosia.data.engines.engine import COLLECT_LIMIT, RECORD, Engine
+from celosia.data.engines.engine import RECORD, ROWS, Engine
 from celosia.data.io.statement import quoted
+from celosia.data.spill import spill_folder
 
-_views = itertools.count()
+if TYPE_CHECKING:
+    from celosia.data.engines.engine import Domains
+
+_names = itertools.count()
+BATCH = 100_000
+"""Rows that are handed over at once."""
+OWN_SHARE = 0.6
+"""The part of the memory that DuckDB is told to keep to: it counts its buffers only, and Python needs some too."""
+FEW = 10_000
+"""Up to so many values a column of text becomes an enumeration: their list stands in the query."""
 _SQL_TYPES = {
     pl.Int64: "BIGINT",
     pl.Float64: "DOUBLE",
     pl.String: "VARCHAR",
+    pl.Int32: "INTEGER",
     pl.Boolean: "BOOLEAN",
     pl.Date: "DATE",
 }
@@ -29,12 +40,24 @@ class DuckDB(Engine):
 
     name: ClassVar[str] = "duckdb"
 
+    def __init__(self, memory: int | None = None) -> None:
+        super().__init__(memory)
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._foreign = False
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The connection of this engine; what does not fit into its memory goes to the spill directory."""
+        if self._connection is None:
+            limit = {} if self.memory is None else {"memory_limit": f"{int(self.memory * OWN_SHARE)}B"}
+            self._connection = duckdb.connect(config={"temp_directory": str(spill_folder()), **limit})
+        return self._connection
+
     def scan(self, path: Path, **options: Any) -> duckdb.DuckDBPyRelation:
-        """Scan CSV or Parquet on a connection of its own; ``types`` maps the columns of a CSV to SQL types."""
-        connection = duckdb.connect()
+        """Scan CSV or Parquet; ``types`` maps the columns of a CSV to SQL types."""
         if path.suffix.lower() in {".parquet", ".pq"}:
-            return connection.read_parquet(str(path))
-        return connection.read_csv(str(path), header=True, **options)
+            return self.connection.read_parquet(str(path))
+        return self.connection.read_csv(str(path), header=True, **options)
 
     def scan_like(self, facts: Any, frame: pl.LazyFrame) -> duckdb.DuckDBPyRelation | None:
         """Scan a Parquet file, or a CSV file in UTF-8 with decimal points, with the types that Polars found."""
@@ -52,12 +75,12 @@ class DuckDB(Engine):
     def accept(self, frame: Any) -> duckdb.DuckDBPyRelation:
         """Take over a relation as it is, other frames through Arrow."""
         if isinstance(frame, duckdb.DuckDBPyRelation):
+            self._foreign = True  # it belongs to a connection that cannot be reached from here
             return frame
         if isinstance(frame, pl.LazyFrame):
             frame = frame.collect()
         polars = frame if isinstance(frame, pl.DataFrame) else nw.from_native(frame, eager_only=True).to_polars()
-        connection = duckdb.connect()
-        return connection.from_arrow(polars)
+        return self.connection.from_arrow(polars)
 
     def identify(self, frame: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
         """Add the row number as record id."""
@@ -71,7 +94,7 @@ class DuckDB(Engine):
         added = "".join(f", small.{quoted(name)}" for name in small.columns if name not in on)
         how = "LEFT" if keep_unmatched else "INNER"
         # The name becomes a view of the connection, so that each join needs one of its own.
-        view = f"celosia_{next(_views)}"
+        view = f"celosia_{next(_names)}"
         return frame.query(view, f"SELECT big.*{added} FROM {view} AS big {how} JOIN small ON {same}")  # noqa: S608
 
     def collect(self, frame: duckdb.DuckDBPyRelation) -> pl.DataFrame:
@@ -79,9 +102,89 @@ class DuckDB(Engine):
         return pl.DataFrame(frame)
 
     def streamed(self, frame: duckdb.DuckDBPyRelation) -> pl.LazyFrame:
-        """In memory below the stated bound, batch by batch above it."""
-        small = self.rows(frame) * len(frame.columns) <= COLLECT_LIMIT
-        return self.collect(frame).lazy() if small else frame.pl(lazy=True)
+        """In memory when the table is kept there, batch by batch otherwise."""
+        from polars.io.plugins import register_io_source
+
+        if self.rows(frame) * len(frame.columns) <= self.room:
+            return self.collect(frame).lazy()
+        schema = self.collect(frame.limit(0)).schema
+        texts = [pl.col(name).cast(pl.String) for name, dtype in schema.items() if dtype in (pl.Categorical, pl.Enum)]
+        shown = {name: pl.String() if dtype in (pl.Categorical, pl.Enum) else dtype for name, dtype in schema.items()}
+
+        def batches(columns: list[str] | None, predicate: Any, rows: int | None, _size: int | None) -> Iterator[Any]:
+            wanted = frame if columns is None else self.select(frame, columns)
+            held = texts if columns is None else [text for text in texts if text.meta.output_name() in columns]
+            for batch in (wanted if rows is None else wanted.limit(rows)).to_arrow_reader(BATCH):
+                made = pl.DataFrame(batch).with_columns(held)
+                yield made if predicate is None else made.filter(predicate)
+
+        return register_io_source(batches, schema=pl.Schema(shown))
+
+    def batched(
+        self,
+        frame: duckdb.DuckDBPyRelation,
+        inputs: Sequence[str],
+        outputs: Mapping[str, pl.DataType],
+        function: Callable[[pl.DataFrame], pl.DataFrame],
+    ) -> duckdb.DuckDBPyRelation:
+        """A function of the connection that is given Arrow arrays; a foreign connection gets a joined table instead."""
+        if self._foreign:
+            known = self.collect(self.select(frame, list(dict.fromkeys([RECORD, *inputs]))))
+            made = function(known.select(inputs)).select(pl.all().name.prefix("__new__"))
+            joined = self.attach(frame, known.select(RECORD).hstack(made), [RECORD])
+            return _replaced(joined, {name: quoted(f"__new__{name}") for name in outputs}, len(made.columns))
+
+        def called(rows: Any) -> Any:
+            batch = pl.Series(rows).struct.unnest()
+            return function(batch).select(*outputs).to_struct("made").to_arrow()
+
+        name = f"celosia_{next(_names)}"
+        types = dict(zip(frame.columns, frame.types, strict=True))
+        fields = {each: _SQL_TYPES[type(dtype)] for each, dtype in outputs.items()}
+        self.connection.create_function(
+            name,
+            called,
+            [duckdb.struct_type({each: types[each] for each in inputs})],
+            duckdb.struct_type(fields),
+            type="arrow",  # type: ignore[arg-type]
+            null_handling="special",  # type: ignore[arg-type]
+        )
+        call = f"{name}(struct_pack({', '.join(f'{quoted(each)} := {quoted(each)}' for each in inputs)}))"
+        return _replaced(
+            frame.project(f"*, {call} AS __made__"), {each: f"__made__.{quoted(each)}" for each in outputs}, 1
+        )
+
+    def tallies(self, frame: duckdb.DuckDBPyRelation, names: Sequence[str]) -> dict[str, pl.DataFrame]:
+        """In one pass over the rows."""
+        if len(names) < 2 or ROWS in frame.columns:
+            return super().tallies(frame, names)
+        keys = ", ".join(map(quoted, names))
+        sets = ", ".join(f"({quoted(name)})" for name in names)
+        view = f"celosia_{next(_names)}"
+        grouped = f"SELECT {keys}, grouping({keys}) AS __set__, count(*) AS {ROWS} FROM {view}"  # noqa: S608
+        found = frame.query(view, f"{grouped} GROUP BY GROUPING SETS ({sets})")
+        counted = self.collect(found)
+        whole = (1 << len(names)) - 1
+        return {
+            name: counted.filter(pl.col("__set__") == whole ^ (1 << (len(names) - 1 - i))).select(name, ROWS)
+            for i, name in enumerate(names)
+        }
+
+    def coded(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
+        """Text as codes of an enumeration, where there are few values."""
+        small = {name: values for name, values in domains.items() if _enumerable(values)}
+        codes = {
+            name: f"coalesce(enum_code({quoted(name)}::{_enumeration(values)})::BIGINT, {len(values) - 1})"
+            for name, values in small.items()
+        }
+        coded = _replaced(frame, codes) if codes else frame
+        return super().coded(coded, {name: values for name, values in domains.items() if name not in small})  # type: ignore[no-any-return]
+
+    def narrowed(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
+        """Text as an enumeration, where there are few values."""
+        types = dict(zip(frame.columns, frame.types, strict=True))
+        small = {n: v for n, v in domains.items() if _enumerable(v) and str(types[n]) == "VARCHAR"}
+        return _replaced(frame, {n: f"{quoted(n)}::{_enumeration(v)}" for n, v in small.items()}) if small else frame
 
     def quantiles(self, frame: duckdb.DuckDBPyRelation, column: str, shares: Sequence[float]) -> list[float]:
         """Quantiles of one column in one pass."""
@@ -94,3 +197,21 @@ class DuckDB(Engine):
             frame.write_parquet(str(path))
         else:
             frame.write_csv(str(path), **options)
+
+
+def _replaced(frame: duckdb.DuckDBPyRelation, columns: Mapping[str, str], dropped: int = 0) -> duckdb.DuckDBPyRelation:
+    """A relation with columns replaced by, or added from, SQL expressions, without its last so many columns."""
+    kept = frame.columns[: len(frame.columns) - dropped]
+    shown = [f"{columns[name]} AS {quoted(name)}" if name in columns else quoted(name) for name in kept]
+    added = [f"{text} AS {quoted(name)}" for name, text in columns.items() if name not in kept]
+    return frame.project(", ".join([*shown, *added]))
+
+
+def _enumerable(values: pl.Series) -> bool:
+    return values.dtype == pl.String and 0 < len(values) - values.null_count() <= FEW
+
+
+def _enumeration(values: pl.Series) -> str:
+    """The type of a column of text with these values."""
+    listed = ", ".join("'" + value.replace("'", "''") + "'" for value in values.drop_nulls())
+    return f"ENUM({listed})"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 
 from celosia.data.schema import Kind
@@ -22,20 +23,38 @@ from celosia.errors import DataError
 if TYPE_CHECKING:
     from celosia.streams import Stream
 
+    Domains = Mapping[str, pl.Series]
+    """For each column the values that occur in it, a missing one last."""
+
 RECORD = "__record__"
 SUPPRESSED = "__suppressed__"
 HIDDEN = (RECORD, SUPPRESSED)
 ROWS = "__rows__"
 PERSONS = "__persons__"
 WEIGHT = "__weight__"
+KEY = "__key__"
+ORDER = "__order__"
 COLLECT_LIMIT = 200_000_000
 """Largest number of cells that is brought from an engine into memory in one go."""
+RESIDENT = 20_000_000
+"""Up to so many cells a table is kept in memory; above it stays where it is and is run through."""
+CELL_BYTES = 64
+"""What a cell of a table in memory takes while it is worked on: with a memory limit so many fewer are kept."""
 
 
 class Engine(ABC):
-    """About twelve verbs over lazy frames; all of them leave their input as it was."""
+    """About fifteen verbs over lazy frames; all of them leave their input as it was.
+
+    ``memory`` is how many bytes the engine may use; it spills to disk, or works in parts, to keep within. A frame that
+    has a column ``ROWS`` stands for so many rows in each of its own: a table by its combinations.
+    """
 
     name: ClassVar[str]
+    local: ClassVar[bool] = True
+    """Whether the rows are on this machine, so that a method may bring whole columns into memory."""
+
+    def __init__(self, memory: int | None = None) -> None:
+        self.memory = memory
 
     @abstractmethod
     def scan(self, path: Path, **options: Any) -> Any:
@@ -64,6 +83,19 @@ class Engine(ABC):
     @abstractmethod
     def streamed(self, frame: Any) -> pl.LazyFrame:
         """The frame as a lazy Polars one, which can be run through without being in memory whole."""
+
+    @abstractmethod
+    def batched(
+        self,
+        frame: Any,
+        inputs: Sequence[str],
+        outputs: Mapping[str, pl.DataType],
+        function: Callable[[pl.DataFrame], pl.DataFrame],
+    ) -> Any:
+        """New or replaced columns by a function of the inputs that is given batches of rows, in whatever cut.
+
+        The function works row by row, so that the cut does not matter; random numbers come from the record id.
+        """
 
     @abstractmethod
     def quantiles(self, frame: Any, column: str, shares: Sequence[float]) -> list[float]:
@@ -115,7 +147,7 @@ class Engine(ABC):
         weight: str | None = None,
     ) -> Any:
         """One row per combination of keys: how many rows, persons, what weight. Missing is a value like any other."""
-        sums = [nw.len().alias(ROWS)]
+        sums = [self.counted(frame).alias(ROWS)]
         if person is not None:
             sums.append(nw.col(person).n_unique().alias(PERSONS))
         if weight is not None:
@@ -123,6 +155,33 @@ class Engine(ABC):
         if not keys:
             return nw.from_native(frame).select(*sums).to_native()
         return nw.from_native(frame).group_by(*keys).agg(*sums).to_native()
+
+    def counted(self, frame: Any) -> nw.Expr:
+        """The number of rows that a frame, or each group of it, stands for."""
+        return nw.col(ROWS).sum() if ROWS in self.types(frame) else nw.len()
+
+    def tallies(self, frame: Any, names: Sequence[str]) -> dict[str, pl.DataFrame]:
+        """The different values of each column with their numbers of rows."""
+        return {name: self.collect(self.histogram(frame, [name])) for name in names}
+
+    def coded(self, frame: Any, domains: Domains) -> Any:
+        """Columns replaced by the places of their values among those given, which hold all that occur."""
+        for name, values in domains.items():
+            places = pl.Series(range(len(values)), dtype=pl.Int64)
+            frame = self.map(frame, name, values, places)
+        return frame
+
+    def packed(self, frame: Any, domains: Domains, weight: str | None = None) -> pl.DataFrame:
+        """The histogram of some columns by one whole number ``KEY`` per combination, the first column deciding first.
+
+        The number of combinations that the domains allow must be below 2^62.
+        """
+        some = [*domains, *([weight] if weight else []), *([ROWS] if ROWS in self.types(frame) else [])]
+        coded = nw.from_native(self.coded(self.select(frame, list(dict.fromkeys(some))), domains))
+        key = nw.lit(0, nw.Int64)
+        for name, values in domains.items():
+            key = key * len(values) + nw.col(name).cast(nw.Int64)
+        return self.collect(self.histogram(coded.with_columns(key.alias(KEY)).to_native(), [KEY], weight=weight))
 
     def map(self, frame: Any, column: str, values: pl.Series, labels: pl.Series) -> Any:
         """Replace values by labels through a join with the small table (values, labels); others become missing."""
@@ -140,17 +199,36 @@ class Engine(ABC):
 
     def sample(self, frame: Any, share: float, stream: Stream) -> Any:
         """Keep each record with the same probability, decided by its id alone."""
-        ids = self.ids(frame)
-        kept = ids[stream.uniform(ids) < share]
-        return self.attach(frame, pl.DataFrame({RECORD: kept}), [RECORD], keep_unmatched=False)
+        stream = stream.settled()
 
-    def shuffle(self, frame: Any, stream: Stream) -> Any:
-        """Bring the records into an order that depends on the stream and their ids alone."""
-        ids = self.ids(frame)
-        words = stream.words(ids)
-        small = pl.DataFrame({RECORD: ids, "__order__": words[:, 0], "__tie__": words[:, 1]})
-        joined = nw.from_native(self.attach(frame, small, [RECORD]))
-        return joined.sort("__order__", "__tie__").drop("__order__", "__tie__").to_native()
+        def drawn(batch: pl.DataFrame) -> pl.DataFrame:
+            return pl.DataFrame({"__kept__": stream.uniform(batch[RECORD].to_numpy()) < share})
+
+        marked = self.batched(frame, [RECORD], {"__kept__": pl.Boolean()}, drawn)
+        return nw.from_native(self.filter(marked, nw.col("__kept__"))).drop("__kept__").to_native()
+
+    def shuffle(self, frame: Any, stream: Stream, domains: Domains | None = None) -> Any:
+        """Bring the records into an order that depends on the stream and their ids alone.
+
+        They are sorted by a keyed function of the id that the engine is given batch by batch: nothing is collected.
+        ``domains`` tells the values of some columns, so that codes can be moved instead of texts.
+        """
+        sort = nw.from_native(self.drawn_order(self.narrowed(frame, domains or {}), stream)).sort(ORDER, RECORD)
+        return sort.drop(ORDER).to_native()
+
+    def drawn_order(self, frame: Any, stream: Stream) -> Any:
+        """The frame with the place of each record in its shuffled order as column ``ORDER``."""
+        stream = stream.settled()
+
+        def order(batch: pl.DataFrame) -> pl.DataFrame:
+            words = stream.words(batch[RECORD].to_numpy())[:, 0] ^ np.uint64(1 << 63)  # signed, in the same order
+            return pl.DataFrame({ORDER: words.view(np.int64)})
+
+        return self.batched(frame, [RECORD], {ORDER: pl.Int64()}, order)
+
+    def narrowed(self, frame: Any, domains: Domains) -> Any:  # noqa: ARG002
+        """The same frame, columns of text with few values in as little room as the engine can."""
+        return frame
 
     def by_block(self, frame: Any, block: str, work: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
         """What a function makes of each block, the rows with the same number in ``block``: one is in memory at a time.
@@ -178,7 +256,12 @@ class Engine(ABC):
     def materialised(self, frame: Any) -> Any:
         """The frame with its rows computed once and kept in memory, when they are below the stated bound."""
         cells = self.rows(frame) * len(self.types(frame))
-        return self.accept(self.collect(frame)) if cells <= COLLECT_LIMIT else frame
+        return self.accept(self.collect(frame)) if cells <= self.room else frame
+
+    @property
+    def room(self) -> int:
+        """How many cells of a table are kept in memory."""
+        return RESIDENT if self.memory is None else min(RESIDENT, self.memory // CELL_BYTES)
 
     def bounded(self, frame: Any) -> pl.DataFrame:
         """Collect, or refuse when the result is larger than the stated bound."""

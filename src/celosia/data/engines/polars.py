@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import narwhals as nw
 import polars as pl
 
-from celosia.data.engines.engine import RECORD, Engine
+from celosia.data.engines.engine import ORDER, RECORD, Engine
+
+if TYPE_CHECKING:
+    from celosia.data.engines.engine import Domains
+    from celosia.streams import Stream
+
+MADE = "__made__"
 
 
 class Polars(Engine):
@@ -57,6 +63,47 @@ class Polars(Engine):
         """It is one."""
         return frame
 
+    def batched(
+        self,
+        frame: pl.LazyFrame,
+        inputs: Sequence[str],
+        outputs: Mapping[str, pl.DataType],
+        function: Callable[[pl.DataFrame], pl.DataFrame],
+    ) -> pl.LazyFrame:
+        """A function of a structure, which the streaming engine calls for each of its batches."""
+
+        def called(batch: pl.Series) -> pl.Series:
+            return function(batch.struct.unnest()).select(*outputs).cast(dict(outputs)).to_struct(MADE)
+
+        made = pl.struct(inputs).map_batches(called, return_dtype=pl.Struct(dict(outputs)), is_elementwise=True)
+        wide = frame.with_columns(made.alias(MADE))
+        return wide.with_columns(pl.col(MADE).struct.field(name) for name in outputs).drop(MADE)
+
+    def map(self, frame: pl.LazyFrame, column: str, values: pl.Series, labels: pl.Series) -> pl.LazyFrame:
+        """By an expression, which costs nothing where the column is not asked for."""
+        dtype = frame.collect_schema()[column]
+        if dtype in (pl.Categorical, pl.Enum):
+            return super().map(frame, column, values, labels)  # type: ignore[no-any-return]
+        known = values.cast(dtype)
+        new = pl.col(column).replace_strict(known, labels, default=None, return_dtype=labels.dtype)
+        return frame.with_columns(new.alias(column))
+
+    def coded(self, frame: pl.LazyFrame, domains: Domains) -> pl.LazyFrame:
+        """Text by its dictionary, other values by a table."""
+        types = frame.collect_schema()
+        return frame.with_columns(_place(name, types[name], values).alias(name) for name, values in domains.items())
+
+    def narrowed(self, frame: pl.LazyFrame, domains: Domains) -> pl.LazyFrame:
+        """Text as numbers of a dictionary."""
+        types = frame.collect_schema()
+        texts = {name: values for name, values in domains.items() if types[name] == pl.String}
+        return frame.with_columns(pl.col(name).cast(pl.Enum(values.drop_nulls())) for name, values in texts.items())
+
+    def shuffle(self, frame: pl.LazyFrame, stream: Stream, domains: Domains | None = None) -> pl.LazyFrame:
+        """By one key, ties in the order of the records: a fifth of the time that two keys take."""
+        drawn = self.drawn_order(self.narrowed(frame, domains or {}), stream)
+        return drawn.sort(ORDER, maintain_order=True).drop(ORDER)
+
     def resident(self, frame: pl.LazyFrame) -> bool:
         """A plan that scans no file."""
         return "SCAN [" not in frame.explain(optimized=False)
@@ -79,3 +126,14 @@ class Polars(Engine):
             frame.sink_parquet(path)
         else:
             frame.sink_csv(path, **options)
+
+
+def _place(name: str, dtype: pl.DataType, values: pl.Series) -> pl.Expr:
+    """The place of a value among those given, a missing one last."""
+    known = values.drop_nulls()
+    if dtype == pl.String:
+        place = pl.col(name).cast(pl.Enum(known)).to_physical().cast(pl.Int64)
+    else:
+        places = pl.Series(range(len(known)), dtype=pl.Int64)
+        place = pl.col(name).replace_strict(known.cast(dtype), places, default=None, return_dtype=pl.Int64)
+    return place if len(known) == len(values) else place.fill_null(len(known))

@@ -32,7 +32,8 @@ class Spark(Engine):
 
     name: ClassVar[str] = "spark"
 
-    def __init__(self, master: str | None = None) -> None:
+    def __init__(self, master: str | None = None, memory: int | None = None) -> None:
+        super().__init__(memory)
         self.master = master or None
 
     def scan(self, path: Path, **options: Any) -> Any:
