@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -17,9 +16,9 @@ from celosia.experiments.synthetic import reproduce
 from celosia.experiments.synthetic.comparison import checked, lines
 from celosia.experiments.synthetic.conclusions import choice, of_the_text
 from celosia.experiments.synthetic.measures import Point, measured_alone
-from celosia.experiments.synthetic.setups import S1, S2, five_groups, next_columns, printed, printed_s3
-from celosia.experiments.synthetic.steps import steps
+from celosia.experiments.synthetic.setups import S1, S2, next_columns, printed, printed_s3
 from celosia.experiments.synthetic.sweeps import EQUATION, SUM, census_table, constrained, example, rotating
+from celosia.mathematics.synthesis.fuzzy_regression import five_groups
 from celosia.parts import build
 from celosia.table import read
 
@@ -171,17 +170,3 @@ def test_another_file_is_refused(tmp_path):
     other.write_text("a,b\n1,2\n")
     with pytest.raises(DataError, match="not the census reference file"):
         reproduce(other, tmp_path)
-
-
-def test_the_regressions_can_be_watched():
-    x, y = five_groups(np.random.default_rng(1))
-    found = [step for step, _ in zip(steps(x, y[:, 0], 5, np.random.default_rng(2)), range(12), strict=False)]
-    assert [step.iteration for step in found] == list(range(1, 13))
-    assert all(b.objective <= a.objective * (1 + 1e-12) for a, b in pairwise(found))
-    last = found[-1]
-    assert last.memberships.shape == (150, 5)
-    assert last.lines.shape == (5, 2)
-    assert last.score == (last.pil + last.dr) / 2
-    assert 0 <= last.pil <= 80
-    nearest = last.memberships.argmax(axis=1)
-    assert np.allclose(last.synthetic, last.lines[nearest, 0] + last.lines[nearest, 1] * x[:, 0])

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-import numpy as np
-from numpy.typing import NDArray
-
 from celosia.experiments.fuzzy_privacy.study import COLUMNS
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -82,19 +76,6 @@ def next_columns(v: int, n: int, columns: int = 13) -> list[int]:
     [13, 1, 2]
     """
     return [(v + i) % columns + 1 for i in range(n)]
-
-
-def five_groups(rng: np.random.Generator, size: int = 30) -> tuple[Floats, Floats]:
-    """Five groups of points along five lines: a stand-in for the example, whose points are not given."""
-    lines: Sequence[tuple[float, float, float, float]] = (
-        (0.0, 2.0, 1.0, 1.5), (2.5, 4.5, 9.0, -1.0), (5.0, 7.0, 1.0, 0.5), (1.0, 3.0, 7.0, 0.5), (6.0, 8.0, 4.0, 1.0),
-    )  # fmt: skip
-    x, y = [], []
-    for low, high, level, slope in lines:
-        at = rng.uniform(low, high, size)
-        x.append(at)
-        y.append(level + slope * (at - low) + rng.normal(0, 0.25, size))
-    return np.concatenate(x)[:, None], np.concatenate(y)[:, None]
 
 
 def _lines(table: int) -> list[dict[str, str]]:

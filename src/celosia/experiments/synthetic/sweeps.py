@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from celosia.experiments.fuzzy_privacy.study import COLUMNS
 from celosia.experiments.synthetic.measures import Point, mean, measured, measured_alone, table_of
-from celosia.experiments.synthetic.setups import Setup, five_groups, next_columns
+from celosia.experiments.synthetic.setups import Setup, next_columns
 from celosia.mathematics.synthesis.design import design
-from celosia.mathematics.synthesis.fuzzy_regression import State, best_fit
+from celosia.mathematics.synthesis.fuzzy_regression import State, best_fit, five_groups
 from celosia.mathematics.synthesis.ipso import identities
 from celosia.release.measuring import protect
 from celosia.table import Table
@@ -139,7 +139,7 @@ class Drawing:
 
 
 def example(numbers: Sequence[int], starts: int, drawn: Sequence[int]) -> tuple[dict[int, Point], dict[int, Drawing]]:
-    """The two-dimensional example on a stand-in: five groups of points, c regressions."""
+    """The two-dimensional example on a stand-in, whose points are not given: five groups of points, c regressions."""
     x, y = five_groups(np.random.default_rng(2009))
     model = design(x)
     found, pictures = {}, {}

@@ -227,6 +227,19 @@ def radial_features(x: Floats, count: int, rng: np.random.Generator) -> Floats:
     return np.hstack([x, np.exp(-distance / (2 * width**2))])
 
 
+def five_groups(rng: np.random.Generator, size: int = 30) -> tuple[Floats, Floats]:
+    """Five groups of points along five lines, something to try: x and y, each a column."""
+    lines = (
+        (0.0, 2.0, 1.0, 1.5), (2.5, 4.5, 9.0, -1.0), (5.0, 7.0, 1.0, 0.5), (1.0, 3.0, 7.0, 0.5), (6.0, 8.0, 4.0, 1.0),
+    )  # fmt: skip
+    x, y = [], []
+    for low, high, level, slope in lines:
+        at = rng.uniform(low, high, size)
+        x.append(at)
+        y.append(level + slope * (at - low) + rng.normal(0, 0.25, size))
+    return np.concatenate(x)[:, None], np.concatenate(y)[:, None]
+
+
 def standardised(x: Floats) -> Floats:
     """Columns with mean 0 and standard deviation 1; constant ones become 0."""
     return np.ascontiguousarray((x - x.mean(axis=0)) / _spread(x))

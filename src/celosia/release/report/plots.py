@@ -1,0 +1,153 @@
+"""Charts on two axes of numbers, as inline SVG: points with lines, sets, curves, numbers with error bars.
+
+Colours are classes (``s0`` … ``s9``), so that a chart follows the theme of its page; nothing is styled inline.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from celosia.release.report.charts import number
+
+Points = Sequence[tuple[float, float]]
+SERIES = 10
+"""Colours that there are; the next series begins anew."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The part of an axis that is drawn."""
+
+    name: str
+    low: float
+    high: float
+
+    def place(self, value: float, begin: float, end: float) -> float:
+        """Where a value lies between two places."""
+        return begin + (end - begin) * (value - self.low) / (self.high - self.low)
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Two axes and the room that they have in the picture."""
+
+    across: Axis
+    up: Axis
+    width: int = 640
+    height: int = 400
+    left: int = 52
+    right: int = 14
+    top: int = 12
+    bottom: int = 42
+
+    def x(self, value: float) -> float:
+        """Where a value lies from left to right."""
+        return self.across.place(value, self.left, self.width - self.right)
+
+    def y(self, value: float) -> float:
+        """Where a value lies from top to bottom."""
+        return self.up.place(value, self.height - self.bottom, self.top)
+
+    def axes(self) -> str:
+        """The frame with numbers along it, and what they are."""
+        left, base, end = self.left, self.height - self.bottom, self.width - self.right
+        out = [f'<path class="axis" d="M{left} {self.top}V{base}H{end}"/>']
+        for value in ticks(self.across.low, self.across.high):
+            x = self.x(value)
+            out.append(f'<path class="grid" d="M{x:.1f} {self.top}V{base}"/>')
+            out.append(f'<text x="{x:.1f}" y="{base + 17}" text-anchor="middle">{number(value)}</text>')
+        for value in ticks(self.up.low, self.up.high, 5):
+            y = self.y(value)
+            out.append(f'<path class="grid" d="M{left} {y:.1f}H{end}"/>')
+            out.append(f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{number(value)}</text>')
+        middle = (left + end) / 2
+        out.append(
+            f'<text x="{middle:.0f}" y="{self.height - 5}" text-anchor="middle">{escape(self.across.name)}</text>'
+        )
+        turned = f"translate(13 {(self.top + base) / 2:.0f}) rotate(-90)"
+        out.append(f'<text transform="{turned}" text-anchor="middle">{escape(self.up.name)}</text>')
+        return "".join(out)
+
+    def line(self, points: Points, classes: str) -> str:
+        """A line through points."""
+        path = "L".join(f"{self.x(a):.1f} {self.y(b):.1f}" for a, b in points)
+        return f'<path class="{classes}" d="M{path}"/>' if points else ""
+
+    def area(self, points: Points, classes: str, more: str = "") -> str:
+        """What lies below a line."""
+        corners = [(points[0][0], self.up.low), *points, (points[-1][0], self.up.low)]
+        path = "L".join(f"{self.x(a):.1f} {self.y(b):.1f}" for a, b in corners)
+        return f'<path class="{classes}" d="M{path}Z"{more}/>'
+
+    def squares(self, points: Iterable[tuple[float, float]], classes: str, size: float = 7.0) -> str:
+        """A square at each point, all in one path: there may be thousands."""
+        half = size / 2
+        path = "".join(f"M{self.x(a) - half:.1f} {self.y(b) - half:.1f}h{size}v{size}h-{size}z" for a, b in points)
+        return f'<path class="{classes}" d="{path}"/>' if path else ""
+
+    def drawn(self, marks: str, label: str, classes: str = "plane", role: str = "img", more: str = "") -> str:
+        """The picture with its axes and a text for those who do not see it."""
+        return (
+            f'<svg class="{classes}" viewBox="0 0 {self.width} {self.height}" role="{role}" '
+            f'aria-label="{escape(label, quote=True)}"{more}>{self.axes()}{marks}</svg>'
+        )
+
+
+def intervals(title: str, bars: Sequence[tuple[str, float, float, float]]) -> str:
+    """Numbers with their error bars, one below the other: label, value, low, high.
+
+    >>> intervals("people", [("F", 10.0, 8.0, 12.0), ("M", 9.0, 7.0, 11.0)]).count("<circle")
+    2
+    """
+    row, edge = 30, 8
+    low, high = min(0.0, *(b[2] for b in bars)), max(0.0, *(b[3] for b in bars))
+    axis = Axis("", low, high if high > low else low + 1)
+    left, end, base = 150, 600, len(bars) * row + edge
+    out = []
+    for value in ticks(axis.low, axis.high):
+        x = axis.place(value, left, end)
+        out.append(f'<path class="grid" d="M{x:.1f} {edge}V{base}"/>')
+        out.append(f'<text x="{x:.1f}" y="{base + 17}" text-anchor="middle">{number(value)}</text>')
+    for i, (label, value, below, above) in enumerate(bars):
+        y = edge + row * i + row / 2
+        a, b, c = (axis.place(v, left, end) for v in (below, value, above))
+        shown = label if len(label) <= 20 else label[:19] + "…"
+        told = escape(f"{label}: {number(value)} ({number(below)} – {number(above)})")
+        out.append(f'<text x="{left - 10}" y="{y + 4:.0f}" text-anchor="end">{escape(shown)}</text>')
+        out.append(
+            f'<g class="error"><path class="s1" d="M{a:.1f} {y}H{c:.1f}M{a:.1f} {y - 6}v12M{c:.1f} {y - 6}v12"/>'
+            f'<circle class="s1" cx="{b:.1f}" cy="{y}" r="4.5"/><title>{told}</title></g>'
+        )
+    told = "; ".join(f"{label}: {number(v)} ({number(a)} – {number(b)})" for label, v, a, b in bars)
+    spoken = escape(f"{title}. {told}", quote=True)
+    svg = f'<svg class="plane" viewBox="0 0 620 {base + 24}" role="img" aria-label="{spoken}">{"".join(out)}</svg>'
+    return f"<figure>{svg}<figcaption>{escape(title)}</figcaption></figure>"
+
+
+def series(i: int) -> str:
+    """The class of the i-th series."""
+    return f"s{(i + 1) % SERIES}"
+
+
+def ticks(low: float, high: float, about: int = 6) -> tuple[float, ...]:
+    """Plain numbers along an axis.
+
+    >>> ticks(0, 10), ticks(-0.3, 0.42)
+    ((0.0, 2.0, 4.0, 6.0, 8.0, 10.0), (-0.2, 0.0, 0.2, 0.4))
+    """
+    step = plain_step((high - low) / about)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return tuple(float(f"{k * step:.12g}") + 0.0 for k in range(first, last + 1))
+
+
+def plain_step(rough: float) -> float:
+    """The next of 1, 2, 5, 10, 20, 50, … that is not below a number.
+
+    >>> plain_step(0.9), plain_step(0.01), plain_step(3)
+    (1.0, 0.01, 5.0)
+    """
+    size = 10.0 ** math.floor(math.log10(rough))
+    return float(f"{next(k for k in (1, 2, 5, 10) if size * k >= rough * (1 - 1e-9)) * size:.12g}")
