@@ -93,7 +93,7 @@ def test_what_cannot_be_fitted_is_a_sentence():
     with pytest.raises(ParameterError, match="c must be at most 10"):
         Board().changed(c=11)
     with pytest.raises(UnknownName, match="no column named 'z'"):
-        stepped(Board(points=TWO_LINES, c=2, constraints=("z >= 0",))).readings
+        stepped(Board(points=TWO_LINES, c=2, constraints=("z >= 0",)))
     with pytest.raises(InputError, match="two finite numbers"):
         Board().with_point(float("nan"), 1.0)
 

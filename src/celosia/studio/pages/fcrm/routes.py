@@ -219,7 +219,7 @@ def _leaving(studio: Studio, router: APIRouter, ground: Playground) -> None:
         place.mkdir(exist_ok=True)
         with replaced(place / "points.csv", 0o600) as draft:
             draft.write_text(boards.points_csv(board), encoding="utf-8")
-        return studio.back(HERE, "saved")
+        return studio.back(HERE, "points_saved")
 
     @router.post("/use")
     def use(sent: Sent) -> Response:

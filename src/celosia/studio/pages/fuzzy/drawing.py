@@ -27,6 +27,7 @@ def sets_picture(view: ColumnView, words: dict[str, str]) -> str:
         f'<g class="set" data-set="{i}">{plane.area(facts.outline, f"area {series(i)}")}'
         f"{plane.line(facts.outline, f'line {series(i)}')}{_name(plane, facts)}</g>"
         for i, facts in enumerate(view.sets)
+        if facts.outline
     )
     told = "; ".join(f"{facts.name} {facts.literal}" for facts in view.sets)
     if view.chain is None:

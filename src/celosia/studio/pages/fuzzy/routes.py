@@ -203,7 +203,7 @@ def _parts(studio: Studio, router: APIRouter) -> None:
             return edits.with_requirement(text, column, sets)
 
         studio.change(sent, edited)
-        return _back(studio, column, "begun")
+        return _back(studio, column, "suggested")
 
     @router.post("/role")
     def role(sent: Sent) -> Response:

@@ -13,7 +13,7 @@ from celosia.data.schema import Role
 from celosia.errors import CelosiaError, DataError, InputError
 from celosia.mathematics.fuzzy.cardinality import count, sigma_count
 from celosia.mathematics.fuzzy.coding import FuzzyCoding
-from celosia.mathematics.fuzzy.sets import FuzzySet
+from celosia.mathematics.fuzzy.sets import FuzzySet, Trapezoid
 from celosia.models.bases.fuzzy_model import values_of
 from celosia.models.q_anonymity import QAnonymity
 from celosia.release.report.plots import plain_step
@@ -145,12 +145,12 @@ def column_view(table: Table, column: str, sets: Mapping[str, str]) -> ColumnVie
         SetFacts(
             name,
             shapes[name],
-            outline(chain.shapes()[i], low, high) if chain else (),
+            outline(shape, low, high) if isinstance(shape, Trapezoid) else (),
             float(sigma_count(degrees[:, i])),
             int(count(degrees[:, i])),
             int((degrees[:, i] >= 1 - 1e-9).sum()),
         )
-        for i, name in enumerate(parsed)
+        for i, (name, shape) in enumerate(parsed.items())
     )
     counts = np.histogram(known, BINS, (low, high))[0]
     return ColumnView(
