@@ -187,12 +187,8 @@ class AttackerKnows(Risk):
 
 def _by_cell(table: Table, name: str, test: Any) -> NDArray[np.bool_]:
     """Ask once per distinct cell."""
-    import polars as pl
+    from celosia.hierarchy import texts
 
-    from celosia.hierarchy import text_series
-
-    cells = text_series(table.column(name)).alias("v")
-    distinct = cells.unique()
-    verdict = pl.DataFrame({"v": distinct, "fits": [test(cell) for cell in distinct.to_list()]})
-    fits = cells.to_frame().join(verdict, on="v", how="left", nulls_equal=True, maintain_order="left")["fits"]
-    return fits.to_numpy().astype(np.bool_)
+    column = table.encoded(name)
+    verdict = np.array([test(cell) for cell in texts(column.values)], dtype=np.bool_)
+    return np.asarray(verdict[column.codes], dtype=np.bool_)

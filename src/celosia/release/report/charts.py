@@ -86,6 +86,43 @@ def overlay(title: str, edges: Sequence[float], series: Sequence[tuple[str, Sequ
     return f"<figure>{legend([name for name, _ in series])}{svg}<figcaption>{escape(title)}</figcaption></figure>"
 
 
+def cut_histogram(
+    title: str, edges: Sequence[float], counts: Sequence[int], breaks: Sequence[float], *, step: float, grip: str
+) -> str:
+    """A histogram with breaks that can be dragged: each is a slider that keys move too; ``grip`` names the i-th one.
+
+    >>> cut_histogram("age", [0, 5, 10], [3, 4], [5.0], step=1, grip="break {n}").count('role="slider"')
+    1
+    """
+    width, base, left = 2 * WIDTH, 170, 10
+    room, low, high = width - 2 * left, float(edges[0]), float(edges[-1])
+
+    def x(value: float) -> float:
+        return left + room * min(1.0, max(0.0, (value - low) / ((high - low) or 1.0)))
+
+    most = max(counts, default=0) or 1
+    drawn = [
+        f'<rect class="s0" x="{x(a):.1f}" y="{base - 150 * n / most:.1f}" width="{max(0.5, x(b) - x(a) - 1):.1f}" '
+        f'height="{150 * n / most:.1f}"><title>{number(float(a))} – {number(float(b))}: {n:,}</title></rect>'
+        for a, b, n in zip(edges[:-1], edges[1:], counts, strict=True)
+    ]
+    ticks = [low + (high - low) * i / 4 for i in range(5)]
+    anchors = ("start", "middle", "middle", "middle", "end")
+    drawn += [_text(x(t), base + 20, number(t), anchor=a) for t, a in zip(ticks, anchors, strict=True)]
+    for i, value in enumerate(breaks):
+        drawn.append(
+            f'<g class="grip" id="grip-{i}" data-break="{i}" transform="translate({x(value):.1f} 0)" tabindex="0" '
+            f'role="slider" aria-orientation="horizontal" aria-valuemin="{low:g}" aria-valuemax="{high:g}" '
+            f'aria-valuenow="{value:g}" aria-label="{escape(grip.format(n=i + 1), quote=True)}">'
+            f'<rect class="reach" x="-14" y="0" width="28" height="{base}"/><path class="cut" d="M0 8V{base}"/>'
+            f'<circle cy="12" r="9"/><text y="{base + 38}" text-anchor="middle">{value:g}</text></g>'
+        )
+    frame = f'data-low="{low:g}" data-high="{high:g}" data-left="{left}" data-room="{room}" data-step="{step:g}"'
+    label = escape(title, quote=True)
+    svg = f'<svg class="cuts" viewBox="0 0 {width} {base + 46}" role="group" aria-label="{label}" {frame}>'
+    return f"<figure>{svg}{''.join(drawn)}</svg><figcaption>{escape(title)}</figcaption></figure>"
+
+
 def heatmap(title: str, names: Sequence[str], values: Sequence[Sequence[float]]) -> str:
     """A square of numbers between -1 and 1, one per pair of columns; the stronger, the darker (class ``h0`` to ``h9``).
 
