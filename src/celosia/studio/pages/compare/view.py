@@ -1,0 +1,276 @@
+"""What the page of comparisons shows: columns before and after, how they depend on each other, candidates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celosia.data.schema import Kind
+from celosia.data.toml_text import steps_text
+from celosia.errors import NotApplicable
+from celosia.hierarchy import parse, texts
+from celosia.hierarchy.values import Everything, Exact, Interval, number
+from celosia.mathematics.statistics.association import cramers_matrix
+from celosia.mathematics.statistics.distribution_distance import total_variation
+from celosia.mathematics.statistics.moments import correlation
+from celosia.release.report.charts import number as shown_number
+from celosia.views.comparing.categories import categories
+from celosia.views.comparing.comparable import number_columns, samples
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.frontier import Frontier, Point
+    from celosia.table import Table
+
+    Floats = NDArray[np.float64]
+
+BINS = 30
+LABELS = 10
+MOST_COLUMNS = 14
+"""Columns of a map of dependences: more cannot be read."""
+
+
+@dataclass(frozen=True)
+class ColumnPair:
+    """One column before and after: shares of the records by range or by label."""
+
+    name: str
+    labels: tuple[str, ...]
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+    edges: tuple[float, ...] = ()
+    """Where the ranges of a numeric column meet; empty for labels."""
+    hidden: float = 0.0
+    """The share of the records that show nothing afterwards."""
+    distance: float = 0.0
+    """The share of the records that sit in another place (half the sum of the differences)."""
+
+
+@dataclass(frozen=True)
+class Dependences:
+    """How strongly columns depend on each other, before and after."""
+
+    measure: str
+    names: tuple[str, ...]
+    before: tuple[tuple[float, ...], ...]
+    after: tuple[tuple[float, ...], ...]
+    largest: float
+    """The largest change of a pair."""
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CandidateRow:
+    """A candidate of an exploration as a row of the table."""
+
+    index: int
+    label: str
+    family: str
+    risk: float
+    loss: float
+    risk_text: str
+    loss_text: str
+    score: float
+    front: bool
+    seeds: int
+    decided: str
+    steps: str
+    """What it is as steps of a policy."""
+
+
+def overlaid(original: Table, protected: Table, names: Sequence[str] = ()) -> tuple[ColumnPair, ...]:
+    """Every column of both tables before and after; identifiers apart.
+
+    >>> import polars as pl, celosia
+    >>> before = celosia.read(pl.DataFrame({"sex": ["F", "F", "M", "M"]}))
+    >>> after = celosia.read(pl.DataFrame({"sex": ["F", "F", "F", "M"]}))
+    >>> pair, = overlaid(before, after)
+    >>> pair.labels, pair.before, pair.after, pair.distance
+    (('F', 'M'), (0.5, 0.5), (0.75, 0.25), 0.25)
+    """
+    skipped = {*original.schema.naming, original.schema.weight}
+    shared = [name for name in original.names if name in protected.names and name not in skipped]
+    return tuple(_pair(original, protected, name) for name in names or shared)
+
+
+def dependences(original: Table, protected: Table) -> tuple[Dependences, ...]:
+    """Pearson's correlations of what is a number in both tables, and Cramér's V of all columns."""
+    maps = []
+    for measure in (_pearson, _cramer):
+        try:
+            maps.append(measure(original, protected))
+        except NotApplicable:
+            continue
+    return tuple(maps)
+
+
+def rows(frontier: Frontier) -> tuple[CandidateRow, ...]:
+    """The candidates in the order of the exploration."""
+    front = {id(point) for point in frontier.frontier}
+    return tuple(_row(frontier, i, point, id(point) in front) for i, point in enumerate(frontier.points))
+
+
+def _row(frontier: Frontier, index: int, point: Point, front: bool) -> CandidateRow:
+    return CandidateRow(
+        index,
+        point.label,
+        point.candidate.family,
+        point.risk.mean,
+        point.loss.mean,
+        shown_number(point.risk.mean, percent=frontier.risk.bounded),
+        shown_number(point.loss.mean, percent=frontier.loss.bounded),
+        frontier.score(point),
+        front,
+        point.seeds,
+        point.decided,
+        steps_text(point.candidate.spec()),
+    )
+
+
+def _pair(original: Table, protected: Table, name: str) -> ColumnPair:
+    before, after = _counts(original, name), _counts(protected, name)
+    info = original.schema[name]
+    numbers = {text: value for text in before if (value := _finite(text)) is not None}
+    if info.kind == Kind.NUMERIC and len(numbers) > LABELS:
+        return _number_pair(name, before, after, numbers)
+    return _label_pair(original, name, before, after)
+
+
+def _counts(table: Table, name: str) -> dict[str, int]:
+    """The cells of a column as texts with their records; missing ones under an empty text."""
+    cells = table.classes.patterns([name], everyone=True)
+    counts: dict[str, int] = {}
+    for text, rows_ in zip(texts(cells.cells[name]), cells.rows.tolist(), strict=True):
+        counts[text or ""] = counts.get(text or "", 0) + int(rows_)
+    return counts
+
+
+def _number_pair(
+    name: str, before: Mapping[str, int], after: Mapping[str, int], numbers: Mapping[str, float]
+) -> ColumnPair:
+    """Two histograms over the same ranges; a generalised cell counts evenly in all that it covers."""
+    low, high = min(numbers.values()), max(numbers.values())
+    edges = np.linspace(low, high, BINS + 1)
+    first, _ = _spread(before, edges)
+    second, hidden = _spread(after, edges)
+    return ColumnPair(
+        name,
+        (),
+        tuple(first.tolist()),
+        tuple(second.tolist()),
+        tuple(edges.tolist()),
+        hidden,
+        total_variation(np.append(first, 1 - first.sum()), np.append(second, 1 - second.sum())),
+    )
+
+
+def _spread(counts: Mapping[str, int], edges: Floats) -> tuple[Floats, float]:
+    """Shares of the records per range, and the share that shows nothing (missing or starred)."""
+    heights = np.zeros(len(edges) - 1)
+    hidden = 0
+    for text, records in counts.items():
+        cell = parse(text) if text else Everything()
+        value = number(text) if isinstance(cell, Exact) else None
+        if value is not None:
+            place = int(np.clip(np.searchsorted(edges, value, side="right") - 1, 0, len(heights) - 1))
+            heights[place] += records
+        elif isinstance(cell, Interval) and not cell.textual:
+            low = max(float(cell.low), edges[0])
+            high = min(float(cell.high), edges[-1])
+            over = np.clip(np.minimum(edges[1:], high) - np.maximum(edges[:-1], low), 0.0, None)
+            if over.sum() > 0:
+                heights += records * over / over.sum()
+            else:
+                heights[0 if float(cell.high) <= edges[0] else -1] += records
+        else:
+            hidden += records
+    total = max(1, sum(counts.values()))
+    return heights / total, hidden / total
+
+
+def _label_pair(original: Table, name: str, before: Mapping[str, int], after: Mapping[str, int]) -> ColumnPair:
+    """Shares by label; where values were generalised, the original counts under the labels of the release."""
+    mapped = _at_released_level(original, name, before, after)
+    totals = [max(1, sum(counts.values())) for counts in (mapped, after)]
+    shown = {"", "*"}
+    names = [n for n in {**mapped, **after} if n not in shown]
+    names.sort(key=lambda n: (-(mapped.get(n, 0) / totals[0] + after.get(n, 0) / totals[1]), n))
+    listed, rest = names[:LABELS], names[LABELS:]
+    if original.schema[name].kind in (Kind.NUMERIC, Kind.ORDINAL, Kind.DATE):
+        listed.sort(key=lambda n: (_finite(n) is None, _finite(n) or 0.0, n))
+    first = [mapped.get(n, 0) / totals[0] for n in listed]
+    second = [after.get(n, 0) / totals[1] for n in listed]
+    labels = list(listed)
+    if rest:
+        labels.append("…")
+        first.append(sum(mapped.get(n, 0) for n in rest) / totals[0])
+        second.append(sum(after.get(n, 0) for n in rest) / totals[1])
+    hidden = sum(after.get(n, 0) for n in shown) / totals[1]
+    every = [*names, *shown]
+    distance = total_variation(
+        np.array([mapped.get(n, 0) / totals[0] for n in every]), np.array([after.get(n, 0) / totals[1] for n in every])
+    )
+    return ColumnPair(name, tuple(labels), tuple(first), tuple(second), (), hidden, distance)
+
+
+def _at_released_level(
+    original: Table, name: str, before: Mapping[str, int], after: Mapping[str, int]
+) -> Mapping[str, int]:
+    """The original counts under the labels of the one level that the release shows; as they are where there is none."""
+    hierarchy = original.schema.hierarchy(name)
+    released = [text for text in after if text not in ("", "*")]
+    if hierarchy is None or all(text in before for text in released):
+        return before
+    values = [text for text in before if text]
+    levels = hierarchy.levels(values, [before[text] for text in values])
+    here = [level for level in range(1, levels.height + 1) if set(released) <= set(levels.categories(level))]
+    if not here:
+        return before
+    counts: dict[str, int] = {"": before[""]} if "" in before else {}
+    for value, label in zip(values, levels.labels(here[0]), strict=True):
+        counts[str(label)] = counts.get(str(label), 0) + before[value]
+    return counts
+
+
+def _pearson(original: Table, protected: Table) -> Dependences:
+    after = protected.polars_types()
+    every = number_columns(original, original)
+    names = [
+        n for n in every if n in after and after[n].is_numeric() and _varies(original, n) and _varies(protected, n)
+    ]
+    if len(names) < 2:
+        raise NotApplicable("fewer than two columns are numbers before and after.")
+    x, y = samples(original, protected, names[:MOST_COLUMNS])
+    return _dependences("pearson", names[:MOST_COLUMNS], correlation(x), correlation(y), every)
+
+
+def _varies(table: Table, name: str) -> bool:
+    x = table.numeric([name])[:, 0]
+    return bool(np.nanmin(x) < np.nanmax(x)) if np.isfinite(x).any() else False
+
+
+def _cramer(original: Table, protected: Table) -> Dependences:
+    skipped = {*original.schema.naming, original.schema.weight}
+    every = [n for n in original.names if n in protected.names and n not in skipped]
+    if len(every) < 2:
+        raise NotApplicable("the tables share fewer than two columns.")
+    coded = categories(original, protected, every[:MOST_COLUMNS])
+    return _dependences("cramer", coded.names, cramers_matrix(coded.original), cramers_matrix(coded.protected), every)
+
+
+def _dependences(
+    measure: str, names: Sequence[str], before: Floats, after: Floats, every: Sequence[str]
+) -> Dependences:
+    plain: list[Any] = [tuple(tuple(row) for row in matrix.tolist()) for matrix in (before, after)]
+    largest = float(np.abs(before - after).max(initial=0.0))
+    return Dependences(measure, tuple(names), *plain, largest, tuple(n for n in every if n not in names))
+
+
+def _finite(text: str) -> float | None:
+    value = number(text)
+    return None if value is None or not math.isfinite(value) else value
