@@ -9,7 +9,7 @@ from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 from markupsafe import Markup
 
 from celosia.errors import CelosiaError, InputError
-from celosia.models.k_anonymity import KAnonymity
+from celosia.models import KAnonymity
 from celosia.release.policy import Policy
 from celosia.release.report.charts import bars
 from celosia.studio import editing

@@ -15,11 +15,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.errors import NotApplicable
 from celosia.release.measuring import assess
 from celosia.release.report.facts import BINS, classes_of
-from celosia.risk.attacker_knows import AttackerKnows
-from celosia.risk.attacks.join_attack import JoinAttack
-from celosia.risk.k_advice import KAdvice
-from celosia.risk.suda import Suda
-from celosia.risk.uniqueness import Uniqueness
+from celosia.risk import AttackerKnows, JoinAttack, KAdvice, Suda, Uniqueness
 
 if TYPE_CHECKING:
     from celosia.table import Table
