@@ -23,9 +23,9 @@ def store(tmp_path):
     with closing(Preferences(tmp_path / "choices.db", patience=0.5)) as opened:
         opened.add_owners([f"B{i:05d}" for i in range(500)] + [OWNER], {"card": {CARD: OWNER}})
         for block in (True, False, True):
-            opened.choose(OWNER, {"residence": block, "timetable": not block})
+            opened.choose(OWNER, {"residence": block, "timetable": not block}, ["residence", "timetable"])
         for i in range(0, 500, 7):
-            opened.choose(f"B{i:05d}", {"residence": True})
+            opened.choose(f"B{i:05d}", {"residence": True}, ["residence"])
         issue(opened, OWNER)
         yield opened
 
@@ -68,7 +68,7 @@ def test_who_reads_at_that_moment_keeps_it_until_the_next_write(store, tmp_path,
         assert not store.forget(OWNER), "it is deleted, but the reader still needs the log"
         assert not store.has(OWNER)
         assert traces(tmp_path, OWNER) > 0
-    store.choose("B00001", {"residence": True})
+    store.choose("B00001", {"residence": True}, ["residence"])
     assert traces(tmp_path, OWNER, CARD, "Zuleika") == 0
 
 

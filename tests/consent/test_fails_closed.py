@@ -80,16 +80,16 @@ def test_a_rule_that_misspells_a_column_stops_the_publication(store, catalogue, 
     assert wrong != catalogue, "the catalogue names that column"
     made = publish(request_of(students), database, wrong, store, seed=1)
     assert made.holds, "nobody blocks it yet"
-    store.choose("B00001", {"residence": True})
+    store.choose("B00001", {"residence": True}, ["residence"])
     with pytest.raises(DataError, match=r"name 1 column .*distrct' \(did you mean '.*district'"):
         publish(request_of(students), database, wrong, store, seed=1)
     assert publish(request_of(students), database, catalogue, store, seed=1).marks.owners("residence") == 1
 
 
 def test_a_catalogue_that_orphans_choices_is_refused_until_they_are_mapped(store, catalogue, students, database):
-    store.choose("B00001", {"residence": True})
-    store.choose("B00002", {"residence": False, "home": True})
-    store.choose("B00003", {"residence": True, "home": False})
+    store.choose("B00001", {"residence": True}, ["residence"])
+    store.choose("B00002", {"residence": False, "home": True}, ["residence", "home"])
+    store.choose("B00003", {"residence": True, "home": False}, ["residence", "home"])
     renamed = read_toml(students.CATALOGUE.replace('id = "residence"', 'id = "home"'))
     with pytest.raises(DataError, match=r"2 blocks of 2 owners would be ignored.*celosia consent rename"):
         publish(request_of(students), database, renamed, store, seed=1)
@@ -109,7 +109,7 @@ def test_on_the_command_line(tmp_path, monkeypatch, students, capsys):
     (tmp_path / "new.toml").write_text(students.CATALOGUE.replace('id = "residence"', 'id = "home"'))
     assert run(["consent", "init"]) == 0
     store = Preferences("consent.db")
-    store.choose("B00001", {"residence": True})
+    store.choose("B00001", {"residence": True}, ["residence"])
     store.close()
     assert run(["consent", "serve", "--catalogue", "new.toml"]) == 2, "pages that would show no such choice"
     assert "1 block of 1 owner would be ignored" in capsys.readouterr().err

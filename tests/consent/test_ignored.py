@@ -91,8 +91,8 @@ def test_the_page_knows_the_inferences(store, catalogue):
 
 
 def test_a_stored_block_of_an_unknown_inference_stops_the_publication(store, catalogue, students):
-    store.choose("B00001", {"residenc": True})
-    store.choose("B00002", {"residenc": True, "old": True})
+    store.choose("B00001", {"residenc": True}, ["residenc"])
+    store.choose("B00002", {"residenc": True, "old": True}, ["residenc", "old"])
     with pytest.raises(DataError, match=r"3 blocks of 2 owners .*'residenc' \(did you mean 'residence'\?\)"):
         publish(request_of(students), result(students), catalogue, store, seed=1)
     assert store.trail() == []
@@ -110,13 +110,13 @@ def test_a_stored_block_of_an_unknown_inference_stops_the_publication(store, cat
 
 
 def test_what_is_allowed_under_an_unknown_name_stops_nothing(store, catalogue, students):
-    store.choose("B00001", {"residenc": False})
+    store.choose("B00001", {"residenc": False}, ["residenc"])
     assert publish(request_of(students), result(students), catalogue, store, seed=1).holds
 
 
 def test_the_publication_on_the_command_line(place, capsys):
     store = Preferences("consent.db")
-    store.choose("B00001", {"residenc": True})
+    store.choose("B00001", {"residenc": True}, ["residenc"])
     store.close()
     assert run(REQUEST) == 2
     assert "1 block of 1 owner" in capsys.readouterr().err
@@ -141,7 +141,7 @@ def test_a_key_that_is_written_otherwise_stops_the_publication(store, catalogue,
 def test_leading_zeros_that_a_number_has_lost(store, catalogue, students):
     frame = result(students).with_columns(pl.int_range(pl.len()).alias(OWNER))
     store.add_owners(["12", "13"])
-    store.choose("007", {"residence": True})
+    store.choose("007", {"residence": True}, ["residence"])
     with pytest.raises(DataError, match="1 owner blocks"):
         publish(request_of(students), frame, catalogue, store, seed=1)
     store.add_owners(["7"])  # then 7 and 007 are two people
@@ -149,7 +149,7 @@ def test_leading_zeros_that_a_number_has_lost(store, catalogue, students):
 
 
 def test_an_owner_column_in_which_nobody_is_known_stops_the_publication(store, catalogue, students):
-    store.choose("B00001", {"residence": True})
+    store.choose("B00001", {"residence": True}, ["residence"])
     frame = result(students).with_columns(pl.col("name").alias(OWNER))
     with pytest.raises(DataError, match="none of the 400 owners in the result is registered") as refused:
         publish(request_of(students), frame, catalogue, store, seed=1)
@@ -159,14 +159,16 @@ def test_an_owner_column_in_which_nobody_is_known_stops_the_publication(store, c
 
 
 def test_a_store_in_which_nobody_blocks_stops_nothing(store, catalogue, students):
-    store.choose("somebody else", {"residence": False, "timetable": False, "grant": True})
+    store.choose(
+        "somebody else", {"residence": False, "timetable": False, "grant": True}, ["residence", "timetable", "grant"]
+    )
     assert publish(request_of(students), result(students), catalogue, store, seed=1).holds
 
 
 def test_a_blocking_owner_without_the_key_of_the_result_stops_the_publication(store, catalogue, students):
     store.add_owners(["B00001", "B00002"], {"national_id": {"1-0001": "B00001"}})
     for owner in ("B00001", "B00002"):
-        store.choose(owner, {"residence": True})
+        store.choose(owner, {"residence": True}, ["residence"])
     frame = result(students).with_columns(pl.col("national_id").alias(OWNER))
     wanted = request_of(students, key="national_id")
     with pytest.raises(DataError, match=r"1 owner blocks .* without a key of the kind 'national_id'"):

@@ -148,6 +148,6 @@ def test_the_answer_to_a_lock_is_said_in_the_language(where, store, catalogue, s
 
 def test_a_lock_is_an_error_with_a_sentence(where, store):
     with locked(where), pytest.raises(Unavailable, match="in use by another program; nothing was changed"):
-        store.choose("B00001", {"residence": True})
+        store.choose("B00001", {"residence": True}, ["residence"])
     assert store.history("B00001") == []
-    store.choose("B00001", {"residence": True})
+    store.choose("B00001", {"residence": True}, ["residence"])

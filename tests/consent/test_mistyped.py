@@ -100,7 +100,7 @@ def test_a_database_on_a_server_becomes_a_store_only_when_asked(fresh_postgres):
 
 def test_looking_at_a_record_does_not_write(place, capsys):
     with closing(Preferences("consent.db")) as store:
-        store.choose("B00001", {"residence": True})
+        store.choose("B00001", {"residence": True}, ["residence"])
     before = (place / "consent.db").read_bytes()
     assert run(["consent", "record", "B00001"]) == 0
     assert (place / "consent.db").read_bytes() == before
@@ -112,7 +112,7 @@ def test_a_store_in_a_directory_that_cannot_be_written_is_read(place):
     if os.geteuid() != 0:
         pytest.skip("needs the right to become another user")
     with closing(Preferences("consent.db")) as store:
-        store.choose("B00001", {"residence": True})
+        store.choose("B00001", {"residence": True}, ["residence"])
     (place / "consent.db").chmod(0o644)
     for path in (place, *list(place.parents)[:-2]):
         path.chmod(0o755)

@@ -23,8 +23,8 @@ MINE, THEIRS = "B00001", "B00002"
 @pytest.fixture
 def store(store):
     store.add_owners([MINE, THEIRS])
-    store.choose(MINE, {"residence": True, "timetable": False})
-    store.choose(THEIRS, {"residence": False, "grant": True})
+    store.choose(MINE, {"residence": True, "timetable": False}, ["residence", "timetable"])
+    store.choose(THEIRS, {"residence": False, "grant": True}, ["residence", "grant"])
     store.set_default(block=False)  # so that the trail is not empty
     return store
 

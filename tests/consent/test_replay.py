@@ -148,7 +148,7 @@ def test_the_choices_of_that_day_are_used(students, database, catalogue, store, 
     store.load(
         pl.DataFrame({"owner": cards(*range(200, 500)), "inference": "residence", "block": False}), ["residence"]
     )
-    store.choose("B00550", {"timetable": True})
+    store.choose("B00550", {"timetable": True}, ["timetable"])
     store.set_default(block=True)
     checks = verdicts(tmp_path / "out", database, catalogue, store)
     assert not failed(checks)
@@ -238,9 +238,9 @@ def test_the_past_of_a_store(request, tmp_path, kind):
     store = Preferences.create(tmp_path / "past.db" if kind == "sqlite" else request.getfixturevalue("fresh_postgres"))
     moments = [now()]
     for block in (True, False, True):
-        store.choose("a", {"x": block, "y": True})
+        store.choose("a", {"x": block, "y": True}, ["x", "y"])
         moments.append(now())
-    store.choose("b", {"x": True})
+    store.choose("b", {"x": True}, ["x"])
     assert [Past(store, at, default=False).exceptions("x") for at in moments] == [set(), {"a"}, set(), {"a"}]
     assert Past(store, now(), default=False).exceptions("x") == store.exceptions("x") == {"a", "b"}
     assert Past(store, moments[2], default=True).exceptions("x") == {"a"}, "who allows is the exception then"

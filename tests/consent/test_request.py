@@ -50,8 +50,8 @@ def request_of(students, **changes):
 
 
 def test_a_request_on_every_database(database, students, catalogue, store, tmp_path):
-    store.choose("B00001", {"residence": True})
-    store.choose("B00002", {"timetable": True})
+    store.choose("B00001", {"residence": True}, ["residence"])
+    store.choose("B00002", {"timetable": True}, ["timetable"])
     store.load(
         pl.DataFrame({"owner": [f"B{i:05d}" for i in range(100, 400)], "inference": "residence", "block": True}),
         ["residence"],
@@ -165,7 +165,7 @@ def test_blocks_are_honoured_and_counted(students, catalogue, store):
 
 
 def test_the_largest_x_decides(students, catalogue, store):
-    store.choose("B00000", {"residence": True, "timetable": True})
+    store.choose("B00000", {"residence": True, "timetable": True}, ["residence", "timetable"])
     query = elements(students.SQL)
     fired = active(matches(catalogue, query))
     marks = mark(pl.Series(["B00000", "B00001", None]), query, fired, catalogue, store)
@@ -180,7 +180,7 @@ def test_table_4_2(thesis, store):
     catalogue = read_xml(thesis.TIMETABLE_XML)
     query = elements(thesis.ENROLMENT, "oracle")
     owner = pl.Series("owner", ["A1", "A1", "A2", "A3", "A4", "A4"])
-    store.choose("A3", {"DEDUCIR_HORARIO".lower(): True})
+    store.choose("A3", {"DEDUCIR_HORARIO".lower(): True}, ["DEDUCIR_HORARIO".lower()])
     marks = mark(owner, query, active(matches(catalogue, query)), catalogue, store, ["CARNE"])
     assert marks.blocked.tolist() == [False, False, False, True, False, False]
     for column in ("ANNO", "PERIODO", "SIGLA", "GRUPO"):
@@ -197,7 +197,7 @@ def test_values_are_looked_at_only_when_a_rule_asks(students, catalogue, store, 
     monkeypatch.setattr(module, "looked_at", lambda *a: looked.append(1) or real(*a))
     frame = students.frames()
     result = frame["personal"].rename({"card": OWNER})
-    store.choose("B00003", {"grant": True})
+    store.choose("B00003", {"grant": True}, ["grant"])
     sql = "SELECT province, canton, district, benefit FROM personal"
     wanted = request_of(students, sql=sql, owner="personal.card", identifiers=(), sensitive=("benefit",))
     found = publish(wanted, result, catalogue, store, seed=1)

@@ -21,9 +21,9 @@ def store(request, tmp_path):
 
 
 def test_choices_have_a_history(store):
-    store.choose("A1", {"residence": True, "timetable": False})
-    store.choose("A1", {"residence": False})
-    store.choose("A1", {"residence": False})  # no change, no trace
+    store.choose("A1", {"residence": True, "timetable": False}, ["residence", "timetable"])
+    store.choose("A1", {"residence": False}, ["residence"])
+    store.choose("A1", {"residence": False}, ["residence"])  # no change, no trace
     assert [(h["inference"], h["block"]) for h in store.history("A1")] == [
         ("residence", True),
         ("timetable", False),
@@ -34,7 +34,7 @@ def test_choices_have_a_history(store):
 
 
 def test_the_default_is_stated_and_traced(store):
-    store.choose("A1", {"residence": False})
+    store.choose("A1", {"residence": False}, ["residence"])
     assert store.default is False
     assert store.exceptions("residence") == set()
     store.set_default(block=True)
@@ -46,14 +46,14 @@ def test_the_default_is_stated_and_traced(store):
 
 def test_counts_never_name_anybody(store):
     store.add_owners(["A1", "A2", "A3", "A4"])
-    store.choose("A1", {"residence": True})
-    store.choose("A2", {"residence": False})
+    store.choose("A1", {"residence": True}, ["residence"])
+    store.choose("A2", {"residence": False}, ["residence"])
     assert store.counts(["residence"]) == {"residence": {"block": 1, "allow": 1, "unanswered": 2}}
 
 
 def test_an_owner_sees_and_deletes_everything(store):
     store.add_owners(["101"], {"card": {"A1": "101"}})
-    store.choose("101", {"residence": True})
+    store.choose("101", {"residence": True}, ["residence"])
     record = store.export("101")
     assert record["keys"] == {"card": "A1"}
     assert record["choices"]["residence"]["block"] is True
@@ -84,7 +84,7 @@ def test_many_choices_at_once(store):
 def test_choices_at_the_same_time_are_all_kept(store):
     def work(i):
         for j in range(5):
-            store.choose(f"o{i}", {f"inference{j}": True})
+            store.choose(f"o{i}", {f"inference{j}": True}, [f"inference{j}"])
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
     for thread in threads:
@@ -97,7 +97,7 @@ def test_choices_at_the_same_time_are_all_kept(store):
 def test_bad_keys_and_places_are_refused(store, tmp_path):
     for bad in ("", " ", "x" * 201, "a\nb"):
         with pytest.raises(DataError):
-            store.choose(bad, {"residence": True})
+            store.choose(bad, {"residence": True}, ["residence"])
     with pytest.raises(InputError, match="durable"):
         Preferences("sqlite://")
     with pytest.raises(InputError, match="there is no store of choices"):

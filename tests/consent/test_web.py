@@ -303,7 +303,7 @@ def test_an_owner_blocks_and_the_next_publication_honours_it(browser, site, stor
 @pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "es"), ("dark", "ca")])
 def test_accessible_on_a_phone(browser, serve, catalogue, store, scheme, language):
     site = serve(_styles_late(create(catalogue, store)))
-    store.choose("B00001", {"residence": True, "timetable": False})
+    store.choose("B00001", {"residence": True, "timetable": False}, ["residence", "timetable"])
     context = browser.new_context(color_scheme=scheme, viewport={"width": 360, "height": 700})
     page = context.new_page()
     requests = []

@@ -137,7 +137,7 @@ def shown(tmp_path, students):
     """Every page with everything it can show, by language."""
     store = Preferences.create(tmp_path / "c.db")
     store.add_owners([f"B{i}" for i in range(40)])
-    store.choose("B1", {"residence": True, "timetable": False})
+    store.choose("B1", {"residence": True, "timetable": False}, ["residence", "timetable"])
     for default in (True, False):
         store.set_default(block=default)
     store.note("publication", "publisher", "2 inferences, 31 rows marked")

@@ -12,7 +12,7 @@ from celosia.consent.owners.store import Preferences
 from celosia.consent.protection.protection import Design, Rule
 from celosia.consent.publication.request import Publication, Request, analyse, publish, write
 from celosia.consent.publication.result import known_columns
-from celosia.consent.rules.rules import Catalogue, Inference, derived, load, write_toml
+from celosia.consent.rules.rules import Catalogue, Inference, derived, load
 from celosia.consent.site.signin import ADMIN, issue
 from celosia.data.io.durable import PATIENCE
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
@@ -58,15 +58,12 @@ def derive(
 
 def convert(source: str | Path, target: str | Path, *, overwrite: bool = False) -> Catalogue:
     """Read a catalogue (TOML or XML, also the thesis's) and write it in the form that the target's name asks for."""
-    from celosia.consent.rules.exchange import write_xml
-    from celosia.data.io.atomic import replaced
+    from celosia.consent.rules.exchange import save
 
     catalogue, target = load(source), Path(target)
     if target.exists() and not overwrite:
         raise OutputError(f"{target.name} exists already. Give another name, or overwrite.")
-    text = write_xml(catalogue) if target.suffix.lower() == ".xml" else write_toml(catalogue)
-    with replaced(target) as draft:
-        draft.write_text(text, encoding="utf-8")
+    save(catalogue, target)
     return catalogue
 
 
@@ -209,9 +206,16 @@ def link(
 
 
 def serve(
-    catalogue: str | Path, store: str | Path = STORE, *, host: str = "127.0.0.1", port: int = 8100, secure: bool = False
+    catalogue: str | Path,
+    store: str | Path = STORE,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8100,
+    secure: bool = False,
+    database: str | None = None,
+    out: str | Path = "publications",
 ) -> None:
-    """Serve the consent pages until interrupted."""
+    """Serve the pages of owners and publisher until interrupted."""
     try:
         import uvicorn
 
@@ -221,7 +225,8 @@ def serve(
     with closing(Preferences(store, patience=WAITING)) as choices:
         known = load(catalogue)
         refuse_unknown(choices, known)
-        uvicorn.run(create(known, choices, secure=secure), host=host, port=port, log_level="warning")
+        pages = create(known, choices, secure=secure, path=catalogue, database=database, out=out)
+        uvicorn.run(pages, host=host, port=port, log_level="warning")
 
 
 def record(owner: str, store: str | Path = STORE, *, forget: bool = False) -> tuple[dict[str, Any], bool]:

@@ -78,11 +78,13 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 8100,
     secure: Annotated[bool, typer.Option(help="Cookies for HTTPS only: set it behind a TLS proxy.")] = False,
+    database: Annotated[str | None, typer.Option(help="URL of the database from which requests are answered.")] = None,
+    out: Annotated[Path, typer.Option(help="Directory below which releases are written.")] = Path("publications"),
 ) -> None:
-    """Serve the consent pages for data owners."""
+    """Serve the pages of data owners and of the publisher."""
     from celosia.consent.commands import serve as run
 
-    run(catalogue, store, host=host, port=port, secure=secure)
+    run(catalogue, store, host=host, port=port, secure=secure, database=database, out=out)
 
 
 @consent_app.command()

@@ -45,7 +45,7 @@ class Preferences:
     >>> import tempfile
     >>> place = tempfile.TemporaryDirectory()
     >>> store = Preferences.create(Path(place.name) / "choices.db")
-    >>> store.choose("B1234", {"residence": True})
+    >>> store.choose("B1234", {"residence": True}, ["residence"])
     >>> store.blocking(["residence", "timetable"])
     {'residence': ['B1234'], 'timetable': []}
     >>> store.close()
@@ -130,8 +130,14 @@ class Preferences:
 
     # Choices.
 
-    def choose(self, owner: str, choices: Mapping[str, bool], *, by: str = "owner") -> None:
-        """Store what an owner chose, in one transaction; what was not changed leaves no trace."""
+    def choose(self, owner: str, choices: Mapping[str, bool], inferences: Iterable[str], *, by: str = "owner") -> None:
+        """Store what an owner chose, in one transaction; what was not changed leaves no trace.
+
+        As with :meth:`load`, a choice of an inference that the catalogue has not (``catalogue.ids()``) is refused.
+        """
+        import polars as pl
+
+        refuse_strange(pl.DataFrame({"inference": list(choices)}, schema={"inference": pl.String}), inferences)
         t = tables()
         owner = _owner(owner)
         with self.writing() as connection:

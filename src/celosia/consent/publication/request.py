@@ -134,17 +134,31 @@ def publish(
     Raises ``RequirementError`` when the post-condition does not hold, and ``DataError`` when a block that is stored
     would be ignored: then nothing may be published.
     """
+    made = prepared(request, source, catalogue, store, seed=seed, cache=cache, progress=progress)
+    marked = public(made.report)["rows marked"]
+    shown = "a few" if marked is None else marked
+    store.note("publication", "publisher", f"{len(made.marks.rows)} inferences, {shown} rows marked")
+    return made
+
+
+def prepared(
+    request: Request,
+    source: str | pl.DataFrame,
+    catalogue: Catalogue,
+    store: Preferences,
+    *,
+    seed: int | None = None,
+    cache: Activations | None = None,
+    progress: Progress | None = None,
+) -> Publication:
+    """All of :func:`publish` but its line in the audit trail; with a ``cache`` of its own it leaves no trace."""
     refuse_unknown(store, catalogue)
     refuse_misnamed(store, catalogue, known_columns(source, request.sql, request.dialect or dialect_of(source)))
     known = cache or activations(request, source, catalogue, Remembered(store, catalogue.digest()))
     made = carried_out(request, source, catalogue, store, known, fresh_seed() if seed is None else seed, progress)
     refuse_unfound(made.marks, store, request.key)
     missing = {"owners who block and are not in the result": len(absent(made.marks, store))}
-    made = replace(made, report={**made.report, **missing})
-    marked = public(made.report)["rows marked"]
-    shown = "a few" if marked is None else marked
-    store.note("publication", "publisher", f"{len(made.marks.rows)} inferences, {shown} rows marked")
-    return made
+    return replace(made, report={**made.report, **missing})
 
 
 def activations(

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr, unescape
 
-from celosia.consent.rules.rules import Catalogue, Rule, made
+from celosia.consent.rules.rules import Catalogue, Rule, made, write_toml
 from celosia.errors import DataError
 
 LONGEST = 2_000_000
@@ -76,6 +77,15 @@ def write_xml(catalogue: Catalogue) -> str:
             lines += _rule_lines(rule)
         lines.append("  </inference>")
     return "\n".join([*lines, "</catalogue>", ""])
+
+
+def save(catalogue: Catalogue, path: Path) -> None:
+    """Write a catalogue in the form that the name of the file asks for, whole or not at all."""
+    from celosia.data.io.atomic import replaced
+
+    text = write_xml(catalogue) if path.suffix.lower() == ".xml" else write_toml(catalogue)
+    with replaced(path) as draft:
+        draft.write_text(text, encoding="utf-8")
 
 
 def write_thesis_xml(catalogue: Catalogue, language: str = "es") -> str:

@@ -41,7 +41,7 @@ class Overview:
     def __init__(self, catalogue: Catalogue, store: Preferences) -> None:
         self._catalogue, self._store, self._pages = catalogue, store, Pages(catalogue, store)
 
-    def inferences(self, form: str, language: str) -> str:
+    def inferences(self, form: str, language: str, *, removed: bool = False) -> str:
         """Inferences, rules and counts; nobody's own choice."""
         total = self._store.count()
         counts = self._store.counts(self._catalogue.ids())
@@ -51,6 +51,7 @@ class Overview:
             rows=[self._row(one, counts[one.id], total, language) for one in self._catalogue.inferences],
             trail=[_event(row, language) for row in self._store.trail(50)],
             form=form,
+            removed=removed,
             owners=counted(total),
             answered=" ".join((counted(self._answered()), share(self._answered(), total))).strip(),
             meaning="block" if self._store.default else "allow",

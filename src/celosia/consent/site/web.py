@@ -5,26 +5,30 @@ TLS is left to a proxy in front; see the how-to page on consent.
 
 from __future__ import annotations
 
-import hmac
 import threading
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any
 
-from fastapi import Depends, FastAPI, Form, HTTPException, Request, Response
+from fastapi import Depends, FastAPI, Form, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
 
 from celosia.consent.owners.store import Preferences
 from celosia.consent.rules.rules import LANGUAGES, Catalogue
+from celosia.consent.site.console_pages import console
+from celosia.consent.site.desk import Desk
 from celosia.consent.site.overview import Overview
-from celosia.consent.site.pages import Pages, preferred, styles, words
+from celosia.consent.site.pages import Pages, styles, words
 from celosia.consent.site.signin import ADMIN, redeem
+from celosia.consent.site.visits import Refusal, Sent, Visits, foreign, language
 from celosia.data.io.durable import Unavailable
-from celosia.errors import CelosiaError, DataError
+from celosia.errors import DataError
 from celosia.web.guard import HEADERS, oversized
 from celosia.web.limits import RateLimit
-from celosia.web.sessions import Session, Sessions
+from celosia.web.sessions import Sessions
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SESSION_SECONDS = 30 * 60
 """A visit ends after so long without a request."""
@@ -35,84 +39,38 @@ ONE_STRANGER, ALL_STRANGERS = 30, 120
 QUESTIONS = "/questions"
 
 
-class Refusal(CelosiaError):
-    """A page that refuses: the key of the sentence that says why, and where the reader goes on."""
-
-    def __init__(self, why: str, back: str = "/", status: int = 403) -> None:
-        super().__init__(why)
-        self.why, self.back, self.status = why, back, status
-
-
 def create(
-    catalogue: Catalogue, store: Preferences, *, secure: bool = False, sessions: Sessions | None = None
+    catalogue: Catalogue,
+    store: Preferences,
+    *,
+    secure: bool = False,
+    sessions: Sessions | None = None,
+    path: str | Path | None = None,
+    database: str | None = None,
+    out: str | Path = "publications",
 ) -> FastAPI:
-    """Make the application. ``secure`` marks the cookie for HTTPS only: set it behind a TLS proxy."""
-    visit = _Visits(sessions or Sessions(SESSION_SECONDS), secure)
+    """Make the application. ``secure`` marks the cookie for HTTPS only: set it behind a TLS proxy.
+
+    The publisher edits the catalogue when its ``path`` is given, and answers requests when the URL of the ``database``
+    is; releases are written below ``out``.
+    """
+    visit = Visits(sessions or Sessions(SESSION_SECONDS), secure)
     turn = Depends(_Lanes(visit.cookie).turn)
     app = FastAPI(title="Celosia consent", docs_url=None, redoc_url=None, openapi_url=None, dependencies=[turn])
-    pages = Pages(catalogue, store)
+    desk = Desk(catalogue, store, path=path, database=database, out=out)
     _guard(app)
-    _refusals(app, pages)
-    _signing_in(app, store, pages, visit)
-    _owner(app, catalogue, store, visit)
-    _admin(app, Overview(catalogue, store), visit)
-    _questions(app, store, pages, visit)
+    _refusals(app, desk)
+    _signing_in(app, desk, visit)
+    _owner(app, desk, visit)
+    _admin(app, desk, visit)
+    console(app, desk, visit)
+    _questions(app, desk, visit)
     return app
 
 
-class _Visits:
-    """Who is asking: the session of the cookie, and whether a form belongs to it."""
-
-    def __init__(self, sessions: Sessions, secure: bool) -> None:
-        self.sessions, self.secure = sessions, secure
-        self.cookie = "__Host-celosia-consent" if secure else "celosia-consent"
-
-    def of(self, request: Request) -> Session | None:
-        return self.sessions.find(request.cookies.get(self.cookie))
-
-    def checked(self, request: Request, form: str) -> Session:
-        """The session of a form; refuses when the form's token or its origin is not ours."""
-        if foreign(request):  # before the session, whose cookie browsers do not send with such a form
-            raise Refusal("refused_form")
-        session = self.of(request)
-        if session is None:
-            raise Refusal("refused_session")
-        if not hmac.compare_digest(session.form.encode(), form.encode("utf-8", "surrogatepass")):
-            raise Refusal("refused_form")
-        return session
-
-    def ended(self, request: Request) -> bool:
-        """Whether somebody was signed in who no longer is."""
-        return self.cookie in request.cookies and self.of(request) is None
-
-    def begin(self, request: Request, response: Response, owner: str) -> None:
-        self.sessions.end(request.cookies.get(self.cookie))
-        name = self.sessions.start(owner)
-        response.set_cookie(self.cookie, name, httponly=True, secure=self.secure, samesite="strict", path="/")
-
-    def end(self, request: Request, response: Response) -> None:
-        self.sessions.end(request.cookies.get(self.cookie))
-        response.delete_cookie(self.cookie, path="/", secure=self.secure, httponly=True, samesite="strict")
-
-
-def foreign(request: Request) -> bool:
-    """Whether a form was sent from another site."""
-    origin = request.headers.get("origin")
-    other = origin not in (None, "null") and urlsplit(str(origin)).netloc != request.headers.get("host")
-    return other or request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
-
-
-async def _sent(request: Request) -> dict[str, str]:
-    return {key: str(value) for key, value in (await request.form()).items()}
-
-
-Sent = Annotated[dict[str, str], Depends(_sent)]
-"""What a form sent. It is read here, so that what is done with it runs in a thread: it may wait for the store."""
-
-
-def _language(request: Request) -> str:
-    header = request.headers.get("accept-language", "")
-    return preferred(request.query_params.get("lang"), request.cookies.get("lang"), header)
+def _pages(desk: Desk) -> Pages:
+    """The pages with the catalogue as it is now."""
+    return Pages(desk.catalogue, desk.store)
 
 
 def _guard(app: FastAPI) -> None:
@@ -159,11 +117,11 @@ class _Lanes:
             lane.release()
 
 
-def _refusals(app: FastAPI, pages: Pages) -> None:
+def _refusals(app: FastAPI, desk: Desk) -> None:
     """Whatever is refused is said on a page in the reader's language."""
 
     def page(request: Request, why: str, status: int, back: str = "/") -> HTMLResponse:
-        return HTMLResponse(pages.refused(_language(request), why, back), status)
+        return HTMLResponse(_pages(desk).refused(language(request), why, back), status)
 
     @app.middleware("http")
     async def sizes(request: Request, call_next: Any) -> Any:
@@ -202,28 +160,28 @@ def _refusals(app: FastAPI, pages: Pages) -> None:
         app.get(place)(lambda: RedirectResponse("/", 303))
 
 
-def _signing_in(app: FastAPI, store: Preferences, pages: Pages, visit: _Visits) -> None:
+def _signing_in(app: FastAPI, desk: Desk, visit: Visits) -> None:
 
     @app.get("/")
     def home(request: Request) -> Any:
-        session, language = visit.of(request), _language(request)
+        session, code = visit.of(request), language(request)
         if session is None:
             done = "forgotten" if "forgotten" in request.query_params else "ended" if visit.ended(request) else ""
-            return HTMLResponse(pages.sign_in(language, done=done))
+            return HTMLResponse(_pages(desk).sign_in(code, done=done))
         if session.who == ADMIN:
             return RedirectResponse("/admin", 303)
         saved = "saved" in request.query_params
-        return HTMLResponse(pages.choices(session.who, session.form, language, saved=saved))
+        return HTMLResponse(_pages(desk).choices(session.who, session.form, code, saved=saved))
 
     @app.get("/in/{token}")
     def link(request: Request, token: str) -> HTMLResponse:
-        return HTMLResponse(pages.link(_language(request), token))
+        return HTMLResponse(_pages(desk).link(language(request), token))
 
     @app.post("/in")
     def enter(request: Request, token: str = Form(default="")) -> RedirectResponse:
         if foreign(request):  # else another site could sign somebody in as somebody else
             raise Refusal("refused_form")
-        owner = redeem(store, token.strip())
+        owner = redeem(desk.store, token.strip())
         if owner is None:
             raise Refusal("refused_link")
         response = RedirectResponse("/admin" if owner == ADMIN else "/", 303)
@@ -238,31 +196,27 @@ def _signing_in(app: FastAPI, store: Preferences, pages: Pages, visit: _Visits) 
         return response
 
 
-def _admin(app: FastAPI, overview: Overview, visit: _Visits) -> None:
-
-    def form(request: Request) -> str:
-        session = visit.of(request)
-        if session is None:
-            raise Refusal("refused_session")
-        if session.who != ADMIN:
-            raise Refusal("refused_admin")
-        return session.form
+def _admin(app: FastAPI, desk: Desk, visit: Visits) -> None:
 
     @app.get("/admin")
     def admin(request: Request) -> HTMLResponse:
-        return HTMLResponse(overview.inferences(form(request), _language(request)))
+        form = visit.publisher(request).form
+        removed = "removed" in request.query_params
+        return HTMLResponse(Overview(desk.catalogue, desk.store).inferences(form, language(request), removed=removed))
 
     @app.get("/admin/answers")
     def answers(request: Request) -> HTMLResponse:
-        return HTMLResponse(overview.answers(form(request), _language(request)))
+        form = visit.publisher(request).form
+        return HTMLResponse(Overview(desk.catalogue, desk.store).answers(form, language(request)))
 
 
-def _owner(app: FastAPI, catalogue: Catalogue, store: Preferences, visit: _Visits) -> None:
+def _owner(app: FastAPI, desk: Desk, visit: Visits) -> None:
+    store = desk.store
 
     @app.post("/choices")
     def choose(request: Request, sent: Sent) -> RedirectResponse:
         session = visit.checked(request, sent.get("form", ""))
-        known = set(catalogue.ids())
+        known = desk.catalogue.ids()
         chosen: dict[str, bool] = {}
         for key, value in sent.items():
             kind, _, name = key.partition(":")
@@ -271,7 +225,7 @@ def _owner(app: FastAPI, catalogue: Catalogue, store: Preferences, visit: _Visit
             if name not in known or value not in ("block", "allow") or session.who == ADMIN:
                 raise Refusal("refused_choice")
             chosen[name] = value == "block"
-        store.choose(session.who, chosen)
+        store.choose(session.who, chosen, known)
         return RedirectResponse("/?saved=1#saved", 303)
 
     @app.get("/mine.json")
@@ -294,7 +248,7 @@ def _owner(app: FastAPI, catalogue: Catalogue, store: Preferences, visit: _Visit
         return response
 
 
-def _questions(app: FastAPI, store: Preferences, pages: Pages, visit: _Visits) -> None:
+def _questions(app: FastAPI, desk: Desk, visit: Visits) -> None:
     """The questionnaire: nobody is named; owners who are signed in answer once, strangers not too often."""
     from celosia.consent.owners.questionnaire import Answered, answer
 
@@ -307,7 +261,7 @@ def _questions(app: FastAPI, store: Preferences, pages: Pages, visit: _Visits) -
     @app.get(QUESTIONS)
     def ask(request: Request, group: str = "") -> HTMLResponse:
         done, signed = "done" in request.query_params, signed_in(request) is not None
-        return HTMLResponse(pages.questions(_language(request), group[:100], done=done, signed=signed))
+        return HTMLResponse(_pages(desk).questions(language(request), group[:100], done=done, signed=signed))
 
     @app.post(QUESTIONS)
     def answered(request: Request, sent: Sent) -> RedirectResponse:
@@ -322,7 +276,7 @@ def _questions(app: FastAPI, store: Preferences, pages: Pages, visit: _Visits) -
         if owner is None and (each.wait(request.client.host if request.client else "") or together.wait("")):
             raise Refusal("refused_often", QUESTIONS, 429)
         try:
-            answer(store, {key: int(value) for key, value in sent.items()}, group, text, owner=owner)
+            answer(desk.store, {key: int(value) for key, value in sent.items()}, group, text, owner=owner)
         except Answered:
             raise Refusal("refused_answered", QUESTIONS) from None
         except DataError:

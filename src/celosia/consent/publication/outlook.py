@@ -1,0 +1,57 @@
+"""What a request would do, before it is answered: nothing is written, no trace is left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from celosia.consent.protection.measures import losses
+from celosia.consent.protection.protection import honour
+from celosia.consent.publication.request import Publication, Request, activations, prepared
+from celosia.streams import Stream
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.consent.owners.store import Preferences
+    from celosia.consent.rules.rules import Catalogue
+
+
+def outlook(request: Request, source: str | pl.DataFrame, catalogue: Catalogue, store: Preferences) -> dict[str, Any]:
+    """What fired, whose wishes apply, which rows change and how large classes become, beside the two rules without
+    preferences. Whatever would stop the publication stops this, with the same sentence.
+    """
+    made = prepared(
+        replace(request, measure=False), source, catalogue, store, cache=activations(request, source, catalogue)
+    )
+    report = made.report
+    return {
+        "rules": [(match.sentence(), match.active) for match in made.matches],
+        "blocks": [(block["inference"], block["owners"], block["rows"], block["X"]) for block in report["blocks"]],
+        "rows": report["rows"],
+        "owners": report["owners"],
+        "owners who block": report["owners who block"],
+        "columns": report["columns"],
+        "wanted": request.design.k + max((block["X"] for block in report["blocks"] if block["owners"]), default=0),
+        "effects": _effects(made),
+        "guard": report["guard"],
+        "missing": report["owners who block and are not in the result"],
+    }
+
+
+def _effects(made: Publication) -> list[dict[str, Any]]:
+    """For the rule, for k without preferences and for k + X without: altered rows, smallest class, suppressed rows."""
+    table, design, marks = made.original, made.request.design, made.marks
+    columns = design.tree or table.schema.quasi
+    out = []
+    for rule in dict.fromkeys((design.rule, "standard", "control")):
+        own = rule == design.rule
+        one = (
+            made.protected if own else honour(table, marks.extra, replace(design, rule=rule, strengthen=()), Stream(0))
+        )  # type: ignore[arg-type]
+        facts: dict[str, Any] = {"rule": rule, "smallest class": one.evidence["smallest class"]}
+        facts["suppressed"] = one.evidence["suppressed"]
+        if len(one.table) == len(table):  # not where rows were left out
+            facts["altered"] = losses(table, one, marks.blocked, columns)["all"]["altered"]
+        out.append(facts)
+    return out

@@ -1,0 +1,207 @@
+"""The publisher's pages: edit the catalogue, see what a request would do, answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from pydantic import ValidationError
+
+from celosia.consent.protection.protection import RULES
+from celosia.consent.publication.asked import Asked, answer, change, enter, requests
+from celosia.consent.publication.edition import FEWEST
+from celosia.consent.rules.rules import LANGUAGES, Inference
+from celosia.consent.site import editing
+from celosia.consent.site.desk import Desk
+from celosia.consent.site.overview import counted
+from celosia.consent.site.pages import Pages, Said, draw, said, words
+from celosia.consent.site.visits import Refusal, Sent, Visits, language
+from celosia.consent.sql.elements import DIALECTS
+from celosia.data.io.durable import Unavailable
+from celosia.errors import CelosiaError
+
+NEW = "new"
+
+
+def console(app: FastAPI, desk: Desk, visit: Visits) -> None:
+    """Add the pages."""
+    _catalogue(app, desk, visit)
+    _requests(app, desk, visit)
+
+
+def told(attempt: Callable[[], Any], code: str) -> tuple[Any, Said | None]:
+    """What an attempt gives, or the sentence that says why it failed: in the reader's language, or in English."""
+    try:
+        return attempt(), None
+    except Unavailable:
+        raise
+    except editing.Unreadable as problem:
+        w = words(code)
+        values = {**problem.values, "field": w["fields"].get(problem.values.get("field", ""), "")}
+        return None, Said(w[problem.key].format(**values))
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        return None, Said(f"{where}: {first['msg'].removeprefix('Value error, ')}.", "" if code == "en" else "en")
+    except CelosiaError as problem:
+        return None, Said(str(problem), "" if code == "en" else "en")
+
+
+def _catalogue(app: FastAPI, desk: Desk, visit: Visits) -> None:
+
+    def known_as(name: str) -> Inference | None:
+        known = next((one for one in desk.catalogue.inferences if one.id == name), None)
+        if known is None and name != NEW:
+            raise Refusal("refused_page", "/admin", 404)
+        return known
+
+    def page(request: Request, name: str, fields: editing.Fields, **values: Any) -> str:
+        known, code = known_as(name), language(request)
+        pages = Pages(desk.catalogue, desk.store)
+        given = {"problem": None, "checked": False, "consequences": [], "saved": False, **values}
+        return draw(
+            "inference",
+            code,
+            form=visit.publisher(request).form,
+            place=f"/admin/inference/{name}",
+            inference=name,
+            new=known is None,
+            fields=fields,
+            rules=editing.numbers(fields),
+            categories={key: pages.class_name(key, code) for key in desk.catalogue.taxonomy},
+            languages={code: words(code)["language"] for code in LANGUAGES},
+            dialects=DIALECTS,
+            seen=fields.get("seen") or desk.catalogue.digest(),
+            editable=desk.editable,
+            **given,
+        )
+
+    @app.get("/admin/inference/{name}")
+    def show(request: Request, name: str) -> HTMLResponse:
+        visit.publisher(request)
+        known = known_as(name)
+        fields = editing.shown(known or Inference(id="new", description={"en": "new"}))
+        if known is None:
+            fields |= {"id": "", "description:en": ""}
+        return HTMLResponse(page(request, name, fields, saved="saved" in request.query_params))
+
+    @app.post("/admin/inference/{name}")
+    def edit(request: Request, name: str, sent: Sent) -> Response:
+        visit.publisher(request, sent.pop("form", ""))
+        known, code, action = known_as(name), language(request), sent.pop("action", "check")
+        if action == "propose":
+            fields, problem = told(lambda: editing.with_proposal(sent), code)
+            return HTMLResponse(page(request, name, fields or sent, problem=problem), 422 if problem else 200)
+        if action == "remove" and known is not None:
+            if sent.get("sure") != "yes":
+                return HTMLResponse(page(request, name, sent, problem=Said(words(code)["problem_sure"])), 422)
+            made, problem = told(lambda: desk.without(known.id), code)
+        else:
+            made, problem = told(lambda: desk.changed(editing.inference_data(sent, known), known), code)
+        if problem is None and action in ("save", "remove"):
+            what = known.id if known else sent.get("id", "").strip()
+            done, problem = told(lambda: desk.save(made, sent.get("seen", ""), what), code)
+            if problem is None and done:
+                after = "/admin?removed=1" if action == "remove" else f"/admin/inference/{what}?saved=1"
+                return RedirectResponse(after, 303)
+            problem = problem or Said(words(code)["problem_stale"])
+        if problem is not None:
+            return HTMLResponse(page(request, name, sent, problem=problem), 422)
+        consequences = desk.consequences(made)
+        return HTMLResponse(page(request, name, sent, checked=True, consequences=consequences))
+
+
+def _requests(app: FastAPI, desk: Desk, visit: Visits) -> None:
+
+    def found(number: str) -> Asked | None:
+        if number == NEW:
+            return None
+        known = requests(desk.store).get(int(number)) if number.isascii() and number.isdigit() else None
+        if known is None:
+            raise Refusal("refused_page", "/admin/requests", 404)
+        return known
+
+    def page(request: Request, number: str, fields: editing.Fields, **values: Any) -> str:
+        asked, code = found(number), language(request)
+        fired, _ = told(lambda: desk.activated(asked), code) if asked else (None, None)
+        given = {"problem": None, "outlook": None, "seen": "", "saved": False, **values}
+        names = {one.id: said(one.description, code) for one in desk.catalogue.inferences}
+        return draw(
+            "request",
+            code,
+            form=visit.publisher(request).form,
+            place=f"/admin/request/{number}",
+            number=number,
+            asked=asked,
+            fields=fields,
+            fired=[names[one] for one in fired or []],
+            names=names,
+            rule_names=RULES,
+            database=desk.database is not None,
+            counted=counted,
+            least=FEWEST,
+            **given,
+        )
+
+    @app.get("/admin/requests")
+    def listed(request: Request) -> HTMLResponse:
+        form = visit.publisher(request).form
+        return HTMLResponse(draw("requests", language(request), form=form, asked=requests(desk.store)))
+
+    @app.get("/admin/request/{number}")
+    def show(request: Request, number: str) -> HTMLResponse:
+        visit.publisher(request)
+        asked = found(number)
+        blank = {**dict.fromkeys(Asked.model_fields, ""), "rule": "coarser", "k": "10"}
+        fields = editing.asked_fields(asked) if asked else blank
+        return HTMLResponse(page(request, number, fields, saved="saved" in request.query_params))
+
+    @app.post("/admin/request/{number}")
+    def edit(request: Request, number: str, sent: Sent) -> Response:
+        visit.publisher(request, sent.pop("form", ""))
+        asked, code, action = found(number), language(request), sent.pop("action", "look")
+        if action in ("publish", "refuse"):
+            return _answered(request, number, asked, action, sent, code)
+        wanted, problem = told(lambda: Asked.model_validate(editing.asked_data(sent)), code)
+        _, problem = (None, problem) if problem else told(wanted.request, code)
+        if problem is None and action == "save":
+            kept, problem = told(lambda: _keep(number, asked, wanted), code)
+            if problem is None:
+                return RedirectResponse(f"/admin/request/{kept}?saved=1", 303)
+        if problem is not None:
+            return HTMLResponse(page(request, number, sent, problem=problem), 422)
+        outlook, problem = told(lambda: desk.outlook(wanted), code)
+        if problem is None and asked is not None and asked.status == "open":
+            kept, problem = told(lambda: _keep(number, asked, wanted), code)  # what was looked at is what is published
+        seen = "" if problem or asked is None else wanted.digest(desk.catalogue.digest())
+        status = 422 if problem else 200
+        return HTMLResponse(page(request, number, sent, outlook=outlook, seen=seen, problem=problem), status)
+
+    def _keep(number: str, asked: Asked | None, wanted: Asked) -> int:
+        if asked is None:
+            return enter(desk.store, wanted)
+        change(desk.store, int(number), wanted.model_dump(exclude={"at", "status", "answered", "reason"}))
+        return int(number)
+
+    def _answered(
+        request: Request, number: str, asked: Asked | None, action: str, sent: dict[str, str], code: str
+    ) -> Response:
+        if asked is None:
+            raise Refusal("refused_page", "/admin/requests", 404)
+        w, fields = words(code), editing.asked_fields(asked)
+        if action == "refuse":
+            reason = sent.get("reason", "").strip()
+            if not reason:
+                return HTMLResponse(page(request, number, fields, problem=Said(w["problem_reason"])), 422)
+            _, problem = told(lambda: answer(desk.store, int(number), "refused", reason), code)
+        elif sent.get("sure") != "yes":
+            problem = Said(w["problem_sure"])
+        elif sent.get("seen") != asked.digest(desk.catalogue.digest()):
+            problem = Said(w["problem_unseen"])
+        else:
+            _, problem = told(lambda: desk.publish(int(number)), code)
+        if problem is not None:
+            return HTMLResponse(page(request, number, fields, problem=problem), 422)
+        return RedirectResponse(f"/admin/request/{number}", 303)

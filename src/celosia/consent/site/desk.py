@@ -1,0 +1,121 @@
+"""What the publisher works on: the catalogue in its file, and the requests for data.
+
+Everything that would be refused is refused before anything is written.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+from celosia.consent.owners.ignored import refuse_unknown
+from celosia.consent.owners.store import Preferences
+from celosia.consent.publication.asked import Asked, answer, requests
+from celosia.consent.rules.matching import active
+from celosia.consent.rules.rules import Catalogue, Inference, load, made
+from celosia.errors import DataError
+
+
+class Desk:
+    """The catalogue as it is now, its file, the database from which requests are answered, and where releases go."""
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        store: Preferences,
+        *,
+        path: str | Path | None = None,
+        database: str | None = None,
+        out: str | Path = "publications",
+    ) -> None:
+        self.catalogue, self.store = catalogue, store
+        self.database, self.out = database, Path(out)
+        self._path = None if path is None else Path(path)
+        self._lock = threading.Lock()
+
+    @property
+    def editable(self) -> bool:
+        """Whether the catalogue can be changed: it has a file."""
+        return self._path is not None
+
+    def changed(self, data: dict[str, Any], known: Inference | None) -> Catalogue:
+        """The catalogue with an inference changed, or added; nothing is written."""
+        others = [one.model_dump() for one in self.catalogue.inferences]
+        if known is None:
+            others.append(data)
+        else:
+            others[[one.id for one in self.catalogue.inferences].index(known.id)] = data
+        return made({"inferences": others, "taxonomy": dict(self.catalogue.taxonomy)})
+
+    def without(self, name: str) -> Catalogue:
+        """The catalogue without an inference; refused while somebody blocks it."""
+        kept = tuple(one for one in self.catalogue.inferences if one.id != name)
+        smaller = self.catalogue.model_copy(update={"inferences": kept})
+        refuse_unknown(self.store, smaller)
+        return smaller
+
+    def save(self, catalogue: Catalogue, seen: str, what: str) -> bool:
+        """Write the catalogue into its file; not when it has changed since it was ``seen``, here or in the file."""
+        from celosia.consent.rules.exchange import save
+
+        if self._path is None:
+            raise DataError("the catalogue was given without its file: it cannot be changed here.")
+        refuse_unknown(self.store, catalogue)
+        with self._lock:
+            if seen != self.catalogue.digest() or load(self._path).digest() != seen:
+                return False
+            save(catalogue, self._path)
+            self.catalogue = catalogue
+        self.store.note("catalogue", "publisher", what)
+        return True
+
+    def activated(self, asked: Asked, catalogue: Catalogue | None = None) -> list[str]:
+        """The inferences that a request makes possible; its query is read, not run."""
+        from celosia.consent.publication.request import analyse
+        from celosia.consent.publication.result import dialect_of, known_columns
+
+        dialect = dialect_of(self.database) if self.database else "postgres"
+        columns = known_columns(self.database, asked.sql, dialect)
+        return list(active(analyse(asked.sql, catalogue or self.catalogue, dialect, columns)[1]))
+
+    def consequences(self, catalogue: Catalogue) -> list[tuple[int, list[str], list[str]]]:
+        """Open requests for which a changed catalogue recognises other inferences: number, before, after."""
+        from celosia.errors import CelosiaError
+
+        out = []
+        for number, asked in requests(self.store).items():
+            if asked.status != "open":
+                continue
+            try:
+                before, after = self.activated(asked), self.activated(asked, catalogue)
+            except CelosiaError:  # a query that cannot be read is told on the page of the request
+                continue
+            if before != after:
+                out.append((number, before, after))
+        return out
+
+    def outlook(self, asked: Asked) -> dict[str, Any]:
+        """What a request would do."""
+        from celosia.consent.publication.outlook import outlook
+
+        return outlook(asked.request(), self._source(), self.catalogue, self.store)
+
+    def publish(self, number: int) -> Asked:
+        """Carry out a request as it is kept, and write the release into a directory of its own."""
+        from dataclasses import replace
+
+        from celosia.consent.publication.request import publish, write
+
+        asked = requests(self.store)[number]
+        if asked.status != "open":
+            raise DataError(f"request {number} has been answered already.")
+        place = self.out / f"request-{number:04d}"
+        publication = publish(replace(asked.request(), measure=True), self._source(), self.catalogue, self.store)
+        write(publication, place)
+        return answer(self.store, number, "published", place.name)
+
+    def _source(self) -> str:
+        if self.database is None:
+            raise DataError("no database was given to the server: start it with --database to answer requests.")
+        return self.database

@@ -1,0 +1,90 @@
+"""Who is asking, with which form and in which language; what is refused."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from fastapi import Depends, Request, Response
+
+from celosia.consent.site.pages import preferred
+from celosia.consent.site.signin import ADMIN
+from celosia.errors import CelosiaError
+from celosia.web.sessions import Session, Sessions
+
+
+class Refusal(CelosiaError):
+    """A page that refuses: the key of the sentence that says why, and where the reader goes on."""
+
+    def __init__(self, why: str, back: str = "/", status: int = 403) -> None:
+        super().__init__(why)
+        self.why, self.back, self.status = why, back, status
+
+
+class Visits:
+    """Who is asking: the session of the cookie, and whether a form belongs to it."""
+
+    def __init__(self, sessions: Sessions, secure: bool) -> None:
+        self.sessions, self.secure = sessions, secure
+        self.cookie = "__Host-celosia-consent" if secure else "celosia-consent"
+
+    def of(self, request: Request) -> Session | None:
+        """The session of the cookie, if there is one."""
+        return self.sessions.find(request.cookies.get(self.cookie))
+
+    def checked(self, request: Request, form: str) -> Session:
+        """The session of a form; refuses when the form's token or its origin is not ours."""
+        if foreign(request):  # before the session, whose cookie browsers do not send with such a form
+            raise Refusal("refused_form")
+        session = self.of(request)
+        if session is None:
+            raise Refusal("refused_session")
+        if not hmac.compare_digest(session.form.encode(), form.encode("utf-8", "surrogatepass")):
+            raise Refusal("refused_form")
+        return session
+
+    def publisher(self, request: Request, form: str | None = None) -> Session:
+        """The session of an administrator, whose form it is when one was sent; anybody else is refused."""
+        session = self.of(request) if form is None else self.checked(request, form)
+        if session is None:
+            raise Refusal("refused_session")
+        if session.who != ADMIN:
+            raise Refusal("refused_admin")
+        return session
+
+    def ended(self, request: Request) -> bool:
+        """Whether somebody was signed in who no longer is."""
+        return self.cookie in request.cookies and self.of(request) is None
+
+    def begin(self, request: Request, response: Response, owner: str) -> None:
+        """Sign somebody in."""
+        self.sessions.end(request.cookies.get(self.cookie))
+        name = self.sessions.start(owner)
+        response.set_cookie(self.cookie, name, httponly=True, secure=self.secure, samesite="strict", path="/")
+
+    def end(self, request: Request, response: Response) -> None:
+        """Sign out."""
+        self.sessions.end(request.cookies.get(self.cookie))
+        response.delete_cookie(self.cookie, path="/", secure=self.secure, httponly=True, samesite="strict")
+
+
+def foreign(request: Request) -> bool:
+    """Whether a form was sent from another site."""
+    origin = request.headers.get("origin")
+    other = origin not in (None, "null") and urlsplit(str(origin)).netloc != request.headers.get("host")
+    return other or request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
+
+
+async def _sent(request: Request) -> dict[str, str]:
+    return {key: str(value) for key, value in (await request.form()).items()}
+
+
+Sent = Annotated[dict[str, str], Depends(_sent)]
+"""What a form sent. It is read here, so that what is done with it runs in a thread: it may wait for the store."""
+
+
+def language(request: Request) -> str:
+    """The language that the reader asked for, or prefers."""
+    header = request.headers.get("accept-language", "")
+    return preferred(request.query_params.get("lang"), request.cookies.get("lang"), header)
