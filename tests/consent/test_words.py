@@ -92,11 +92,7 @@ def test_templates_name_words_that_there_are_and_no_word_is_idle():
         openings |= some
     assert len(named) > 50
     assert openings == {"default_", "open_", "admin_"}
-    code = "".join(
-        one.read_text("utf-8")
-        for one in (PLACE / "site").iterdir()
-        if one.name in ("web.py", "pages.py", "overview.py")
-    )
+    code = "".join(one.read_text("utf-8") for one in (PLACE / "site").iterdir() if one.name.endswith(".py"))
     refusals = set(re.findall(r'"(refused_\w+)"', code))
     assert refusals | {"refused_title"} == {key for key in words("en") if key.startswith("refused_")}
     quoted = set(re.findall(r'"(\w+)"', code)) | {o + m for o in openings for m in ("block", "allow")}
