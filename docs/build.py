@@ -36,6 +36,7 @@ def pages() -> dict[str, str]:
     found = {
         "command-line.md": command_line(),
         "glossary.md": glossary(),
+        "engines.md": engines(),
         "persons.md": persons(),
         "reproductions.md": reproductions(),
         "suggestions.md": suggestions(),
@@ -139,6 +140,33 @@ def persons() -> str:
         folder = kinds()[kind].home.rsplit(".", 1)[1]
         rows = [f"| [{name}]({folder}/{name}.md) | {COUNTING[cls.persons]} |" for name, cls in parts(kind).items()]
         blocks.append(f"## {title}\n\n| name | persons |\n|---|---|\n" + "\n".join(rows))
+    return "\n\n".join(blocks) + "\n"
+
+
+def engines() -> str:
+    """What every part can do on every engine, as parts and engines declare it."""
+    from celosia.data.engines import ENGINES, engine_named
+    from celosia.release.fitting import support
+
+    text = (
+        "What runs where. Parts declare whether they need whole columns in memory, engines how much they bring there; "
+        "what does not fit is refused before the work starts, with the nearest thing that works. "
+        "`tests/test_every_part_and_memory.py` counts what each part brings into memory. *Any size*: only combinations "
+        "of values, sums or single rows are looked at. How Spark is set up is under "
+        "[On a cluster](../how-to/cluster.md)."
+    )
+    blocks = ["# Engines, part by part", text]
+    held = {name: type(engine_named(name)) for name in ENGINES}
+    for kind, title in TITLES.items():
+        if kind in {"hierarchy", "mechanism"}:
+            continue
+        folder = kinds()[kind].home.rsplit(".", 1)[1]
+        rows = [
+            f"| [{name}]({folder}/{name}.md) | {' | '.join(support(cls, engine) for engine in held.values())} |"
+            for name, cls in parts(kind).items()
+        ]
+        head = f"| name | {' | '.join(ENGINES.values())} |\n|---|{'---|' * len(ENGINES)}\n"
+        blocks.append(f"## {title}\n\n{head}" + "\n".join(rows))
     return "\n\n".join(blocks) + "\n"
 
 

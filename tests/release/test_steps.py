@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import ClassVar
 
 import polars as pl
 import pytest
 
 import celosia
+from celosia.data.engines.polars import Polars
 from celosia.errors import DataError
 from celosia.parts import Method
 from celosia.parts.method import Rows
@@ -43,8 +43,8 @@ def test_a_method_that_makes_other_rows_than_it_declares_is_an_error(method):
 
 
 def test_a_table_beyond_the_bound_gets_only_methods_that_need_no_memory(monkeypatch):
-    monkeypatch.setattr(sys.modules["celosia.data.engines.engine"], "COLLECT_LIMIT", 2)
+    monkeypatch.setattr(Polars, "most", 2)
     assert len(celosia.protect(TABLE, "round(columns=age, base=10)").polars()) == 3
     for method in ("round(columns=age, base=10, way=random)", "noise(columns=age)"):
-        with pytest.raises(DataError, match="3 cells would have to be brought into memory, the bound is 2"):
+        with pytest.raises(DataError, match="needs whole columns in memory: 3 rows, and polars brings at most 2"):
             celosia.protect(TABLE, method)

@@ -33,7 +33,6 @@ class Method(Part):
     rows: ClassVar[Rows] = "same"
     """What becomes of the rows: all kept in place, some left out, or others made."""
     in_memory: ClassVar[bool] = True
-    """Whether the method needs all rows of a column in memory; False when it runs on any engine row by row."""
     blockable: ClassVar[bool] = False
     """Whether it may be applied to blocks of records, each by itself: it keeps all rows and makes no further table."""
     formal: ClassVar[bool] = False

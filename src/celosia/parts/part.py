@@ -54,6 +54,9 @@ class Part(BaseModel):
     """What it does where a person owns several rows: persons are counted, such a table is refused, rows are looked at
     and nothing else, or what one person moves is given as a parameter."""
 
+    in_memory: ClassVar[bool] = False
+    """Whether it needs all rows of a column in memory; False where combinations, sums or single rows are enough."""
+
     def __init__(self, /, **data: Any) -> None:
         try:
             super().__init__(**{name: _listed(type(self), name, value) for name, value in data.items()})

@@ -22,6 +22,7 @@ class Threat(Part):
     kind: ClassVar[str] = "risk or attack"
     covers: ClassVar[tuple[str, ...]] = ("risk", "attack")
     persons: ClassVar[Counting] = "counted"
+    in_memory: ClassVar[bool] = True
     bounded: ClassVar[bool] = True
     """Whether it is a share or a chance in [0, 1]; otherwise it keeps its own unit."""
 

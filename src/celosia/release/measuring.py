@@ -10,6 +10,7 @@ from typing import Any
 from celosia.errors import CelosiaError, NotApplicable, ParameterError, SchemaError, suggestion
 from celosia.parts import Loss, Method, Model, Risk, Threat, build, find, grammar, identity, named_columns
 from celosia.parts.progress import Progress, stage
+from celosia.release.fitting import refuse_beyond
 from celosia.show.blocks import Block, Shown, assessment_blocks, comparison_blocks
 from celosia.streams import Stream
 from celosia.table import Table
@@ -116,6 +117,7 @@ def assess(
     built_models = [build("model", model) for model in models]
     built_risks = [build("risk or attack", risk) for risk in risks]
     check_columns(table, [*built_models, *built_risks])
+    refuse_beyond(table, [*built_models, *built_risks])
     return Assessment(
         table,
         tuple(judge(model, table) for model in built_models),
@@ -152,6 +154,7 @@ def protect(
     built = [build("method", method) for method in methods]
     current = table.identified()
     start = current.first
+    refuse_beyond(current, built)
     stream = Stream.of(seed, table.fingerprint)
     for i, method in enumerate(built):
         check_columns(current, [method])
@@ -183,8 +186,7 @@ def _own(stream: Stream, method: Method) -> Stream:
 def step(table: Table, method: Method, stream: Stream, start: Table) -> Table:
     """Apply one method and write it into the history. Its parameters belong to the name of its stream."""
     before = len(table.history)
-    if method.in_memory:
-        table.engine.check_bound(len(table))  # at least a column
+    refuse_beyond(table, [method])
     outcome = method.apply(table, _own(stream, method))
     if (outcome.table.lineage is table.lineage) == (method.rows == "new"):
         raise TypeError(f"{method.name} declares its rows as {method.rows!r}, but made others.")
@@ -214,6 +216,7 @@ def compare(
     """
     built_losses = [build("loss", loss) for loss in losses]
     built_risks = [build("risk or attack", risk) for risk in risks]
+    refuse_beyond(original, [*built_losses, *built_risks])
     aligned = by_key(original, protected, key) if key else protected
     return Comparison(
         original,

@@ -19,6 +19,7 @@ from celosia.parts.progress import Progress, stage
 from celosia.release import evidence, history
 from celosia.release.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT, load_certificate
 from celosia.release.evidence import Release
+from celosia.release.fitting import refuse_beyond
 from celosia.release.leaving import Leaving, arranged, further_tables, releasable
 from celosia.release.measuring import Assessment, Comparison, assess, check_columns, compare, step
 from celosia.release.policy import Output, Policy, Step
@@ -55,6 +56,7 @@ def run(
     tell("read", 0.0)
     original = policy.table(engine=engine).identified().computed()
     check_input(original)
+    refuse_beyond(original, [*(s.method for s in policy.steps), *policy.require, *policy.risks, *policy.losses])
     check_columns(original, [*policy.require, *policy.risks, *(s.method for s in policy.steps[:1])])
     protected = apply_steps(original, policy.steps, Stream.of(seed, original.fingerprint), tell)
     tell("measure", 0.8)

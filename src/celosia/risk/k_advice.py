@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -56,6 +56,8 @@ class KAdvice(Risk):
     >>> KAdvice().evidence(table)["thresholds"][1]["violated"]
     1
     """
+
+    in_memory: ClassVar[bool] = False
 
     def value(self, table: Table) -> float:
         """Lodha and Thomas' α."""

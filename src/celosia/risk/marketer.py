@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -34,6 +34,7 @@ class Marketer(Risk):
     (0.6667, 0.2...)
     """
 
+    in_memory: ClassVar[bool] = False
     population: Source = Field(default=None, description="table of the population with the raw quasi-identifiers")
     size: int | None = Field(default=None, ge=1, description="number of people in the population")
 
@@ -43,25 +44,24 @@ class Marketer(Risk):
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """The share and the expected number of re-identified records (persons)."""
-        from celosia.views.keys import person_shares
-
         risk = self._risk(table)
-        share = person_shares(table)
-        expected, n = float((risk * share).sum()), float(share[risk > 0].sum())
-        return {"value": expected / n if n else 0.0, "expected": expected, "records": round(n)}
+        counted = table.classes.patterns(table.schema.need_quasi()).counted
+        expected, n = float((risk * counted).sum()), int(counted[risk > 0].sum())
+        return {"value": expected / n if n else 0.0, "expected": expected, "records": n}
 
     def records(self, table: Table) -> pl.DataFrame:
         """The chance of each record to be linked rightly."""
         import polars as pl
 
-        return pl.DataFrame({"risk": self._risk(table)})
+        return pl.DataFrame({"risk": table.on_records(self._risk(table), suppressed=0.0)})
 
     def _risk(self, table: Table) -> NDArray[np.float64]:
-        from celosia.views.population import population_frequencies
+        """The chance of the records of each class."""
+        from celosia.views.population import class_people
 
         if self.population is None and self.size is None and table.schema.weight is None:
-            people = table.frequencies()
+            people = table.classes.pattern_frequencies()
         else:
-            people = population_frequencies(table, self.population, self.size)
+            people = class_people(table, self.population, self.size)
         risk = np.divide(1.0, people, out=np.zeros(len(people)), where=people > 0)
         return np.minimum(risk, 1.0)

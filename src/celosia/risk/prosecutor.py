@@ -30,6 +30,7 @@ class Prosecutor(Risk):
     (1.0, 0.6666666666666666)
     """
 
+    in_memory: ClassVar[bool] = False
     rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at least"  # no more persons than rows share a class
 
     def value(self, table: Table) -> float:

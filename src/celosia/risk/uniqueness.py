@@ -46,6 +46,7 @@ class Uniqueness(Risk):
     [0.0, 0.25, 0.5]
     """
 
+    in_memory: ClassVar[bool] = False
     largest: int | None = Field(default=None, ge=1, description="largest subset of the profile; all when not given")
 
     rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at least"  # a row alone is a person alone

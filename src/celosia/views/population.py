@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 
 def population_frequencies(table: Table, source: Any, size: int | None) -> NDArray[np.float64]:
-    """For each record the people of the population it could be; 0 when suppressed.
+    """For each record the people of the population it could be; 0 when suppressed."""
+    return table.on_records(class_people(table, source, size), suppressed=0.0)
+
+
+def class_people(table: Table, source: Any, size: int | None) -> NDArray[np.float64]:
+    """For each class the people of the population in it.
 
     Counted in a population table, scaled up by the ``size`` of the population, or summed from the weight column.
     People are counted, not their rows, where a person column is declared.
@@ -23,13 +28,13 @@ def population_frequencies(table: Table, source: Any, size: int | None) -> NDArr
     if source is not None:
         population = table.class_counts((), source).population
         assert population is not None
-        return table.on_records(population.astype(np.float64), suppressed=0.0)
+        return population.astype(np.float64)
     if size is not None:
         n = table.classes.total
         if size < n:
             counted = "persons" if table.schema.person else "rows"
             raise ParameterError(f"size must be at least the {n} {counted} of the table, got {size}.")
-        return table.frequencies() * (size / max(1, n))
+        return table.classes.pattern_frequencies() * (size / max(1, n))
     if table.schema.weight is not None:
-        return np.maximum(table.frequencies(weight=True), table.frequencies())
+        return np.maximum(table.classes.pattern_frequencies(weigh=True), table.classes.pattern_frequencies())
     raise NotApplicable("give the population: a table, its size, or a weight column in the schema.")

@@ -50,6 +50,9 @@ class Engine(ABC):
     """
 
     name: ClassVar[str]
+    most: ClassVar[int] = COLLECT_LIMIT
+    """Rows of a column that a part may bring into memory."""
+    memory_of: ClassVar[str] = "memory"
     local: ClassVar[bool] = True
     """Whether the rows are on this machine, so that a method may bring whole columns into memory."""
 

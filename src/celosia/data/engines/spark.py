@@ -31,6 +31,8 @@ class Spark(Engine):
     """Runs on the session of each frame. Rows have an order only where a sort gives them one."""
 
     name: ClassVar[str] = "spark"
+    most: ClassVar[int] = 1_000_000
+    memory_of: ClassVar[str] = "the memory of the driver"
 
     def __init__(self, master: str | None = None, memory: int | None = None) -> None:
         super().__init__(memory)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -46,6 +46,7 @@ class CertaintyPenalty(Loss):
     0.375
     """
 
+    in_memory: ClassVar[bool] = False
     weights: dict[str, float] = Field(default_factory=dict, description="importance of columns; 1 when not given")
     normalisation: Literal["once", "twice"] = Field(default="once", description="whether d divides once or twice")
 

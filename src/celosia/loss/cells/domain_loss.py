@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -51,6 +51,7 @@ class DomainLoss(Loss):
     0.3333
     """
 
+    in_memory: ClassVar[bool] = False
     aggregate: Literal["geometric", "arithmetic", "max", "sum", "rank", "balanced"] = Field(
         default="geometric", description="how the columns are combined"
     )

@@ -31,6 +31,7 @@ class Height(Loss):
     1.0
     """
 
+    in_memory: ClassVar[bool] = False
     suppressed: bool = Field(default=True, description="whether suppressed records count, at the top")
     bounded: ClassVar[bool] = False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -37,6 +37,7 @@ class NonUniformEntropy(Loss):
     (0.5, 4.0)
     """
 
+    in_memory: ClassVar[bool] = False
     normalised: bool = Field(default=True, description="a share of the largest loss, averaged over columns; else bits")
     as_arx: bool = Field(default=False, description="charge suppressed records as ARX does")
 

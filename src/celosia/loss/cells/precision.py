@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ class Precision(Loss):
     >>> Precision().value(table, safe)
     0.5
     """
+
+    in_memory: ClassVar[bool] = False
 
     def value(self, original: Table, protected: Table) -> float:
         """The mean relative height over records and columns."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -30,6 +30,7 @@ class Suppression(Loss):
     0.5
     """
 
+    in_memory: ClassVar[bool] = False
     of: Literal["records", "cells"] = Field(default="records", description="what is counted")
 
     def value(self, original: Table, protected: Table) -> float:

@@ -30,6 +30,7 @@ class AverageClassSize(Loss):
     1.3333333333333333
     """
 
+    in_memory: ClassVar[bool] = False
     k: int | None = Field(default=None, ge=1, description="divide by this k, so that the ideal is 1")
     bounded: ClassVar[bool] = False
 

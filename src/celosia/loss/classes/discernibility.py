@@ -31,6 +31,7 @@ class Discernibility(Loss):
     5.0
     """
 
+    in_memory: ClassVar[bool] = False
     bounded: ClassVar[bool] = False
 
     def value(self, original: Table, protected: Table) -> float:

@@ -41,6 +41,7 @@ class KullbackLeibler(Loss):
     0.1887
     """
 
+    in_memory: ClassVar[bool] = False
     bounded: ClassVar[bool] = False
 
     def value(self, original: Table, protected: Table) -> float:

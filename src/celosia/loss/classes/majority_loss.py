@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -34,6 +34,7 @@ class MajorityLoss(Loss):
     0.25
     """
 
+    in_memory: ClassVar[bool] = False
     target: Column | None = Field(
         default=None, description="column to be predicted; the only sensitive one when not given"
     )

@@ -25,6 +25,7 @@ SEED = 0
 class _FuzzyModel(FuzzyCoding, Model):
     """A model of the cells of a fuzzy coding of the quasi-identifiers; suppressed records belong to no cell."""
 
+    in_memory: ClassVar[bool] = True
     scope: ClassVar[Literal["class", "file"]] = "file"
 
     def table_cells(self, table: Table) -> Cells:

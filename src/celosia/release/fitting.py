@@ -1,0 +1,62 @@
+"""Whether an engine can do what is asked of it: said before the work starts, from what parts and engines declare.
+
+A part declares whether it needs whole columns in memory (``in_memory``) and, a method, whether it may be applied to
+blocks (``blockable``); an engine how many cells it brings into memory for one column (``most``). The page of the
+documentation that says what runs where is written from the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from celosia.data.engines import engine_named, installed
+from celosia.errors import DataError
+from celosia.parts import Method, Part, parts
+
+if TYPE_CHECKING:
+    from celosia.data.engines.engine import Engine
+    from celosia.table import Table
+
+
+def refuse_beyond(table: Table, wanted: Iterable[Part]) -> None:
+    """Refuse a part that needs more in memory than the engine of the table brings there."""
+    engine = table.engine
+    for part in wanted:
+        if part.in_memory and len(table) > engine.most:
+            raise DataError(
+                f"{part.name} needs whole columns in memory: {len(table)} rows, and {engine.name} brings at most "
+                f"{engine.most} to {engine.memory_of}. {nearest(part, engine, len(table))}"
+            )
+
+
+def nearest(part: Part, engine: Engine, rows: int) -> str:
+    """The nearest thing that works."""
+    roomier = [name for name in installed() if name != engine.name and engine_named(name).most >= rows]
+    ways = []
+    if isinstance(part, Method) and part.blockable:
+        ways.append(f"apply it to blocks: in-blocks(method={part.name}(…), by=…)")
+    if roomier:
+        ways.append(f"use the engine {roomier[0]}")
+    if part.kind != "method":
+        able = [name for name, other in parts(part.kind).items() if not _always(other)]
+        ways.append(f"measure one that needs no more than combinations: {', '.join(able)}" if able else "")
+    ways.append("work on a sample of the records")
+    first, *others = [way for way in ways if way]
+    return "; or ".join([first[0].upper() + first[1:], *others]) + "."
+
+
+def support(part: type[Part], engine: type[Engine]) -> str:
+    """What a part can do on an engine, in words."""
+    if not _always(part):
+        return "any size" if part.in_memory is False else "any size, or in memory, by its parameters"
+    bound = f"up to {engine.most / 1e6:g} million rows"
+    return f"{bound}; any size in blocks" if getattr(part, "blockable", False) else bound
+
+
+def _always(part: type[Part]) -> bool:
+    """Whether it needs whole columns whatever its parameters are; some decide it by them, as a property."""
+    return part.in_memory is True
+
+
+__all__ = ["nearest", "refuse_beyond", "support"]

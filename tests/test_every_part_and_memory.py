@@ -1,0 +1,134 @@
+"""What every measure brings into memory: all rows of a column exactly when it says so. Methods: test_every_method."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.reference.examples import SETS
+from tests.reference.people import ROLES, people
+
+import celosia
+from celosia.data.engines.polars import Polars
+from celosia.errors import DataError
+from celosia.parts import build, parts
+from celosia.release.fitting import support
+
+ROWS = 1200
+SIZE = {"size": 9000}
+GIVEN: dict[str, dict[str, Any]] = {
+    "alpha-k": {"alpha": 0.9, "k": 2},
+    "attacker-knows": {"known": {"q": "a"}},
+    "average-risk": {"risk": 0.5},
+    "beta-likeness": {"beta": 9.0},
+    "coefficient-overlap": {"target": "y", "predictors": ["x"]},
+    "delta-disclosure": {"delta": 9.0},
+    "delta-presence": {"highest": 1.0, "population": "people"},
+    "fuzzy-l-diversity": {"l": 1, "column": "s", "sets": SETS},
+    "fuzzy-t-closeness": {"t": 0.9, "column": "s", "sets": SETS},
+    "journalist": SIZE,
+    "k-anonymity": {"k": 2},
+    "k-map": {"k": 2, "population": "people"},
+    "l-diversity": {"l": 2},
+    "log-linear-risk": SIZE,
+    "model-disagreement": {"target": "s"},
+    "population-uniqueness": {"share": 0.9, **SIZE},
+    "population-uniques": SIZE,
+    "q-anonymity": {"q": 2},
+    "sample-uniqueness": {"share": 0.9},
+    "t-closeness": {"t": 0.9},
+    "tree-difference": {"target": "s"},
+}
+UNTRIED = {
+    "scoreboard": "reads another shape of table",
+}
+
+
+class Watched(Polars):
+    """Polars, with the number of rows of every frame that was brought into memory."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.collected: list[int] = []
+
+    def collect(self, frame: pl.LazyFrame) -> pl.DataFrame:
+        rows = super().collect(frame)
+        self.collected.append(len(rows))
+        return rows
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    place = tmp_path_factory.mktemp("memory") / "people.parquet"
+    people("rows", rows=ROWS).write_parquet(place)
+    return place
+
+
+def tables(path, engine):
+    """The people in a file, and with their quasi-identifiers coarser."""
+    read = celosia.read(path, celosia.Schema.of(**{**ROLES, "weight": None})).identified()
+    table = replace(read, rows=replace(read.rows, engine=engine), _cache={})
+    return table, table.map("q", list("abcd"), ["ab", "ab", "cd", "cd"])
+
+
+MEASURES = [(kind, name) for kind in ("model", "risk", "loss") for name in parts(kind) if name not in UNTRIED]
+
+
+@pytest.mark.parametrize(("kind", "name"), MEASURES)
+def test_a_measure_brings_all_rows_into_memory_exactly_when_it_says_so(kind, name, path):
+    given = {k: pl.read_parquet(path) if v == "people" else v for k, v in GIVEN.get(name, {}).items()}
+    part, engine = build(kind, {"use": name, **given}), Watched()
+    original, protected = tables(path, engine)
+    if kind == "model":
+        part.verdict(protected)
+    elif kind == "risk":
+        part.evidence(protected)
+    else:
+        part.value(original, protected)
+        part.parts(original, protected)
+    most = max(engine.collected, default=0)
+    assert most >= ROWS if part.in_memory else most <= 100, f"{part} brought {most} rows into memory"
+
+
+def test_every_attack_pairs_records_in_memory():
+    assert all(cls.in_memory is True for cls in parts("attack").values())
+
+
+class Narrow(Polars):
+    """An engine that brings hardly anything into memory."""
+
+    most = 1000
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        (
+            "rank-swap(columns=[x])",
+            r"rank-swap needs whole columns in memory: 1200 rows, .* 1000 .*\. Apply it to blocks: in-blocks\(.*use the engine",
+        ),
+        ("sequential-trees", "sequential-trees needs whole columns .* Use the engine duckdb; or work on a sample"),
+    ],
+)
+def test_a_method_that_does_not_fit_is_refused_before_the_work_with_what_would(path, what, told):
+    table = tables(path, Narrow())[0]
+    with pytest.raises(DataError, match=told):
+        celosia.protect(table, "round(columns=[x], base=5)", what)
+
+
+def test_a_measure_that_does_not_fit_is_refused_with_those_that_do(path):
+    original, protected = tables(path, Narrow())
+    with pytest.raises(DataError, match=r"hellinger needs .* needs no more than combinations: .*discernibility"):
+        celosia.compare(original, protected, ["discernibility", "hellinger"])
+    with pytest.raises(DataError, match=r"suda needs .* combinations: .*prosecutor"):
+        celosia.assess(original, risks=["prosecutor", "suda"])
+    assert celosia.compare(original, protected, ["discernibility"]).losses[0].value > 0
+
+
+def test_the_table_of_the_documentation_says_the_same():
+    methods = parts("method")
+    assert support(methods["top-code"], Narrow) == "any size"
+    assert support(methods["sequential-trees"], Narrow) == "up to 0.001 million rows"
+    assert support(methods["rank-swap"], Narrow) == "up to 0.001 million rows; any size in blocks"
