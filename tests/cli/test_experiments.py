@@ -18,12 +18,11 @@ def test_the_list_says_what_each_experiment_is_about(capsys):
     assert all(f"{name}: {text}" in shown for name, text in about.items())
 
 
-def test_an_experiment_is_run_and_says_where_it_wrote(shared, tmp_path, capsys):
-    data = str(shared("data/adult.data"))
-    assert command(["reproduce", "lecture", "--data", data, "--out", str(tmp_path)]) == 0
+def test_an_experiment_is_run_and_says_where_it_wrote(tmp_path, capsys):
+    assert command(["reproduce", "textbook", "--out", str(tmp_path)]) == 0
     assert "Written to" in capsys.readouterr().out
-    assert (tmp_path / "lecture.html").exists()
-    assert json.loads((tmp_path / "lecture.json").read_text())["experiment"] == "lecture"
+    assert (tmp_path / "textbook.html").exists()
+    assert json.loads((tmp_path / "textbook.json").read_text())["experiment"] == "textbook"
 
 
 def test_unknown_names_and_missing_data_are_refused_in_a_sentence(tmp_path, capsys):

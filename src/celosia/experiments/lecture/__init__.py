@@ -34,7 +34,7 @@ def reproduce(
 
     ``tables`` are the tables as the lecture prints them, unless given.
     """
-    from celosia.experiments.lecture import anonymity, attacks, noise, separation
+    from celosia.experiments.lecture import anonymity, attacks, estimates, netflix, noise, separation
     from celosia.experiments.lecture.people import gateway, people
     from celosia.experiments.statements import Section, page, printed_tables, sections_of, summary
 
@@ -51,15 +51,25 @@ def reproduce(
             tell("attacks", 0.5)
             stories = [
                 attacks.differencing(person, opened),
-                attacks.selective(opened),
+                attacks.selective(person, opened),
                 attacks.averaging(opened),
             ]
-    report = summary(NAME, checked) | {"attacks": stories}
+        tell("estimates", 0.8)
+        shown = [netflix.netflix(), estimates.compared(person)]
+    listed = sections_of(checked)
+    checked += [statement for section in shown for statement in section.statements]
+    report = summary(NAME, checked) | {
+        "attacks": stories,
+        "netflix": dict(shown[0].facts or {}),
+        "errors of estimated counts": [
+            dict(zip(shown[1].grids[0].head, row, strict=True)) for row in shown[1].grids[0].rows
+        ],
+    }
     told = [
         Section(f"Attack: {s['name']}", s["story"], facts={k: v for k, v in s.items() if k not in TOLD}, why=s["why"])
         for s in stories
     ]
-    html = page("Database privacy: the lecture, run again", INTRO, checked, [*sections_of(checked), *told])
+    html = page("Database privacy: the lecture, run again", INTRO, checked, [*shown, *listed, *told])
     files = write_report(NAME, out, html, report)
     tell("done", 1.0)
     return {**report, "files": files}

@@ -1,4 +1,4 @@
-"""Four attacks, carried out: against plain SQL they succeed, against the gateway they do not."""
+"""Attacks, carried out: against plain SQL they succeed, against the gateway they do not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from celosia.errors import CelosiaError
 from celosia.mathematics.budget.noise import LaplaceNoise
-from celosia.mechanisms.randomised_response import RandomisedResponse
 
 if TYPE_CHECKING:
     from celosia.experiments.lecture.people import People
@@ -38,7 +37,7 @@ def differencing(table: People, gateway: Gateway) -> dict[str, Any]:
     }
 
 
-def selective(gateway: Gateway) -> dict[str, Any]:
+def selective(table: People, gateway: Gateway) -> dict[str, Any]:
     """A count about one person and one sensitive value."""
     sql = "SELECT COUNT(*) FROM person WHERE name = 'Alan Brito' AND target = '<=50K'"
     found = [gateway.ask(sql, epsilon=0.1, fresh=True).value() for _ in range(6)]
@@ -49,7 +48,7 @@ def selective(gateway: Gateway) -> dict[str, Any]:
     return {
         "name": "selective count",
         "story": "A count that only Alan can fulfil: 0 or 1 is his secret.",
-        "plain SQL": 1,
+        "plain SQL": int(table.sql(sql)[0][0]),
         "gateway": [int(x) for x in found],
         "with '<=50k'": misspelt,
         "why": "the answer is useless, as it should be; a value that cannot occur is unanswerable, not zero",
@@ -68,28 +67,9 @@ def averaging(gateway: Gateway, runs: int = 60) -> dict[str, Any]:
         "name": "averaging",
         "story": "Repeat a noisy question and average: the noise goes away.",
         "repetitions needed": needed,
-        "printed": 3074,
         "attacks that succeed without a ledger": told,
         "different answers of the gateway to ten repetitions": len({answer.value() for answer in answers}),
         "cost of the nine repetitions": sum(answer.cost.loss for answer in answers[1:]),
         "cost of that many fresh answers": round(needed * 0.1, 3),
         "why": "the same question gets the same stored answer; fresh noise is charged, and the budget ends first",
-    }
-
-
-def quixote(share: float = 0.3, people: int = 20_000) -> dict[str, Any]:
-    """Randomised response: nobody needs to be believed, and the share still comes out."""
-    coin = RandomisedResponse()
-    answers = np.array(coin.answer((np.arange(people) < share * people).tolist()))
-    seen = float(answers.mean())
-    low, high = coin.interval(seen, people)
-    return {
-        "name": "randomised response",
-        "story": "Each person tosses a coin: heads, the truth; tails, whatever a second coin says.",
-        "true share": share,
-        "share of yes": seen,
-        "estimate 2Y - 1/2": coin.estimate(seen),
-        "interval": [low, high],
-        "epsilon": coin.epsilon(),
-        "why": "a yes is three times as likely from a yes: epsilon is ln 3, and everybody can deny",
     }
