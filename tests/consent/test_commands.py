@@ -63,6 +63,8 @@ def test_small_commands(place, capsys, thesis):
     assert run(["consent", "elements", "--sql", thesis.ENROLMENT, "--dialect", "oracle", "--json"]) == 0
     text = capsys.readouterr().out
     assert "ma_matricula.sigla" in text
+    assert run(["consent", "elements", "--sql", "SELECT a + b AS s, 1 AS n FROM t"]) == 0
+    assert "outputs: s: t.a + t.b, n: nothing" in capsys.readouterr().out
     assert (
         run(["consent", "derive", "x", "--sentence", "y", "--sql", "SELECT a FROM t", "--sql", "SELECT b FROM t"]) == 0
     )
@@ -83,6 +85,57 @@ def test_small_commands(place, capsys, thesis):
     assert run(["consent", "default", "maybe"]) == 2
     assert run(["consent", "elements", "--sql", "@nowhere.sql"]) == 2
     assert run(["consent", "elements", "--sql", "DROP TABLE t"]) == 2
+
+
+def test_every_command_answers_in_json(place, capsys, thesis):
+    """Whatever is printed for a program: one document, the facts by name."""
+
+    def said(*words):
+        capsys.readouterr()
+        assert run(["consent", *words, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    (place / "rule.xml").write_text(thesis.TIMETABLE_XML)
+    (place / "some.csv").write_text("owner,card\nB70001,7\nB70002,8\n")
+    (place / "wishes.csv").write_text("owner,inference,block\nB70001,residence,true\n")
+    assert said("init", "--store", "other.db") == {"store": "other.db"}
+    assert said("owners", "some.csv", "--store", "other.db") == {"owners registered": 2}
+    wishes = ("wishes.csv", "--catalogue", "inferences.toml", "--store", "other.db")
+    assert said("load", *wishes) == {"choices stored": 1, "new owners": 0}
+    assert said("default", "block", "--store", "other.db") == {"unanswered means": "block"}
+    link = said("link", "B70001", "--store", "other.db", "--hours", "2")
+    assert (link["hours"], link["link"].count("/in/")) == (2.0, 1)
+    assert said("convert", "rule.xml", "rule.toml") == {"inferences": 1, "file": "rule.toml"}
+    rule = said("derive", "x", "--sentence", "y", "--sql", "SELECT a FROM t")
+    assert rule["inferences"][0]["rules"][0]["tables"] == {"t": ["a"]}
+    (place / "old.csv").write_text("owner,inference,block\nB70002,residence,true\n")
+    renamed = (place / "inferences.toml").read_text().replace('id = "residence"', 'id = "home"')
+    (place / "new.toml").write_text(renamed)
+    rename = ("rename", "residence", "home", "--catalogue", "new.toml", "--store", "other.db")
+    assert said(*rename) == {"choices renamed": 1}
+
+
+def test_a_log_as_table_and_chart(place, capsys):
+    lines = [
+        "SELECT a FROM t;",
+        "SELECT a, b FROM t WHERE c = 1;",
+        "SELECT x.d FROM x JOIN t ON t.a = x.a;",
+        "nonsense (",
+    ]
+    (place / "log.sql").write_text("\n".join(lines))
+    assert run(["consent", "log", "log.sql", "--page", "log.html"]) == 0
+    text = capsys.readouterr().out
+    assert "4 queries, 1 of them could not be read" in text
+    rows = [line.split("│") for line in text.splitlines() if "│" in line]
+    shown = {row[1].strip(): [cell.strip() for cell in row[2:5]] for row in rows}
+    assert shown["t"] == ["3", "100 %", "█" * 24]
+    assert shown["x"] == ["1", "33 %", "█" * 8]
+    assert shown["t.a"][:2] == ["3", "100 %"]
+    assert shown["t.a + t.b"][:2] == ["1", "33 %"]
+    assert "{" not in text, "no raw data"
+    page = (place / "log.html").read_text("utf-8")
+    assert page.count("<svg") == 2
+    assert "t, share of the queries: 100.0 %" in page
 
 
 def test_choices_that_cannot_be_read(place, capsys):

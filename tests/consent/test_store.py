@@ -110,3 +110,13 @@ def test_the_file_is_private(tmp_path):
     store = Preferences.create(tmp_path / "choices.db")
     store.close()
     assert stat.S_IMODE((tmp_path / "choices.db").stat().st_mode) == 0o600
+
+
+def test_a_choice_of_an_unknown_inference_is_refused(store):
+    """A block under a misspelt name would never be honoured."""
+    with pytest.raises(
+        DataError, match=r"1 of 2 choices .*'residenc' \(did you mean 'residence'\?\).*Nothing was stored"
+    ):
+        store.choose("A1", {"residenc": True, "timetable": True}, ["residence", "timetable"])
+    assert not store.has("A1")
+    assert store.blocked() == []

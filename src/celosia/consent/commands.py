@@ -20,6 +20,7 @@ from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
 if TYPE_CHECKING:
     import polars as pl
 
+    from celosia.consent.sql.query_log import LogFacts
     from celosia.release.verification import Check
     from celosia.release.verifying import Repeat
 
@@ -247,7 +248,7 @@ def set_default(meaning: str, store: str | Path = STORE) -> None:
         choices.set_default(block=meaning == "block")
 
 
-def log_statistics(log: str | Path, dialect: str = "postgres") -> dict[str, Any]:
+def log_statistics(log: str | Path, dialect: str = "postgres") -> LogFacts:
     """Tables and fields of a log of queries."""
     from celosia.consent.sql.query_log import log_facts, split_log
 
@@ -255,7 +256,7 @@ def log_statistics(log: str | Path, dialect: str = "postgres") -> dict[str, Any]
         text = Path(log).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise DataError(f"cannot read the log {str(log)!r}.") from None
-    return log_facts(split_log(text), dialect).data()
+    return log_facts(split_log(text), dialect)
 
 
 def suggest(source: str, query: str | None = None, *, least: float = 0.3, most: int = 30) -> list[dict[str, Any]]:

@@ -32,6 +32,14 @@ def query_text(sql: str) -> str:
         raise DataError(f"cannot read the query file {sql[1:]!r}.") from None
 
 
+def tell(text: str, data: dict[str, Any], json: bool) -> None:
+    """Print what was done: a sentence, or its facts as JSON."""
+    if json:
+        show(data, json)
+    else:
+        say(text)
+
+
 def show(data: dict[str, Any], json: bool) -> None:
     """Print plain data, as JSON or one line per entry."""
     from celosia.cli.bases.show import print_json
@@ -41,5 +49,9 @@ def show(data: dict[str, Any], json: bool) -> None:
         print_json(plain(data))
         return
     for key, value in data.items():
-        items = [f"{k}: {v}" for k, v in value.items()] if isinstance(value, dict) else value
+        items = [f"{k}: {_joined(v)}" for k, v in value.items()] if isinstance(value, dict) else value
         say(f"{key}: {', '.join(map(str, items)) if isinstance(items, list) else items}")
+
+
+def _joined(value: Any) -> str:
+    return " + ".join(map(str, value)) or "nothing" if isinstance(value, list) else str(value)

@@ -7,29 +7,32 @@ from typing import Annotated
 
 import typer
 
+from celosia.cli.bases.options import Json
 from celosia.cli.bases.show import say
-from celosia.cli.consent.application import Inferences, Store, consent_app, show
+from celosia.cli.consent.application import Inferences, Store, consent_app, show, tell
 
 
 @consent_app.command()
-def init(store: Store = "consent.db") -> None:
+def init(store: Store = "consent.db", json: Json = False) -> None:
     """Make an empty store of choices; no other command does."""
     from celosia.consent.commands import init as make
     from celosia.data.io.database import shown
 
     make(store)
-    say(f"made: store of choices {shown(store)}")
+    tell(f"made: store of choices {shown(store)}", {"store": shown(store)}, json)
 
 
 @consent_app.command()
 def owners(
     source: Annotated[Path, typer.Argument(help="CSV with the column owner; every further column is a kind of key.")],
     store: Store = "consent.db",
+    json: Json = False,
 ) -> None:
     """Register owners and other keys of theirs from a file; known ones stay."""
     from celosia.consent.commands import register
 
-    say(f"{register(source, store)} owners registered")
+    new = register(source, store)
+    tell(f"{new} owners registered", {"owners registered": new}, json)
 
 
 @consent_app.command()
@@ -37,12 +40,13 @@ def load(
     source: Annotated[Path, typer.Argument(help="CSV with the columns owner, inference, block.")],
     catalogue: Inferences,
     store: Store = "consent.db",
+    json: Json = False,
 ) -> None:
     """Store many choices from a file; a choice of an inference that the catalogue has not is refused."""
     from celosia.consent.commands import load_choices
 
     choices, new = load_choices(source, catalogue, store)
-    say(f"{choices} choices stored, {new} owners are new")
+    tell(f"{choices} choices stored, {new} owners are new", {"choices stored": choices, "new owners": new}, json)
 
 
 @consent_app.command()
@@ -51,11 +55,13 @@ def rename(
     new: Annotated[str, typer.Argument(help="The name of the inference in the catalogue.")],
     catalogue: Inferences,
     store: Store = "consent.db",
+    json: Json = False,
 ) -> None:
     """Give stored choices the name that their inference has now; no block is lost."""
     from celosia.consent.commands import rename as run
 
-    say(f"{run(old, new, catalogue, store)} choices renamed")
+    renamed = run(old, new, catalogue, store)
+    tell(f"{renamed} choices renamed", {"choices renamed": renamed}, json)
 
 
 @consent_app.command()
@@ -64,11 +70,13 @@ def link(
     store: Store = "consent.db",
     base: Annotated[str, typer.Option(help="Address of the consent pages.")] = "http://127.0.0.1:8100",
     hours: Annotated[float, typer.Option(help="How long the link is valid.")] = 72.0,
+    json: Json = False,
 ) -> None:
     """Make a one-time sign-in link; it is shown once."""
     from celosia.consent.commands import link as run
 
-    say(run(owner, store, base=base, hours=hours))
+    address = run(owner, store, base=base, hours=hours)
+    tell(address, {"link": address, "hours": hours}, json)
 
 
 @consent_app.command()
@@ -106,9 +114,10 @@ def record(
 def default(
     meaning: Annotated[str, typer.Argument(help="allow or block.")],
     store: Store = "consent.db",
+    json: Json = False,
 ) -> None:
     """State what an unanswered question means."""
     from celosia.consent.commands import set_default
 
     set_default(meaning, store)
-    say(f"unanswered means {meaning}")
+    tell(f"unanswered means {meaning}", {"unanswered means": meaning}, json)

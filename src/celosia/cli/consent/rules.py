@@ -9,7 +9,7 @@ import typer
 
 from celosia.cli.bases.options import Json
 from celosia.cli.bases.show import say
-from celosia.cli.consent.application import Database, Dialect, Inferences, Sql, consent_app, query_text, show
+from celosia.cli.consent.application import Database, Dialect, Inferences, Sql, consent_app, query_text, show, tell
 
 
 @consent_app.command()
@@ -27,12 +27,17 @@ def derive(
     sql: Annotated[list[str], typer.Option(help="A query by which the inference can be made; several are merged.")],
     dialect: Dialect = "postgres",
     threshold: Annotated[float | None, typer.Option(help="Share of elements that activates the rule.")] = None,
+    json: Json = False,
 ) -> None:
     """Propose a rule from queries, as TOML to edit."""
     from celosia.consent.commands import derive as make
     from celosia.consent.rules.rules import write_toml
 
-    say(write_toml(make(name, sentence, [query_text(text) for text in sql], dialect, threshold)), end="")
+    proposal = make(name, sentence, [query_text(text) for text in sql], dialect, threshold)
+    if json:
+        show(proposal.model_dump(), json)
+    else:
+        say(write_toml(proposal), end="")
 
 
 @consent_app.command()
@@ -40,11 +45,13 @@ def convert(
     source: Annotated[Path, typer.Argument(help="Catalogue to read (.toml or .xml).")],
     target: Annotated[Path, typer.Argument(help="Catalogue to write (.toml or .xml).")],
     overwrite: Annotated[bool, typer.Option(help="Replace a file that is there already.")] = False,
+    json: Json = False,
 ) -> None:
     """Convert a catalogue of inferences between TOML and XML."""
     from celosia.consent.commands import convert as run
 
-    say(f"{len(run(source, target, overwrite=overwrite).inferences)} inferences written to {target}")
+    written = len(run(source, target, overwrite=overwrite).inferences)
+    tell(f"{written} inferences written to {target}", {"inferences": written, "file": str(target)}, json)
 
 
 @consent_app.command()
@@ -62,12 +69,23 @@ def match(
 def log(
     source: Annotated[Path, typer.Argument(help="Past queries, separated by semicolons or empty lines.")],
     dialect: Dialect = "postgres",
+    page: Annotated[Path | None, typer.Option(help="Also write the counts as a page with charts (.html).")] = None,
     json: Json = False,
 ) -> None:
-    """Count the tables and fields that past queries used."""
+    """Count the tables and fields that past queries used, as tables with bars."""
+    from celosia.cli.bases.show import print_rows
     from celosia.consent.commands import log_statistics
+    from celosia.consent.sql.log_page import blocks, write
 
-    show(log_statistics(source, dialect), json)
+    facts = log_statistics(source, dialect)
+    if page is not None:
+        write(facts, page)
+    if json:
+        show(facts.data(), json)
+        return
+    say(f"{facts.queries} queries, {facts.unread} of them could not be read")
+    for block in blocks(facts):
+        print_rows(block.title, block.headings, block.rows)
 
 
 @consent_app.command()
