@@ -17,6 +17,7 @@ from celosia.cli.bases.options import common, exit_code
 from celosia.cli.compare import compare
 from celosia.cli.consent import consent_app
 from celosia.cli.demo import demo
+from celosia.cli.doctor import doctor
 from celosia.cli.explain_risk import explain_risk
 from celosia.cli.explore import explore
 from celosia.cli.gateway import gateway_app
@@ -36,7 +37,7 @@ app = typer.Typer(
     name="celosia",
     help="Publish personal data safely: measure, protect, show what was lost, write the evidence down.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -55,6 +56,7 @@ COMMANDS = (
     query,
     reproduce,
     parts,
+    doctor,
 )
 OWN_SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 for command in COMMANDS:

@@ -1,0 +1,52 @@
+"""``celosia doctor``: what Celosia finds on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from celosia.cli.bases.options import Json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def doctor(json: Json = False) -> None:
+    """Show versions, optional libraries, engines, memory and caches: what to send along with a question."""
+    from celosia.cli.bases.show import console, print_json
+    from celosia.data.surroundings import surroundings
+
+    facts = surroundings()
+    if json:
+        print_json(facts)
+        return
+    printer = console()
+    printer.print(_page(facts))
+    for extra, libraries in facts["extras"].items():
+        absent = [name for name, version in libraries.items() if version is None]
+        if absent:
+            printer.print(f"Not installed: {', '.join(absent)}. To add: pip install 'celosia[{extra}]'.")
+
+
+def _page(facts: dict[str, Any]) -> Table:
+    from rich.table import Table
+
+    page = Table(show_header=False, box=None)
+    for name in ("celosia", "python", "system", "cores"):
+        page.add_row(name, str(facts[name]))
+    memory = facts["memory"]
+    page.add_row("memory", f"{_gigabytes(memory['total'])}, of which free {_gigabytes(memory['free'])}")
+    page.add_row("room for temporary files", _gigabytes(facts["room for temporary files"]))
+    engines = [name if there else f"{name} (not installed)" for name, there in facts["engines"].items()]
+    page.add_row("engines", ", ".join(engines))
+    page.add_row("java", "found" if facts["java"] else "not found: the engine spark needs it")
+    kernels = facts["kernels"]
+    kept = "kept between processes" if kernels["kept between processes"] else "compiled anew in each process"
+    page.add_row("kernels", f"{kernels['compiled']} compiled, {kept}; each is compiled when it is first used")
+    for extra, libraries in {"needed": facts["libraries"], **facts["extras"]}.items():
+        stated = ", ".join(f"{name} {version}" for name, version in libraries.items() if version is not None)
+        page.add_row(extra, stated or "not installed")
+    return page
+
+
+def _gigabytes(size: int | None) -> str:
+    return "unknown" if size is None else f"{size / 2**30:.1f} GB"

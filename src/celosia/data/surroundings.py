@@ -1,0 +1,75 @@
+"""What Celosia stands on here: versions, optional libraries, engines, memory, room, compiled kernels."""
+
+from __future__ import annotations
+
+import importlib.metadata as metadata
+import os
+import platform
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+_REQUIREMENT = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)[^;]*(;.*extra\s*==\s*['\"](?P<extra>[^'\"]+)['\"])?")
+_INNER = frozenset({"all", "dev", "docs"})
+"""Extras that gather others, or that only developers need."""
+
+
+def surroundings() -> dict[str, Any]:
+    """Everything a person who helps from afar would ask first; no path of data, no value of any variable."""
+    from celosia.data.engines import ENGINES, installed
+
+    needed, extras = _libraries()
+    there = installed()
+    kernels, writable = _kernels()
+    return {
+        "celosia": metadata.version("celosia"),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.release()} on {platform.machine()}",
+        "cores": os.cpu_count(),
+        "memory": {"total": _memory("MemTotal"), "free": _memory("MemAvailable")},
+        "room for temporary files": shutil.disk_usage(tempfile.gettempdir()).free,
+        "engines": {name: name in there for name in ENGINES},
+        "java": shutil.which("java") is not None,
+        "libraries": needed,
+        "extras": extras,
+        "kernels": {"compiled": kernels, "kept between processes": writable},
+    }
+
+
+def _libraries() -> tuple[dict[str, str | None], dict[str, dict[str, str | None]]]:
+    """The version of each library that the package names, None where it is absent: needed ones, then by extra."""
+    needed: dict[str, str | None] = {}
+    extras: dict[str, dict[str, str | None]] = {}
+    for line in metadata.requires("celosia") or ():
+        stated = _REQUIREMENT.match(line)
+        if stated is None or stated["name"] == "celosia" or stated["extra"] in _INNER:
+            continue
+        libraries = needed if stated["extra"] is None else extras.setdefault(stated["extra"], {})
+        libraries[stated["name"]] = _version(stated["name"])
+    return needed, extras
+
+
+def _version(library: str) -> str | None:
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _memory(line: str) -> int | None:
+    """Bytes of memory as Linux states them; elsewhere what the standard library knows."""
+    stated = Path("/proc/meminfo")
+    if stated.exists():
+        sizes = re.findall(rf"^{line}:\s+(\d+) kB", stated.read_text("ascii"), re.MULTILINE)
+        return int(sizes[0]) * 1024 if sizes else None
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if line == "MemTotal" else None
+
+
+def _kernels() -> tuple[int, bool]:
+    """How many kernels are compiled and kept beside the package, and whether new ones can be."""
+    import celosia
+
+    package = Path(celosia.__file__).parent
+    return sum(1 for _ in package.rglob("*.nbi")), os.access(package / "mathematics" / "kernels", os.W_OK)
