@@ -1,0 +1,151 @@
+"""The declaration of a data set for the gateway, from a form: what may be asked about, and the budget that binds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.data.toml_text import inline, table
+from celosia.errors import CelosiaError, InputError
+from celosia.gateway.commands import init
+from celosia.gateway.metadata import DatasetFacts
+
+if TYPE_CHECKING:
+    from celosia.release.policy import Policy
+    from celosia.studio.project import Project
+    from celosia.table import Table
+
+FILE = "gateway.toml"
+TYPES = ("integer", "number", "text", "boolean", "date")
+READ = (".csv", ".parquet", ".pq")
+
+
+@dataclass(frozen=True)
+class ColumnDraft:
+    """A column as the form offers it. Bounds and values come from the policy only: what the data hold is no secret to
+    the owner, but what is declared here is public.
+    """
+
+    name: str
+    type: str
+    low: str = ""
+    high: str = ""
+    categories: str = ""
+    offered: bool = True
+
+
+def drafts(policy: Policy, data: Table) -> list[ColumnDraft]:
+    """The columns of the data; identifiers, and what only belongs to the file, are not offered."""
+    schema = policy.schema
+    aside = {*schema.identifiers, schema.person, schema.household, schema.weight}
+    return [
+        ColumnDraft(
+            name,
+            _type(kind),
+            *((f"{end:g}" for end in data.schema[name].bounds or ()) if data.schema[name].bounds else ("", "")),
+            ", ".join(data.schema[name].order or ()),
+            name not in aside,
+        )
+        for name, kind in data.polars_types().items()
+        if name in data.schema
+    ]
+
+
+def _type(kind: Any) -> str:
+    if kind.is_integer():
+        return "integer"
+    if kind.is_numeric():
+        return "number"
+    name = str(kind)
+    return "boolean" if name == "Boolean" else "date" if name == "Date" else "text"
+
+
+def declaration(sent: Mapping[str, Any], policy: Policy, folder: Path) -> str:
+    """The declaration that a form says, as the text of a file; what is wrong with it is a sentence."""
+    path = policy.input.path
+    if path is None or path.suffix.lower() not in READ:
+        raise InputError(
+            "the gateway reads CSV and Parquet files. For a database write the declaration by hand: "
+            f"put {FILE} into the project's folder, as the how-to page on differential privacy shows."
+        )
+    columns = {
+        name: _column(sent, i)
+        for i, name in enumerate(_names(sent))
+        if f"use-{i}" in sent or sent.get("person") == name
+    }
+    if not columns:
+        raise InputError("declare at least one column that may be asked about.")
+    facts: dict[str, Any] = {"source": str(path.resolve().relative_to(folder)), "columns": columns}
+    if sent.get("person"):
+        facts |= {"person": str(sent["person"]), "rows": int(_number(sent, "rows", 1.0))}
+    name = str(sent.get("name", "")).strip()
+    data: dict[str, Any] = {"name": name, "epsilon": _number(sent, "epsilon")}
+    if str(sent.get("delta", "")).strip():
+        data["delta"] = _number(sent, "delta")
+    data["tables"] = {"data": facts}
+    DatasetFacts.of(data)
+    return _written(data)
+
+
+def declare(project: Project, text: str) -> None:
+    """Write the declaration and make its ledger; where the data do not fit it, nothing stays."""
+    place = project.folder / FILE
+    if place.exists():
+        raise InputError(f"there is a declaration already: {FILE}. What it promised binds for good.")
+    from celosia.data.io.atomic import replaced
+
+    with replaced(place, 0o600) as draft:
+        draft.write_text(text, encoding="utf-8")
+    try:
+        init(place)
+    except CelosiaError:
+        place.unlink()
+        raise
+
+
+def _names(sent: Mapping[str, Any]) -> list[str]:
+    names = []
+    while f"column-{len(names)}" in sent:
+        names.append(str(sent[f"column-{len(names)}"]))
+    return names
+
+
+def _column(sent: Mapping[str, Any], i: int) -> dict[str, Any]:
+    kind = str(sent.get(f"type-{i}", "text"))
+    facts: dict[str, Any] = {"type": kind}
+    low, high = (str(sent.get(f"{end}-{i}", "")).strip() for end in ("low", "high"))
+    if kind in ("integer", "number") and (low or high):
+        facts["bounds"] = [_number(sent, f"low-{i}"), _number(sent, f"high-{i}")]
+    values = [value.strip() for value in str(sent.get(f"categories-{i}", "")).split(",") if value.strip()]
+    if values and kind in ("integer", "text"):
+        facts["categories"] = [int(value) for value in values] if kind == "integer" else values
+    return facts
+
+
+def _number(sent: Mapping[str, Any], name: str, default: float | None = None) -> float:
+    text = str(sent.get(name, "")).strip().replace(",", ".")
+    if not text and default is not None:
+        return default
+    try:
+        return float(text)
+    except ValueError:
+        field = name.partition("-")[0]
+        raise InputError(f"{field} must be a number, such as 1 or 0.5.") from None
+
+
+def _written(data: Mapping[str, Any]) -> str:
+    import tomlkit
+
+    document = tomlkit.document()
+    for key, value in data.items():
+        if key != "tables":
+            document.add(key, inline(value))
+    tables = tomlkit.table(is_super_table=True)
+    for name, facts in data["tables"].items():
+        here = table({key: value for key, value in facts.items() if key != "columns"})
+        here.add("columns", table(facts["columns"]))
+        tables.add(name, here)
+    document.add("tables", tables)
+    return tomlkit.dumps(document)
