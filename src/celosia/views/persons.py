@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -73,6 +74,14 @@ class Linked:
     def right(self, links: Ints) -> Floats:
         """Whether each link, -1 for none, goes to a record of the same person."""
         return self.own.count(lambda i, j: links[i] == j).astype(np.float64)
+
+    def evidence(self, tries: Iterable[Floats]) -> dict[str, Any]:
+        """The mean share of right links over several tries at all persons, its interval, and the guess."""
+        from celosia.mathematics.statistics.intervals import wilson
+
+        shares = [float(credit.mean()) for credit in tries]
+        value, n = float(np.mean(shares)), len(np.unique(self.person))
+        return {"value": value, "interval": list(wilson(value * n, n)), "baseline": self.guess(), "records": n}
 
     def guess(self) -> float:
         """The share of right links by chance."""

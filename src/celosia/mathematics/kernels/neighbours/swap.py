@@ -39,6 +39,12 @@ def _free_between(partner: Ints, first: int, last: int, rng: np.random.Generator
 
 
 @compiled()
+def _pair(partner: Ints, i: int, l: int) -> None:
+    partner[i] = l
+    partner[l] = i
+
+
+@compiled()
 def pairs(n: int, window: int, rng: np.random.Generator) -> Ints:
     r"""The position that each of ``n`` sorted positions changes places with; itself where no partner was left.
 
@@ -52,10 +58,7 @@ def pairs(n: int, window: int, rng: np.random.Generator) -> Ints:
     for i in range(n):
         if partner[i] < 0:
             l = _free_between(partner, i + 1, min(n - 1, i + window), rng)
-            if l < 0:
-                l = i
-            partner[i] = l
-            partner[l] = i
+            _pair(partner, i, l if l >= 0 else i)
     return partner
 
 
@@ -89,10 +92,7 @@ def pairs_normal(n: int, window: int, rng: np.random.Generator) -> Ints:
             if step >= 1 and i + step < n and partner[i + step] < 0:
                 l = i + step
                 break
-        if l < 0:
-            l = _next_free(partner, i)
-        partner[i] = l
-        partner[l] = i
+        _pair(partner, i, l if l >= 0 else _next_free(partner, i))
     return partner
 
 
@@ -122,10 +122,7 @@ def pairs_buckets(n: int, size: int, rng: np.random.Generator) -> Ints:
                 l = _free_between(partner, max(first, i + 1), min(n, first + size) - 1, rng)
                 if l >= 0:
                     break
-        if l < 0:
-            l = _next_free(partner, i)
-        partner[i] = l
-        partner[l] = i
+        _pair(partner, i, l if l >= 0 else _next_free(partner, i))
     return partner
 
 
@@ -161,6 +158,5 @@ def pairs_jointly(ranks: Ints, order: Ints, window: int, rng: np.random.Generato
             if inside:
                 mate = other
                 break
-        partner[record] = mate
-        partner[mate] = record
+        _pair(partner, record, mate)
     return partner

@@ -67,17 +67,10 @@ class DistanceLinkage(Attack):
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The share with its interval, the guess, the two nearest, and the share for each number of known columns."""
-        from celosia.mathematics.statistics.intervals import wilson
-
         chances = self._credits(original, protected)
-        value = float(np.mean([credit.mean() for credit in chances.values()]))
-        n = len(next(iter(chances.values())))
         linked = self._linked(original, protected)
         evidence: dict[str, Any] = {
-            "value": value,
-            "interval": list(wilson(value * n, n)),
-            "baseline": linked.guess(),
-            "records": n,
+            **linked.evidence(chances.values()),
             "direction": f"{self.direction} to nearest",
             "columns": self._names(original, protected),
         }

@@ -64,19 +64,13 @@ class ProbabilisticLinkage(Attack):
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The share with its interval, the guess, what each column tells, and the links above the threshold."""
         from celosia.mathematics.disclosure.linking.record_linkage import thresholds
-        from celosia.mathematics.statistics.intervals import wilson
 
         counts, linked = self._counts(original, protected), self._linked(original, protected)
         chances = {k: linked.means(self._credit(original, protected, k)) for k in counts}
-        value = float(np.mean([credit.mean() for credit in chances.values()]))
-        n = len(next(iter(chances.values())))
         names = self._names(original, protected)[: counts[-1]]
         _, weights, matches = self._matched(original, protected, counts[-1])
         evidence: dict[str, Any] = {
-            "value": value,
-            "interval": list(wilson(value * n, n)),
-            "baseline": linked.guess(),
-            "records": n,
+            **linked.evidence(chances.values()),
             "direction": f"{self.direction} to best",
             "m": dict(zip(names, weights.m.tolist(), strict=True)),
             "u": dict(zip(names, weights.u.tolist(), strict=True)),
