@@ -219,15 +219,29 @@ def serve(
     """Serve the pages of owners and publisher until interrupted."""
     try:
         import uvicorn
-
-        from celosia.consent.site.web import create
     except ImportError:
         raise MissingExtra.of("the consent pages", "web") from None
     with closing(Preferences(store, patience=WAITING)) as choices:
-        known = load(catalogue)
-        refuse_unknown(choices, known)
-        pages = create(known, choices, secure=secure, path=catalogue, database=database, out=out)
+        pages = site(catalogue, choices, secure=secure, database=database, out=out)
         uvicorn.run(pages, host=host, port=port, log_level="warning")
+
+
+def site(
+    catalogue: str | Path,
+    choices: Preferences,
+    *,
+    secure: bool = False,
+    database: str | None = None,
+    out: str | Path = "publications",
+) -> Any:
+    """The pages of owners and publisher as an application, for a server."""
+    try:
+        from celosia.consent.site.web import create
+    except ImportError:
+        raise MissingExtra.of("the consent pages", "web") from None
+    inferences = load(catalogue)
+    refuse_unknown(choices, inferences)
+    return create(inferences, choices, secure=secure, path=catalogue, database=database, out=out)
 
 
 def record(owner: str, store: str | Path = STORE, *, forget: bool = False) -> tuple[dict[str, Any], bool]:

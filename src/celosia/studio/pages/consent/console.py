@@ -1,0 +1,107 @@
+"""The publisher's console beside the studio: the consent pages of a project, on a port of their own."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celosia.consent.commands import WAITING, init, link, load, site
+from celosia.consent.owners.store import Preferences
+from celosia.consent.rules.rules import Catalogue, Inference, Rule, write_toml
+from celosia.data.io.atomic import replaced
+from celosia.errors import InputError
+from celosia.studio.security import HOST
+
+if TYPE_CHECKING:
+    from celosia.release.policy import Policy
+    from celosia.studio.project import Project
+
+CATALOGUE, STORE, RELEASES = "inferences", "consent.db", "publications"
+HOURS = 1.0
+PATIENCE = 15.0
+"""Seconds that the console may take to start."""
+
+
+class Console:
+    """Starts the console once; it ends with the studio."""
+
+    def __init__(self, project: Project) -> None:
+        self._folder = project.folder
+        self._lock = threading.Lock()
+        self._address = ""
+
+    @property
+    def catalogue(self) -> Path | None:
+        """The file of inferences, if there is one."""
+        places = [self._folder / f"{CATALOGUE}{ending}" for ending in (".toml", ".xml")]
+        return next((place for place in places if place.is_file()), None)
+
+    def inferences(self) -> tuple[Inference, ...]:
+        """What the catalogue holds."""
+        return load(self.catalogue).inferences if self.catalogue else ()
+
+    def begin(self, policy: Policy) -> None:
+        """Write a catalogue with one inference for each sensitive column."""
+        if self.catalogue is not None:
+            raise InputError(f"there is a catalogue already: {self.catalogue.name}.")
+        text = write_toml(first_catalogue(policy))
+        with replaced(self._folder / f"{CATALOGUE}.toml", 0o600) as draft:
+            draft.write_text(text, encoding="utf-8")
+
+    def open(self, database: str | None) -> str:
+        """A one-time link for the publisher to the running console, valid for an hour."""
+        with self._lock:
+            if self.catalogue is None:
+                raise InputError("there is no catalogue of inferences yet: make one first.")
+            store = self._folder / STORE
+            if not store.exists():
+                init(store)
+            if not self._address:
+                self._address = self._serve(self.catalogue, store, database)
+            return link(None, store, base=self._address, hours=HOURS)
+
+    def _serve(self, catalogue: Path, store: Path, database: str | None) -> str:
+        import uvicorn
+
+        choices = Preferences(store, patience=WAITING)
+        pages = site(catalogue, choices, database=database, out=self._folder / RELEASES)
+        port = _free_port()
+        server = uvicorn.Server(uvicorn.Config(pages, host=HOST, port=port, log_level="warning", access_log=False))
+        threading.Thread(target=server.run, daemon=True).start()
+        until = time.monotonic() + PATIENCE
+        while not server.started and time.monotonic() < until:
+            time.sleep(0.02)
+        if not server.started:
+            raise InputError("the console did not start. Try again.")
+        return f"http://{HOST}:{port}"
+
+
+def first_catalogue(policy: Policy) -> Catalogue:
+    """One inference for each sensitive column: that somebody finds out what it says about a person."""
+    columns = policy.schema.sensitive
+    if not columns:
+        raise InputError("no column is sensitive: say first what nobody must be able to infer.")
+    table = policy.input.path.stem if policy.input.path is not None else "data"
+    return Catalogue(
+        inferences=tuple(
+            Inference(
+                id="".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in f"find-{column}")[:60],
+                description={
+                    "en": f"Find out my {column}",
+                    "es": f"Deducir mi {column}",
+                    "ca": f"Deduir el meu {column}",
+                },
+                rules=(Rule(tables={table: (column,)}),),
+            )
+            for column in columns
+        )
+    )
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind((HOST, 0))
+        return int(free.getsockname()[1])

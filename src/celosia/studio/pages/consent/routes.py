@@ -1,0 +1,42 @@
+"""The routes of the page on consent."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from celosia.errors import CelosiaError
+from celosia.studio.pages.consent.console import STORE, Console
+from celosia.studio.studio import Page, Studio
+
+HERE = "/consent"
+
+
+def routes(studio: Studio, router: APIRouter) -> None:
+    """The addresses of the page."""
+    project, console = studio.project, Console(studio.project)
+
+    def page(request: Request, link: str = "") -> Response:
+        try:
+            inferences, wrong = console.inferences(), ""
+        except CelosiaError as problem:
+            inferences, wrong = (), str(problem)
+        file = console.catalogue.name if console.catalogue else ""
+        values = {"inferences": inferences, "file": file, "store": STORE, "link": link, "wrong": wrong}
+        return studio.show(request, "consent", **values)
+
+    @router.get("")
+    def show(request: Request) -> Response:
+        return page(request)
+
+    @router.post("/begin")
+    def begin() -> Response:
+        console.begin(project.policy())
+        return studio.back(HERE, "made")
+
+    @router.post("/open")
+    def start(request: Request) -> Response:
+        database = project.policy().input.url if project.ready else None
+        return page(request, console.open(database))
+
+
+PAGE = Page("consent", 140, "workbench", routes)
