@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from celosia.data.io.facts import FileFacts, MissingCode, Scan
 from celosia.data.io.filetypes import FileType, existing, register
 from celosia.data.io.labels import relabelled
+from celosia.data.io.transport import write_transport
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ def scan(
 
 def write_spss(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, compress: bool = False) -> None:
     """Write an SPSS file with the labels, missing codes, formats and measures of the original, brought up to date."""
+    if draft.suffix.lower() == ".por":
+        raise OutputError("the portable files of SPSS (.por) are only read: name the output .sav.")
     import pyreadstat
 
     table, kept, labels = _prepared(frame, facts)
@@ -252,4 +255,4 @@ def _wide(column: pl.Series, display: str) -> bool:
 
 register(FileType("spss", (".sav", ".zsav", ".por"), "SPSS", scan, write_spss))
 register(FileType("stata", (".dta",), "Stata", scan, write_stata))
-register(FileType("sas", (".sas7bdat", ".xpt"), "SAS", scan))
+register(FileType("sas", (".sas7bdat", ".xpt"), "SAS", scan, write_transport))
