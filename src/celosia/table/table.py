@@ -188,9 +188,7 @@ class Table(Shown):
 
     def fingerprint(self) -> bytes:
         """A digest of the visible names and cells in the order of the records; the same on every engine."""
-        from celosia.data.engines.fingerprint import fingerprint
-
-        return self.cached("fingerprint", lambda: fingerprint(self.engine.streamed(self.visible())))
+        return self.cached("fingerprint", lambda: self.engine.fingerprint(self.rows.frame, self.names))
 
     # Classes and frequencies, each computed once.
 

@@ -31,6 +31,7 @@ def people(engine):
     return made, made.identify(made.accept(PEOPLE))
 
 
+@pytest.mark.on_spark
 def test_a_function_of_batches_replaces_and_adds_columns(people):
     engine, frame = people
 
@@ -44,6 +45,7 @@ def test_a_function_of_batches_replaces_and_adds_columns(people):
     assert found["sex"].to_list() == PEOPLE["sex"].to_list()
 
 
+@pytest.mark.on_spark
 def test_tallies_count_every_column_with_its_missing_values(people):
     engine, frame = people
     found = engine.tallies(frame, ["sex", "age"])
@@ -51,6 +53,7 @@ def test_tallies_count_every_column_with_its_missing_values(people):
     assert dict(found["age"].rows()) == {30: 3, 31: 1, None: 1}
 
 
+@pytest.mark.on_spark
 def test_a_packed_histogram_counts_combinations_by_one_number(people):
     engine, frame = people
     domains = {"sex": pl.Series(["F", "M", None]), "age": pl.Series([30, 31, None])}
@@ -61,12 +64,14 @@ def test_a_packed_histogram_counts_combinations_by_one_number(people):
     assert found[WEIGHT].to_list() == [10.0, 2.0, 3.0]
 
 
+@pytest.mark.on_spark
 def test_a_frame_with_counts_stands_for_so_many_rows(people):
     engine, _ = people
     small = engine.accept(pl.DataFrame({"sex": ["F", "M", "F"], ROWS: [3, 4, 5]}))
     assert dict(engine.collect(engine.histogram(small, ["sex"])).rows()) == {"F": 8, "M": 4}
 
 
+@pytest.mark.on_spark
 def test_a_map_gives_missing_for_a_value_that_it_lacks(people):
     engine, frame = people
     values, labels = pl.Series(["F", None]), pl.Series(["woman", "unknown"])

@@ -16,6 +16,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from celosia.data.engines.fingerprint import fingerprint
 from celosia.data.schema import Kind
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError
@@ -232,6 +233,11 @@ class Engine(ABC):
     def narrowed(self, frame: Any, domains: Domains) -> Any:  # noqa: ARG002
         """The same frame, columns of text with few values in as little room as the engine can."""
         return frame
+
+    def fingerprint(self, frame: Any, names: Sequence[str]) -> bytes:
+        """A digest of some columns, rows in the order of their ids; the same on every engine."""
+        ordered = self.ordered(frame) if RECORD in self.types(frame) else frame
+        return fingerprint(self.streamed(self.select(ordered, names)))
 
     def by_block(self, frame: Any, block: str, work: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
         """What a function makes of each block, the rows with the same number in ``block``: one is in memory at a time.

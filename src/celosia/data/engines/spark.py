@@ -17,6 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
 from celosia.data.engines.engine import RECORD, ROWS, Engine
+from celosia.data.engines.fingerprint import BLOCK, block_digest, whole
 from celosia.data.engines.spark_session import session
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError
@@ -31,6 +32,7 @@ class Spark(Engine):
     """Runs on the session of each frame. Rows have an order only where a sort gives them one."""
 
     name: ClassVar[str] = "spark"
+    local: ClassVar[bool] = False
     most: ClassVar[int] = 1_000_000
     memory_of: ClassVar[str] = "the memory of the driver"
 
@@ -127,6 +129,27 @@ class Spark(Engine):
             call = F.arrow_udf(called, _types(outputs))(*(F.col(_quoted(name)) for name in inputs))
         wide = frame.withColumn(MADE, call)
         return wide.withColumns({name: wide[MADE][name] for name in outputs}).drop(MADE)
+
+    def fingerprint(self, frame: Any, names: Sequence[str]) -> bytes:
+        """Block by block where the rows are; only the digests of the blocks come here."""
+        numbered = frame if RECORD in frame.columns else self.identify(frame)
+        last = self.collect(numbered.agg(F.max(RECORD).alias("last"), F.count("*").alias("rows"))).row(0)
+        if last[1] == 0:
+            return block_digest(self.collect(self.select(frame, names)))
+        if last[0] + 1 != last[1]:  # some records are gone: the others close up
+            numbered = self.identify(self.ordered(numbered).drop(RECORD))
+
+        def called(rows: pa.Table) -> pa.Table:
+            block = pl.DataFrame(rows).sort(RECORD)
+            digest = block_digest(block.select(*names))
+            return pa.table({"block": [block[RECORD][0] // BLOCK], "digest": [digest]})
+
+        with _told():
+            blocks = numbered.select(RECORD, *(F.col(_quoted(name)) for name in names)).groupBy(
+                F.floor(F.col(RECORD) / BLOCK)
+            )
+            digests = self.collect(blocks.applyInArrow(called, "block long, digest binary"))
+        return whole(digests.sort("block")["digest"].to_list())
 
     def by_block(self, frame: Any, block: str, work: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
         """Several blocks at a time, where they are; the smallest one tells the types of what is made."""

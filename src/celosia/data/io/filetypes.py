@@ -93,7 +93,7 @@ def existing(path: str | Path) -> Path:
 
 
 def materialised(frame: Any) -> pl.DataFrame:
-    """Return a polars frame from whatever a table may hold: lazy or eager polars, or a DuckDB relation."""
+    """Return a polars frame from whatever a table may hold: lazy or eager polars, or the frame of another engine."""
     import polars as pl
 
     if isinstance(frame, pl.DataFrame):
@@ -103,13 +103,17 @@ def materialised(frame: Any) -> pl.DataFrame:
     if hasattr(frame, "pl"):
         eager: pl.DataFrame = frame.pl()
         return eager
-    raise DataError(f"cannot write a {type(frame).__name__}: give a polars frame or a DuckDB relation.")
+    raise DataError(f"cannot write a {type(frame).__name__}: give a frame of Polars, DuckDB or Spark.")
 
 
 def lazily(frame: Any) -> pl.LazyFrame:
     """Return the frame as a lazy one; a type that lists its values becomes text, or a file would list those gone."""
     import polars as pl
 
+    if type(frame).__module__.startswith("pyspark."):
+        from celosia.data.engines.spark import Spark
+
+        frame = Spark().streamed(frame)
     lazy = frame if isinstance(frame, pl.LazyFrame) else materialised(frame).lazy()
     return lazy.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
 
