@@ -122,4 +122,4 @@ def test_a_policy_writes_one(tmp_path):
     safe = cio.scan(tmp_path / "safe.xpt").frame.collect()
     assert sorted(safe["id"].drop_nulls()) == ["[0-5)", "[0-5)"]
     assert sorted(safe["born"].drop_nulls()) == sorted(FRAME["born"].drop_nulls())
-    assert command(["verify", str(tmp_path / "safe.xpt")]) == 0
+    assert command(["verify", str(tmp_path / "safe.certificate.json")]) == 0
