@@ -1,28 +1,103 @@
-"""The first page and the data page: how a project begins, what the columns are."""
+"""The first page and the data page: how a project begins, what the columns are, what is refused."""
 
 from __future__ import annotations
 
 import pytest
 
 pytestmark = pytest.mark.xdist_group("studio-start")
+STUDENTS = "name;age;sex;comment;mark\n" + "".join(
+    f"{name} Ferrer;{age};{sex};{comment};{mark}\n"
+    for i in range(30)
+    for name, age, sex, comment, mark in [
+        (
+            ("Anna", "Pau", "Ona", "Jan")[i % 4] + "abcdefghij"[i % 10],
+            18 + i % 9 if i % 7 else 999,
+            ("female", "male", "F", "female ")[i % 4],
+            f"wrote that the course was {'good' if i % 2 else 'long'} in week {i}, with words of their own",
+            i % 11,
+        )
+    ]
+)
 
 
-def test_from_the_demonstration_to_a_changed_role(studio, visit, accessible):
+def test_a_wrong_file_is_refused_in_a_sentence_and_a_right_one_begins(studio, visit, tmp_path):
     page = visit(studio)
-    accessible(page)
-    page.get_by_role("button", name="Use the demonstration data").click()
-    page.get_by_role("heading", name="Data", level=1).wait_for()
+    wrong = tmp_path / "people.parquet"
+    wrong.write_bytes(b"this is no parquet")
+    page.get_by_label("Choose a file").set_input_files(wrong)
+    page.locator("form", has=page.get_by_label("Choose a file")).get_by_role("button", name="Begin").click()
+    page.get_by_role("alert").get_by_text("people.parquet").wait_for()
+    assert not studio.project.ready
+    right = tmp_path / "students.csv"
+    right.write_text(STUDENTS)
+    page.get_by_label("Choose a file").set_input_files(right)
+    page.locator("form", has=page.get_by_label("Choose a file")).get_by_role("button", name="Begin").click()
+    page.get_by_role("heading", name="Data", level=1, exact=True).wait_for()
     assert page.locator("#said").inner_text().startswith("The data were read")
+    assert studio.project.policy().input.path.parent.parent == studio.project.folder / "inputs"
+    assert studio.project.policy().run.seed.bit_length() > 64
+
+
+def test_a_role_is_changed_by_one_click_and_taken_back(studio, visit, accessible):
+    page = visit(studio)
+    page.goto(f"{studio.address}/data")
     accessible(page)
     before = studio.project.text
-    card = page.locator("li.column", has=page.get_by_role("heading", name="occupation"))
-    card.get_by_label("Role").select_option("sensitive")
-    card.get_by_role("button", name="Take the suggestion").wait_for()
-    assert "occupation" in studio.project.policy().schema.sensitive
-    assert "occupation" not in studio.project.policy().schema.quasi
+    card = page.locator("li.column", has=page.get_by_role("heading", name="age"))
+    card.get_by_role("button", name="Sensitive").click()
+    card.locator("[aria-pressed=true]", has_text="Sensitive").wait_for()
+    assert "age" in studio.project.policy().schema.sensitive
+    assert "age" not in studio.project.policy().schema.quasi
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("The last change was taken back.").wait_for()
     assert studio.project.text == before
     page.get_by_role("button", name="Redo").click()
     page.get_by_text("The change was made again.").wait_for()
-    assert "occupation" in studio.project.policy().schema.sensitive
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_text("The last change was taken back.").wait_for()
+
+
+def test_a_role_that_a_column_cannot_have_is_refused(studio, visit):
+    page = visit(studio)
+    page.goto(f"{studio.address}/data")
+    card = page.locator("li.column", has=page.get_by_role("heading", name="comment"))
+    card.get_by_role("button", name="Others may know it").click()
+    page.get_by_role("alert").get_by_text("is of kind text").wait_for()
+    assert "comment" not in studio.project.policy().schema.quasi
+
+
+def test_cleaning_is_proposed_and_done_while_reading(studio, visit):
+    page = visit(studio)
+    page.goto(f"{studio.address}/data")
+    card = page.locator("li.column", has=page.get_by_role("heading", name="age"))
+    card.get_by_role("button", name="Read the codes as missing").click()
+    page.get_by_text("The data are cleaned while they are read.").wait_for()
+    assert studio.project.policy().input.cleaning["missing"] == {"age": [999]}
+    assert studio.project.policy().table().column("age").null_count() == 5
+    card.get_by_text("5 missing").wait_for()
+
+
+def test_a_file_with_other_columns_does_not_replace_the_data(studio, visit, tmp_path):
+    page = visit(studio)
+    page.goto(f"{studio.address}/data")
+    before = studio.project.text
+    other = tmp_path / "other.csv"
+    other.write_text("a,b\n1,2\n")
+    page.get_by_label("Use another file").set_input_files(other)
+    page.get_by_role("button", name="Use it").click()
+    page.get_by_role("alert").get_by_text("column").wait_for()
+    assert studio.project.text == before
+
+
+def test_language_and_look_are_remembered(studio, visit):
+    page = visit(studio, color_scheme="light")
+    for language, title in (("Español", "Datos"), ("Català", "Dades"), ("English", "Data")):
+        page.goto(f"{studio.address}/data")
+        page.locator("details.menu summary").click()
+        page.get_by_role("button", name=language).click()
+        page.get_by_role("heading", name=title, level=1, exact=True).wait_for()
+    page.locator("details.menu summary").click()
+    page.get_by_role("button", name="Dark").click()
+    page.locator("html[data-theme=dark]").wait_for()
+    page.goto(f"{studio.address}/protect")
+    assert page.evaluate("getComputedStyle(document.querySelector('.content')).backgroundColor") == "rgb(19, 25, 24)"

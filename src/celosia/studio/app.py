@@ -133,7 +133,7 @@ def _shared(app: FastAPI, studio: Studio) -> None:
         running = studio.jobs.find(name)
         where = after if after in {page.address for page in studio.pages.values()} else "/"
         # when it ends, the page that waits for it is loaded again: it shows the result
-        headers = {"HX-Redirect": where} if running.over else None
+        headers = {"X-Then": where} if running.over else None
         return studio.draw(request, "", "job.html.j2", headers=headers, job=running, after=where)
 
     @app.post("/jobs/{name}/cancel")

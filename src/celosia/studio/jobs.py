@@ -22,7 +22,7 @@ from typing import Any, Literal
 from celosia.data.io.atomic import replaced
 from celosia.data.isolated import limit_memory, own_output, start
 from celosia.errors import CelosiaError, InputError
-from celosia.parts.progress import PAUSE
+from celosia.parts.progress import PAUSE, Progress
 from celosia.studio.project import Project
 
 State = Literal["waiting", "running", "done", "refused", "cancelled", "ended"]
@@ -97,7 +97,7 @@ class Jobs:
         if not name or "/" in name or name.startswith(".") or not folder.is_dir():
             raise InputError("there is no such job.")
         asked, progress = _read(folder / "asked.json"), _read(folder / "progress.json")
-        lives = _held(folder / "lock")  # before the end is looked for: a job that ends meanwhile has written it
+        lives = self.lives(name)  # before the end is looked for: a job that ends meanwhile has written it
         ended = _read(folder / "ended.json")
         now = ended.get("at") or time.time()
         state: State = ended.get("state") or ("running" if lives else _gone(folder, asked))
@@ -127,11 +127,29 @@ class Jobs:
         job, folder = self.find(name), self._folder / name
         if not job.over:
             _write(folder / "ended.json", {"state": "cancelled", "at": time.time()})
-            pid = _read(folder / "process.json").get("pid")
-            if pid is not None and _held(folder / "lock"):
+            pid = self.process(name)
+            if pid is not None and self.lives(name):
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(int(pid), signal.SIGKILL)
+                    os.kill(pid, signal.SIGKILL)
         return self.find(name)
+
+    def lives(self, name: str) -> bool:
+        """Whether the process of a job is there."""
+        return _held(self._folder / name / "lock")
+
+    def process(self, name: str) -> int | None:
+        """The id of the process of a job, once it has taken it."""
+        pid = _read(self._folder / name / "process.json").get("pid")
+        return None if pid is None else int(pid)
+
+
+def nap(project: Project, tell: Progress, seconds: float) -> dict[str, Any]:  # noqa: ARG001
+    """A job that only takes time: for tests."""
+    begun = time.monotonic()
+    while (passed := time.monotonic() - begun) < seconds:
+        tell("nap", passed / seconds)
+        time.sleep(0.02)
+    return {"slept": seconds}
 
 
 def work(folder: str, name: str) -> None:

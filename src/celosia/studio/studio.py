@@ -108,6 +108,12 @@ class Studio:
         return RedirectResponse(f"{address}?said={said}" if said else address, 303)
 
 
+def onwards(request: Request, address: str, said: str) -> Response:
+    """To another page after something was done: a whole load, since that page has scripts and styles of its own."""
+    there = f"{address}?said={said}"
+    return Response(headers={"HX-Redirect": there}) if "hx-request" in request.headers else RedirectResponse(there, 303)
+
+
 def language_of(request: Request) -> str:
     """The language of a visitor."""
     return preferred(None, request.cookies.get("lang"), request.headers.get("accept-language", ""))

@@ -17,6 +17,39 @@ export function settled(work, milliseconds) {
   };
 }
 
+const asked = new WeakMap();
+
+/**
+ * Fetch a piece of a page and put it into an element; a newer request for the same element ends the older one.
+ * Parts of the answer that say data-into="id" go into the element of that id instead. Resolves to the response.
+ */
+export async function fetchInto(element, address, form = null) {
+  asked.get(element)?.abort();
+  const control = new AbortController();
+  asked.set(element, control);
+  element.setAttribute("aria-busy", "true");
+  try {
+    const body = form ? new URLSearchParams([...new FormData(form)].filter(([, value]) => typeof value === "string")) : null;
+    const answer = await fetch(address, { method: form ? "POST" : "GET", body, signal: control.signal, headers: { "HX-Request": "true" } });
+    const piece = document.createElement("template");
+    piece.innerHTML = await answer.text();
+    for (const part of piece.content.querySelectorAll("[data-into]")) {
+      const place = document.getElementById(part.dataset.into);
+      part.remove();
+      place?.replaceChildren(...part.childNodes);
+    }
+    element.replaceChildren(piece.content);
+    window.htmx?.process(element);
+    document.body.classList.remove("away");
+    return answer;
+  } catch (error) {
+    if (error.name !== "AbortError") document.body.classList.add("away"); // the server may be restarting
+    return null;
+  } finally {
+    if (asked.get(element) === control) element.removeAttribute("aria-busy");
+  }
+}
+
 const all = (root, selector) => [
   ...(root.matches?.(selector) ? [root] : []),
   ...root.querySelectorAll(selector),
@@ -58,6 +91,21 @@ onLoad((root) => {
   }
 });
 
+// a piece that takes a while is fetched after the page; work in another process is asked about every second
+onLoad((root) => {
+  for (const element of all(root, "[data-fetch]")) fetchInto(element, element.dataset.fetch);
+  for (const element of all(root, "[data-poll]")) {
+    const ask = async () => {
+      if (!element.isConnected) return;
+      const answer = await fetchInto(element, element.dataset.poll);
+      const then = answer?.headers.get("X-Then");
+      if (then) location.assign(then);
+      else setTimeout(ask, 1000);
+    };
+    setTimeout(ask, 1000);
+  }
+});
+
 // one menu at a time, closed by Escape and by a click elsewhere; the side menu is folded on a phone
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
@@ -88,7 +136,3 @@ document.addEventListener("htmx:afterSwap", (event) => {
     problem.textContent = "";
   }
 });
-
-// the server may be restarted while a page waits: say so instead of nothing
-document.addEventListener("htmx:sendError", () => document.body.classList.add("away"));
-document.addEventListener("htmx:afterOnLoad", () => document.body.classList.remove("away"));

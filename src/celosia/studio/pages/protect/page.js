@@ -1,16 +1,18 @@
 // Protect: the preview follows the form, and steps can be dragged.
-import { onLoad, settled } from "../../studio.js";
+import { fetchInto, onLoad, settled } from "../../studio.js";
 
 onLoad((root) => {
   const form = root.querySelector?.("#entry-form");
   if (!form) return;
-  const preview = document.getElementById("preview");
-  const follow = settled(() => htmx.trigger(preview, "again"), 60);
+  const look = () => fetchInto(document.getElementById("preview"), "/protect/preview", form);
+  const follow = settled(look, 60);
   form.addEventListener("input", follow);
-  form.addEventListener("change", (event) => {
-    if (event.target.matches("[data-again]")) htmx.trigger("#fields", "again");
+  form.addEventListener("change", async (event) => {
+    // another nested part has other fields
+    if (event.target.matches("[data-again]")) await fetchInto(document.getElementById("fields"), "/protect/form", form);
     follow();
   });
+  look();
 });
 
 onLoad((root) => {

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from celosia.errors import InputError
+from celosia.errors import CelosiaError, InputError
 from celosia.parts import find
 from celosia.studio import editing, lists, running
 from celosia.studio.pages.protect.previewing import preview
@@ -47,7 +47,10 @@ def routes(studio: Studio, router: APIRouter) -> None:
         changed = ""
         if name == "step":
             changed = policy.steps[-1 if position is None else position].name
-        shown = preview(policy, studio.samples, language_of(request), changed)
+        try:
+            shown = preview(policy, studio.samples, language_of(request), changed)
+        except CelosiaError as refusal:  # of the sample: the form itself is right, and can be saved
+            return studio.draw(request, "protect", "_preview.html.j2", preview=None, why=str(refusal))
         return studio.draw(request, "protect", "_preview.html.j2", preview=shown)
 
     @router.post("/save")

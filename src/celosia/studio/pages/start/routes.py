@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response, UploadFile
 from celosia.errors import InputError
 from celosia.studio import settings
 from celosia.studio.pages.start import beginning
-from celosia.studio.studio import Page, Sent, Studio
+from celosia.studio.studio import Page, Sent, Studio, onwards
 
 
 def routes(studio: Studio, router: APIRouter) -> None:
@@ -26,26 +26,26 @@ def routes(studio: Studio, router: APIRouter) -> None:
         )
 
     @router.post("/begin/demonstration")
-    def demonstration() -> Response:
+    def demonstration(request: Request) -> Response:
         beginning.from_demonstration(project)
-        return studio.back("/data", "begun")
+        return onwards(request, "/data", "begun")
 
     @router.post("/begin/upload")
-    def upload(file: UploadFile) -> Response:
+    def upload(request: Request, file: UploadFile) -> Response:
         if not file.filename:
             raise InputError("choose a file first.")
         beginning.from_file(project, project.keep(file.filename, file.file))
-        return studio.back("/data", "begun")
+        return onwards(request, "/data", "begun")
 
     @router.post("/begin/query")
-    def query(sent: Sent) -> Response:
+    def query(request: Request, sent: Sent) -> Response:
         beginning.from_query(project, sent.get("url", ""), sent.get("query", ""))
-        return studio.back("/data", "begun")
+        return onwards(request, "/data", "begun")
 
     @router.post("/begin/policy")
-    def policy(sent: Sent) -> Response:
+    def policy(request: Request, sent: Sent) -> Response:
         beginning.from_policy(project, sent.get("text", ""))
-        return studio.back("/data", "begun")
+        return onwards(request, "/data", "begun")
 
 
 PAGE = Page("start", 0, "job", routes)

@@ -1,0 +1,72 @@
+"""Long work: it goes on without its server, says how far it is, and ends when it is told to."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from celosia.errors import CelosiaError
+from celosia.studio.jobs import Jobs
+from celosia.studio.project import Project
+
+pytestmark = pytest.mark.xdist_group("studio-jobs")
+NAP = "celosia.studio.jobs:nap"
+
+
+@pytest.fixture
+def jobs(tmp_path):
+    return Jobs(Project(tmp_path / "p"))
+
+
+def until(check, seconds=60.0):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = check()
+        if value:
+            return value
+        time.sleep(0.05)
+    raise AssertionError("it did not come to pass")
+
+
+def test_a_job_says_how_far_it_is_and_is_known_by_its_folder_alone(jobs, tmp_path):
+    job = jobs.start(NAP, seconds=1.5)
+    assert not job.over
+    running = until(lambda: (now := jobs.find(job.id)).share > 0.2 and now)
+    assert running.state == "running"
+    other = Jobs(Project(tmp_path / "p"))
+    ended = until(lambda: (now := other.find(job.id)).over and now)
+    assert (ended.state, ended.result, ended.share) == ("done", {"slept": 1.5}, 1.0)
+    assert other.latest("nap").id == job.id
+    assert other.latest("nap", "another policy") is None
+
+
+def test_a_job_that_is_cancelled_ends_at_once(jobs):
+    job = jobs.start(NAP, seconds=600)
+    until(lambda: jobs.find(job.id).share > 0)
+    assert jobs.cancel(job.id).state == "cancelled"
+    until(lambda: not jobs.lives(job.id), 10)
+
+
+def test_a_job_whose_process_is_killed_is_told_as_ended(jobs):
+    import os
+    import signal
+
+    job = jobs.start(NAP, seconds=600)
+    until(lambda: jobs.find(job.id).share > 0)
+    os.kill(jobs.process(job.id), signal.SIGKILL)
+    until(lambda: jobs.find(job.id).state == "ended", 10)
+
+
+def test_a_refusal_is_the_sentence_of_the_library(jobs):
+    job = jobs.start("celosia.studio.running:run_policy", version="0" * 16)
+    ended = until(lambda: (now := jobs.find(job.id)).over and now)
+    assert ended.state == "refused"
+    assert ended.result.startswith("an internal error (FileNotFoundError)")
+
+
+def test_only_functions_of_the_studio_are_jobs(jobs):
+    with pytest.raises(CelosiaError):
+        jobs.start("os:system", command="true")
+    with pytest.raises(CelosiaError):
+        jobs.find("../past")

@@ -1,0 +1,183 @@
+"""The folder, the edits, undo and redo: what is unknown stays, and what does not hold water changes nothing."""
+
+from __future__ import annotations
+
+import io
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from celosia.demo.prepare import POLICY
+from celosia.errors import CelosiaError, PolicyError
+from celosia.studio import editing, lists, settings
+from celosia.studio.project import Changed, Project
+
+HAND = """\
+# written by hand
+[input]
+path = "people.csv" # the register
+separator = ";"
+
+[schema]
+quasi = [
+  "age", # others know it
+  "zip",
+]
+sensitive = ["disease"]
+rest = "error"
+
+[schema.hierarchies]
+zip = {use = "prefixes", length = 5}
+
+[[require]]
+use = "k-anonymity" # at least
+k = 2 # so many
+
+[[step]]
+use = "generalise"
+
+[[step]]
+name = "again"
+use = "round"
+columns = ["age"]
+base = 5
+
+[explore]
+seeds = 3
+
+[output]
+path = "safe.csv"
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    made = Project(tmp_path / "p")
+    (made.folder / "people.csv").write_text("age;zip;disease\n34;08001;a\n35;08002;b\n")
+    made.change(lambda _: HAND)
+    return made
+
+
+def test_an_edit_that_does_not_hold_water_changes_nothing(project):
+    with pytest.raises(PolicyError, match="k must be at least"):
+        project.change(lambda text: editing.put(text, ("require", 0, "k"), 0))
+    assert project.text == HAND
+
+
+def test_a_column_of_free_text_is_no_quasi_identifier(project):
+    with pytest.raises(CelosiaError, match="of kind text"):
+        project.change(lambda text: editing.put(text, ("schema", "kinds", "zip"), "text"))
+    assert project.text == HAND
+
+
+def test_undo_and_redo_are_the_history_of_policies_and_outlive_the_process(project):
+    texts = [project.text]
+    for k in (3, 4, 5):
+        project.change(lambda text, k=k: editing.put(text, ("require", 0, "k"), k))
+        texts.append(project.text)
+    again = Project(project.folder)
+    for text in texts[-2::-1]:
+        again.undo()
+        assert again.text == text
+    for text in texts[1:3]:
+        again.redo()
+        assert again.text == text
+    again.change(lambda text: editing.put(text, ("require", 0, "k"), 9))
+    assert not again.past.can_redo, "a new change ends what could be made again"
+
+
+def test_an_edit_for_another_policy_is_refused(project):
+    seen = project.version
+    project.change(lambda text: editing.put(text, ("require", 0, "k"), 3), seen)
+    after = project.text
+    with pytest.raises(Changed):
+        project.change(lambda text: editing.put(text, ("require", 0, "k"), 4), seen)
+    assert project.text == after
+
+
+def test_a_policy_is_for_its_owner_alone_and_inputs_lie_by_their_hash(project):
+    assert project.path.stat().st_mode & 0o077 == 0
+    first = project.keep("a.csv", io.BytesIO(b"x\n1\n"))
+    assert project.keep("b.csv", io.BytesIO(b"x\n1\n")).parent == first.parent
+    assert project.keep("a.csv", io.BytesIO(b"x\n2\n")).parent != first.parent
+
+
+def test_comments_and_settings_without_a_form_stay(project):
+    text = editing.set_role(HAND, "zip", "insensitive")
+    text = editing.put(text, ("require", 0, "k"), 3)
+    text = editing.move(text, "step", 1, 0)
+    for kept in (
+        "# written by hand",
+        "# the register",
+        "# others know it",
+        "# at least",
+        'separator = ";"',
+        "seeds = 3",
+    ):
+        assert kept in text
+    assert tomllib.loads(text)["schema"]["quasi"] == ["age"]
+    assert [step["use"] for step in tomllib.loads(text)["step"]] == ["round", "generalise"]
+
+
+def test_every_setting_of_a_policy_is_shown_or_listed(project):
+    from celosia.studio.pages import pages
+
+    listed = dict(settings.kept_as_is(HAND, pages().values()))
+    assert listed["input.separator"] == "';'" or ";" in listed["input.separator"]
+    shown = {place for page in pages().values() for place in page.shows}
+    for place, _ in settings._leaves(tomllib.loads(HAND), ""):
+        covered = any(place == each or place.startswith(f"{each}.") for each in shown)
+        assert covered != (place in listed), place
+    assert "•••" in dict(settings.kept_as_is('[run]\nseed = "abc"\n', [])).values(), "the seed is no reading matter"
+
+
+def test_a_step_that_is_switched_off_is_left_out_and_comes_back(project):
+    project.change(lambda text: lists.switched(text, project.policy(text), 1))
+    policy = project.policy()
+    assert [step.name for step in policy.steps] == ["generalise", "again"]
+    assert [step.name for step in policy.select().steps] == ["generalise"]
+    project.change(lambda text: lists.removed(text, project.policy(text), "step", 1))
+    assert project.policy().run.without == ()
+    project.undo()
+    project.change(lambda text: lists.switched(text, project.policy(text), 1))
+    assert project.text.rstrip() == HAND.rstrip()
+
+
+def test_measures_that_hold_without_being_said_are_written_down_before_they_change():
+    text = lists.saved(HAND, "risks", None, {"use": "marketer"})
+    assert tomllib.loads(text)["measure"]["risks"] == ["prosecutor", {"use": "marketer"}]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["name", "age", "x y", "é"]),
+            st.sampled_from(["quasi", "sensitive", "person", "", "weight"]),
+        ),
+        max_size=8,
+    )
+)
+def test_a_column_has_the_role_that_it_was_given_last(changes):
+    text = '[input]\npath = "a.csv"\n'
+    for column, role in changes:
+        text = editing.set_role(text, column, role)
+    schema, last = tomllib.loads(text).get("schema", {}), dict(changes)
+    for role in ("quasi", "sensitive"):
+        wanted = [c for c, r in last.items() if r == role]
+        assert sorted(schema.get(role, [])) == sorted(wanted)
+    for role in ("person", "weight"):
+        holders = [c for c, r in changes if r == role]
+        if holders and last[holders[-1]] == role:
+            assert schema[role] == holders[-1]
+
+
+@given(st.permutations(range(3)))
+def test_any_order_of_steps_can_be_had(order):
+    text = editing.reorder(POLICY, "step", order)
+    uses = [step["use"] for step in tomllib.loads(POLICY)["step"]]
+    assert [step["use"] for step in tomllib.loads(text)["step"]] == [uses[i] for i in order]
+    assert {k: v for k, v in tomllib.loads(text).items() if k != "step"} == {
+        k: v for k, v in tomllib.loads(POLICY).items() if k != "step"
+    }

@@ -1,0 +1,98 @@
+"""From a fresh start to a release by clicks alone; the same bytes outside; the guard; what it shows of a release."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from celosia.data.io.atomic import replaced
+
+pytestmark = pytest.mark.xdist_group("studio-release")
+
+
+def ran(page):
+    page.get_by_role("button", name="Run on all records").click()
+    page.locator("#job").wait_for()
+    page.locator("#job").wait_for(state="detached", timeout=120_000)
+
+
+def test_from_a_fresh_start_to_a_release_whose_bytes_celosia_run_repeats(studio, visit):
+    begun = time.monotonic()
+    page = visit(studio)
+    page.get_by_role("button", name="Use the demonstration data").click()
+    page.get_by_role("heading", name="Data", level=1, exact=True).wait_for()
+    page.get_by_role("link", name="Protect").click()
+    ran(page)
+    page.get_by_text("Every requirement holds.").wait_for()
+    page.get_by_role("link", name="Look at the release").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="release.csv").click()
+    page.get_by_role("button", name="Verify now").click()
+    page.get_by_text("checks hold").wait_for(timeout=120_000)
+    assert time.monotonic() - begun < 120, "a first release takes less than two minutes"
+    assert "Contradicted" not in page.locator("main").inner_text()
+    folder = studio.project.folder
+    command = [sys.executable, "-m", "celosia", "run", str(folder / "policy.toml")]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    assert (folder / "release.csv").read_bytes() == download.value.path().read_bytes()
+
+
+def test_both_editions_of_the_report_are_shown_and_nothing_in_them_runs(studio, visit):
+    page = visit(studio)
+    page.goto(f"{studio.address}/release")
+    page.frame_locator("#frame-report").get_by_text("may be published").wait_for()
+    page.get_by_role("tab", name="External edition").press("ArrowRight")
+    page.frame_locator("#frame-internal").get_by_role("heading", level=1).wait_for()
+    assert page.get_by_role("tab", name="Internal edition").get_attribute("aria-selected") == "true"
+    answer = page.request.get(f"{studio.address}/release/report/report")
+    assert "sandbox" in answer.headers["content-security-policy"]
+
+
+def test_the_guard_stops_a_release_until_a_column_is_left_out_or_acknowledged(studio, visit):
+    page = visit(studio)
+    page.goto(f"{studio.address}/data")
+    page.locator("#c2").get_by_role("button", name="Harmless").click()
+    page.locator("#c2-insensitive[aria-pressed=true]").wait_for()
+    page.goto(f"{studio.address}/release")
+    page.get_by_text("The policy has changed since this run").wait_for()
+    ran(page)
+    page.get_by_text("The guard has stopped the release").wait_for()
+    seen = page.locator(".sighting", has=page.get_by_text("name", exact=True)).first
+    seen.get_by_role("button", name="Let it leave").click()
+    page.get_by_text("Say why the column may leave").wait_for()
+    seen.get_by_role("button", name="Leave the column out").click()
+    page.get_by_text("The column stays behind.").wait_for()
+    assert "name" not in studio.project.policy().schema
+    ran(page)
+    page.get_by_text("Every requirement holds.").wait_for()
+
+
+def test_a_title_is_written_into_the_policy_and_a_wrong_path_refused(studio, visit):
+    page = visit(studio)
+    page.goto(f"{studio.address}/release")
+    page.get_by_text("About the release", exact=True).click()
+    page.get_by_label("title").fill("Visits 2025")
+    page.locator("form", has=page.get_by_label("title")).get_by_role("button", name="Save").click()
+    page.get_by_text("Saved.").wait_for()
+    assert studio.project.policy().about.title == "Visits 2025"
+    page.get_by_text("Where it goes", exact=True).click()
+    page.get_by_label("path").fill("../elsewhere.csv")
+    page.locator("form", has=page.get_by_label("path")).get_by_role("button", name="Save").click()
+    page.get_by_role("alert").get_by_text("lies outside the project's folder").wait_for()
+    assert "elsewhere" not in studio.project.text
+
+
+def test_a_policy_that_was_broken_by_hand_is_told_and_can_be_mended(studio, visit):
+    good = studio.project.text
+    with replaced(studio.project.path, 0o600) as draft:
+        draft.write_text(good.replace("k = 5", "k = 0"), "utf-8")
+    page = visit(studio)
+    page.goto(f"{studio.address}/show")
+    page.get_by_text("The policy cannot be read").wait_for()
+    page.get_by_label("policy.toml").fill(good)
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("Saved.").wait_for()
+    assert studio.project.text == good

@@ -1,0 +1,108 @@
+"""The server as people start it: reload in the middle of a run, killed and started again, cancelled; nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from celosia.demo import prepare
+from celosia.studio.jobs import Jobs
+from celosia.studio.project import Project
+
+pytest.importorskip("babel")
+pytestmark = pytest.mark.xdist_group("studio-restart")
+
+
+def serve(folder, port):
+    command = [sys.executable, "-m", "celosia", "studio", str(folder), "--port", str(port), "--no-browser"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    link = re.search(r"http://\S+", process.stdout.readline())
+    assert link, "it says where it is"
+    return process, link.group()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return prepare(tmp_path / "clinic", 300).parent
+
+
+@pytest.fixture
+def server(folder):
+    """A studio in a process of its own; ``start`` starts it again on the same port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    running = []
+
+    def start():
+        process, link = serve(folder, port)
+        running.append(process)
+        return process, link
+
+    yield start
+    for process in running:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    jobs = Jobs(Project(folder))
+    for job in jobs.all():
+        jobs.cancel(job.id)
+
+
+def test_it_listens_on_the_loopback_address_alone(server):
+    _, link = server()
+    port = int(re.search(r":(\d+)/", link).group(1))
+    with socket.create_connection(("127.0.0.1", port), 5):
+        pass
+    with pytest.raises(OSError):
+        socket.create_connection(("127.0.0.2", port), 2)  # a server of all addresses answers here
+
+
+def test_a_run_goes_on_through_reload_kill_and_restart(server, folder, browser):
+    process, link = server()
+    page = browser.new_page()
+    page.goto(link)
+    base = link.split("/?")[0]
+    page.goto(f"{base}/protect")
+    jobs = Jobs(Project(folder))
+    job = jobs.start("celosia.studio.jobs:nap", seconds=600)
+    page.get_by_role("button", name="Run on all records").click()
+    page.locator("#job").wait_for()
+    page.reload()
+    page.locator("#job, .run .box").first.wait_for()
+    run = jobs.latest("run_policy")
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert jobs.find(job.id).state in ("waiting", "running"), "a job does not end with its server"
+    server()
+    page.goto(f"{base}/protect")  # the cookie of before still opens it
+    page.locator(".run .box").wait_for(timeout=120_000)
+    assert jobs.find(run.id).state == "done"
+    assert "The guard has stopped" in page.locator(".run .box").inner_text(), "so few people have rare incomes"
+    page.close()
+
+
+def test_a_run_is_cancelled_by_its_button_and_leaves_nothing(server, folder, browser):
+    _, link = server()
+    page = browser.new_page()
+    page.goto(link)
+    page.goto(f"{link.split('/?')[0]}/protect")
+    page.get_by_role("button", name="Run on all records").click()
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_text("The last run was cancelled.").or_(page.locator(".run .box")).first.wait_for()
+    jobs = Jobs(Project(folder))
+    run = jobs.latest("run_policy")
+    end = time.monotonic() + 20
+    while jobs.lives(run.id) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not jobs.lives(run.id)
+    if run.state == "cancelled":
+        assert not list((folder / "results").rglob("*.csv"))
+    page.close()
