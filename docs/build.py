@@ -89,7 +89,7 @@ how, *match* is the default choice and *nearest* the choice that lies nearest to
 |---|---|---:|---:|---:|---:|---:|---:|---:|
 {rows}
 
-All but the textbook read reference files that are not part of the project.
+Time is that of the processor. All but the textbook read reference files that are not part of the project.
 """
 
 

@@ -175,3 +175,33 @@ def test_a_set_of_labels_is_all_that_its_labels_hold():
     data = pl.DataFrame({"zip": ["{130**, 1485*}"], "s": ["y"]})
     table = celosia.read(data, celosia.Schema.of(quasi=["zip"], sensitive=["s"]))
     assert estimated_count(table, {"zip": ["13053", "14851", "20000"]}, {"s": "y"}) == pytest.approx(2 / 110)
+
+
+def released(place, data, hierarchies, *steps):
+    """Write a release by a policy, and give the table that a stranger reads from it."""
+    data.write_csv(place / "people.csv")
+    policy = {
+        "input": {"path": str(place / "people.csv")},
+        "schema": celosia.Schema.of(quasi=["x"], sensitive=["d"], hierarchies=hierarchies),
+        "step": list(steps),
+        "output": {"path": str(place / "safe.csv"), "report": False},
+    }
+    assert celosia.run(celosia.Policy.of(policy)).holds
+    return celosia.read(place / "safe.csv")
+
+
+@pytest.mark.parametrize("way", ["intervals", "prefixes", "two digits", "months", "years"])
+def test_a_stranger_estimates_from_the_files_of_a_release(way, tmp_path):
+    """No schema, no hierarchy, no secrets: the published labels tell what they hold."""
+    values, hierarchy, level, asked = FIFTH[way]
+    step = {"use": "recode", "column": "x", "level": level}
+    safe = released(tmp_path, pl.DataFrame({"x": values, "d": DISEASE}), {"x": hierarchy}, step)
+    assert not safe.secrets
+    assert estimated_count(safe, {"x": asked}, {"d": "Heart"}) == pytest.approx(0.4)
+
+
+def test_a_stranger_estimates_from_the_two_tables_of_a_release(tmp_path):
+    data = pl.DataFrame({"x": [30] * 3 + [32] * 3 + [36, 38, 38, 38], "d": ["Flu", "HIV"] * 3 + DISEASE})
+    safe = released(tmp_path, data, {}, {"use": "anatomise", "l": 2})
+    (second,) = (path for path in tmp_path.glob("safe*.csv") if path.name != "safe.csv")
+    assert estimated_count(safe, {"x": 38}, {"d": "Heart"}, counts=second) == pytest.approx(1.5)

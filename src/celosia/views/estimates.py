@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,16 +52,17 @@ def estimated_count(table: Table, where: Mapping[str, Any], value: Mapping[str, 
     ((column, wanted),) = value.items()
     share = np.ones(len(table))
     for name, allowed in where.items():
-        share *= _shares(table, name, _several(allowed))
+        share *= _shares(table, name, *_several(allowed))
     if column in table.names:
         return float(share[_equal(table.column(column), wanted)].sum())
     return _from_anatomy(table, share, _second(table, column, counts), column, wanted)
 
 
-def _several(allowed: Any) -> list[str]:
-    """The different values that were asked for, as text."""
+def _several(allowed: Any) -> tuple[list[str], bool]:
+    """The different values that were asked for, as text, and whether they are days."""
     several = list(allowed) if isinstance(allowed, list | tuple | set | range) else [allowed]
-    return list(dict.fromkeys(str(text) for text in texts(several) if text is not None))
+    days = any(isinstance(value, date) for value in several)
+    return list(dict.fromkeys(str(text) for text in texts(several) if text is not None)), days
 
 
 def _equal(series: pl.Series, wanted: Any) -> NDArray[np.bool_]:
@@ -97,10 +99,10 @@ def _from_anatomy(table: Table, share: NDArray[np.float64], second: Table, colum
     return anatomy_count(share, group, with_value)
 
 
-def _shares(table: Table, name: str, allowed: list[str]) -> NDArray[np.float64]:
+def _shares(table: Table, name: str, allowed: list[str], days: bool) -> NDArray[np.float64]:
     """For each record the part of its cell that was asked for; 0 for a missing cell."""
     codes, values = table.codes(name)
-    column = _Column.of(table, name)
+    column = _Column.of(table, name, days)
     cells = [_labels(str(cell)) for cell in texts(values)]
     labels = list(dict.fromkeys(label for own in cells for label in own))
     hits = dict(zip(labels, matches(labels, allowed, column.hierarchy), strict=True))
@@ -129,9 +131,10 @@ class _Column:
     """The levels of a hierarchy that lists its values; None when its labels are made from whatever values come."""
 
     @classmethod
-    def of(cls, table: Table, name: str) -> _Column:
+    def of(cls, table: Table, name: str, days: bool) -> _Column:
+        """The column of a table; where days are asked for, a number such as 2021 is a period."""
         info, declared = table.schema[name], table.schema.hierarchy(name)
-        hierarchy = Dates() if declared is None and info.kind == Kind.DATE else declared
+        hierarchy = Dates() if declared is None and (days or info.kind == Kind.DATE) else declared
         listed = None if hierarchy is None else hierarchy.levels([])
         return cls(info, hierarchy, listed if listed is not None and listed.domain else None)
 
