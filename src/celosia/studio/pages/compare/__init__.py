@@ -1,1 +1,5 @@
-"""The page of comparisons and explorations."""
+"""Compare and explore: many ways to protect between risk and loss, and any two of them side by side."""
+
+from celosia.studio.pages.compare.routes import PAGE
+
+__all__ = ["PAGE"]

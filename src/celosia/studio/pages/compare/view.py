@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from celosia.data.schema import Kind
 from celosia.data.toml_text import steps_text
 from celosia.errors import NotApplicable
 from celosia.hierarchy import parse, texts
+from celosia.hierarchy.dates import Dates
 from celosia.hierarchy.values import Everything, Exact, Interval, number
 from celosia.mathematics.statistics.association import cramers_matrix
 from celosia.mathematics.statistics.distribution_distance import total_variation
 from celosia.mathematics.statistics.moments import correlation
 from celosia.release.report.charts import number as shown_number
+from celosia.release.report.ru_map import Window, whole_window
 from celosia.views.comparing.categories import categories
 from celosia.views.comparing.comparable import number_columns, samples
 
@@ -25,12 +28,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.frontier import Frontier, Point
+    from celosia.release.policy import Policy
     from celosia.table import Table
 
     Floats = NDArray[np.float64]
 
 BINS = 30
 LABELS = 10
+MOST_CATEGORIES = 60
+"""Categories up to which a dependence means something: with as many as records every column tells every other."""
+COMPARED = 20_000
+"""Records that are protected for pictures; of a larger table a sample of so many."""
 MOST_COLUMNS = 14
 """Columns of a map of dependences: more cannot be read."""
 
@@ -81,6 +89,75 @@ class CandidateRow:
     decided: str
     steps: str
     """What it is as steps of a policy."""
+
+
+class Sight(BaseModel):
+    """What of the map is looked at: a window, and which candidates."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    risk_low: float | None = None
+    risk_high: float | None = None
+    loss_low: float | None = None
+    loss_high: float | None = None
+    zoom: Literal["", "in", "out", "all"] = ""
+    family: list[str] = []
+    front: bool = False
+    most_risk: float | None = None
+    most_loss: float | None = None
+    chosen: int | None = None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _empty(cls, value: Any) -> Any:
+        """A field of a form that was left empty says nothing."""
+        return None if value == "" else value
+
+    @field_validator("zoom", mode="before")
+    @classmethod
+    def _zoom(cls, value: Any) -> Any:
+        return value or ""
+
+    def shows(self, row: CandidateRow) -> bool:
+        """Whether a candidate is to be drawn."""
+        return (
+            (not self.family or row.family in self.family)
+            and (not self.front or row.front)
+            and (self.most_risk is None or row.risk <= self.most_risk)
+            and (self.most_loss is None or row.loss <= self.most_loss)
+        )
+
+
+def zoomed(frontier: Frontier, sight: Sight) -> Window:
+    """The window to draw: the one that is given, half or twice as wide, or the whole map."""
+    whole = whole_window(frontier)
+    if sight.zoom == "all":
+        return whole
+    factor = {"in": 0.5, "out": 2.0}.get(sight.zoom, 1.0)
+    return Window(
+        _stretched((sight.risk_low, sight.risk_high), whole.risk, factor),
+        _stretched((sight.loss_low, sight.loss_high), whole.loss, factor),
+    )
+
+
+def _stretched(
+    given: tuple[float | None, float | None], whole: tuple[float, float], factor: float
+) -> tuple[float, float]:
+    """Two ends moved apart or together, inside the whole; ends that make no sense are those of the whole."""
+    low, high = given
+    if low is None or high is None or not low < high:
+        low, high = whole
+    middle, half = (low + high) / 2, (high - low) / 2 * factor
+    half = max(half, (whole[1] - whole[0]) / 1000)
+    low, high = max(whole[0], middle - half), min(whole[1], middle + half)
+    return (low, high) if low < high else whole
+
+
+def options_of(policy: Policy, frontier: Frontier | None) -> tuple[tuple[str, str], ...]:
+    """What can be compared, by the name that a form sends: the original, the policy, every candidate."""
+    points = () if frontier is None else sorted(enumerate(frontier.points), key=lambda each: frontier.score(each[1]))
+    own = (("policy", "policy"),) if policy.steps else ()
+    return (("original", "original"), *own, *((str(i), point.label) for i, point in points))
 
 
 def overlaid(original: Table, protected: Table, names: Sequence[str] = ()) -> tuple[ColumnPair, ...]:
@@ -196,6 +273,8 @@ def _spread(counts: Mapping[str, int], edges: Floats) -> tuple[Floats, float]:
 def _label_pair(original: Table, name: str, before: Mapping[str, int], after: Mapping[str, int]) -> ColumnPair:
     """Shares by label; where values were generalised, the original counts under the labels of the release."""
     mapped = _at_released_level(original, name, before, after)
+    if original.schema[name].kind == Kind.DATE:
+        mapped, after = _by_time(mapped, after)
     totals = [max(1, sum(counts.values())) for counts in (mapped, after)]
     shown = {"", "*"}
     names = [n for n in {**mapped, **after} if n not in shown]
@@ -237,6 +316,33 @@ def _at_released_level(
     return counts
 
 
+def _by_time(*sides: Mapping[str, int]) -> tuple[Mapping[str, int], ...]:
+    """Days by year or by decade, where there are too many of them to be listed; what is no day stays as it is."""
+    gathered = sides
+    for unit in ("year", "decade"):
+        if max(len(side) for side in gathered) > 2 * LABELS:
+            hierarchy = Dates(units=(unit,), fallback="*")
+            gathered = tuple(_gathered(side, hierarchy) for side in sides)
+    return gathered
+
+
+def _gathered(counts: Mapping[str, int], hierarchy: Dates) -> Mapping[str, int]:
+    gathered: dict[str, int] = {}
+    texts_ = list(counts)
+    for text, label in zip(texts_, hierarchy.levels(texts_).labels(1), strict=True):
+        kept = text if label in (None, "*") else str(label)
+        gathered[kept] = gathered.get(kept, 0) + counts[text]
+    return gathered
+
+
+def compared(table: Table) -> Table:
+    """The table whose protections are drawn: all of it, or a sample of many records."""
+    if len(table) <= COMPARED:
+        return table
+    chosen = np.random.default_rng(1).choice(table.ids(), COMPARED, replace=False)
+    return table.take(np.sort(chosen)).computed()
+
+
 def _pearson(original: Table, protected: Table) -> Dependences:
     after = protected.polars_types()
     every = number_columns(original, original)
@@ -257,9 +363,11 @@ def _varies(table: Table, name: str) -> bool:
 def _cramer(original: Table, protected: Table) -> Dependences:
     skipped = {*original.schema.naming, original.schema.weight}
     every = [n for n in original.names if n in protected.names and n not in skipped]
-    if len(every) < 2:
-        raise NotApplicable("the tables share fewer than two columns.")
-    coded = categories(original, protected, every[:MOST_COLUMNS])
+    coded = categories(original, protected, every)
+    few = [n for n, size in zip(coded.names, coded.sizes, strict=True) if size <= MOST_CATEGORIES][:MOST_COLUMNS]
+    if len(few) < 2:
+        raise NotApplicable("the tables share fewer than two columns with few categories.")
+    coded = categories(original, protected, few)
     return _dependences("cramer", coded.names, cramers_matrix(coded.original), cramers_matrix(coded.protected), every)
 
 

@@ -1,0 +1,230 @@
+"""The routes of the page of comparisons."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from celosia.errors import CelosiaError, InputError, RequirementError
+from celosia.frontier import Frontier
+from celosia.frontier.exploring import measures
+from celosia.frontier.trial import measure
+from celosia.parts import grammar
+from celosia.release.measuring import protect
+from celosia.release.policy import Policy
+from celosia.release.report.charts import bars, heatmap, overlay
+from celosia.release.report.ru_map import ru_map, whole_window
+from celosia.studio import editing, forms
+from celosia.studio.pages.compare import exploration
+from celosia.studio.pages.compare.view import Sight, compared, dependences, options_of, overlaid, rows, zoomed
+from celosia.studio.project import version_of
+from celosia.studio.studio import Page, Sent, Studio, language_of
+from celosia.studio.wording import words
+from celosia.table import Table
+
+NUMBERS = {"seeds": True, "max_risk": False, "max_loss": False, "budget_seconds": False}
+"""The numbers of an exploration, and whether they are whole."""
+
+
+def routes(studio: Studio, router: APIRouter) -> None:
+    """Add the routes."""
+    project = studio.project
+
+    @router.get("")
+    def page(request: Request) -> Response:
+        if not project.ready:
+            return studio.show(request, "compare", state="empty")
+        policy = project.policy()
+        frontier = exploration.explored(project)
+        job = studio.jobs.latest("explore_policy")
+        return studio.show(
+            request,
+            "compare",
+            state="ready",
+            job=job,
+            frontier=frontier,
+            table=() if frontier is None else sorted(rows(frontier), key=lambda row: row.score),
+            families=() if frontier is None else list(dict.fromkeys(p.candidate.family for p in frontier.points)),
+            best=None if frontier is None else _best(frontier),
+            plan=policy.explore,
+            risks=[name for name, _ in forms.catalogue("risk or attack")],
+            losses=[name for name, _ in forms.catalogue("loss")],
+            options=options_of(policy, frontier),
+            rows_of_input=len(studio.samples.table(policy)),
+        )
+
+    @router.post("/explore")
+    def begin(sent: Sent) -> Response:
+        studio.change(sent, lambda text: _planned(text, sent))
+        exploration.start(project, studio.jobs)
+        return studio.back("/compare", "begun_exploring")
+
+    @router.get("/map")
+    def chart(request: Request, sight: Annotated[Sight, Query()]) -> Response:
+        frontier = _explored(studio)
+        window = zoomed(frontier, sight)
+        shown = [row.index for row in rows(frontier) if sight.shows(row)]
+        p = words(language_of(request), "compare")
+        drawn = ru_map(frontier, window=window, shown=set(shown), choosable=True, chosen=sight.chosen, words=p["map"])
+        return studio.draw(
+            request,
+            "compare",
+            "map.html.j2",
+            picture=drawn,
+            window=window,
+            whole=whole_window(frontier),
+            shown=len(shown),
+            all=len(frontier.points),
+        )
+
+    @router.get("/candidate")
+    def candidate(request: Request, index: int) -> Response:
+        row = rows(_explored(studio))[_index(studio, index)]
+        return studio.draw(request, "compare", "candidate.html.j2", row=row)
+
+    @router.post("/apply")
+    def apply(sent: Sent) -> Response:
+        frontier = _explored(studio)
+        point = frontier.points[_index(studio, int(str(sent.get("index", "-1"))))]
+        studio.change(sent, lambda text: _with_steps(text, point.candidate.spec()))
+        return studio.back("/compare", "applied")
+
+    @router.get("/pair")
+    def pair(request: Request, a: str = "original", b: str = "policy") -> Response:
+        policy = project.policy()
+        p = words(language_of(request), "compare")
+        try:
+            given = _Pair(studio, policy).shown(p, a, b)
+        except CelosiaError as error:
+            return studio.draw(request, "compare", "trouble.html.j2", sentence=str(error))
+        return studio.draw(request, "compare", "pair.html.j2", **given)
+
+
+class _Pair:
+    """Two candidates on the same sample."""
+
+    def __init__(self, studio: Studio, policy: Policy) -> None:
+        self.studio, self.policy = studio, policy
+        whole = studio.samples.table(policy)
+        key = version_of(repr(editing.get(policy.text, ("schema",))))
+        self.rows = len(whole)
+        self.table: Table = studio.samples.once(policy, f"compared {key}", lambda: compared(whole))
+
+    def shown(self, p: dict[str, Any], a: str, b: str) -> dict[str, Any]:
+        """What the page shows of two candidates."""
+        labels = dict(options_of(self.policy, exploration.explored(self.studio.project)))
+        names = [
+            p[label] if label in ("original", "policy") else label for label in (labels.get(a, a), labels.get(b, b))
+        ]
+        tables = [self.protected(a), self.protected(b)]
+        original = self.table
+        risk, loss = measures(original, self.policy.explore.risk, self.policy.explore.loss)
+        numbers = []
+        for name, table in zip(names, tables, strict=True):
+            try:
+                values = measure(risk, loss, original, table)
+            except CelosiaError as error:
+                values = {"reason": str(error)}
+            numbers.append({"name": name, "rows": len(table), "suppressed": table.suppressed(), **values})
+        columns = [(pair, _picture(pair, names)) for pair in overlaid(*tables)]
+        maps = [
+            (each, heatmap(names[0], each.names, each.before), heatmap(names[1], each.names, each.after))
+            for each in dependences(*tables)
+        ]
+        return {
+            "numbers": numbers,
+            "columns": columns,
+            "maps": maps,
+            "risk": risk,
+            "loss": loss,
+            "size": len(self.table),
+            "rows": self.rows,
+            "names": names,
+        }
+
+    def protected(self, which: str) -> Table:
+        """The sample as it is, as the policy has it protected, or as a candidate has."""
+        if which == "original":
+            return self.table
+        steps = self._steps(which)
+        key = version_of(repr([editing.get(self.policy.text, ("schema",)), grammar.show(steps)]))
+        table: Table = self.studio.samples.once(
+            self.policy, f"protected {key}", lambda: protect(self.table, *steps, seed=1)
+        )
+        return table
+
+    def _steps(self, which: str) -> list[Any]:
+        if which == "policy":
+            if not self.policy.steps:
+                raise InputError("the policy has no step yet: choose a candidate, or add steps on the page Protect.")
+            return [step.method.spec() for step in self.policy.steps]
+        if not which.isdigit():
+            raise InputError("choose the original, the policy, or a candidate of the exploration.")
+        return _explored(self.studio).points[_index(self.studio, int(which))].candidate.spec()
+
+
+def _picture(pair: Any, names: list[str]) -> str:
+    if pair.edges:
+        return overlay(pair.name, pair.edges, [(names[0], pair.before), (names[1], pair.after)])
+    return bars(pair.name, pair.labels, [(names[0], pair.before), (names[1], pair.after)])
+
+
+def _explored(studio: Studio) -> Frontier:
+    frontier = exploration.explored(studio.project)
+    if frontier is None:
+        raise InputError("there is no exploration of this policy: start one first.")
+    return frontier
+
+
+def _index(studio: Studio, index: int) -> int:
+    if not 0 <= index < len(_explored(studio).points):
+        raise InputError("there is no such candidate in this exploration.")
+    return index
+
+
+def _best(frontier: Frontier) -> tuple[int | None, str]:
+    """The number of the best candidate under the limits, or the sentence that says which is nearest."""
+    try:
+        best = frontier.best()
+    except RequirementError as error:
+        return None, str(error)
+    return next(i for i, point in enumerate(frontier.points) if point is best), ""
+
+
+def _planned(text: str, sent: dict[str, Any]) -> str:
+    """The policy with the settings of the exploration; what a form leaves empty is as usual."""
+    for name, whole in NUMBERS.items():
+        given = str(sent.get(name, "")).strip().replace(",", ".")
+        place = ("explore", name)
+        if not given:
+            text = editing.drop(text, place)
+            continue
+        try:
+            value = int(given) if whole else float(given)
+        except ValueError:
+            raise InputError(f"{name.replace('_', ' ')} must be a {'whole ' if whole else ''}number.") from None
+        text = editing.put(text, place, value)
+    for name in ("risk", "loss"):
+        chosen = str(sent.get(name, ""))
+        if not chosen:
+            text = editing.drop(text, ("explore", name))
+        elif _used(editing.get(text, ("explore", name))) != chosen:  # parameters that were written by hand stay
+            text = editing.put(text, ("explore", name), chosen)
+    return text
+
+
+def _used(part: Any) -> str:
+    return str(part.get("use", "")) if isinstance(part, dict) else str(part or "").split("(")[0]
+
+
+def _with_steps(text: str, steps: list[dict[str, Any]]) -> str:
+    """The policy whose steps are those of a candidate."""
+    for _ in editing.get(text, ("step",), []):
+        text = editing.remove(text, "step", 0)
+    for step in steps:
+        text = editing.append(text, "step", step)
+    return text
+
+
+PAGE = Page("compare", 60, "job", routes)

@@ -1,0 +1,200 @@
+"""The page of comparisons: an exploration as a job, the map, a candidate that is applied, two tables side by side."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import polars as pl
+import pytest
+
+import celosia
+from celosia.frontier import explore
+from celosia.studio import editing
+from celosia.studio.pages.compare import exploration
+from celosia.studio.pages.compare.view import Sight, compared, dependences, overlaid, rows, zoomed
+
+pytestmark = pytest.mark.xdist_group("studio-compare")
+
+
+def numbers(n=60):
+    x = np.random.default_rng(1).normal(size=(n, 2))
+    return celosia.read(pl.DataFrame({"a": x[:, 0], "b": x[:, 0] + 0.1 * x[:, 1]}))
+
+
+def ages():
+    data = pl.DataFrame({"age": [20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75], "sex": ["F", "M"] * 6})
+    hierarchies = {"age": "intervals(width=20)", "sex": {"use": "tree", "tree": {"any": ["F", "M"]}}}
+    return celosia.read(data, celosia.Schema.of(quasi=["age", "sex"], hierarchies=hierarchies))
+
+
+@pytest.fixture(scope="module")
+def frontier():
+    tried = [{"use": "noise", "vary": {"p": [0.1, 1.0]}}, "rank-swap(columns=[a, b], window=0.2)"]
+    measured = {"risk": "distance-linkage", "loss": "kolmogorov-smirnov"}
+    return explore(numbers(), tried, seeds=2, seed=1, workers=1, **measured)
+
+
+def test_numbers_are_overlaid_and_ranges_spread_over_what_they_cover():
+    table = ages()
+    safe = celosia.protect(table, "recode(column=age, level=1)", seed=1)
+    age = overlaid(table, safe)[0]
+    assert age.name == "age"
+    assert sum(age.before) == pytest.approx(1)
+    assert sum(age.after) == pytest.approx(1)
+    assert age.hidden == 0
+    middles = [(a + b) / 2 for a, b in zip(age.edges, age.edges[1:], strict=False)]
+    young = sum(share for share, middle in zip(age.after, middles, strict=True) if middle < 40)
+    assert young == pytest.approx(4 / 12, abs=0.02), "20, 25, 30 and 35 are in [20-40)"
+
+
+def test_a_hidden_column_is_said_to_show_nothing():
+    table = ages()
+    gone = celosia.protect(table, "recode(column=age, level=2)", seed=1)
+    age = overlaid(table, gone)[0]
+    assert age.hidden == 1
+    assert age.distance == pytest.approx(1)
+
+
+def test_categories_are_compared_under_the_labels_of_the_release():
+    table = ages()
+    safe = celosia.protect(table, "recode(column=sex, level=1)", seed=1)
+    sex = overlaid(table, safe)[1]
+    assert (sex.labels, sex.before, sex.after, sex.distance) == (("any",), (1.0,), (1.0,), 0.0)
+
+
+def test_many_days_are_shown_by_year_or_decade():
+    days = [dt.date(1950, 1, 1) + dt.timedelta(days=300 * i) for i in range(80)]
+    table = celosia.read(pl.DataFrame({"born": days}))
+    born = overlaid(table, table)[0]
+    assert born.labels == ("1950s", "1960s", "1970s", "1980s", "1990s", "2000s", "2010s")
+    assert sum(born.before) == pytest.approx(1)
+
+
+def test_dependences_before_and_after():
+    table = numbers()
+    noisy = celosia.protect(table, "noise(columns=[a, b], p=4.0)", seed=1)
+    pearson, cramer = dependences(table, noisy)
+    assert pearson.measure == "pearson"
+    assert pearson.before[0][1] > 0.95 > pearson.after[0][1]
+    assert pearson.largest == pytest.approx(pearson.before[0][1] - pearson.after[0][1])
+    assert cramer.names == ("a", "b")
+    assert dependences(ages(), celosia.protect(ages(), "recode(column=age, level=2)", seed=1))[0].measure == "cramer"
+
+
+def test_a_column_with_too_many_categories_is_left_out_and_said():
+    data = pl.DataFrame({"id": [f"v{i}" for i in range(100)], "x": ["a", "b"] * 50, "y": ["c", "d"] * 50})
+    table = celosia.read(data)
+    assert dependences(table, table)[0].left_out == ("id",)
+
+
+def test_a_large_table_is_compared_by_a_sample():
+    large = celosia.read(pl.DataFrame({"x": np.arange(20_001)}))
+    assert len(compared(large)) == 20_000
+    assert compared(large).fingerprint() == compared(large).fingerprint()
+    assert compared(numbers()) is not None
+
+
+def test_the_map_zooms_and_filters(frontier):
+    listed = rows(frontier)
+    whole = zoomed(frontier, Sight(zoom="all"))
+    inner = zoomed(frontier, Sight(zoom="in"))
+    assert inner.risk[1] - inner.risk[0] == pytest.approx((whole.risk[1] - whole.risk[0]) / 2)
+    given = {"risk_low": 0.1, "risk_high": 0.2, "loss_low": 0.1, "loss_high": 0.2}
+    assert zoomed(frontier, Sight(**given)).risk == pytest.approx((0.1, 0.2))
+    assert zoomed(frontier, Sight(**{**given, "risk_low": 9, "risk_high": 1})).risk == whole.risk
+    assert [Sight(family=["noise"]).shows(row) for row in listed] == [True, True, False]
+    assert any(Sight(front=True).shows(row) for row in listed)
+    assert not any(Sight(most_risk="-1").shows(row) for row in listed)
+    assert Sight(most_risk="", chosen="").chosen is None
+    assert "[[step]]" in listed[0].steps
+
+
+@pytest.fixture(scope="module")
+def planned(begun):
+    """The demonstration with two quick candidates."""
+    tried = [{"use": "generalise", "suppress": 0.05, "vary": {"require": [["k-anonymity(k=2)"], ["k-anonymity(k=5)"]]}}]
+    begun.project.change(lambda text: editing.put(text, ("explore", "candidate"), tried))
+    return begun
+
+
+def test_an_exploration_survives_a_reload_and_a_candidate_is_applied(planned, visit, accessible):
+    page = visit(planned)
+    page.set_default_timeout(60_000)
+    page.goto(f"{planned.address}/compare")
+    page.locator("#pictures figure").first.wait_for()
+    accessible(page)
+    page.get_by_label("Seeds per candidate").fill("1")
+    page.get_by_role("button", name="Explore", exact=True).click()
+    page.get_by_text("The exploration has begun.").wait_for()
+    page.reload()
+    page.locator("#map svg.ru[data-window]").wait_for()
+    assert planned.project.policy().explore.seeds == 1
+    points = exploration.explored(planned.project).points
+    assert len(points) == 2
+    accessible(page)
+    mark = page.locator('#map [data-point="1"]')
+    mark.focus()
+    page.keyboard.press("Enter")
+    page.locator("#candidate").get_by_text("k = 5").wait_for()
+    page.get_by_role("button", name="Apply to the policy").click()
+    page.get_by_text("The steps of the candidate stand in the policy now.").wait_for()
+    assert [step.method.spec() for step in planned.project.policy().steps] == points[1].candidate.spec()
+    page.locator("#map svg.ru[data-window]").wait_for()
+    assert exploration.explored(planned.project) is not None, "the map stays when the steps change"
+
+
+def test_zooming_filtering_and_any_two_side_by_side(planned, visit):
+    page = visit(planned)
+    page.set_default_timeout(60_000)
+    page.goto(f"{planned.address}/compare")
+    page.locator("#map svg.ru[data-window]").wait_for()
+    before = page.locator("#map svg.ru[data-window]").get_attribute("data-window")
+    page.get_by_role("button", name="Zoom in").click()
+    page.wait_for_function("before => document.querySelector('#map svg.ru').dataset.window !== before", arg=before)
+    page.get_by_role("button", name="All", exact=True).click()
+    page.wait_for_function("before => document.querySelector('#map svg.ru').dataset.window === before", arg=before)
+    box = page.locator("#map svg.ru[data-window]").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + box["height"] * 0.2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.7, box["y"] + box["height"] * 0.6, steps=3)
+    page.mouse.up()
+    page.wait_for_function("before => document.querySelector('#map svg.ru').dataset.window !== before", arg=before)
+    page.get_by_role("button", name="All", exact=True).click()
+    page.get_by_label("risk up to").fill("0")
+    page.get_by_label("risk up to").press("Tab")
+    page.get_by_text("0 of 2 candidates are shown.").wait_for()
+    page.get_by_label("Left", exact=True).select_option("0")
+    page.get_by_label("Right", exact=True).select_option("1")
+    page.locator("#pictures th", has_text="k=5").first.wait_for()
+    assert page.locator("#pictures th", has_text="k=2").count() == 1
+
+
+def test_what_cannot_be_measured_is_said(planned, visit):
+    page = visit(planned)
+    page.set_default_timeout(60_000)
+    page.goto(f"{planned.address}/compare")
+    page.get_by_label("Seeds per candidate").evaluate("e => e.removeAttribute('min')")
+    page.get_by_label("Seeds per candidate").fill("0")
+    page.get_by_role("button", name="Explore again").click()
+    page.locator("#problem").get_by_text("at least 1").wait_for()
+    assert planned.project.policy().explore.seeds == 1
+
+
+def test_a_cancelled_exploration_goes_on_where_it_stopped(planned, visit):
+    page = visit(planned)
+    page.set_default_timeout(60_000)
+    page.goto(f"{planned.address}/compare")
+    page.get_by_label("Seeds per candidate").fill("40")
+    page.get_by_role("button", name="Explore again").click()
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_text("Cancelled.").wait_for()
+    page.get_by_text("goes on where it was").wait_for()
+
+
+def test_an_empty_project_teaches(studio, visit, accessible):
+    page = visit(studio, color_scheme="dark", viewport={"width": 390, "height": 800})
+    page.goto(f"{studio.address}/compare")
+    page.get_by_text("many ways to protect your table").wait_for()
+    accessible(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "fits a phone"
