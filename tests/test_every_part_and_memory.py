@@ -8,13 +8,16 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.reference.examples import SETS
-from tests.reference.people import ROLES, people
+from tests.reference.people import EXAMPLES, ROLES, people
 
 import celosia
+from celosia.data.engines import engine_named
 from celosia.data.engines.polars import Polars
 from celosia.errors import DataError
 from celosia.parts import build, parts
+from celosia.release.evidence import plain
 from celosia.release.fitting import support
+from celosia.streams import Stream
 
 ROWS = 1200
 SIZE = {"size": 9000}
@@ -46,17 +49,20 @@ UNTRIED = {
 }
 
 
-class Watched(Polars):
-    """Polars, with the number of rows of every frame that was brought into memory."""
+def watched(name: str = "polars") -> Any:
+    """An engine that notes the number of rows of every frame that it brings into memory."""
+    engine = engine_named(name)
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.collected: list[int] = []
+    class Watched(type(engine)):
+        collected: list[int] = []  # noqa: RUF012
 
-    def collect(self, frame: pl.LazyFrame) -> pl.DataFrame:
-        rows = super().collect(frame)
-        self.collected.append(len(rows))
-        return rows
+        def collect(self, frame: Any) -> pl.DataFrame:
+            rows = super().collect(frame)
+            self.collected.append(len(rows))
+            return rows
+
+    engine.__class__ = Watched
+    return engine
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +74,7 @@ def path(tmp_path_factory):
 
 def tables(path, engine):
     """The people in a file, and with their quasi-identifiers coarser."""
-    read = celosia.read(path, celosia.Schema.of(**{**ROLES, "weight": None})).identified()
+    read = celosia.read(path, celosia.Schema.of(**{**ROLES, "weight": None}), engine=engine.name).identified()
     table = replace(read, rows=replace(read.rows, engine=engine), _cache={})
     return table, table.map("q", list("abcd"), ["ab", "ab", "cd", "cd"])
 
@@ -76,20 +82,54 @@ def tables(path, engine):
 MEASURES = [(kind, name) for kind in ("model", "risk", "loss") for name in parts(kind) if name not in UNTRIED]
 
 
+def part_of(kind, name, path):
+    given = {k: pl.read_parquet(path) if v == "people" else v for k, v in GIVEN.get(name, {}).items()}
+    return build(kind, {"use": name, **given})
+
+
+def measured(part, original, protected):
+    """All that a measure says about a table."""
+    if part.kind == "model":
+        return part.verdict(protected)
+    if part.kind == "risk":
+        return part.evidence(protected)
+    return part.value(original, protected), part.parts(original, protected)
+
+
 @pytest.mark.parametrize(("kind", "name"), MEASURES)
 def test_a_measure_brings_all_rows_into_memory_exactly_when_it_says_so(kind, name, path):
-    given = {k: pl.read_parquet(path) if v == "people" else v for k, v in GIVEN.get(name, {}).items()}
-    part, engine = build(kind, {"use": name, **given}), Watched()
-    original, protected = tables(path, engine)
-    if kind == "model":
-        part.verdict(protected)
-    elif kind == "risk":
-        part.evidence(protected)
-    else:
-        part.value(original, protected)
-        part.parts(original, protected)
+    part, engine = part_of(kind, name, path), watched()
+    measured(part, *tables(path, engine))
     most = max(engine.collected, default=0)
     assert most >= ROWS if part.in_memory else most <= 100, f"{part} brought {most} rows into memory"
+
+
+@pytest.mark.xdist_group("spark")
+def test_what_needs_no_memory_measures_the_same_on_spark(spark, path):
+    """Nothing but combinations comes to the driver."""
+    engine, here = watched("spark"), tables(path, Polars())
+    there = tables(path, engine)
+    for kind, name in MEASURES:
+        part = part_of(kind, name, path)
+        if not part.in_memory:
+            assert plain(measured(part, *there)) == plain(measured(part, *here)), part
+    assert 0 < max(engine.collected) <= 100
+
+
+@pytest.mark.xdist_group("spark")
+def test_what_needs_no_memory_protects_the_same_on_spark(spark, path):
+    """Nothing but combinations and numbers comes to the driver; blocks have a test of their own, for their time."""
+    for name, examples in EXAMPLES.items():
+        if name == "in-blocks":
+            continue
+        method, engine = build("method", {"use": name, **examples[0]}), watched("spark")
+        if not method.in_memory and not method.formal:
+            here, there = (tables(path, e)[0] for e in (Polars(), engine))
+            done = method.apply(there, Stream(1)).table
+            assert max(engine.collected, default=0) <= 100, (
+                f"{method} brought {max(engine.collected)} rows to the driver"
+            )
+            assert done.polars().equals(method.apply(here, Stream(1)).table.polars()), method
 
 
 def test_every_attack_pairs_records_in_memory():

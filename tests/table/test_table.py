@@ -34,6 +34,7 @@ def test_sizes_count_classes(engine):
     assert sorted(frequency.tolist()) == [1, 2, 2]
 
 
+@pytest.mark.on_spark
 def test_sizes_count_persons(engine):
     table = celosia.read(FRAME, Schema.of(quasi=["age", "zip"], person="who"), engine=engine)
     # (30, a) is one person with two rows; (31, b) are two persons; (missing, b) one.
@@ -41,6 +42,7 @@ def test_sizes_count_persons(engine):
     assert table.class_counts().total == 4
 
 
+@pytest.mark.on_spark
 def test_frequencies_are_in_table_order(engine):
     table = celosia.read(FRAME, SCHEMA, engine=engine)
     assert table.frequencies().tolist() == [2, 2, 2, 1, 2]
@@ -63,6 +65,7 @@ def test_value_counts_have_the_distribution_of_the_input(engine):
     assert protected.class_counts(("disease",)).of("disease").baseline.tolist() == [0.8, 0.2]
 
 
+@pytest.mark.on_spark
 def test_a_suppressed_record_has_stars_and_belongs_to_no_class(engine):
     table = celosia.read(FRAME, SCHEMA, engine=engine)
     done = table.suppress(np.array([False, False, False, True, False]))
@@ -204,14 +207,15 @@ def test_streams_depend_on_seed_name_and_record_only():
     assert abs(sample.mean()) < 0.015
 
 
-def test_sampling_and_shuffling_agree_between_engines():
+@pytest.mark.on_spark
+def test_sampling_and_shuffling_agree_between_engines(engine):
     frame = pl.DataFrame({"x": np.arange(500)})
     kept, order = [], []
-    for engine in ("polars", "duckdb"):
-        table = celosia.read(frame, engine=engine).identified()
+    for each in ("polars", engine):
+        table = celosia.read(frame, engine=each).identified()
         kept.append(sorted(table.engine.ids(table.engine.sample(table.rows.frame, 0.3, Stream(1)))))
         shuffled = table.engine.shuffle(table.rows.frame, Stream(2))
-        order.append(pl.DataFrame(shuffled.collect() if engine == "polars" else shuffled)["x"].to_list())
+        order.append(table.engine.collect(shuffled)["x"].to_list())
     assert kept[0] == kept[1]
     assert 100 < len(kept[0]) < 200
     assert order[0] == order[1]
