@@ -11,6 +11,7 @@ HERE = Path(__file__).parent
 SECTIONS = {
     "Tutorial": "tutorial.md",
     "How to": "how-to",
+    "The studio": "studio",
     "Reference": "reference",
     "What is not promised": "promises",
     "For developers": "developers",

@@ -7,7 +7,9 @@ import re
 import pytest
 
 from celosia.studio.pages.fcrm.board import example, points_csv
+from celosia.studio.pages.fcrm.drawing import plane
 from celosia.studio.pages.fcrm.routes import Playground
+from celosia.studio.pages.fcrm.view import view
 
 pytestmark = pytest.mark.xdist_group("studio-fcrm")
 
@@ -43,9 +45,9 @@ def test_points_are_clicked_fitted_saved_and_cleared(studio, page):
         points(page, i)
     clicked = board(studio).points
     assert len(clicked) == 5
-    # the drawing shows 0 … 10 both ways, 52 and 14 of 720 and 12 and 42 of 460 are its edges
-    assert clicked[0][0] == pytest.approx((0.2 * 720 - 52) / (720 - 66) * 10, abs=0.05)
-    assert clicked[0][1] == pytest.approx((460 - 42 - 0.2 * 460) / (460 - 54) * 10, abs=0.05)
+    place = plane(view(board(studio)).drawing)  # it shows 0 … 10 both ways
+    assert place.x(clicked[0][0]) == pytest.approx(0.2 * place.width, abs=3)
+    assert place.y(clicked[0][1]) == pytest.approx(0.2 * place.height, abs=3)
     page.get_by_role("button", name="Step", exact=True).click()
     page.locator("#state", has_text="Stopped").or_(page.locator("#state", has_text="Converged")).wait_for(
         timeout=20_000

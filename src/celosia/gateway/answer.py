@@ -63,11 +63,20 @@ def cell_text(cell: Any) -> str:
         return f"{cell['value']:g} (within {cell['ranks']} ranks)"
     if "low" not in cell:
         return f"{cell['value']:.6g}"
-    error = cell.get("error") or 0.0
-    places = min(max(0, 2 - math.floor(math.log10(error))), 12) if 0 < error < 100 else 0
-    if isinstance(cell["value"], int):
-        places = 0
+    places = decimals(cell)
     return f"{cell['value']:.{places}f} ({cell['low']:.{places}f} to {cell['high']:.{places}f})"
+
+
+def decimals(cell: Mapping[str, Any]) -> int:
+    """How many decimals of a noisy number its error deserves.
+
+    >>> decimals({"value": 48.29087262, "error": 1.2}), decimals({"value": 3, "error": 0.5})
+    (2, 0)
+    """
+    error = cell.get("error") or 0.0
+    if isinstance(cell["value"], int):
+        return 0
+    return min(max(0, 2 - math.floor(math.log10(error))), 12) if 0 < error < 100 else 0
 
 
 @dataclass(frozen=True)

@@ -38,10 +38,14 @@ class Plane:
     up: Axis
     width: int = 640
     height: int = 400
-    left: int = 52
     right: int = 14
     top: int = 12
     bottom: int = 42
+
+    @property
+    def left(self) -> int:
+        """Where the axis begins: the numbers beside it need their room, and its name."""
+        return 36 + 8 * max(len(number(value)) for value in ticks(self.up.low, self.up.high, 5))
 
     def x(self, value: float) -> float:
         """Where a value lies from left to right."""

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from celosia.consent.commands import WAITING, init, link, load, site
+from celosia.consent.commands import WAITING, init, link, site
 from celosia.consent.owners.store import Preferences
-from celosia.consent.rules.rules import Catalogue, Inference, Rule, write_toml
+from celosia.consent.rules.rules import Catalogue, Inference, Rule, load, write_toml
 from celosia.data.io.atomic import replaced
 from celosia.errors import InputError
 from celosia.studio.security import HOST

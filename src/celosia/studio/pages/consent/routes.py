@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Request, Response
 
 from celosia.errors import CelosiaError
@@ -21,8 +23,8 @@ def routes(studio: Studio, router: APIRouter) -> None:
         except CelosiaError as problem:
             inferences, wrong = (), str(problem)
         file = console.catalogue.name if console.catalogue else ""
-        values = {"inferences": inferences, "file": file, "store": STORE, "link": link, "wrong": wrong}
-        return studio.show(request, "consent", **values)
+        given: dict[str, Any] = {"inferences": inferences, "file": file, "store": STORE, "link": link, "wrong": wrong}
+        return studio.show(request, "consent", **given)
 
     @router.get("")
     def show(request: Request) -> Response:

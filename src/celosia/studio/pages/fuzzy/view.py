@@ -45,9 +45,9 @@ class Place:
 
 def places(policy: Policy) -> tuple[Place, ...]:
     """The requirements and steps that code columns by fuzzy sets."""
-    found = [Place("require", i, model) for i, model in enumerate(policy.require) if isinstance(model, FuzzyCoding)]
-    steps = [Place("step", i, s.method) for i, s in enumerate(policy.steps) if isinstance(s.method, FuzzyCoding)]
-    return (*found, *steps)
+    models = [Place("require", i, model) for i, model in enumerate(policy.require)]
+    methods = [Place("step", i, step.method) for i, step in enumerate(policy.steps)]
+    return tuple(place for place in (*models, *methods) if isinstance(place.part, FuzzyCoding))
 
 
 def written(found: tuple[Place, ...]) -> dict[str, dict[str, str]]:

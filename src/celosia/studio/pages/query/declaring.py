@@ -40,17 +40,15 @@ def drafts(policy: Policy, data: Table) -> list[ColumnDraft]:
     """The columns of the data; identifiers, and what only belongs to the file, are not offered."""
     schema = policy.schema
     aside = {*schema.identifiers, schema.person, schema.household, schema.weight}
-    return [
-        ColumnDraft(
-            name,
-            _type(kind),
-            *((f"{end:g}" for end in data.schema[name].bounds or ()) if data.schema[name].bounds else ("", "")),
-            ", ".join(data.schema[name].order or ()),
-            name not in aside,
-        )
-        for name, kind in data.polars_types().items()
-        if name in data.schema
-    ]
+    offered = []
+    for name, kind in data.polars_types().items():
+        if name not in data.schema:
+            continue
+        column = data.schema[name]
+        low, high = (f"{end:g}" for end in column.bounds) if column.bounds else ("", "")
+        values = ", ".join(column.order or ())
+        offered.append(ColumnDraft(name, _type(kind), low, high, values, name not in aside))
+    return offered
 
 
 def _type(kind: Any) -> str:
@@ -106,7 +104,7 @@ def declare(project: Project, text: str) -> None:
 
 
 def _names(sent: Mapping[str, Any]) -> list[str]:
-    names = []
+    names: list[str] = []
     while f"column-{len(names)}" in sent:
         names.append(str(sent[f"column-{len(names)}"]))
     return names

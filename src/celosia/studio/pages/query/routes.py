@@ -39,7 +39,7 @@ def _shown(studio: Studio, router: APIRouter, desk: Desk) -> None:
             return studio.show(request, "query", desk=None, drafts=None)
         policy = project.policy()
         offered = drafts(policy, studio.samples.sample(policy).table)
-        given = {"types": TYPES, "file": FILE, "suggested": project.name}
+        given: dict[str, Any] = {"types": TYPES, "file": FILE, "suggested": project.name}
         return studio.show(request, "query", desk=None, drafts=offered, **given)
 
     @router.post("/declare")

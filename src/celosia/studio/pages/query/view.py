@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from celosia.data.io.statement import quoted
-from celosia.gateway.answer import Answer, Bar, error_bars
+from celosia.gateway.answer import Answer, Bar, decimals, error_bars
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.metadata import ColumnFacts, DatasetFacts
 from celosia.gateway.page import Asked, Limit, asked, limits, loss_name
@@ -37,6 +37,11 @@ class AnswerView:
     bars: Mapping[str, tuple[Bar, ...]]
     notes: tuple[str, ...]
     charge: int
+
+    @property
+    def noisy(self) -> tuple[bool, ...]:
+        """Which columns hold noisy numbers."""
+        return tuple(any(row[i].noisy for row in self.rows) for i in range(len(self.columns)))
 
     @property
     def pictures(self) -> list[str]:
@@ -115,4 +120,7 @@ def _cell(value: Any) -> Cell:
         return Cell(value, noisy=False)
     if value["value"] is None:
         return Cell(None, answerable=False)
-    return Cell(value["value"], value.get("low"), value.get("high"), value.get("ranks"))
+    if "low" not in value:
+        return Cell(value["value"], ranks=value.get("ranks"))
+    places = decimals(value)
+    return Cell(*(round(value[key], places) for key in ("value", "low", "high")))
