@@ -174,8 +174,8 @@ class Frontier(Shown):
 
         >>> point = Point(Candidate((build("method", "noise(columns=[a], p=0.1)"),)), Estimate(0.1, None, None),
         ...               Estimate(0.2, 0.1, 0.3), 5)
-        >>> found = Frontier((point,), (1.0, 0.0), build("risk", "marketer"), build("loss", "entropy-loss"))
-        >>> Frontier.restored(found.record()).record() == found.record()
+        >>> frontier = Frontier((point,), (1.0, 0.0), build("risk", "marketer"), build("loss", "entropy-loss"))
+        >>> Frontier.restored(frontier.record()).record() == frontier.record()
         True
         """
         points = [

@@ -40,8 +40,8 @@ def assigned(features: Sequence[Ints], group: Ints, truth: Ints, rounds: int = L
     References: Kifer (2009), *Attacks on privacy and deFinetti's theorem*.
 
     >>> sex = np.tile([0, 1, 0, 0], 10)  # groups of two: a man and a woman, or two men; all women are ill
-    >>> found = assigned([sex], np.arange(40) // 2, sex)
-    >>> bool((found.chance[(found.record == 0) & (found.value == 0)] > 0.8).all())
+    >>> pairs = assigned([sex], np.arange(40) // 2, sex)
+    >>> bool((pairs.chance[(pairs.record == 0) & (pairs.value == 0)] > 0.8).all())
     True
     """
     width = int(truth.max(initial=0)) + 1

@@ -40,8 +40,8 @@ class AttackOutcome:
     def evidence(self) -> dict[str, Any]:
         """The risk with its interval, the rates behind it, the baseline and the control.
 
-        >>> found = AttackOutcome(30, 100, 0.1, 10, 100).evidence()
-        >>> round(found["value"], 3), found["baseline"], found["rate"]
+        >>> evidence = AttackOutcome(30, 100, 0.1, 10, 100).evidence()
+        >>> round(evidence["value"], 3), evidence["baseline"], evidence["rate"]
         (0.222, 0.1, 0.3)
         """
         from celosia.mathematics.statistics.intervals import newcombe, wilson

@@ -160,8 +160,8 @@ def belief(
 
     References: Machanavajjhala et al. (2007), theorem 3.1.
 
-    >>> found = belief({"flu": 2, "heart": 2}, {"flu": 0.99, "heart": 0.01}, {"flu": 0.5, "heart": 0.5})
-    >>> round(found.posterior["flu"], 2), found.positive(0.9)
+    >>> learnt = belief({"flu": 2, "heart": 2}, {"flu": 0.99, "heart": 0.01}, {"flu": 0.5, "heart": 0.5})
+    >>> round(learnt.posterior["flu"], 2), learnt.positive(0.9)
     (0.99, [])
     """
     weight = {

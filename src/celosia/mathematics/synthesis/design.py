@@ -97,8 +97,8 @@ def weak_inverse(a: Floats, tolerance: float = 1e-12) -> WeakInverse:
     taken for a pivot and regressions explode. References: Cano Franco (2009), section 3.
 
     >>> a = np.array([[1.0, 2.0], [2.0, 4.0]])
-    >>> found = weak_inverse(a)
-    >>> found.rank, bool(np.allclose(a @ found.inverse @ a, a))
+    >>> weak = weak_inverse(a)
+    >>> weak.rank, bool(np.allclose(a @ weak.inverse @ a, a))
     (1, True)
     """
     m, n = a.shape

@@ -51,8 +51,8 @@ def fit_copula(features: Sequence[Feature]) -> Copula:
 
     >>> rng = np.random.default_rng(0)
     >>> z = rng.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], 20000)
-    >>> found = fit_copula([Feature(z[:, 0], False), Feature((z[:, 1] > 0).astype(float), True)])
-    >>> bool(abs(abs(found.correlation[0, 1]) - 0.6) < 0.03)
+    >>> copula = fit_copula([Feature(z[:, 0], False), Feature((z[:, 1] > 0).astype(float), True)])
+    >>> bool(abs(abs(copula.correlation[0, 1]) - 0.6) < 0.03)
     True
     """
     places = _category_places(features)
@@ -80,8 +80,8 @@ def draw(copula: Copula, features: Sequence[Feature], size: int, rng: np.random.
 def nearest_correlation(r: Floats) -> Floats:
     """A correlation matrix near one that is not positive definite: negative eigenvalues lifted, diagonal back to 1.
 
-    >>> made = nearest_correlation(np.array([[1, 0.9, -0.9], [0.9, 1, 0.9], [-0.9, 0.9, 1]]))
-    >>> bool(np.linalg.eigvalsh(made).min() > 0)
+    >>> matrix = nearest_correlation(np.array([[1, 0.9, -0.9], [0.9, 1, 0.9], [-0.9, 0.9, 1]]))
+    >>> bool(np.linalg.eigvalsh(matrix).min() > 0)
     True
     """
     for _ in range(50):

@@ -40,8 +40,8 @@ def ipso(
     ``form="thesis"`` makes the noise orthogonal to the original Y as well.
 
     >>> x, y = np.arange(6.0).reshape(-1, 1), np.array([[1.0], [0], [2], [5], [3], [4]])
-    >>> made = ipso(x, y, np.array([[1.0], [-1], [0.5], [2], [0], [1]]), "C")
-    >>> bool(np.isclose(made.var(), y.var())), bool(np.isclose(x.T @ made, x.T @ y).all())
+    >>> drawn = ipso(x, y, np.array([[1.0], [-1], [0.5], [2], [0], [1]]), "C")
+    >>> bool(np.isclose(drawn.var(), y.var())), bool(np.isclose(x.T @ drawn, x.T @ y).all())
     (True, True)
     """
     n, t = y.shape

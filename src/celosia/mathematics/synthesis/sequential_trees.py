@@ -51,8 +51,8 @@ def synthesise(
 
     >>> rng = np.random.default_rng(0)
     >>> a = rng.integers(0, 2, 400).astype(float)
-    >>> made = synthesise([Feature(a, True), Feature(3 * a, True)], [0, 1], {}, 400, rng)
-    >>> bool((made[1] == 3 * made[0]).all())
+    >>> drawn = synthesise([Feature(a, True), Feature(3 * a, True)], [0, 1], {}, 400, rng)
+    >>> bool((drawn[1] == 3 * drawn[0]).all())
     True
     """
     columns: dict[int, Floats] = dict(given)
@@ -79,8 +79,8 @@ def lend(leaves: Ints, y: Floats, wanted: Ints, rng: np.random.Generator, *, smo
     two neighbours in the leaf.
 
     >>> leaf = np.zeros(4, dtype=int)
-    >>> made = lend(leaf, np.array([1.0, 2, 3, 4]), leaf, np.random.default_rng(0), smooth=False, whole=False)
-    >>> sorted(made.tolist())
+    >>> drawn = lend(leaf, np.array([1.0, 2, 3, 4]), leaf, np.random.default_rng(0), smooth=False, whole=False)
+    >>> sorted(drawn.tolist())
     [1.0, 2.0, 3.0, 4.0]
     """
     order = np.lexsort((y, leaves))

@@ -66,8 +66,8 @@ def sample_tree(
 ) -> list[Ints]:
     """Draw records: a root by its margin, then each column given its neighbour; shares come out evenly.
 
-    >>> made = sample_tree([np.ones(2), np.ones(2)], {(0, 1): np.eye(2)}, 10, np.random.default_rng(0))
-    >>> bool((made[0] == made[1]).all()), int(made[0].sum())
+    >>> drawn = sample_tree([np.ones(2), np.ones(2)], {(0, 1): np.eye(2)}, 10, np.random.default_rng(0))
+    >>> bool((drawn[0] == drawn[1]).all()), int(drawn[0].sum())
     (True, 5)
     """
     codes: dict[int, Ints] = {}

@@ -33,8 +33,8 @@ class Pseudonymise(Method):
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"id": ["a", "b", "a"]}), celosia.Schema.of(identifiers=["id"]))
-    >>> made = celosia.protect(table, Pseudonymise(columns=["id"], key="correct horse battery")).polars()["id"]
-    >>> made[0] == made[2] != made[1], made.str.len_chars().to_list()
+    >>> pseudonyms = celosia.protect(table, Pseudonymise(columns=["id"], key="correct horse battery")).polars()["id"]
+    >>> pseudonyms[0] == pseudonyms[2] != pseudonyms[1], pseudonyms.str.len_chars().to_list()
     (True, [16, 16, 16])
     """
 

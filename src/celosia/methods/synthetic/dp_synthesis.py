@@ -62,8 +62,8 @@ class DpSynthesis(Method):
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"sex": ["F", "M"] * 500, "smokes": ["no", "yes"] * 500})
     >>> method = DpSynthesis(epsilon=10, values={"sex": ["F", "M"], "smokes": ["no", "yes"]})
-    >>> made = celosia.protect(celosia.read(data), method).polars()
-    >>> abs(len(made) - 1000) < 50, (made.filter(sex="F")["smokes"] == "no").mean() > 0.9
+    >>> drawn = celosia.protect(celosia.read(data), method).polars()
+    >>> abs(len(drawn) - 1000) < 50, (drawn.filter(sex="F")["smokes"] == "no").mean() > 0.9
     (True, True)
     """
 

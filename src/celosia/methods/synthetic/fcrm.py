@@ -48,8 +48,8 @@ class Fcrm(Method):
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"x": [0.0, 1, 2, 3] * 2, "y": [0.0, 1, 2, 3, 9, 8, 7, 6]})
-    >>> made = celosia.protect(celosia.read(data), Fcrm(dependent=["y"], independent=["x"], c=2), seed=1)
-    >>> made.polars()["y"].round(6).to_list()
+    >>> protected = celosia.protect(celosia.read(data), Fcrm(dependent=["y"], independent=["x"], c=2), seed=1)
+    >>> protected.polars()["y"].round(6).to_list()
     [0.0, 1.0, 2.0, 3.0, 9.0, 8.0, 7.0, 6.0]
     """
 

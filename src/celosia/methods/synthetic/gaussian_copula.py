@@ -38,8 +38,8 @@ class GaussianCopula(Method):
     >>> import numpy as np, polars as pl, celosia
     >>> x = np.random.default_rng(0).normal(size=500)
     >>> data = pl.DataFrame({"x": x, "y": x + 0.1, "c": np.where(x > 0, "u", "v")})
-    >>> made = celosia.protect(celosia.read(data), GaussianCopula(), seed=1).polars()
-    >>> len(made), bool(np.corrcoef(made["x"], made["y"])[0, 1] > 0.99)
+    >>> drawn = celosia.protect(celosia.read(data), GaussianCopula(), seed=1).polars()
+    >>> len(drawn), bool(np.corrcoef(drawn["x"], drawn["y"])[0, 1] > 0.99)
     (500, True)
     """
 

@@ -44,8 +44,8 @@ class Ipso(Method):
     >>> import numpy as np, polars as pl, celosia
     >>> data = pl.DataFrame({"age": [20, 30, 40, 50, 60], "pay": [1.0, 3.0, 2.0, 5.0, 4.0]})
     >>> table = celosia.read(data)
-    >>> made = celosia.protect(table, Ipso(dependent=["pay"], independent=["age"], variant="C"), seed=1).polars()
-    >>> bool(np.isclose(made["pay"].mean(), 3.0)), bool(np.isclose(made["pay"].var(), data["pay"].var()))
+    >>> drawn = celosia.protect(table, Ipso(dependent=["pay"], independent=["age"], variant="C"), seed=1).polars()
+    >>> bool(np.isclose(drawn["pay"].mean(), 3.0)), bool(np.isclose(drawn["pay"].var(), data["pay"].var()))
     (True, True)
     """
 

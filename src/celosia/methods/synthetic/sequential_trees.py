@@ -54,8 +54,8 @@ class SequentialTrees(Method):
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"sex": ["F", "M"] * 100, "smokes": ["no", "yes"] * 100})
-    >>> made = celosia.protect(celosia.read(data), SequentialTrees(leaf=5), seed=1).polars()
-    >>> made.unique().sort("sex").rows(), len(made)
+    >>> drawn = celosia.protect(celosia.read(data), SequentialTrees(leaf=5), seed=1).polars()
+    >>> drawn.unique().sort("sex").rows(), len(drawn)
     ([('F', 'no'), ('M', 'yes')], 200)
     """
 

@@ -83,6 +83,7 @@ class _Walk:
 
     def learn(self, closed: float) -> None:
         """Take in how many nodes each look of the last walk closed on average."""
+        # about the last five walks count: the first ones close most, whatever their kind, since everything is open
         self.closed = closed if math.isinf(self.closed) else 0.8 * self.closed + 0.2 * closed
 
 
@@ -112,8 +113,8 @@ class _Enumerated:
             self.learnt = np.empty((nodes, 3))
             self.learnt[:] = -np.inf, 0.0, -np.inf
             self.learnt[:, 2] = self.bound[:, 0]
-        self.open: Verdict = np.ones(nodes, dtype=bool)
-        self.fresh: Verdict = np.ones(nodes, dtype=bool)
+        self.open: Verdict = np.ones(nodes, dtype=bool)  # may still be better than the best
+        self.fresh: Verdict = np.ones(nodes, dtype=bool)  # not looked at; a closed one can still tell about others
         self.best: Check | None = None
         self.checks: list[Check] = []
         self._draw = self._turn = 0
@@ -137,6 +138,7 @@ class _Enumerated:
             while len(chain):
                 if budget.late(len(self.checks)):
                     return self._result(False)
+                # the middle would halve the chain; how far above it is best depends on which answer closes more
                 at = len(chain) * walk.tenths // 10
                 self._look(int(chain[at]))
                 rest = chain[:at] if self.open[node] else chain[:0]
@@ -206,13 +208,14 @@ class _Enumerated:
         improved = better(check, self.best)
         if improved:
             self.best = check
+        # a record that fails here for certain fails at every finer node: its class there is a part of this one
         if check.certain > self.checker.limit:
             self.open[self._side(node, below=True)] = False
         elif check.certain or check.gap > 0 or check.ceiling > -np.inf:
             self._raise_finer(node, check)
         if check.floor > -np.inf:
             self._bind(node, below=False, floor=check.floor)
-        if improved:
+        if improved:  # only then can a bound that stayed where it was reach the best
             self._close(np.flatnonzero(self.open))
 
     def _side(self, node: int, *, below: bool) -> NDArray[np.int64]:

@@ -83,6 +83,7 @@ def in_order(domain: Domain, costs: list[list[Shares]], lower: Levels, upper: Le
     while heap:
         loss_here, levels, first = heapq.heappop(heap)
         yield loss_here, levels
+        # columns are raised from left to right only, so that each node is reached on one way
         for j in range(first, len(levels)):
             if levels[j] < upper[j]:
                 coarser = (*levels[:j], levels[j] + 1, *levels[j + 1 :])
@@ -172,6 +173,7 @@ class LocalSearch:
         hidden = place < 0
         placed = np.flatnonzero(~hidden)
         hidden[placed] = self._bare(placed, levels[place[placed]])
+        # a file of stars alone has one class, in which nobody is suppressed: there is nothing else to be told from
         some_kept = bool((~hidden & (self.records > 0)).any()) or bool((place[self.records > 0] < 0).any())
         if not some_kept:
             hidden[:] = False
@@ -198,6 +200,7 @@ class LocalSearch:
             if not kept.any():
                 continue
             numbers = np.cumsum(kept) - 1 + len(released)
+            # what is released leaves: the nodes to come judge what is left by itself
             hit = kept[group]
             place[rows[hit]] = numbers[group[hit]]
             released.extend([levels] * int(kept.sum()))
@@ -288,14 +291,14 @@ class LocalSearch:
             now = self.costs[j][here][self.codes[rows, j]]
             for level in range(self.lower[j], here):
                 gains = (now - self.costs[j][level][self.codes[rows, j]]) * weight
-                if gains.sum() <= best[0]:
+                if gains.sum() <= best[0]:  # even if every child may leave
                     continue
                 child = np.unique(domain.maps[j][level][self.codes[rows, j]], return_inverse=True)[1]
                 accepted = self._split(rows, child)
                 if bare and weight[~accepted[child]].sum() > self.limit:
                     continue  # what stays behind would be suppressed
                 gain = float(gains[accepted[child]].sum())
-                if gain > best[0] * (1 + 1e-12):
+                if gain > best[0] * (1 + 1e-12):  # columns of equal gain must not be told apart by rounding
                     parts = [rows[child == i] for i in np.flatnonzero(accepted)]
                     best = (gain, j, level, parts, rows[~accepted[child]])
         return best
@@ -310,7 +313,8 @@ class LocalSearch:
             behind = np.flatnonzero(~accepted)
             if self._judge_merged(parts, [behind])[0]:
                 break
-            # the smallest child whose staying helps; none helps alone: the smallest one
+            # the smallest child whose staying helps; none helps alone: the smallest one. A few dozen are asked: one
+            # question judges them all, and a larger child costs more than it can save
             candidates = np.flatnonzero(accepted)
             candidates = candidates[np.argsort(size[candidates], kind="stable")][:32]
             helps = self._judge_merged(parts, [np.append(behind, i) for i in candidates])

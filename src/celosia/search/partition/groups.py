@@ -20,8 +20,8 @@ class Groups:
     """What is counted in a group: values of sensitive columns, persons, and what its members ask for.
 
     >>> counted = Groups(4, {"disease": Sensitive(np.array([0, 1, 1, 1], np.int32), 2)})
-    >>> found = counted.counts(np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]))
-    >>> found.size.tolist(), found.of("disease").distinct.tolist()
+    >>> classes = counted.counts(np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]))
+    >>> classes.size.tolist(), classes.of("disease").distinct.tolist()
     ([2, 2], [2, 1])
     """
 

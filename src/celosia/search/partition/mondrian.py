@@ -178,6 +178,8 @@ def partition(
     closed, leaves = [], []
     nodes = [np.array([[-1, -1, 0, n - 1]], np.int64)]
     count = 1
+    # Groups are segments of one permutation. All open ones are cut in one call, and one more judges all their parts:
+    # a requirement counts thousands of small groups as fast as one large one.
     while len(open_):
         advance(1 - _left(open_, k) / max(1.0, _left(np.array([[0, n]]), k)), f"{count:,} groups")
         column, starts, borders = propose(perm, open_, tried, columns, need, strict, nearest)
@@ -196,6 +198,7 @@ def partition(
         kept = accepted[parents]
         parents, parts, again = cut[parents[kept]], parts[kept], cut[~accepted]
         nodes.append(np.column_stack([node[parents], column[parents], perm[parts[:, 0]], perm[parts[:, 1] - 1]]))
+        # a part may be cut in any column again; a group whose cut was refused tries its next widest one
         open_ = np.concatenate([parts, open_[again]])
         tried = np.concatenate([np.zeros((len(parts), len(axes)), np.bool_), tried[again]])
         node = np.concatenate([np.arange(count, count + len(parts)), node[again]])

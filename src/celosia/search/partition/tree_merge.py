@@ -80,6 +80,7 @@ def _join(
     waiting = list(family)
     while waiting:
         now = waiting.pop(0)
+        # the class before it first: leaves stand in path order, so the nearest place is the one just done
         while not fits(now.leaves) and (done or waiting):
             other = done.pop() if done else waiting.pop(0)
             now = Class(tuple(sorted(other.leaves + now.leaves)), level)

@@ -69,8 +69,8 @@ def log_linear(
 
     >>> codes = np.array(list(np.ndindex(3, 3)), dtype=np.int32)
     >>> counts = np.array([9, 4, 1, 6, 3, 1, 2, 1, 1.0])
-    >>> found = log_linear(codes, counts, 0.1, np.random.default_rng(1), "independence")
-    >>> round(found.tau1, 4), round(found.tau2, 3)
+    >>> estimate = log_linear(codes, counts, 0.1, np.random.default_rng(1), "independence")
+    >>> round(estimate.tau1, 4), round(estimate.tau2, 3)
     (0.0212, 0.529)
     """
     table = _Table.of(codes, np.asarray(counts, dtype=np.float64), dense=form != "independence")

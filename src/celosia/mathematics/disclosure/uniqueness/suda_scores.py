@@ -50,8 +50,8 @@ class Scores:
     def of(cls, score: Floats, parts: Floats, sets: Ints, smallest: Ints, size: int) -> Scores:
         """From the sums of points, over all sets and over those that contain each column.
 
-        >>> found = Scores.of(np.array([3.0, 0]), np.array([[2.0, 1, 1], [0, 0, 0]]), np.array([2, 0]), np.zeros(2), 3)
-        >>> found.contribution.round(2).tolist(), found.by_column.round(2).tolist()
+        >>> scores = Scores.of(np.array([3.0, 0]), np.array([[2.0, 1, 1], [0, 0, 0]]), np.array([2, 0]), np.zeros(2), 3)
+        >>> scores.contribution.round(2).tolist(), scores.by_column.round(2).tolist()
         ([[0.67, 0.33, 0.33], [0.0, 0.0, 0.0]], [0.67, 0.33, 0.33])
         """
         total = float(score.sum())

@@ -46,8 +46,8 @@ class AttributeDisclosure(Attack):
     >>> rng = np.random.default_rng(1)
     >>> age = rng.normal(size=200)
     >>> table = celosia.read(pl.DataFrame({"age": age, "pay": 3 * age + rng.normal(0, 0.01, 200)}))
-    >>> made = celosia.protect(table, "ipso(dependent=[pay], independent=[age], variant=A)", seed=1)
-    >>> AttributeDisclosure(learner="regression").value(table, made) > 0.9
+    >>> protected = celosia.protect(table, "ipso(dependent=[pay], independent=[age], variant=A)", seed=1)
+    >>> AttributeDisclosure(learner="regression").value(table, protected) > 0.9
     True
     """
 
