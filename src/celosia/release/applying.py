@@ -138,7 +138,7 @@ def _together(table: Table, released: Any) -> Table:
     if lacking:
         raise DataError(f"the release has no column {lacking[0]!r}: it must be the one that the record belongs to.")
 
-    def text(one: Table) -> pl.DataFrame:
-        return pl.DataFrame([pl.Series(name, texts(one.column(name)), dtype=pl.String) for name in names])
+    def text(side: Table) -> pl.DataFrame:
+        return pl.DataFrame([pl.Series(name, texts(side.column(name)), dtype=pl.String) for name in names])
 
     return read(pl.concat([text(table), text(old)]), table.schema.keep(names).loose())

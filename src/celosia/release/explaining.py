@@ -56,7 +56,7 @@ class Explanation(Shown):
 
     def blocks(self) -> list[Block]:
         """What there is to show."""
-        told = (
+        headline = (
             f"Record {self.record + 1}: {len(self.reached)} of {len(self.reached) + len(self.missed)} attacks reach it."
         )
         rows = [
@@ -68,7 +68,7 @@ class Explanation(Shown):
             )
             for reach in (*self.reached, *self.missed)
         ]
-        blocks = [Block(told), Block("Attacks", ("attack", "chance", "through", "learns"), rows)]
+        blocks = [Block(headline), Block("Attacks", ("attack", "chance", "through", "learns"), rows)]
         if self.reached:
             blocks.append(Block(self.advice()))
         if self.together:
@@ -88,11 +88,11 @@ class Explanation(Shown):
 
     def spec(self) -> dict[str, Any]:
         """The explanation as plain data; without cell values unless they were asked for."""
-        told = [
+        reaches = [
             {"attack": r.attack, "chance": r.chance, "through": [list(s) for s in r.through], "learns": list(r.learns)}
             for r in (*self.reached, *self.missed)
         ]
-        out = {"record": self.record, "limit": self.limit, "attacks": told, "reached": len(self.reached)}
+        out = {"record": self.record, "limit": self.limit, "attacks": reaches, "reached": len(self.reached)}
         out |= {"blank": None if self.blank is None else list(self.blank), "bits": self.cost, "advice": self.advice()}
         return {**out, "together": dict(self.together), **({"values": dict(self.values)} if self.values else {})}
 
@@ -127,19 +127,19 @@ def explain_risk(
     routes = [
         route for route in (_by_class(original, protected, row), _by_numbers(original, protected, record, row)) if route
     ]
-    found = []
+    reaches = []
     for name, chance, columns, learns in routes:
         whole = chance(frozenset(columns))
         sets = tuple(reaching(chance, columns, limit)) if whole >= limit else ()
-        found.append(Reach(name, whole, sets, learns if whole >= limit else ()))
-    found += _named(original, protected, record, [*_informed(protected), *attacks])
+        reaches.append(Reach(name, whole, sets, learns if whole >= limit else ()))
+    reaches += _named(original, protected, record, [*_informed(protected), *attacks])
     cost = _bits(protected, row, sorted({name for _, _, columns, _ in routes for name in columns}))
     blank = cheapest([(chance, columns) for _, chance, columns, _ in routes], cost, limit)
     return Explanation(
         record,
         limit,
-        tuple(r for r in found if r.chance >= limit),
-        tuple(r for r in found if r.chance < limit),
+        tuple(r for r in reaches if r.chance >= limit),
+        tuple(r for r in reaches if r.chance < limit),
         blank,
         sum(cost[name] for name in blank or ()),
         _together(original, protected, record),
@@ -214,7 +214,7 @@ def _informed(protected: Table) -> list[str]:
 
 def _named(original: Table, protected: Table, record: int, attacks: Sequence[Any]) -> list[Reach]:
     """What named attacks reach; one that has no meaning here, or no chance per record, is left out."""
-    found = []
+    reaches = []
     for given in attacks:
         threat: Any = build("risk or attack", given)
         try:
@@ -222,8 +222,8 @@ def _named(original: Table, protected: Table, record: int, attacks: Sequence[Any
         except NotApplicable:
             continue
         if "risk" in records.columns and len(records) == len(original) and records["risk"][record] is not None:
-            found.append(Reach(threat.name, float(records["risk"][record])))
-    return found
+            reaches.append(Reach(threat.name, float(records["risk"][record])))
+    return reaches
 
 
 def _bits(protected: Table, row: int, names: Sequence[str]) -> dict[str, float]:
@@ -234,14 +234,14 @@ def _bits(protected: Table, row: int, names: Sequence[str]) -> dict[str, float]:
 
 def _together(original: Table, protected: Table, record: int) -> dict[str, int]:
     """Other records of the same person or household, where the release has that column."""
-    found = {}
+    others_by = {}
     for what, name in (("person", original.schema.person), ("household", original.schema.household)):
         if name is not None and name in protected.names:
             codes = original.encoded(name).codes
             others = int((codes == codes[record]).sum()) - 1
             if others:
-                found[what] = others
-    return found
+                others_by[what] = others
+    return others_by
 
 
 def _values(original: Table, record: int) -> dict[str, Any]:

@@ -64,8 +64,8 @@ class Sighting:
 
     def spec(self) -> dict[str, Any]:
         """As a certificate states it."""
-        told = {"acknowledged": self.acknowledged} if self.acknowledged else {}
-        return {"column": self.column, "what": self.what, "cells": self.cells, "of": self.of, **told}
+        reason = {"acknowledged": self.acknowledged} if self.acknowledged else {}
+        return {"column": self.column, "what": self.what, "cells": self.cells, "of": self.of, **reason}
 
     def __str__(self) -> str:
         return f"column {self.column!r}: {self.cells} of {self.of} cells hold {self.what}"
@@ -85,8 +85,8 @@ def inspect(
     column. A table with a ``formal`` guarantee is looked at by itself: counts against the original would void it.
     """
     look = _Look(original, released, frozenset(overwritten), formal)
-    seen = [sighting for name in released.names for sighting in look.column(name)]
-    return tuple(replace(one, acknowledged=acknowledge.get(one.column, "")) for one in seen)
+    seen = [sight for name in released.names for sight in look.column(name)]
+    return tuple(replace(sighting, acknowledged=acknowledge.get(sighting.column, "")) for sighting in seen)
 
 
 def acknowledged(names: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
@@ -101,10 +101,10 @@ def acknowledged(names: Sequence[str], given: Mapping[str, str]) -> dict[str, st
 
 def stop(sightings: Sequence[Sighting], allowing: str) -> None:
     """Refuse to go on when one of the sightings is certain and nobody has acknowledged it."""
-    stopping = [one for one in sightings if one.stops]
+    stopping = [sighting for sighting in sightings if sighting.stops]
     if stopping:
-        told = " ".join(f"{one}: {one.advice}." for one in stopping)
-        refusal = GuardError(f"nothing was written. {told} To let a column leave as it is: {allowing}.")
+        sentences = " ".join(f"{sighting}: {sighting.advice}." for sighting in stopping)
+        refusal = GuardError(f"nothing was written. {sentences} To let a column leave as it is: {allowing}.")
         refusal.sightings = tuple(sightings)
         raise refusal
 
@@ -168,9 +168,9 @@ class _Look:
 
         if untouched and values[name].dtype.is_integer():
             tried = values[name].head(TRIED).cast(pl.String).to_list()
-            found = recognised(tried, len(values))
-            if found:
-                pattern = found[0]
+            patterns = recognised(tried, len(values))
+            if patterns:
+                pattern = patterns[0]
                 yield Sighting(name, _several(pattern.name), filled, filled, certain=pattern.checked, advice=OUT)
 
     def _rare(self, name: str, values: pl.DataFrame, filled: int, *, untouched: bool, coarse: bool) -> list[Sighting]:
@@ -235,10 +235,10 @@ class _Look:
 
         if values[name].dtype != pl.String:
             return 0
-        made = values.filter(pl.col(name).str.contains(r"^[\[({].*(?:,| \.\. )"))
-        known = set(rare.to_list())
-        told = [bool(known.intersection(_parts(label))) for label in made[name].to_list()]
-        return int(made[ROWS].filter(pl.Series(told, dtype=pl.Boolean)).sum())
+        labelled = values.filter(pl.col(name).str.contains(r"^[\[({].*(?:,| \.\. )"))
+        rare_values = set(rare.to_list())
+        telling = [bool(rare_values.intersection(_parts(label))) for label in labelled[name].to_list()]
+        return int(labelled[ROWS].filter(pl.Series(telling, dtype=pl.Boolean)).sum())
 
     def _with_quasi(self, name: str, filled: int) -> Iterator[Sighting]:
         """A column that is declared harmless, and singles records out together with the quasi-identifiers."""

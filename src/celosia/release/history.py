@@ -53,8 +53,8 @@ def open_release(source: Any) -> Table:
 
 def _entry(step: Mapping[str, Any]) -> dict[str, Any]:
     """A step of a certificate as an entry of a table's history."""
-    told = {"name", "use", "withheld", "evidence"}
-    parameters = {key: value for key, value in step.items() if key not in told}
+    stated = {"name", "use", "withheld", "evidence"}
+    parameters = {key: value for key, value in step.items() if key not in stated}
     return {"step": step["use"], "parameters": parameters, **step.get("evidence", {})}
 
 
@@ -80,42 +80,42 @@ def _with_hierarchies(table: Table, certificate: Path) -> Table:
 def against(original: Table, protected: Table, earlier: Sequence[Any], k: int = 2) -> tuple[Finding, ...]:
     """What a release and earlier ones tell together; an attack that has no meaning for them says why."""
     tables = [open_release(source) for source in earlier]
-    found = []
+    findings = []
     for name in ATTACKS:
         attack: Attack = build("attack", {"use": name, "earlier": tables, **({} if name == "averaging" else {"k": k})})
-        found.append(threatened(attack, original, protected))
-    return tuple(found)
+        findings.append(threatened(attack, original, protected))
+    return tuple(findings)
 
 
 def broken(findings: Sequence[Finding]) -> list[str]:
     """How a release breaks earlier ones, in words; empty when it does not. Counts only."""
-    told = []
+    sentences = []
     for finding in findings:
-        found = finding.evidence
-        people = int(found.get("records", 0))
+        facts = finding.evidence
+        people = int(facts.get("records", 0))
         if finding.value is None:
             continue
         if finding.part.name == "averaging":
-            if found.get("better_than_control"):
-                told.append(
+            if facts.get("better_than_control"):
+                sentences.append(
                     f"the mean over the releases comes near to {finding.value:.1%} of the values, "
-                    f"this release alone to {found['control']:.1%}"
+                    f"this release alone to {facts['control']:.1%}"
                 )
-        elif finding.value > found["control"]:
-            more = round((finding.value - found["control"]) * people)
+        elif finding.value > facts["control"]:
+            more = round((finding.value - facts["control"]) * people)
             few = f"fewer than {finding.part.k} records"
             if finding.part.name == "composition":
-                smallest = f"the smallest set has {found['smallest']}, in one release alone {found['smallest_alone']}"
-                told.append(f"together the releases leave {few} for {more} of {people}: {smallest}")
+                smallest = f"the smallest set has {facts['smallest']}, in one release alone {facts['smallest_alone']}"
+                sentences.append(f"together the releases leave {few} for {more} of {people}: {smallest}")
             else:
-                told.append(f"{more} of {people} stand out among {few} that the earlier release lacks")
-        if found.get("learnt", 0) > found.get("learnt_alone", 0):
-            told.append(
-                f"a sensitive value is left as the only one for {found['learnt'] - found['learnt_alone']:g} more"
+                sentences.append(f"{more} of {people} stand out among {few} that the earlier release lacks")
+        if facts.get("learnt", 0) > facts.get("learnt_alone", 0):
+            sentences.append(
+                f"a sensitive value is left as the only one for {facts['learnt'] - facts['learnt_alone']:g} more"
             )
-        if found.get("removed", 0):
-            told.append(f"{found['removed']} stand out by having left since the earlier release")
-    return told
+        if facts.get("removed", 0):
+            sentences.append(f"{facts['removed']} stand out by having left since the earlier release")
+    return sentences
 
 
 def unchecked(findings: Sequence[Finding]) -> bool:

@@ -65,7 +65,7 @@ def releasable(
     if len(left_out) == len(protected.names):
         raise OutputError(f"no column is left to release: give the columns roles, or name those to keep ({keeping}).")
     secrets = tuple({**secret, **choice.further(secret)} for secret in protected.secrets)
-    kept = [choice.told(protected, name) for name in protected.names if name in keep and choice.doubted(name)]
+    kept = [choice.stated(protected, name) for name in protected.names if name in keep and choice.doubted(name)]
     reasons = {name: choice.nature(name) for name in left_out}
     table = replace(protected.drop(left_out), secrets=secrets)
     sightings = _guarded(original, table, methods, keep, acknowledge, keeping, changed)
@@ -136,15 +136,15 @@ class _Choice:
         column = self.original.schema[name]
         if column.kind == Kind.TEXT:
             return "free text"
-        found = next((str(role) for role in Role if role in column.roles & NAMING), "")
-        return found if column.declared else "undeclared"
+        role_name = next((str(role) for role in Role if role in column.roles & NAMING), "")
+        return role_name if column.declared else "undeclared"
 
     def further(self, secret: Mapping[str, Any]) -> dict[str, Any]:
         """The further tables of a step without the columns that must not leave."""
         tables = secret.get("tables", {})
         return {"tables": {name: other.drop(self.left_out(other)) for name, other in tables.items()}} if tables else {}
 
-    def told(self, table: Table, name: str) -> dict[str, Any]:
+    def stated(self, table: Table, name: str) -> dict[str, Any]:
         """What a certificate says about a column that was kept; no number, which a formal guarantee would not cover."""
         held, filled = _held(self.original, table, name)
         amount = "none" if not held else "all" if held == filled else "some"
@@ -181,9 +181,9 @@ def _held(original: Table, protected: Table, name: str) -> tuple[int, int]:
         return frame.select(as_text(name, frame.collect_schema()[name]).alias(name)).drop_nulls().to_native()
 
     engine = protected.engine
-    known = original.engine.bounded(nw.from_native(text(original)).unique().to_native())
+    original_values = original.engine.bounded(nw.from_native(text(original)).unique().to_native())
     cells = text(protected)
-    return engine.rows(engine.attach(cells, known, [name], keep_unmatched=False)), engine.rows(cells)
+    return engine.rows(engine.attach(cells, original_values, [name], keep_unmatched=False)), engine.rows(cells)
 
 
 def _shuffled(original: Table, secret: Mapping[str, Any], stream: Stream) -> dict[str, Any]:

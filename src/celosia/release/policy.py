@@ -243,9 +243,9 @@ def _refusal(form: type[BaseModel], finding: Mapping[str, Any]) -> str:
     """One of pydantic's findings in words: the section, the key, what is wrong."""
     path = [step for step in finding["loc"] if not str(step).startswith(("function-", "tagged-"))]
     if finding["type"] == "extra_forbidden":
-        known = _keys(form, path[:-1])
+        keys = _keys(form, path[:-1])
         where = f"[{'.'.join(map(str, path[:-1]))}]" if path[:-1] else "the policy"
-        return f"{where} has no key {path[-1]!r}.{suggestion(str(path[-1]), known)}"
+        return f"{where} has no key {path[-1]!r}.{suggestion(str(path[-1]), keys)}"
     if finding["type"] == "missing":
         return f"{_place(path[:-1])} needs {path[-1]}." if path[:-1] else f"the policy needs [{path[-1]}]."
     if finding["type"] == "value_error":

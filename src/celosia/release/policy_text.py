@@ -23,19 +23,19 @@ def policy_toml(policy: Policy) -> str:
     """
     import tomlkit
 
-    made = tomlkit.document()
+    document = tomlkit.document()
     for name in ("about", "input", "guard", "history", "output"):
         section = getattr(policy, name).model_dump(mode="json", by_alias=True, exclude_defaults=True)
         if section or name == "input":
-            made.add(name, table({key: _whole(key, value) for key, value in section.items()}))
-    made.add("schema", table(_columns(policy.schema)))
+            document.add(name, table({key: _whole(key, value) for key, value in section.items()}))
+    document.add("schema", table(_columns(policy.schema)))
     if policy.require:
-        made.add("require", tables(whole_spec(model) for model in policy.require))
+        document.add("require", tables(whole_spec(model) for model in policy.require))
     if policy.steps:
-        made.add("step", tables({"name": step.name, **whole_spec(step.method)} for step in policy.steps))
+        document.add("step", tables({"name": step.name, **whole_spec(step.method)} for step in policy.steps))
     measured = {"risks": policy.risks, "losses": policy.losses}
-    made.add("measure", table({name: [whole_spec(part) for part in parts] for name, parts in measured.items()}))
-    return tomlkit.dumps(made)
+    document.add("measure", table({name: [whole_spec(part) for part in parts] for name, parts in measured.items()}))
+    return tomlkit.dumps(document)
 
 
 def whole_spec(part: Part) -> dict[str, Any]:

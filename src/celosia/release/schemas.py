@@ -46,18 +46,18 @@ def _headed(title: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _parts() -> dict[str, Any]:
     """A definition for each part and each kind, for the steps of a policy and for candidates of an exploration."""
-    found: dict[str, Any] = {}
+    definitions: dict[str, Any] = {}
     for kind in kinds():
         members = parts(kind)
-        found |= {f"{kind}-{name}": _part(cls) for name, cls in members.items()}
-        found[kind] = _choice([f"{kind}-{name}" for name in members])
-    found["risk-or-attack"] = {"anyOf": [_reference("risk"), _reference("attack")]}
+        definitions |= {f"{kind}-{name}": _part(cls) for name, cls in members.items()}
+        definitions[kind] = _choice([f"{kind}-{name}" for name in members])
+    definitions["risk-or-attack"] = {"anyOf": [_reference("risk"), _reference("attack")]}
     tree, rows = {"type": "object", "not": {"required": ["use"]}}, {"type": "array", "items": {"type": "array"}}
-    found["hierarchy"]["anyOf"] += [tree, rows]
+    definitions["hierarchy"]["anyOf"] += [tree, rows]
     methods = parts("method")
     steps = {f"step-{name}": _step(cls) for name, cls in methods.items()}
     varied = {f"varied-{name}": _varied(cls) for name, cls in methods.items()}
-    found["step"] = {"oneOf": [_reference(name) for name in steps]}
+    definitions["step"] = {"oneOf": [_reference(name) for name in steps]}
     single = _choice(list(varied))
     pipeline = {"type": "array", "items": single, "minItems": 1}
     several = {
@@ -66,8 +66,8 @@ def _parts() -> dict[str, Any]:
         "required": ["steps"],
         "additionalProperties": False,
     }
-    found["candidate"] = {"anyOf": [*single["anyOf"], pipeline, several]}
-    return {**found, **steps, **varied}
+    definitions["candidate"] = {"anyOf": [*single["anyOf"], pipeline, several]}
+    return {**definitions, **steps, **varied}
 
 
 def _choice(names: list[str]) -> dict[str, Any]:
@@ -79,8 +79,8 @@ def _part(cls: type[Part]) -> dict[str, Any]:
     form = cls.model_json_schema()
     use = {"const": cls.name, "description": cls.summary()}
     properties = {name: _several(each) for name, each in form.get("properties", {}).items()}
-    told = {"description": cls.summary()}
-    return told | _object({"use": use, **properties}, ["use", *form.get("required", [])])
+    about = {"description": cls.summary()}
+    return about | _object({"use": use, **properties}, ["use", *form.get("required", [])])
 
 
 def _step(cls: type[Part]) -> dict[str, Any]:
@@ -105,9 +105,9 @@ def _several(form: dict[str, Any]) -> dict[str, Any]:
     if form.get("type") != "array" or KIND not in items:
         return form
     about = {"title", "description", "default"}
-    told = {key: value for key, value in form.items() if key in about}
+    kept = {key: value for key, value in form.items() if key in about}
     rest = {key: value for key, value in form.items() if key not in about}
-    return {**told, "anyOf": [rest, items]}
+    return {**kept, "anyOf": [rest, items]}
 
 
 def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
@@ -125,6 +125,6 @@ def _referring(form: Any) -> Any:
     if not isinstance(form, dict):
         return form
     if KIND in form:
-        told = {key: value for key, value in form.items() if key not in {KIND, "type"}}
-        return {**told, **_reference(form[KIND])}
+        beside = {key: value for key, value in form.items() if key not in {KIND, "type"}}
+        return {**beside, **_reference(form[KIND])}
     return {key: _referring(value) for key, value in form.items()}

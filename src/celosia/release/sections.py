@@ -81,10 +81,10 @@ class OpenSection(Section):
 
     def check_options(self, call: Any, skip: int, further: tuple[str, ...] = ()) -> None:
         """Refuse an option that the reader or the writer does not take; ``skip`` arguments are no options."""
-        known = [*list(inspect.signature(call).parameters)[skip:], *further] if call is not None else []
+        options = [*list(inspect.signature(call).parameters)[skip:], *further] if call is not None else []
         for name in self.options:
-            if name not in known:
-                raise ValueError(f"has no key {name!r}.{suggestion(name, [*type(self).model_fields, *known])}")
+            if name not in options:
+                raise ValueError(f"has no key {name!r}.{suggestion(name, [*type(self).model_fields, *options])}")
 
 
 class Cleaning(Section):

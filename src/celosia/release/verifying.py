@@ -64,8 +64,8 @@ def verify(
     checks += _from_record(stated, private)
     if repeat is not None:
         repeated = repeat(stated, private)
-        told = {check.claim for check in repeated}
-        checks = [c for c in checks if c.passed is not None or c.claim not in told] + repeated
+        repeated_claims = {check.claim for check in repeated}
+        checks = [c for c in checks if c.passed is not None or c.claim not in repeated_claims] + repeated
     elif original is not None and record is not None and "policy" in private:
         repeated = _repeated(stated, private, Path(original), Path(record).parent, engine)
         if all(check.passed for check in repeated):
@@ -93,11 +93,13 @@ def _inside(place: Path, record: str | Path | None) -> tuple[Path, str | Path | 
     """The certificate in the directory of a release, and the private record unless another was given."""
     for journal in journals(place):
         settle(journal)
-    found = sorted(path for path in place.glob("*certificate.json") if not path.name.startswith("."))
-    if len(found) != 1:
-        raise DataError(f"the directory {str(place)!r} holds {len(found)} certificates. Name the certificate itself.")
-    private = found[0].with_name(found[0].name.removesuffix("certificate.json") + "private.json")
-    return found[0], record if record is not None else private if private.is_file() else None
+    certificates = sorted(path for path in place.glob("*certificate.json") if not path.name.startswith("."))
+    if len(certificates) != 1:
+        raise DataError(
+            f"the directory {str(place)!r} holds {len(certificates)} certificates. Name the certificate itself."
+        )
+    private = certificates[0].with_name(certificates[0].name.removesuffix("certificate.json") + "private.json")
+    return certificates[0], record if record is not None else private if private.is_file() else None
 
 
 def _from_release(
@@ -125,9 +127,9 @@ def _from_release(
     checks.append(Check("columns", claims["columns"], columns, there))
     if table.schema.quasi:
         # where every record shows stars the file does not tell whether they were suppressed or generalised
-        found = len(table) if table.classes.nothing_told else table.suppressed()
-        told = claims["suppressed"] in ({0, found} if table.classes.nothing_told else {found})
-        checks.append(Check("suppressed records", claims["suppressed"], found, told))
+        suppressed = len(table) if table.classes.nothing_told else table.suppressed()
+        agrees = claims["suppressed"] in ({0, suppressed} if table.classes.nothing_told else {suppressed})
+        checks.append(Check("suppressed records", claims["suppressed"], suppressed, agrees))
     table = _with_persons(table, private or {})
     checks += [
         _requirement(claim, table, claim.get("counted") or stated["counted"]) for claim in stated["requirements"]
@@ -176,14 +178,14 @@ def _requirement(claim: dict[str, Any], table: Table, counted: str) -> Check:
     model: Model = build("model", claim["part"])
     reason = _needs_original(counted, table, compares=model.compares)
     if not reason:
-        found = model.verdict(table)
-        check = _compared(claim, found.value)
-        return check if found.holds == claim["holds"] else replace(check, passed=False)
+        verdict = model.verdict(table)
+        check = _compared(claim, verdict.value)
+        return check if verdict.holds == claim["holds"] else replace(check, passed=False)
     if model.compares and _agrees(claim, model, table):
         return Check(
             claim["part"], claim["value"], claim["value"], True, "the release has the distribution of its input"
         )
-    value = _number(claim["value"])
+    value = _as_float(claim["value"])
     if claim["holds"] and (value is None or not model.met(value)):
         return Check(claim["part"], claim["value"], None, False, "the stated value does not meet the requirement")
     if claim["holds"] and not model.compares and _too_small(model, counted, table):
@@ -194,10 +196,10 @@ def _requirement(claim: dict[str, Any], table: Table, counted: str) -> Check:
 def _agrees(claim: dict[str, Any], model: Model, table: Table) -> bool:
     """Whether a distance from the input is the stated one when the release is taken for it; another proves nothing."""
     try:
-        found = model.verdict(table)
+        verdict = model.verdict(table)
     except CelosiaError:  # it needs what the schema of the input had: a hierarchy, an order
         return False
-    return found.holds == claim["holds"] and _close(_number(claim["value"]), found.value)
+    return verdict.holds == claim["holds"] and _close(_as_float(claim["value"]), verdict.value)
 
 
 def _risk(claim: dict[str, Any], table: Table, counted: str) -> Check:
@@ -220,14 +222,14 @@ def outlook(stated: Mapping[str, Any]) -> dict[str, list[str]]:
 
     The ``file`` alone, the ``persons`` of the private record, the ``original``, or parameters that are ``withheld``.
     """
-    found: dict[str, list[str]] = {"file": [], "persons": [], "original": [], "withheld": []}
+    by_need: dict[str, list[str]] = {"file": [], "persons": [], "original": [], "withheld": []}
     for kind, section in (("model", "requirements"), ("risk", "risks")):
         for claim in stated[section]:
             if claim["value"] is not None:
-                found[_takes(kind, claim, stated)].append(grammar.part(claim["part"])["use"])
+                by_need[_takes(kind, claim, stated)].append(grammar.part(claim["part"])["use"])
     for section in ("losses", "attacks"):
-        found["original"] += [grammar.part(claim["part"])["use"] for claim in stated.get(section, [])]
-    return {what: list(dict.fromkeys(parts)) for what, parts in found.items()}
+        by_need["original"] += [grammar.part(claim["part"])["use"] for claim in stated.get(section, [])]
+    return {what: list(dict.fromkeys(parts)) for what, parts in by_need.items()}
 
 
 def _takes(kind: str, claim: dict[str, Any], stated: Mapping[str, Any]) -> str:
@@ -271,7 +273,7 @@ def _too_small(model: Model, counted: str, table: Table) -> bool:
 def _bounded(claim: dict[str, Any], part: Model | Risk, counted: str, table: Table, reason: str) -> Check:
     """A number that counts persons lies on one side of the number that counts rows: nobody has less than one row."""
     side = part.rows_bound if counted == "persons" else None
-    value = _number(claim["value"])
+    value = _as_float(claim["value"])
     if side is None or value is None:
         return Check(claim["part"], claim["value"], None, None, reason)
     limit = part.value(table)
@@ -282,37 +284,37 @@ def _bounded(claim: dict[str, Any], part: Model | Risk, counted: str, table: Tab
     return Check(claim["part"], claim["value"], evidence.plain(limit), False, f"{reason}; rows say {side} this")
 
 
-def _number(value: Any) -> float | None:
+def _as_float(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
-def _compared(claim: dict[str, Any], found: float) -> Check:
-    return Check(claim["part"], claim["value"], evidence.plain(found), _close(_number(claim["value"]), found))
+def _compared(claim: dict[str, Any], computed: float) -> Check:
+    return Check(claim["part"], claim["value"], evidence.plain(computed), _close(_as_float(claim["value"]), computed))
 
 
 def _compared_in_full(claim: dict[str, Any], evidence_found: dict[str, Any]) -> Check:
     """A number with all that belongs to it: averages, counts, shares above a threshold."""
     check = _compared(claim, evidence_found["value"])
-    found, stated = evidence.plain(evidence_found), claim.get("evidence", {})
-    differing = [name for name in stated if not _same(stated[name], found.get(name))]
+    computed, stated = evidence.plain(evidence_found), claim.get("evidence", {})
+    differing = [name for name in stated if not _same(stated[name], computed.get(name))]
     return replace(check, passed=False, note=f"other {', '.join(differing)}") if differing else check
 
 
-def _same(stated: Any, found: Any) -> bool:
+def _same(stated: Any, computed: Any) -> bool:
     """Whether two plain values agree, numbers within the tolerance."""
-    if isinstance(stated, dict) and isinstance(found, dict):
-        return stated.keys() == found.keys() and all(_same(value, found[key]) for key, value in stated.items())
-    if isinstance(stated, list) and isinstance(found, list):
-        return len(stated) == len(found) and all(map(_same, stated, found))
-    if isinstance(stated, int | float) and isinstance(found, int | float):
-        return _close(float(stated), float(found), LOOSER)
-    return bool(stated == found)
+    if isinstance(stated, dict) and isinstance(computed, dict):
+        return stated.keys() == computed.keys() and all(_same(value, computed[key]) for key, value in stated.items())
+    if isinstance(stated, list) and isinstance(computed, list):
+        return len(stated) == len(computed) and all(map(_same, stated, computed))
+    if isinstance(stated, int | float) and isinstance(computed, int | float):
+        return _close(float(stated), float(computed), LOOSER)
+    return bool(stated == computed)
 
 
-def _close(stated: float | None, found: float | None, tolerance: float = TOLERANCE) -> bool:
-    if stated is None or found is None:
+def _close(stated: float | None, computed: float | None, tolerance: float = TOLERANCE) -> bool:
+    if stated is None or computed is None:
         return False
-    return stated == found or abs(stated - found) <= tolerance * max(1.0, abs(stated))
+    return stated == computed or abs(stated - computed) <= tolerance * max(1.0, abs(stated))
 
 
 def _from_record(stated: dict[str, Any], private: dict[str, Any]) -> list[Check]:
@@ -356,13 +358,13 @@ def _repeated(
         )
         repeated = run(again, engine=engine).certificate
     same = stated["release"]["sha256"]
-    found = repeated["release"]["sha256"]
+    digest_again = repeated["release"]["sha256"]
     differing = [name for name in NUMBERS if not _alike(stated.get(name), repeated.get(name))]
     numbers = f"other {', '.join(differing)}" if differing else "the same"
     return [
         *checks,
         Check("repetition gives the same numbers", "the same", numbers, not differing),
-        Check("repetition gives the same bytes", same, found, found == same),
+        Check("repetition gives the same bytes", same, digest_again, digest_again == same),
     ]
 
 
@@ -371,8 +373,8 @@ def _alike(claims: list[dict[str, Any]] | None, again: list[dict[str, Any]] | No
     if claims is None or again is None or len(claims) != len(again):
         return claims == again
     return all(
-        one["part"] == other["part"]
-        and one.get("holds") == other.get("holds")
-        and (one["value"] == other["value"] or _close(_number(one["value"]), _number(other["value"])))
-        for one, other in zip(claims, again, strict=True)
+        before["part"] == after["part"]
+        and before.get("holds") == after.get("holds")
+        and (before["value"] == after["value"] or _close(_as_float(before["value"]), _as_float(after["value"])))
+        for before, after in zip(claims, again, strict=True)
     )

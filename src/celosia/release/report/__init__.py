@@ -21,15 +21,15 @@ def comparison_page(comparison: Comparison, path: Path) -> None:
     _write(path, tables_page("Comparison", tables))
 
 
-def verification_page(found: Verification, certificate: Path, path: Path) -> None:
+def verification_page(verification: Verification, certificate: Path, path: Path) -> None:
     """Write the result of a verification as a page, with the certificate below it."""
     from celosia.release.certificate import load_certificate
 
-    rows = [[c.claim, c.verdict, _said(c.stated), _said(c.found)] for c in found]
-    verdict = found.sentence[0].upper() + found.sentence[1:]
+    rows = [[c.claim, c.verdict, _said(c.stated), _said(c.found)] for c in verification]
+    verdict = verification.sentence[0].upper() + verification.sentence[1:]
     table = {"title": "Checks", "headings": ["claim", "verdict", "stated", "found"], "rows": rows}
     tables = [table, *_certificate_tables(load_certificate(certificate))]
-    _write(path, tables_page(f"Verification of {certificate.name}", tables, verdict=verdict, good=found.holds))
+    _write(path, tables_page(f"Verification of {certificate.name}", tables, verdict=verdict, good=verification.holds))
 
 
 def certificate_page(certificate: dict[str, Any], path: Path) -> None:

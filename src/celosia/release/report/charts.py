@@ -34,7 +34,7 @@ def bars(
     rows = []
     y = 4
     for i, label in enumerate(labels):
-        rows.append(_text(_LABEL - 8, y + (_ROW * many) / 2 + 4, label, anchor="end", limit=18))
+        rows.append(_caption(_LABEL - 8, y + (_ROW * many) / 2 + 4, label, anchor="end", limit=18))
         for j, (name, values) in enumerate(series):
             value = values[i]
             width = 0.0 if value is None else max(1.0 if value > 0 else 0.0, room * value / most)
@@ -43,7 +43,7 @@ def bars(
                 f'<rect class="s{j}" x="{_LABEL}" y="{y + 3:.0f}" width="{width:.1f}" height="{_ROW - 6}" rx="2">'
                 f"<title>{escape(f'{label}, {name}: {said}')}</title></rect>"
             )
-            rows.append(_text(_LABEL + width + 6, y + _ROW / 2 + 4, said))
+            rows.append(_caption(_LABEL + width + 6, y + _ROW / 2 + 4, said))
             y += _ROW
         y += 10
     described = "; ".join(
@@ -75,7 +75,7 @@ def overlay(title: str, edges: Sequence[float], series: Sequence[tuple[str, Sequ
         steps = "".join(f"V{top:.1f}H{x:.1f}" for top, x in zip(tops, at[1:], strict=True))
         drawn.append(f'<path class="{"area" if j == 0 else "outline"} s{j}" d="M{at[0]:.1f} {base}{steps}V{base}Z"/>')
     places = [(0, "start"), (len(edges) // 2, "middle"), (len(edges) - 1, "end")]
-    texts = [_text(at[i], base + 18, number(float(edges[i])), anchor=anchor) for i, anchor in places]
+    texts = [_caption(at[i], base + 18, number(float(edges[i])), anchor=anchor) for i, anchor in places]
     peaks = "; ".join(
         f"{name}: {number(max(values), percent=True)} {number(float(edges[list(values).index(max(values))]))}"
         for name, values in series
@@ -108,7 +108,7 @@ def cut_histogram(
     ]
     ticks = [low + (high - low) * i / 4 for i in range(5)]
     anchors = ("start", "middle", "middle", "middle", "end")
-    drawn += [_text(x(t), base + 20, number(t), anchor=a) for t, a in zip(ticks, anchors, strict=True)]
+    drawn += [_caption(x(t), base + 20, number(t), anchor=a) for t, a in zip(ticks, anchors, strict=True)]
     for i, value in enumerate(breaks):
         drawn.append(
             f'<g class="grip" id="grip-{i}" data-break="{i}" transform="translate({x(value):.1f} 0)" tabindex="0" '
@@ -133,14 +133,14 @@ def heatmap(title: str, names: Sequence[str], values: Sequence[Sequence[float]])
     size = cell * len(names)
     drawn = []
     for i, row in enumerate(values):
-        drawn.append(_text(_LABEL - 8, i * cell + cell / 2 + 4, names[i], anchor="end", limit=18))
+        drawn.append(_caption(_LABEL - 8, i * cell + cell / 2 + 4, names[i], anchor="end", limit=18))
         for j, value in enumerate(row):
             shade = min(9, int(abs(value) * 10))
             sign = " minus" if value < 0 else ""
-            told = escape(f"{names[i]}, {names[j]}: {value:.2f}")
+            hint = escape(f"{names[i]}, {names[j]}: {value:.2f}")
             drawn.append(
                 f'<rect class="h{shade}{sign}" x="{_LABEL + j * cell}" y="{i * cell}" width="{cell - 1}" '
-                f'height="{cell - 1}"><title>{told}</title></rect>'
+                f'height="{cell - 1}"><title>{hint}</title></rect>'
             )
             if cell >= 30:
                 place = f'x="{_LABEL + j * cell + cell / 2:.0f}" y="{i * cell + cell / 2 + 4:.0f}"'
@@ -179,6 +179,6 @@ def number(value: float, *, percent: bool = False) -> str:
     return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-def _text(x: float, y: float, text: str, anchor: str = "start", limit: int = 40) -> str:
+def _caption(x: float, y: float, text: str, anchor: str = "start", limit: int = 40) -> str:
     shown = text if len(text) <= limit else text[: limit - 1] + "…"
     return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{escape(shown)}</text>'

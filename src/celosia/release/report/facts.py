@@ -96,14 +96,14 @@ def columns_of(release: Release, *, internal: bool) -> list[ColumnFacts]:
     """The released columns, quasi-identifiers and sensitive ones with their distributions."""
     altered = _altered(release)
     schema = release.table.schema
-    found = []
+    facts = []
     for name in release.table.names:
         role = next((str(r) for r in ("quasi", "sensitive", "weight", "stratum") if r in schema[name].roles), "")
         shown = role in {"quasi", "sensitive"}
         after = value_counts(release.comparison.protected, name)
-        known = name in release.original.schema
-        before = value_counts(release.original, name) if known and shown else None
-        found.append(
+        declared = name in release.original.schema
+        before = value_counts(release.original, name) if declared and shown else None
+        facts.append(
             ColumnFacts(
                 name=name,
                 role=role or "insensitive",
@@ -116,15 +116,15 @@ def columns_of(release: Release, *, internal: bool) -> list[ColumnFacts]:
                 others=max(0, len(after) - MOST_VALUES),
             )
         )
-    return found
+    return facts
 
 
 def value_counts(table: Table, name: str) -> pl.DataFrame:
     """How often each value of a column occurs, most frequent first."""
     import polars as pl
 
-    found = table.classes.patterns([name], everyone=True)
-    counted = found.cells.select(pl.col(name).cast(pl.String), pl.Series(_ROWS, found.rows))
+    patterns = table.classes.patterns([name], everyone=True)
+    counted = patterns.cells.select(pl.col(name).cast(pl.String), pl.Series(_ROWS, patterns.rows))
     return counted.sort([_ROWS, name], descending=[True, False])
 
 
@@ -140,8 +140,8 @@ def internal_of(release: Release, limit: int = 25) -> InternalFacts:
     homogeneous = []
     for column in table.schema.sensitive:
         keyed, sensitive = table.keyed_counts((column,))
-        one = sensitive.of(column).distinct == 1
-        homogeneous.append(keyed.filter(pl.Series(one)).with_columns(pl.lit(column).alias("discloses")).head(limit))
+        single = sensitive.of(column).distinct == 1
+        homogeneous.append(keyed.filter(pl.Series(single)).with_columns(pl.lit(column).alias("discloses")).head(limit))
     frequency = release.original.frequencies()
     risky = pl.DataFrame({"record": np.arange(len(frequency)), "could be": frequency}).filter(pl.col("could be") > 0)
     return InternalFacts(

@@ -119,8 +119,8 @@ def tables_page(
 
 def meaning(part: Any, w: Mapping[str, Any]) -> str:
     """What a part is, in the language of the report; a part of another package is told in English."""
-    known: str | None = w["meanings"].get(part.kind, {}).get(part.name)
-    return known or part.summary().replace("``", "")
+    translated: str | None = w["meanings"].get(part.kind, {}).get(part.name)
+    return translated or part.summary().replace("``", "")
 
 
 def _verdict(release: Release, w: Mapping[str, Any]) -> tuple[str, str]:
@@ -138,8 +138,8 @@ def _requirements(release: Release, w: Mapping[str, Any], *, formal: bool) -> li
                 "name": now.part.name,
                 "meaning": meaning(now.part, w),
                 "wish": f"{now.part.symbol or now.part.name} {w[now.part.direction.replace(' ', '_')]} {bound}",
-                "before": "—" if formal else _number(earlier.value),
-                "after": _number(now.value),
+                "before": "—" if formal else _shown_number(earlier.value),
+                "after": _shown_number(now.value),
                 "holds": now.holds,
             }
         )
@@ -149,9 +149,9 @@ def _requirements(release: Release, w: Mapping[str, Any], *, formal: bool) -> li
 def _size_chart(before: Classes | None, after: Classes, w: Mapping[str, Any], *, internal: bool) -> str:
     labels = [str(low) if low == high else (f"{low}–{high}" if high else f"{low}+") for low, high in BINS]
     series = [
-        (name, [share(n, found.records, internal=internal) for n in found.sizes])
-        for name, found in ((w["before"], before), (w["after"], after))
-        if found is not None
+        (name, [share(n, classes.records, internal=internal) for n in classes.sizes])
+        for name, classes in ((w["before"], before), (w["after"], after))
+        if classes is not None
     ]
     return bars(w["class_sizes"] + ("" if internal else _coarse(w)), labels, series)
 
@@ -172,9 +172,9 @@ def _risk_rows(before: Classes | None, after: Classes, w: Mapping[str, Any], *, 
 
     percent = functools.partial(number, percent=True)
 
-    def part(found: Classes, k: int) -> str:
-        shown = share(found.above[k], found.records, internal=internal)
-        return f"< {percent(SMALLEST / found.records)}" if shown is None else percent(shown)
+    def part(classes: Classes, k: int) -> str:
+        shown = share(classes.above[k], classes.records, internal=internal)
+        return f"< {percent(SMALLEST / classes.records)}" if shown is None else percent(shown)
 
     rows = [
         row(w["highest"], w["highest_meaning"], lambda c: c.highest, percent),
@@ -188,15 +188,15 @@ def _further(finding: Finding, w: Mapping[str, Any]) -> dict[str, str]:
     interval = finding.evidence.get("interval")
     pair = isinstance(interval, list | tuple) and len(interval) == 2
     guess = finding.evidence.get("baseline")
-    told = meaning(finding.part, w)
+    explained = meaning(finding.part, w)
     if "decided" in finding.evidence:
-        told += " " + w["decided_by"].format(attacks=", ".join(finding.evidence["decided"]))
+        explained += " " + w["decided_by"].format(attacks=", ".join(finding.evidence["decided"]))
     return {
         "name": finding.part.name,
-        "meaning": f"{w['why_not']}: {finding.reason}" if finding.value is None else told,
-        "value": _number(finding.value),
-        "interval": f"{_number(interval[0])} – {_number(interval[1])}" if pair and interval else "—",
-        "baseline": _number(guess) if isinstance(guess, int | float) else "—",
+        "meaning": f"{w['why_not']}: {finding.reason}" if finding.value is None else explained,
+        "value": _shown_number(finding.value),
+        "interval": f"{_shown_number(interval[0])} – {_shown_number(interval[1])}" if pair and interval else "—",
+        "baseline": _shown_number(guess) if isinstance(guess, int | float) else "—",
     }
 
 
@@ -234,7 +234,7 @@ def _searches(release: Release, w: Mapping[str, Any]) -> list[str]:
             distance = w["search_gap"].format(bound=number(search["bound"]), gap=number(search["gap"]))
         helps = "; ".join(w["advice"][name] for name in search["advice"])
         counts = {"judged": f"{search['judged']:,}", "nodes": f"{search['nodes']:,}"}
-        score = _number(search["score"])
+        score = _shown_number(search["score"])
         texts.append(
             w["search_stopped"].format(step=entry["step"], score=score, distance=distance, helps=helps, **counts)
         )
@@ -267,7 +267,7 @@ def _step(step: Mapping[str, Any], w: Mapping[str, Any]) -> dict[str, str]:
     readers = ", ".join(attacks_reading(step["use"]))
     spec = {k: v for k, v in step.items() if k not in {"name", "withheld", "evidence"}}
     plain = {k: v for k, v in step["evidence"].items() if isinstance(v, int | float | str | bool)}
-    facts = ", ".join(f"{k} {_number(v) if isinstance(v, float) else v}" for k, v in plain.items())
+    facts = ", ".join(f"{k} {_shown_number(v) if isinstance(v, float) else v}" for k, v in plain.items())
     return {
         "name": str(step["name"]),
         "written": grammar.show(spec),
@@ -284,7 +284,7 @@ def _lattice(lattice: Mapping[str, Any]) -> dict[str, Any]:
     from celosia.search.lattice.drawing import lattice_svg
     from celosia.search.lattice.explanation import suppression_curve
 
-    curve = [(int(point[0]), _number(point[1])) for point in suppression_curve(lattice)]
+    curve = [(int(point[0]), _shown_number(point[1])) for point in suppression_curve(lattice)]
     return {"svg": Markup(lattice_svg(lattice)), "curve": curve[:20]}  # noqa: S704
 
 
@@ -322,7 +322,7 @@ def _frame(frame: pl.DataFrame | None, w: Mapping[str, Any]) -> str:
     return f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def _number(value: Any) -> str:
+def _shown_number(value: Any) -> str:
     return "—" if not isinstance(value, int | float) else ("∞" if value == float("inf") else number(float(value)))
 
 

@@ -119,14 +119,14 @@ def intervals(title: str, bars: Sequence[tuple[str, float, float, float]]) -> st
         y = edge + row * i + row / 2
         a, b, c = (axis.place(v, left, end) for v in (below, value, above))
         shown = label if len(label) <= 20 else label[:19] + "…"
-        told = escape(f"{label}: {number(value)} ({number(below)} – {number(above)})")
+        hint = escape(f"{label}: {number(value)} ({number(below)} – {number(above)})")
         out.append(f'<text x="{left - 10}" y="{y + 4:.0f}" text-anchor="end">{escape(shown)}</text>')
         out.append(
             f'<g class="error"><path class="s1" d="M{a:.1f} {y}H{c:.1f}M{a:.1f} {y - 6}v12M{c:.1f} {y - 6}v12"/>'
-            f'<circle class="s1" cx="{b:.1f}" cy="{y}" r="4.5"/><title>{told}</title></g>'
+            f'<circle class="s1" cx="{b:.1f}" cy="{y}" r="4.5"/><title>{hint}</title></g>'
         )
-    told = "; ".join(f"{label}: {number(v)} ({number(a)} – {number(b)})" for label, v, a, b in bars)
-    spoken = escape(f"{title}. {told}", quote=True)
+    listed = "; ".join(f"{label}: {number(v)} ({number(a)} – {number(b)})" for label, v, a, b in bars)
+    spoken = escape(f"{title}. {listed}", quote=True)
     svg = f'<svg class="plane" viewBox="0 0 620 {base + 24}" role="img" aria-label="{spoken}">{"".join(out)}</svg>'
     return f"<figure>{svg}<figcaption>{escape(title)}</figcaption></figure>"
 

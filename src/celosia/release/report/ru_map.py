@@ -110,11 +110,11 @@ def ru_map(
         *marks,
         _original(scale, frontier, words),
     ]
-    told = "; ".join(
+    front_points = "; ".join(
         words["point"].format(label=p.label, risk=_share(p.risk.mean), loss=_loss(frontier, p.loss.mean))
         for p in frontier.frontier
     )
-    label = escape(words["told"].format(n=len(frontier.points), front=told), quote=True)
+    label = escape(words["told"].format(n=len(frontier.points), front=front_points), quote=True)
     box = f"{LEFT} {WIDTH - RIGHT - SIZE} {TOP + SIZE} {HEIGHT - BOTTOM}"
     role = f'role="group" data-box="{box}" data-window="{scale.text}"' if choosable else 'role="img"'
     svg = (
@@ -224,12 +224,12 @@ def _limits(scale: _Scale, frontier: Frontier, words: Mapping[str, str]) -> str:
     low_risk, low_loss = scale.window.risk[0], scale.window.loss[0]
     if frontier.max_risk is not None and low_risk <= frontier.max_risk <= scale.window.risk[1]:
         y = scale.y(frontier.max_risk)
-        told = escape(words["risk limit"].format(value=_share(frontier.max_risk)))
-        out.append(f'<path class="limit" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"><title>{told}</title></path>')
+        hint = escape(words["risk limit"].format(value=_share(frontier.max_risk)))
+        out.append(f'<path class="limit" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"><title>{hint}</title></path>')
     if frontier.max_loss is not None and low_loss <= frontier.max_loss <= scale.window.loss[1]:
         x = scale.x(frontier.max_loss)
-        told = escape(words["loss limit"].format(value=_loss(frontier, frontier.max_loss)))
-        out.append(f'<path class="limit" d="M{x:.1f} {TOP}V{HEIGHT - BOTTOM}"><title>{told}</title></path>')
+        hint = escape(words["loss limit"].format(value=_loss(frontier, frontier.max_loss)))
+        out.append(f'<path class="limit" d="M{x:.1f} {TOP}V{HEIGHT - BOTTOM}"><title>{hint}</title></path>')
     return "".join(out)
 
 
@@ -255,7 +255,7 @@ def _mark(
     button: str = "",
 ) -> str:
     x, y = scale.x(point.loss.mean), scale.y(point.risk.mean)
-    told = (
+    hint = (
         f"{point.label}\n{words['risk']} {_range(point.risk, _share)}\n"
         f"{words['loss']} {_range(point.loss, lambda v: _loss(frontier, v))}\n"
         f"{words['score']} {frontier.score(point):.1f}{', ' + words['on the frontier'] if on else ''}"
@@ -268,9 +268,9 @@ def _mark(
         bars += f"M{scale.x(point.loss.low):.1f} {y:.1f}H{scale.x(point.loss.high):.1f}"
     style = f"f{family % len(HUES)}" + ("" if on else " off")
     whiskers = f'<path class="bar" d="{bars}"/>' if bars else ""
-    said = f' aria-label="{escape(told.replace(chr(10), ", "), quote=True)}"' if button else ""
+    said = f' aria-label="{escape(hint.replace(chr(10), ", "), quote=True)}"' if button else ""
     shape = _shape(SHAPES[family % len(SHAPES)], x, y)
-    return f'<g class="{style}"{button}{said}>{whiskers}{shape}<title>{escape(told)}</title></g>'
+    return f'<g class="{style}"{button}{said}>{whiskers}{shape}<title>{escape(hint)}</title></g>'
 
 
 def _shape(name: str, x: float, y: float, r: float = SIZE) -> str:
@@ -289,11 +289,11 @@ def _original(scale: _Scale, frontier: Frontier, words: Mapping[str, str]) -> st
     if not scale.window.holds(*frontier.original):
         return ""
     x, y = scale.x(frontier.original[1]), scale.y(frontier.original[0])
-    told = escape(
+    hint = escape(
         words["the original"].format(risk=_share(frontier.original[0]), loss=_loss(frontier, frontier.original[1]))
     )
     return (
-        f'<g class="original">{_shape("square", x, y, 6)}<title>{told}</title></g>'
+        f'<g class="original">{_shape("square", x, y, 6)}<title>{hint}</title></g>'
         f'<text x="{x - 10:.1f}" y="{y + 4:.1f}" text-anchor="end">{escape(words["original"])}</text>'
     )
 
