@@ -63,6 +63,13 @@ def test_categories_are_compared_under_the_labels_of_the_release():
     assert (sex.labels, sex.before, sex.after, sex.distance) == (("any",), (1.0,), (1.0,), 0.0)
 
 
+def test_two_protected_tables_are_compared_by_the_labels_they_have():
+    table = ages()
+    one_level, two_levels = (celosia.protect(table, f"recode(column=sex, level={level})", seed=1) for level in (1, 2))
+    sex = overlaid(one_level, two_levels)[1]
+    assert (sex.labels, sex.before, sex.hidden) == (("any",), (1.0,), 1.0)
+
+
 def test_many_days_are_shown_by_year_or_decade():
     days = [dt.date(1950, 1, 1) + dt.timedelta(days=300 * i) for i in range(80)]
     table = celosia.read(pl.DataFrame({"born": days}))
@@ -106,7 +113,7 @@ def test_the_map_zooms_and_filters(frontier):
     assert [Sight(family=["noise"]).shows(row) for row in listed] == [True, True, False]
     assert any(Sight(front=True).shows(row) for row in listed)
     assert not any(Sight(most_risk="-1").shows(row) for row in listed)
-    assert Sight(most_risk="", chosen="").chosen is None
+    assert Sight(most_risk="", chosen="", front="").chosen is None
     assert "[[step]]" in listed[0].steps
 
 

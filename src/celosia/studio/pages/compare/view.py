@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 
 from celosia.data.schema import Kind
 from celosia.data.toml_text import steps_text
-from celosia.errors import NotApplicable
+from celosia.errors import NotApplicable, SchemaError
 from celosia.hierarchy import parse, texts
 from celosia.hierarchy.dates import Dates
 from celosia.hierarchy.values import Everything, Exact, Interval, number
@@ -102,7 +102,7 @@ class Sight(BaseModel):
     loss_high: float | None = None
     zoom: Literal["", "in", "out", "all"] = ""
     family: list[str] = []
-    front: bool = False
+    front: bool | None = None
     most_risk: float | None = None
     most_loss: float | None = None
     chosen: int | None = None
@@ -306,7 +306,10 @@ def _at_released_level(
     if hierarchy is None or all(text in before for text in released):
         return before
     values = [text for text in before if text]
-    levels = hierarchy.levels(values, [before[text] for text in values])
+    try:
+        levels = hierarchy.levels(values, [before[text] for text in values])
+    except SchemaError:  # they are labels already
+        return before
     here = [level for level in range(1, levels.height + 1) if set(released) <= set(levels.categories(level))]
     if not here:
         return before
