@@ -172,7 +172,7 @@ def _number(value: float | None) -> str:
 
 
 def _brief(value: float) -> str:
-    return f"{value:.2g}"
+    return "no number" if value == float("inf") else f"{value:.2g}"
 
 
 def _trio(values: Sequence[int | None] | None) -> str:

@@ -160,12 +160,12 @@ def _cuts(points: Mapping[tuple[int, int], Point], printed: Mapping[tuple[int, i
         theirs = {n: r for (d, n), r in printed.items() if d == c}
         if ours:
             series = [
-                ("PIL by column", {n: p.pil_alone for n, p in ours.items()}, False),
+                ("PIL", {n: p.pil_alone for n, p in ours.items()}, False),
                 ("PIL printed", {n: r.pil for n, r in theirs.items()}, True),
-                ("DR by column", {n: p.dr_alone or 0.0 for n, p in ours.items()}, False),
+                ("DR", {n: p.dr_alone or 0.0 for n, p in ours.items()}, False),
                 ("DR printed", {n: r.dr for n, r in theirs.items()}, True),
             ]
-            found.append(curves(f"S3: loss and risk against N, c = {c}", series, "N"))
+            found.append(curves(f"S3: loss and risk by column against N, c = {c}", series, "N"))
     return found
 
 
