@@ -15,10 +15,11 @@ from celosia.consent.owners.questionnaire import answer, questions, tabulate
 from celosia.consent.protection.protection import Design
 from celosia.consent.publication.request import OWNER, Request, publish
 from celosia.consent.rules.rules import read_toml
-from celosia.consent.site.pages import preferred, words
+from celosia.consent.site.pages import words
 from celosia.consent.site.signin import ADMIN, issue, redeem
 from celosia.consent.site.web import create
 from celosia.errors import ParameterError
+from celosia.show.look import preferred
 from celosia.web.sessions import Sessions
 
 testclient = pytest.importorskip("starlette.testclient")

@@ -20,6 +20,7 @@ from celosia.gateway.gateway import Gateway, NoAnswer
 from celosia.gateway.keys import Keys, digest
 from celosia.gateway.page import Page
 from celosia.parts.refusals import phrase
+from celosia.show.look import tokens
 from celosia.web.guard import HEADERS, MOST_BYTES, oversized
 from celosia.web.limits import RateLimit
 from celosia.web.sessions import Session, Sessions
@@ -167,7 +168,7 @@ def _interface(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit) -> 
 
 def _page(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit, secure: bool) -> None:
     from fastapi import Cookie, Form
-    from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+    from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse
 
     sessions, page = Sessions(SESSION_SECONDS, prolonged=False), Page(gateway)
     name = "__Host-celosia" if secure else "celosia"
@@ -180,7 +181,8 @@ def _page(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit, secure: 
 
     @app.get("/style.css", include_in_schema=False)
     def style() -> Any:
-        return FileResponse(Path(__file__).parent / "templates" / "style.css", media_type="text/css")
+        sheet = tokens() + (Path(__file__).parent / "templates" / "style.css").read_text("utf-8")
+        return PlainTextResponse(sheet, media_type="text/css")
 
     @app.get("/", include_in_schema=False)
     def show(session: str | None = Cookie(default=None, alias=name)) -> Any:

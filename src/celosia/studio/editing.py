@@ -6,6 +6,7 @@ A place in the file is a path of keys and positions: ``("schema", "kinds", "age"
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -28,9 +29,7 @@ def get(text: str, place: Place, default: Any = None) -> Any:
     >>> get('[schema]\\nquasi = ["age"]', ("schema", "quasi"))
     ['age']
     """
-    import tomlkit
-
-    here: Any = tomlkit.parse(text).unwrap()
+    here: Any = tomllib.loads(text)
     for key in place:
         try:
             here = here[key]

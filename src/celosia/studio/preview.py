@@ -68,6 +68,10 @@ class Samples:
         """Something that depends on the input and the columns, made once and kept in memory: counts, pictures."""
         return self._once(f"{what} {_digest(policy, 'input', 'schema')}", make)
 
+    def read_once(self, policy: Policy, what: str, make: Callable[[], Any]) -> Any:
+        """The same for what depends on the input alone, whatever its columns are."""
+        return self._once(f"{what} {_digest(policy, 'input')}", make)
+
     def _frame(self, policy: Policy) -> tuple[Any, int]:
         """The records of the sample, whatever the columns are, and the number of all."""
 

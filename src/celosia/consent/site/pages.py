@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections.abc import Mapping
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,25 +11,15 @@ from urllib.parse import urlencode
 from celosia.consent.owners.store import Preferences
 from celosia.consent.publication.edition import FEWEST
 from celosia.consent.rules.rules import LANGUAGES, Catalogue, spoken
+from celosia.show.look import texts, tokens
 
 if TYPE_CHECKING:
     import jinja2
 
 
-@functools.cache
 def words(language: str) -> dict[str, Any]:
     """The words of the pages in a language."""
-    return tomllib.loads((resources.files("celosia.consent") / "words" / f"{language}.toml").read_text("utf-8"))
-
-
-def preferred(asked: str | None, cookie: str | None, header: str) -> str:
-    """The language to use: asked for, remembered, or the first of the browser's that there is.
-
-    >>> preferred(None, None, "fr, ca;q=0.8, en;q=0.5"), preferred("es", "ca", "en"), preferred(None, None, "")
-    ('ca', 'es', 'en')
-    """
-    listed = [part.split(";")[0].strip().lower()[:2] for part in header.split(",")]
-    return next((one for one in (asked, cookie, *listed) if one in LANGUAGES), "en")
+    return texts("celosia.consent", language)
 
 
 class Said(NamedTuple):
@@ -135,7 +124,7 @@ def draw(name: str, language: str, here: str = "?", **values: Any) -> str:
 
 def styles() -> str:
     """The style sheet of the pages."""
-    return (resources.files("celosia.consent") / "templates" / "style.css").read_text("utf-8")
+    return tokens() + (resources.files("celosia.consent") / "templates" / "style.css").read_text("utf-8")
 
 
 @functools.cache

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from fastapi import Depends, Request, Response
 
-from celosia.consent.site.pages import preferred
 from celosia.consent.site.signin import ADMIN
 from celosia.errors import CelosiaError
+from celosia.show.look import preferred
 from celosia.web.sessions import Session, Sessions
 
 

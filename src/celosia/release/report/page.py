@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.parts import grammar
 from celosia.release.report.charts import bars, number
 from celosia.release.report.facts import BINS, SMALLEST, THRESHOLDS, Classes, classes_of, columns_of, internal_of, share
+from celosia.show.look import LANGUAGES, texts, tokens
 
 if TYPE_CHECKING:
     import jinja2
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from celosia.release.measuring import Finding
     from celosia.table.changes import ColumnChange
 
-LANGUAGES = ("en", "es", "ca")
+HOME = "celosia.release.report"
 Edition = Literal["external", "internal"]
 
 
@@ -31,21 +30,20 @@ def words(language: str) -> dict[str, Any]:
         from celosia.errors import UnknownName
 
         raise UnknownName.of("language", language, LANGUAGES)
-    meanings = {} if language == "en" else _texts(f"parts.{language}.toml")  # English stands in the docstrings
-    return _texts(f"{language}.toml") | {"meanings": meanings}
-
-
-def _texts(name: str) -> dict[str, Any]:
-    return tomllib.loads((resources.files("celosia.release.report") / "words" / name).read_text("utf-8"))
+    meanings = {} if language == "en" else texts(HOME, f"parts.{language}")  # English stands in the docstrings
+    return texts(HOME, language) | {"meanings": meanings}
 
 
 @functools.cache
 def templates() -> jinja2.Environment:
     """The page templates; everything is escaped unless it is marked as markup."""
     import jinja2
+    from markupsafe import Markup
 
-    loader = jinja2.PackageLoader("celosia.release.report", "templates")
-    return jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
+    loader = jinja2.PackageLoader(HOME, "templates")
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
+    environment.globals["tokens"] = Markup(tokens())  # noqa: S704 - a style sheet of ours
+    return environment
 
 
 def render(release: Release, *, edition: Edition, language: str = "en") -> str:

@@ -52,11 +52,11 @@ class Cards:
 
 def cards(policy: Policy, samples: Samples) -> Cards:
     """The cards of the input: counts over all records, pictures over a sample."""
-    whole = policy.table(Schema())
 
     def counted() -> dict[str, tuple[int, int]]:
         import polars as pl
 
+        whole = policy.table(Schema())
         frame = whole.visible().lazy()
         names = whole.names
         asked = [pl.col(n).null_count().alias(f"m{i}") for i, n in enumerate(names)]
@@ -64,7 +64,7 @@ def cards(policy: Policy, samples: Samples) -> Cards:
         row = frame.select(asked).collect(engine="streaming").row(0, named=True)
         return {n: (row[f"m{i}"], row[f"d{i}"] - (row[f"m{i}"] > 0)) for i, n in enumerate(names)}
 
-    counts = samples.once(policy, "counts", counted)
+    counts = samples.read_once(policy, "counts", counted)
     proposals = proposed(policy, samples)
     seen = samples.sample(policy)
     frame = seen.table.polars()
@@ -76,18 +76,18 @@ def cards(policy: Policy, samples: Samples) -> Cards:
             kind=str(schema[name].kind),
             missing=counts[name][0],
             distinct=counts[name][1],
-            sketch=samples.once(policy, f"sketch {name}", lambda name=name: sketch(frame[name])),  # type: ignore[misc]
+            sketch=samples.read_once(policy, f"sketch {name}", lambda name=name: sketch(frame[name])),  # type: ignore[misc]
             proposal=proposals[name],
             column=schema[name],
         )
-        for name in whole.names
+        for name in seen.table.names
     )
     return Cards(columns, seen.rows, seen.size)
 
 
 def proposed(policy: Policy, samples: Samples) -> dict[str, ColumnSuggestion]:
     """What is proposed for each column of the input, as it is read."""
-    listed = samples.once(policy, "proposals", lambda: suggest(policy.table(Schema())))
+    listed = samples.read_once(policy, "proposals", lambda: suggest(policy.table(Schema())))
     return {proposal.name: proposal for proposal in listed}
 
 
