@@ -48,7 +48,7 @@ def _effects(made: Publication) -> list[dict[str, Any]]:
         own = rule == design.rule
         one = (
             made.protected if own else honour(table, marks.extra, replace(design, rule=rule, strengthen=()), Stream(0))
-        )  # type: ignore[arg-type]
+        )
         facts: dict[str, Any] = {"rule": rule, "smallest class": one.evidence["smallest class"]}
         facts["suppressed"] = one.evidence["suppressed"]
         if len(one.table) == len(table):  # not where rows were left out

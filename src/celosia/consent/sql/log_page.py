@@ -20,8 +20,11 @@ def blocks(facts: LogFacts, most: int = MOST) -> list[Block]:
     ('Tables', ('t', '2', '67 %', '████████████████████████'))
     """
     together = tuple((f"{one} + {other}", n) for one, other, n in facts.together)
-    kinds = (("Tables", "table", facts.tables), ("Fields", "field", facts.fields))
-    kinds += (("Fields published together", "fields", together),)
+    kinds = (
+        ("Tables", "table", facts.tables),
+        ("Fields", "field", facts.fields),
+        ("Fields published together", "fields", together),
+    )
     made = []
     for title, noun, counts in kinds:
         if counts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from celosia.release.report.charts import legend, number
@@ -36,7 +36,9 @@ def curves(title: str, x: Sequence[float], series: Sequence[tuple[str, Sequence[
         for i in places:
             a = across(i, round(nudge))
             marks.append(_stroke(f"M{a:.1f} {up(points[i][1]):.1f}V{up(points[i][2]):.1f}", j, 3.5))
-    texts = [(across(i), HEIGHT - EDGE + 16, f"{x[i]:g}", "middle") for i in places]
+    texts: list[tuple[float, float, str, str]] = [
+        (across(i), HEIGHT - EDGE + 16, f"{x[i]:g}", "middle") for i in places
+    ]
     texts += [(LEFT - 6, up(v) + 4, number(v, percent=True), "end") for v in dict.fromkeys((low, 0.0, high))]
     texts += [(WIDTH / 2, HEIGHT - 3, axis, "middle")]
     words = "".join(f'<text x="{a:.0f}" y="{b:.0f}" text-anchor="{at}">{escape(t)}</text>' for a, b, t, at in texts)
@@ -50,7 +52,7 @@ def curves(title: str, x: Sequence[float], series: Sequence[tuple[str, Sequence[
     return f"<figure>{legend([name for name, _ in series])}{svg}<figcaption>{escape(title)}</figcaption></figure>"
 
 
-def rows(title: str, table: Sequence[dict[str, object]]) -> str:
+def rows(title: str, table: Sequence[Mapping[str, object]]) -> str:
     """A table with its title, numbers with few digits."""
     if not table:
         return ""

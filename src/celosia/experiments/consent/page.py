@@ -53,7 +53,7 @@ def sections(found: Results, report: dict[str, Any]) -> list[Section]:
             "Differences",
             figures=(
                 rows("P_reid, standard(k) minus the rule, with 99 % intervals", magnitudes(found)),
-                rows("What the rules cost owners who block nothing (GCP)", list(others_cost(found))),
+                rows("What the rules cost owners who block nothing (GCP)", others_cost(found)),
             ),
         ),
         Section(
@@ -118,7 +118,7 @@ def _figures(found: Results) -> list[str]:
     for number, group, who in (("8.1", "all", "everybody"), ("8.2", "blocking", "those who block")):
         g = GROUPS.index(group)
         for e, share in enumerate(found.plan.external):
-            series = [
+            series: list[tuple[str, list[Point]]] = [
                 (rule, [_point(found.p_reid[:, i, e, j, g]) for i in range(len(k))]) for j, rule in enumerate(RULES)
             ]
             drawn.append(curves(f"Figure {number}: P_reid of {who}; the intruder knows {share:.0%}", k, series))
@@ -129,7 +129,9 @@ def _figures(found: Results) -> list[str]:
         for e, share in enumerate(found.plan.external)
     ]
     drawn.append(curves("Figure 8.3: how much lower P_reid is for those who block than under standard(k)", k, series))
-    altered = [(r, [_point(found.altered[:, i, j, 0]) for i in range(len(k))]) for j, r in enumerate(RULES)]
+    altered: list[tuple[str, list[Point]]] = [
+        (r, [_point(found.altered[:, i, j, 0]) for i in range(len(k))]) for j, r in enumerate(RULES)
+    ]
     return [*drawn, curves("Figure 8.4: altered rows (CM of the thesis)", k, altered)]
 
 
@@ -152,4 +154,4 @@ def _adult(study: Sequence[dict[str, Any]]) -> list[str]:
             series.append(("guessing", points(q, f"{target} baseline")))
             drawn.append(curves(f"Figure {number}: {target} predicted, {q} quasi-identifiers", sizes, series))
     gcp = [(f"{q} quasi-identifiers", points(q, "gcp")) for q in counts]
-    return [*drawn, curves("Figure 6.3: GCP", sizes, gcp), rows("The numbers", list(study))]
+    return [*drawn, curves("Figure 6.3: GCP", sizes, gcp), rows("The numbers", study)]
