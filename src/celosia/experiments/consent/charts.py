@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 
+from celosia.experiments.statements import Grid
 from celosia.release.report.charts import legend, number
 
 WIDTH, HEIGHT, LEFT, EDGE = 480, 280, 58, 34
@@ -52,25 +54,11 @@ def curves(title: str, x: Sequence[float], series: Sequence[tuple[str, Sequence[
     return f"<figure>{legend([name for name, _ in series])}{svg}<figcaption>{escape(title)}</figcaption></figure>"
 
 
-def rows(title: str, table: Sequence[Mapping[str, object]]) -> str:
-    """A table with its title, numbers with few digits."""
-    if not table:
-        return ""
-    head = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in table[0])
-    body = "".join("<tr>" + "".join(map(_cell, row.values())) + "</tr>" for row in table)
-    return (
-        f"<h3>{escape(title)}</h3>"
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(title, quote=True)}">'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
-
-
-def _cell(value: object) -> str:
-    from celosia.experiments.statements import brief
-
-    shown = f"{value:.4g}" if isinstance(value, float) else brief(value)
-    numeric = isinstance(value, int | float) and not isinstance(value, bool)
-    return f'<td class="n">{shown}</td>' if numeric else f"<td>{escape(shown)}</td>"
+def grid(caption: str, table: Sequence[Mapping[str, Any]]) -> Grid:
+    """A table of rows that name their columns; the columns of texts come first."""
+    first = table[0] if table else {}
+    texts = sum(isinstance(value, str) for value in first.values())
+    return Grid(caption, tuple(first), [list(row.values()) for row in table], plain=texts, digits=4)
 
 
 def _stroke(path: str, series: int, width: float) -> str:

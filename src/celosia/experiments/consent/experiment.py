@@ -205,7 +205,7 @@ def magnitudes(
             for e, share in enumerate(found.plan.external):
                 for g, group in enumerate(GROUPS):
                     difference = paired(found.p_reid[:, i, e, base, g], found.p_reid[:, i, e, at, g])
-                    out.append({"rule": rule, "k": k, "external": share, "group": group, **difference})
+                    out.append({"rule": rule, "group": group, "k": k, "external": share, **difference})
     return out
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from celosia.experiments.consent import case
-from celosia.experiments.consent.charts import Point, curves, rows
+from celosia.experiments.consent.charts import Point, curves, grid
 from celosia.experiments.consent.experiment import GROUPS, RULES, Results, magnitudes, others_cost, paired
 from celosia.experiments.consent.questions import alpha_table
 from celosia.experiments.statements import Section
@@ -26,18 +26,17 @@ def sections(found: Results, report: dict[str, Any]) -> list[Section]:
     plan = found.plan
     facts: dict[str, Any] = {"blocks": plan.blocks, "students in each": plan.rows, "X": plan.extra}
     facts |= {"owners who block, in a block": round(found.blocking), "districts": report["case"]}
-    questions = rows("Question, thesis, here", report["questions"])
     made = [
         Section(
             "How the students were generated",
             _generated(report["case"]),
-            tuple(
-                rows(f"Altered rows of one block, {shape} districts", table) for shape, table in report["cases"].items()
+            facts=facts,
+            grids=tuple(
+                grid(f"Altered rows of one block, {shape} districts", table) for shape, table in report["cases"].items()
             ),
-            facts,
         ),
         Section("What was to be shown", facts=_said(report["summary"])),
-        Section("The seven questions", figures=(questions,)),
+        Section("The seven questions", grids=(grid("Question, thesis, here", report["questions"]),)),
         Section(
             "Figures 8.1 to 8.4",
             "Means over the blocks; an upright stroke is the 99 % interval of the mean, often smaller than the line.",
@@ -47,24 +46,26 @@ def sections(found: Results, report: dict[str, Any]) -> list[Section]:
             "Table 8.2: α of Lodha and Thomas",
             "The share of records that are alone with their place. Nobody is after k-anonymity, so α cannot fall with "
             "k as printed; what does is the number of places that are shown, as a share of the rows.",
-            (rows("α by k", alpha_table(found)),),
+            grids=(grid("α by k", alpha_table(found)),),
         ),
         Section(
             "Differences",
-            figures=(
-                rows("P_reid, standard(k) minus the rule, with 99 % intervals", magnitudes(found)),
-                rows("What the rules cost owners who block nothing (GCP)", others_cost(found)),
+            grids=(
+                grid("P_reid, standard(k) minus the rule, with 99 % intervals", magnitudes(found)),
+                grid("What the rules cost owners who block nothing (GCP)", others_cost(found)),
             ),
         ),
         Section(
             "Analysis of variance of P_reid of blocking owners",
-            figures=(rows("Effects", report["anova"]), rows("Assumptions", [report["assumptions"]])),
+            grids=(grid("Effects", report["anova"]), grid("Assumptions", [report["assumptions"]])),
         ),
     ]
     if report["sensitivity"]:
-        made.append(Section("Sensitivity to X", _SENSITIVITY, (rows("X, k and rule", report["sensitivity"]),)))
+        made.append(Section("Sensitivity to X", _SENSITIVITY, grids=(grid("X, k and rule", report["sensitivity"]),)))
     if report["adult"]:
-        made.append(Section("Chapter 6: the metric on the Adult file", _ADULT, tuple(_adult(report["adult"]))))
+        numbers = (grid("The numbers", report["adult"]),)
+        drawn = tuple(_adult(report["adult"]))
+        made.append(Section("Chapter 6: the metric on the Adult file", _ADULT, drawn, grids=numbers))
     return made
 
 
@@ -73,8 +74,8 @@ _SENSITIVITY = (
     "of blocks and other k are run by --blocks and --k."
 )
 _ADULT = (
-    "Accuracy alone says little: “guessing” is what naming the most frequent value reaches. Race is never predicted "
-    "better than that."
+    "Accuracy alone says little: “guessing” is what naming the most frequent value reaches. What lies on that line "
+    "tells an intruder nothing."
 )
 
 
@@ -154,4 +155,4 @@ def _adult(study: Sequence[dict[str, Any]]) -> list[str]:
             series.append(("guessing", points(q, f"{target} baseline")))
             drawn.append(curves(f"Figure {number}: {target} predicted, {q} quasi-identifiers", sizes, series))
     gcp = [(f"{q} quasi-identifiers", points(q, "gcp")) for q in counts]
-    return [*drawn, curves("Figure 6.3: GCP", sizes, gcp), rows("The numbers", study)]
+    return [*drawn, curves("Figure 6.3: GCP", sizes, gcp)]
