@@ -8,7 +8,7 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -32,10 +32,11 @@ def printed(blocks):
 
 
 @given(st.text())
+@example("\x1b[2J\x85\u2028\u202e\u2066\u200f")
 def test_nothing_moves_the_cursor_or_turns_the_text(text):
     shown = visible(text, lines=False)
     assert len(shown) == len(text), "one sign for one sign"
-    assert not re.search("[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown)
+    assert not re.search("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200e\u200f\u2028\u202a-\u202e\u2066-\u2069]", shown)
     plain = re.sub(r"[^\w .,:;!?-]", "", text, flags=re.ASCII)
     assert visible(plain) == plain, "what is harmless stays"
 
