@@ -9,10 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from random_lattices import every_node, instance
 from tests.search.random_lattices import every_node, instance
 
 from celosia.models import KAnonymity, LDiversity
