@@ -1,5 +1,11 @@
 """Spark's own ways: row numbers, what comes to the driver, what is spilled, how it fails."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import polars as pl
 import pytest
 
@@ -86,3 +92,58 @@ def test_what_is_spilled_is_private(spark):
 def test_engines_that_cannot_be_had(spark, name, told):
     with pytest.raises(celosia.errors.CelosiaError, match=told):
         celosia.read(pl.DataFrame({"a": [1]}), engine=name)
+
+
+KILLED = """
+import os, signal, sys
+from celosia.data.engines.spark import Spark
+from celosia.release.running import run
+
+write = Spark.streamed
+
+def streamed(self, frame, **more):
+    write(self, frame, **more)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+Spark.streamed = streamed
+run(sys.argv[1], engine="spark:local[1]")
+"""
+POLICY = """
+[input]
+path = "people.parquet"
+[schema]
+quasi = ["age", "city"]
+[[require]]
+use = "k-anonymity"
+k = 2
+[[step]]
+use = "recode"
+column = "age"
+breaks = [30, 50]
+[output]
+path = "out/safe.csv"
+"""
+
+
+def test_a_run_that_is_killed_leaves_no_release_and_its_spill_goes_at_the_next_start(tmp_path):
+    """Killed when the executors have written the rows and the release is not yet a file."""
+    frame = pl.DataFrame({"age": [20, 40, 60] * 4, "city": ["Vic", "Olot", "Reus"] * 4})
+    frame.write_parquet(tmp_path / "people.parquet")
+    (tmp_path / "policy.toml").write_text(POLICY)
+    (tmp_path / "out").mkdir()
+    spill = tmp_path / "spill"
+    spill.mkdir()
+    there = {**os.environ, "TMPDIR": str(spill)}
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path / "policy.toml")], env=there, capture_output=True, text=True
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert list(spill.glob("celosia-spill-*/spark-*/part-*.parquet"))
+    assert not [path for path in (tmp_path / "out").iterdir() if not path.name.startswith(".part-")]
+    start = [sys.executable, "-c", "from celosia.data.spill import spill_folder; spill_folder()"]
+    for _ in range(40):  # the process of Java ends a moment after its parent
+        subprocess.run(start, env=there, check=True)
+        if not list(spill.glob("celosia-spill-*")):
+            break
+        time.sleep(0.5)
+    assert not list(spill.glob("celosia-spill-*"))

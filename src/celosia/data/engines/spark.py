@@ -73,7 +73,7 @@ class Spark(Engine):
         part = F.shiftright(RECORD, _ROW_BITS)
         counted = self.collect(numbered.groupBy(part.alias("part")).agg(F.count("*").alias("rows"))).sort("part")
         before = counted["rows"].cum_sum() - counted["rows"]
-        pairs = [F.lit(cell) for pair in zip(counted["part"], before, strict=True) for cell in pair]
+        pairs = [F.lit(cell).cast("long") for pair in zip(counted["part"], before, strict=True) for cell in pair]
         place = F.col(RECORD).bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
         return numbered.withColumn(RECORD, (F.create_map(*pairs)[part] if pairs else F.lit(0)) + place)
 

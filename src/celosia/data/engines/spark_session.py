@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import logging
 import os
 import sys
 import warnings
@@ -45,6 +46,8 @@ def session(master: str | None = None, further: Mapping[str, str] | None = None)
             return _same(running, master)
         chosen = master or os.environ.get("SPARK_REMOTE") or os.environ.get("MASTER") or LOCAL
         started = _remote(chosen) if chosen.startswith("sc://") else _started(chosen, further or {})
+    for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # they log queries with their literals
     atexit.register(_stopped, started, os.getpid())
     return started
 
