@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 
 from celosia.release.report.charts import number
@@ -42,7 +43,7 @@ class Plane:
     top: int = 12
     bottom: int = 42
 
-    @property
+    @cached_property
     def left(self) -> int:
         """Where the axis begins: the numbers beside it need their room, and its name."""
         return 36 + 8 * max(len(number(value)) for value in ticks(self.up.low, self.up.high, 5))

@@ -16,7 +16,7 @@ COLOURS = ("#7d918e", "#0b7d70", "#b85c00", "#6650b5", "#2a6cb0", "#a3326b", "#5
 
 def plane(drawing: Drawing) -> Plane:
     """The room of the drawing."""
-    return Plane(drawing.across, drawing.up, width=720, height=460)
+    return Plane(drawing.across, drawing.up, width=600, height=420)
 
 
 def picture(drawing: Drawing, *, alone: bool = False) -> str:

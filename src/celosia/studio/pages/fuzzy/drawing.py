@@ -9,6 +9,8 @@ from celosia.release.report.plots import Axis, Plane, series
 from celosia.studio.pages.fuzzy.view import ColumnView, CurveView, SetFacts
 
 RADIUS = 9
+SEEN = 0.002
+"""The smallest step of a curve that is drawn."""
 
 
 def sets_picture(view: ColumnView, words: dict[str, str]) -> str:
@@ -80,13 +82,21 @@ def curve_picture(curves: Sequence[tuple[str, CurveView]], words: dict[str, str]
     least = drawn[0][1].least
     marks = [f'<path class="limit" d="M{plane.left} {plane.y(least):.1f}H{plane.width - plane.right}"/>']
     for i, (_, view) in enumerate(drawn):
-        points: list[tuple[float, float]] = []
-        before = 0.0
-        for q, possibility in zip(view.q, view.possibility, strict=True):
-            points += [(before, possibility), (float(q), possibility)]
-            before = float(q)
-        points.append((before, 0.0))
+        points = steps(view.q, view.possibility)
         marks.append(plane.line(points, f"line {series(i)}"))
         marks.append(f'<circle class="{series(i)}" cx="{plane.x(view.reached):.1f}" cy="{plane.y(least):.1f}" r="6"/>')
     told = "; ".join(f"{name}: Q = {view.reached}" for name, view in drawn)
     return plane.drawn("".join(marks), told)
+
+
+def steps(q: Sequence[int], possibility: Sequence[float]) -> list[tuple[float, float]]:
+    """A falling curve as stairs; steps that nobody could see are left out.
+
+    >>> steps((1, 2, 3), (0.5, 0.5, 0.25))
+    [(0.0, 0.5), (2.0, 0.5), (2.0, 0.25), (3.0, 0.25), (3.0, 0.0)]
+    """
+    points = [(0.0, possibility[0])]
+    for at, after in zip(q, (*possibility[1:], 0.0), strict=True):
+        if points[-1][1] - after > SEEN or after == 0.0:
+            points += [(float(at), points[-1][1]), (float(at), after)]
+    return points

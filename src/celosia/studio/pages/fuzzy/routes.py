@@ -50,43 +50,43 @@ def _shown(studio: Studio, router: APIRouter) -> None:
             return studio.show(request, "fuzzy", columns=[], candidates=[])
         policy = studio.project.policy()
         sample = studio.samples.sample(policy)
-        columns, found = numeric_quasi(sample.table), places(policy)
-        sets = {name: named for name, named in written(found).items() if name in columns}
+        columns, coded = numeric_quasi(sample.table), places(policy)
+        sets = {name: named for name, named in written(coded).items() if name in columns}
         if not columns:
             return studio.show(request, "fuzzy", columns=[], candidates=numeric_others(sample.table))
         chosen = column if column in columns else next(iter(sets), "")
         whole = sample.whole or everything or sample.rows <= WHOLE
         table = studio.samples.table(policy) if whole and chosen in sets else sample.table
-        values: dict[str, Any] = {"columns": columns, "sets": sets, "chosen": chosen, "found": found, "whole": whole}
+        values: dict[str, Any] = {"columns": columns, "sets": sets, "chosen": chosen, "coded": coded, "whole": whole}
         values |= {"rows": sample.rows, "size": sample.size, "aggregates": AGGREGATES}
-        values["labelled"] = any(place.section == "step" and chosen in place.part.columns for place in found)
-        values["required"] = next((place.part for place in found if isinstance(place.part, QAnonymity)), None)
+        values["labelled"] = any(place.section == "step" and chosen in place.part.columns for place in coded)
+        values["required"] = next((place.part for place in coded if isinstance(place.part, QAnonymity)), None)
         if chosen in sets:
-            values |= _numbers(request, table, found, sets, chosen)
+            values |= _numbers(request, table, coded, sets, chosen)
         return studio.show(request, "fuzzy", **values)
 
     @router.post("/preview")
     def preview(request: Request, sent: Sent) -> Response:
         """The numbers while a point is dragged, from a sample; nothing is changed."""
         policy = studio.project.policy()
-        sample, found = studio.samples.sample(policy), places(policy)
+        sample, coded = studio.samples.sample(policy), places(policy)
         column = str(sent.get("column", ""))
-        sets = written(found)
+        sets = written(coded)
         sets[column] = _dragged(sets, column, str(sent.get("points", ""))).sets()
-        given = _numbers(request, sample.table, found, sets, column)
+        given = _numbers(request, sample.table, coded, sets, column)
         whole = {"whole": sample.whole, "rows": sample.rows, "size": sample.size}
         return studio.draw(request, "fuzzy", "numbers.html.j2", chosen=column, **whole, **given)
 
 
 def _numbers(
-    request: Request, table: Table, found: tuple[Place, ...], sets: dict[str, dict[str, str]], column: str
+    request: Request, table: Table, coded: tuple[Place, ...], sets: dict[str, dict[str, str]], column: str
 ) -> dict[str, Any]:
     said = words(language_of(request), "fuzzy")
     try:
         view = column_view(table, column, sets[column])
     except CelosiaError as problem:
         return {"view": None, "view_problem": str(problem)}
-    alone, together = alone_view(table, found, column, sets[column]), curve_view(table, found, sets)
+    alone, together = alone_view(table, coded, column, sets[column]), curve_view(table, coded, sets)
     curves = [(column, alone)]
     if len(table.schema.quasi) > 1:
         curves.append((said["together"], together))

@@ -50,10 +50,10 @@ def places(policy: Policy) -> tuple[Place, ...]:
     return tuple(place for place in (*models, *methods) if isinstance(place.part, FuzzyCoding))
 
 
-def written(found: tuple[Place, ...]) -> dict[str, dict[str, str]]:
+def written(coded: tuple[Place, ...]) -> dict[str, dict[str, str]]:
     """The sets of each column; where two parts differ, those of the first."""
     sets: dict[str, dict[str, str]] = {}
-    for place in found:
+    for place in coded:
         for column, named in place.part.sets.items():
             sets.setdefault(column, dict(named))
     return sets
@@ -173,18 +173,18 @@ def ends(known: Floats, chain: Chain | None) -> tuple[float, float]:
     return (low, high) if high > low else (low - 1, high + 1)
 
 
-def requirement(found: tuple[Place, ...]) -> Any:
+def requirement(coded: tuple[Place, ...]) -> Any:
     """The Q-anonymity that is measured: that of the policy, or one with the coding of its first fuzzy part."""
-    for place in found:
+    for place in coded:
         if isinstance(place.part, QAnonymity):
             return place.part
-    coding = {name: getattr(found[0].part, name) for name in FuzzyCoding.model_fields} if found else {}
+    coding = {name: getattr(coded[0].part, name) for name in FuzzyCoding.model_fields} if coded else {}
     return QAnonymity(q=Q, **coding)
 
 
-def alone_view(table: Table, found: tuple[Place, ...], column: str, sets: Mapping[str, str]) -> CurveView:
+def alone_view(table: Table, coded: tuple[Place, ...], column: str, sets: Mapping[str, str]) -> CurveView:
     """The curve of one column by itself."""
-    model = requirement(found)
+    model = requirement(coded)
     return _curve(
         model.model_copy(update={"sets": {column: dict(sets)}}), table.with_schema(_only(table, column)), None
     )
@@ -199,10 +199,10 @@ def _only(table: Table, column: str) -> Any:
     return schema
 
 
-def curve_view(table: Table, found: tuple[Place, ...], sets: Mapping[str, Mapping[str, str]]) -> CurveView:
+def curve_view(table: Table, coded: tuple[Place, ...], sets: Mapping[str, Mapping[str, str]]) -> CurveView:
     """The curve of the quasi-identifiers of a table under these sets."""
-    model = requirement(found)
-    wanted = model.q if any(place.part is model for place in found) else None
+    model = requirement(coded)
+    wanted = model.q if any(place.part is model for place in coded) else None
     used = {column: dict(named) for column, named in sets.items() if column in table.schema.quasi}
     return _curve(model.model_copy(update={"sets": used}), table, wanted)
 
