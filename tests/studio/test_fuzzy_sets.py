@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
+
 import numpy as np
 import polars as pl
 import pytest
@@ -14,7 +16,9 @@ from celosia.mathematics.fuzzy import FuzzySet
 from celosia.release.policy import Policy
 from celosia.studio.pages.fuzzy import edits
 from celosia.studio.pages.fuzzy.chain import Chain, suggested
+from celosia.studio.pages.fuzzy.drawing import sets_picture
 from celosia.studio.pages.fuzzy.view import alone_view, column_view, curve_view, places, written
+from celosia.studio.wording import words
 
 AGES = {"Young": "(-inf;30;36)", "Adult": "(30;36;54;60)", "Old": "(54;60;inf)"}
 TEXT = """[input]
@@ -113,6 +117,15 @@ def test_the_numbers_of_a_column_are_those_of_its_sets(people):
     assert view.sets[1].outline == ((21.0, 0.0), (30.0, 0.0), (36.0, 1.0), (54.0, 1.0), (60.0, 0.0), (65.0, 0.0))
     with pytest.raises(DataError, match="'sex' holds text"):
         column_view(people, "sex", AGES)
+
+
+def test_names_are_drawn_as_text(people):
+    hostile = {"<b>low</b>": "(-inf;30;36)", '"high"': "(30;36;inf)"}
+    svg = ET.fromstring(sets_picture(column_view(people, "age", hostile), words("en", "fuzzy")))
+    assert [e.text for e in svg.iter("text") if e.get("class") == "name"] == list(hostile)
+    assert not list(svg.iter("b"))
+    handles = [e for e in svg.iter("g") if e.get("role") == "slider"]
+    assert [e.get("aria-valuenow") for e in handles] == ["30.0", "36.0"]
 
 
 def test_the_curve_is_that_of_the_requirement(people, tmp_path):

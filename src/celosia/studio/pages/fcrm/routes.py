@@ -11,7 +11,7 @@ from fastapi.responses import PlainTextResponse
 from pydantic import ValidationError
 
 from celosia.data.io.atomic import replaced
-from celosia.errors import InputError
+from celosia.errors import CelosiaError, InputError
 from celosia.studio import editing
 from celosia.studio.pages.fcrm import board as boards
 from celosia.studio.pages.fcrm.board import Board
@@ -70,7 +70,11 @@ def _shown(studio: Studio, router: APIRouter, ground: Playground) -> None:
     @router.post("/tick")
     def tick(request: Request) -> Response:
         """One iteration while the board runs; the page asks for the next when it has shown this one."""
-        board = ground.change(lambda now: boards.stepped(now) if now.running else now)
+        try:
+            board = ground.change(lambda now: boards.stepped(now) if now.running else now)
+        except CelosiaError:  # what cannot go on stops, or every reload would try again
+            ground.change(lambda now: now.model_copy(update={"running": False}))
+            raise
         return studio.draw(request, "fcrm", "stage.html.j2", **_values(studio, board))
 
 
@@ -88,10 +92,11 @@ def _values(studio: Studio, board: Board) -> dict[str, Any]:
 
 
 def _numeric(studio: Studio) -> list[str]:
-    """The numeric columns of the project's data."""
-    if not studio.project.ready:
+    """The numeric columns of the project's data; none where they cannot be read, which other pages tell."""
+    try:
+        table = studio.samples.sample().table
+    except CelosiaError:
         return []
-    table = studio.samples.sample().table
     return [name for name, kind in table.polars_types().items() if kind.is_numeric() and name in table.schema.names]
 
 

@@ -83,13 +83,9 @@ class View:
         return "stopped" if board.readings else "ready"
 
 
+@lru_cache(maxsize=8)
 def view(board: Board) -> View:
     """The page of a board; the same board is computed once."""
-    return _view(board)
-
-
-@lru_cache(maxsize=8)
-def _view(board: Board) -> View:
     points = np.array(board.points, dtype=np.float64).reshape(-1, len(board.names))
     x, y = points[:, board.independent - 1], points[:, board.dependent - 1]
     across, up = _axis(board.axes[0], x), _axis(board.axes[1], y)
