@@ -117,7 +117,7 @@ class _Pair:
         names = [
             p[label] if label in ("original", "policy") else label for label in (labels.get(a, a), labels.get(b, b))
         ]
-        tables = [self.protected(a), self.protected(b)]
+        left, right = tables = self.protected(a), self.protected(b)
         original = self.table
         risk, loss = measures(original, self.policy.explore.risk, self.policy.explore.loss)
         numbers = []
@@ -127,10 +127,10 @@ class _Pair:
             except CelosiaError as error:
                 values = {"reason": str(error)}
             numbers.append({"name": name, "rows": len(table), "suppressed": table.suppressed(), **values})
-        columns = [(pair, _picture(pair, names)) for pair in overlaid(*tables)]
+        columns = [(pair, _picture(pair, names)) for pair in overlaid(left, right)]
         maps = [
             (each, heatmap(names[0], each.names, each.before), heatmap(names[1], each.names, each.after))
-            for each in dependences(*tables)
+            for each in dependences(left, right)
         ]
         return {
             "numbers": numbers,

@@ -377,9 +377,9 @@ def _cramer(original: Table, protected: Table) -> Dependences:
 def _dependences(
     measure: str, names: Sequence[str], before: Floats, after: Floats, every: Sequence[str]
 ) -> Dependences:
-    plain: list[Any] = [tuple(tuple(row) for row in matrix.tolist()) for matrix in (before, after)]
+    first, second = (tuple(tuple(row) for row in matrix.tolist()) for matrix in (before, after))
     largest = float(np.abs(before - after).max(initial=0.0))
-    return Dependences(measure, tuple(names), *plain, largest, tuple(n for n in every if n not in names))
+    return Dependences(measure, tuple(names), first, second, largest, tuple(n for n in every if n not in names))
 
 
 def _finite(text: str) -> float | None:

@@ -35,7 +35,7 @@ def draft(sent: Mapping[str, Any]) -> dict[str, Any]:
     if own is not None:
         held = fields.get(own, [])
         listed = [held] if isinstance(held, str) else list(held)
-        entries = [entry for i, entry in enumerate(listed) if entry and str(i) != fields.get("remove")]
+        entries: list[Any] = [entry for i, entry in enumerate(listed) if entry and str(i) != fields.get("remove")]
         if own != "units":
             entries = _grown(sorted(_numbers(entries)), whole=use == "prefixes", more="add" in fields)
         fields[own] = ", ".join(map(str, entries))

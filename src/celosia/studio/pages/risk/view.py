@@ -289,7 +289,8 @@ def _largest(columns: int) -> int:
 
 def _split(joined: str, names: Sequence[str]) -> tuple[str, ...]:
     """The columns of a set that the profile names as one text; names may hold commas themselves."""
-    columns, rest = [], joined
+    columns: list[str] = []
+    rest = joined
     for name in names:
         if rest == name:
             return (*columns, name)
