@@ -1,4 +1,4 @@
-"""Take the pictures of the studio's workbench for the docs: python tools/studio_pictures.py [PAGE …].
+"""Take the pictures of the studio for the docs: python tools/studio_pictures.py [PAGE …].
 
 A studio is started on a folder of its own, each page is brought to a state that shows what it does, and pictured in
 English by day and in another language by night. Run it when a page looks different, and look at what it made.
@@ -20,7 +20,10 @@ import polars as pl
 import uvicorn
 from playwright.sync_api import Page, sync_playwright
 
+from celosia.demo import prepare
+from celosia.studio import editing
 from celosia.studio.app import create
+from celosia.studio.pages.start.beginning import seeded
 from celosia.studio.project import Project
 
 OUT = Path(__file__).resolve().parents[1] / "docs" / "assets" / "studio"
@@ -68,6 +71,48 @@ def project(folder: Path) -> Project:
     return Project(folder)
 
 
+def demonstration(folder: Path) -> Project:
+    """The demonstration of 2 000 persons, with incomes in ranges and a few candidates to explore."""
+    place = prepare(folder, 2000)
+    place.write_text(seeded(place.read_text("utf-8")), "utf-8")
+    begun = Project(folder)
+    ranges = {"use": "intervals", "breaks": [15000, 25000, 40000, 65000], "count": 2, "fallback": "*"}
+    levels = [
+        {
+            "use": "generalise",
+            "vary": {"require": [[f"k-anonymity(k={k})"] for k in (2, 3, 5, 10)], "suppress": [0.0, 0.05]},
+        }
+    ]
+    begun.change(lambda text: editing.put(text, ("schema", "hierarchies", "income"), ranges))
+    begun.change(lambda text: editing.put(text, ("explore",), {"candidate": levels, "seeds": 1, "max_risk": 0.01}))
+    return begun
+
+
+def hierarchies(page: Page) -> None:
+    page.locator(".tabs a", has_text="income").click()
+    page.locator("#grip-1").focus()
+
+
+def risk(page: Page) -> None:
+    page.locator("#thresholds").wait_for()
+    page.locator("#columns table").first.wait_for(timeout=90_000)
+
+
+def lattice(page: Page) -> None:
+    page.locator("#alternatives").wait_for(timeout=60_000)
+    if page.locator("#judge").count():
+        page.locator("#judge").click()
+        page.locator(".node.unknown").first.wait_for(state="detached")
+
+
+def compare(page: Page) -> None:
+    if not page.locator("#sight").count():
+        page.locator("#start").click()
+    page.locator("#map svg.ru[data-window]").wait_for(timeout=300_000)
+    page.locator("#pictures figure").first.wait_for(timeout=90_000)
+    page.locator("#map-title").scroll_into_view_if_needed()
+
+
 def fuzzy(page: Page) -> None:
     page.locator("#handle-1").focus()
 
@@ -107,6 +152,10 @@ def consent(page: Page) -> None:
 
 
 PAGES: dict[str, tuple[Callable[[Page], None], str]] = {
+    "hierarchies": (hierarchies, "es"),
+    "risk": (risk, "ca"),
+    "lattice": (lattice, "es"),
+    "compare": (compare, "ca"),
     "fuzzy": (fuzzy, "es"),
     "fcrm": (fcrm, "ca"),
     "query": (query, "es"),
@@ -114,12 +163,15 @@ PAGES: dict[str, tuple[Callable[[Page], None], str]] = {
 }
 
 
-def served(folder: Path) -> tuple[str, Any]:
+DEMONSTRATED = ("hierarchies", "risk", "lattice", "compare")
+"""Pages that are pictured with the demonstration."""
+
+
+def served(begun: Project) -> tuple[str, Any]:
     """A studio on a free port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    begun = project(folder)
     server = uvicorn.Server(uvicorn.Config(create(begun, port), host="127.0.0.1", port=port, log_level="critical"))
     threading.Thread(target=server.run, daemon=True).start()
     while not server.started:
@@ -130,20 +182,23 @@ def served(folder: Path) -> tuple[str, Any]:
 def main(wanted: list[str]) -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place, sync_playwright() as play:
-        address, token = served(Path(place) / "hospital")
+        studios = {
+            name: served(make(Path(place) / name))
+            for name, make in (("hospital", project), ("register", demonstration))
+        }
         browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
         for name in wanted or PAGES:
             ready, language = PAGES[name]
+            address, token = studios["register" if name in DEMONSTRATED else "hospital"]
             for code, theme in (("en", "light"), (language, "dark")):
                 page = browser.new_page(viewport={"width": 1180, "height": 860}, color_scheme=theme, locale=code)
                 page.goto(f"{address}/?token={token}")
                 page.goto(f"{address}/{name}")
                 ready(page)
-                page.evaluate("scrollTo(0, 0)")
+                if name != "compare":
+                    page.evaluate("scrollTo(0, 0)")
                 page.wait_for_timeout(300)
-                page.screenshot(
-                    path=OUT / f"{name}-{code}-{theme}.png", clip={"x": 0, "y": 0, "width": 1180, "height": 860}
-                )
+                page.screenshot(path=OUT / f"{name}-{code}-{theme}.png")
                 page.close()
         browser.close()
 

@@ -18,6 +18,7 @@ from celosia.release.report.facts import BINS, classes_of
 from celosia.risk import AttackerKnows, JoinAttack, KAdvice, Suda, Uniqueness
 
 if TYPE_CHECKING:
+    from celosia.parts import Part
     from celosia.table import Table
 
 MOST_SUBSETS = 260
@@ -27,7 +28,7 @@ SUDA_SIZE = 3
 """Sets of more columns than this add little to a SUDA score, and their number explodes."""
 LEARNED = 6
 """Values of an unknown column that are listed, the most frequent first."""
-RISKS = ("prosecutor", "marketer", "uniqueness")
+RISKS = ("prosecutor", "marketer")
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,10 @@ def overview(table: Table) -> Overview:
             )
             for rule in advice["thresholds"]
         ),
-        tuple(Measured(f.part.name, f.value, f.part.summary().replace("``", ""), f.reason) for f in assessed.risks),
+        (
+            *(Measured(f.part.name, f.value, _summary(f.part), f.reason) for f in assessed.risks),
+            Measured("uniqueness", Uniqueness().value(table), _summary(Uniqueness())),
+        ),
     )
 
 
@@ -272,6 +276,10 @@ def keys_of(table: Table, columns: Sequence[str]) -> list[str]:
     """The columns that could tell which person of another file is which record: identifiers, the person column."""
     named = [*table.schema.identifiers, *([table.schema.person] if table.schema.person else [])]
     return [name for name in named if name in columns]
+
+
+def _summary(part: Part) -> str:
+    return part.summary().replace("``", "")
 
 
 def _counted(table: Table) -> str:
