@@ -13,6 +13,12 @@ def addresses():
     return ["/show", *(page.address for page in pages().values())]
 
 
+def calm(page):
+    """A page that waits for what has to be compiled first."""
+    page.set_default_navigation_timeout(120_000)
+    return page
+
+
 def at_rest(page):
     """Pieces that are fetched after the page are there."""
     page.locator("main").wait_for()
@@ -20,7 +26,7 @@ def at_rest(page):
 
 
 def test_every_page_is_accessible_in_both_themes_and_fits_a_phone(begun, visit, accessible):
-    page = visit(begun, viewport={"width": 390, "height": 800}, color_scheme="light")
+    page = calm(visit(begun, viewport={"width": 390, "height": 800}, color_scheme="light"))
     for address in addresses():
         page.goto(begun.address + address)
         at_rest(page)
@@ -32,7 +38,7 @@ def test_every_page_is_accessible_in_both_themes_and_fits_a_phone(begun, visit, 
 
 
 def test_every_page_teaches_while_there_is_nothing(studio, visit, accessible):
-    page = visit(studio)
+    page = calm(visit(studio))
     for address in addresses():
         page.goto(studio.address + address)
         at_rest(page)
@@ -41,7 +47,7 @@ def test_every_page_teaches_while_there_is_nothing(studio, visit, accessible):
 
 
 def test_every_page_is_there_in_three_languages(begun, visit):
-    page = visit(begun)
+    page = calm(visit(begun))
     for language in ("es", "ca"):
         page.context.add_cookies([{"name": "lang", "value": language, "url": begun.address}])
         for address in addresses():

@@ -39,9 +39,11 @@ def sketch(values: pl.Series) -> Sketch:
     (('a', 2, 1.0), ('b', 1, 0.5))
     """
     filled = _filled(values)
-    if filled.dtype.is_numeric() and filled.n_unique() > COMMONEST:
+    if filled.dtype.is_numeric() and filled.n_unique() > BARS:
         return _drawn(_histogram(filled, None))
     counts = filled.value_counts(name="__n__")
+    if filled.dtype.is_numeric():
+        return _drawn([(f"{value:g}", int(n)) for value, n in counts.sort(filled.name).iter_rows()])
     counted = sorted(((str(value), int(n)) for value, n in counts.iter_rows()), key=lambda bar: (-bar[1], bar[0]))
     return _drawn(counted[:COMMONEST], sum(n for _, n in counted[COMMONEST:]))
 
@@ -51,7 +53,7 @@ def pair(before: pl.Series, after: pl.Series) -> Pair:
     import numpy as np
 
     first, second = _filled(before), _filled(after)
-    numbers = first.dtype.is_numeric() and second.dtype.is_numeric() and first.n_unique() > COMMONEST
+    numbers = first.dtype.is_numeric() and second.dtype.is_numeric() and first.n_unique() > BARS
     if not numbers:
         return Pair(sketch(before), sketch(after), same=False)
     edges = np.histogram_bin_edges(_finite(first), bins=BARS)

@@ -65,7 +65,11 @@ class Wording:
         """
         from babel.dates import format_timedelta
 
-        return "" if seconds is None else str(format_timedelta(seconds, threshold=1.2, locale=self._locale))
+        return (
+            ""
+            if seconds is None
+            else str(format_timedelta(dt.timedelta(seconds=seconds), threshold=1.2, locale=self._locale))
+        )
 
     def plural(self, forms: dict[str, str], n: int, **more: Any) -> str:
         """The form of a sentence for a number: ``{one = "{n} column", other = "{n} columns"}``."""

@@ -1,0 +1,256 @@
+"""Walk the five tasks of the studio as a new user would, and take the pictures of the tutorial.
+
+    python tools/studio_walk.py [TASK …]
+
+Each task starts ``celosia studio`` on a folder of its own and uses the pages by clicks alone. Run it when a page looks
+different, and look at every picture that it made (docs/assets/studio/walk-*.png).
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from playwright.sync_api import Page, sync_playwright
+from studio_pictures import FLAGS, OUT
+
+LONG = 180_000
+"""Milliseconds that a full run may take on a slow machine."""
+
+
+class Walk:
+    """A visitor on a studio of their own."""
+
+    def __init__(self, page: Page, link: str, task: str) -> None:
+        self.page, self.base, self.task = page, link.split("/?")[0], task
+        page.goto(link)
+
+    def to(self, address: str) -> None:
+        self.page.goto(self.base + address)
+        self.page.locator("main").wait_for()
+
+    def picture(self, name: str, at: str = "", height: int = 760) -> None:
+        """The window as it is, or scrolled to an element."""
+        self.page.set_viewport_size({"width": 1100, "height": height})
+        self.page.locator("[aria-busy]").first.wait_for(state="detached", timeout=LONG)
+        if at:
+            self.page.locator(at).first.evaluate("(it) => scrollTo(0, it.getBoundingClientRect().top + scrollY - 70)")
+        self.page.wait_for_timeout(400)
+        self.page.screenshot(path=OUT / f"walk-{self.task}-{name}.png")
+
+    def run(self) -> None:
+        self.page.locator("#run").click()
+        self.page.locator("#job").wait_for()
+        self.page.locator("#job").wait_for(state="detached", timeout=LONG)
+
+    def begin_with(self, file: Path) -> None:
+        self.page.locator("#file").set_input_files(file)
+        self.page.locator("form[action='/begin/upload'] button").click()
+        self.page.wait_for_url("**/data?said=begun")
+
+    def role(self, column: str, role: str) -> None:
+        card = self.page.locator("li.column", has=self.page.get_by_role("heading", name=column, exact=True))
+        card.locator(f"button.role[value='{role}']").click()
+        card.locator(f"button.role[value='{role}'][aria-pressed=true]").wait_for()
+
+
+def hospital(walk: Walk, folder: Path) -> None:
+    """A researcher asks for the visits of last year: give her a file in which nobody stands alone."""
+    walk.picture("1-start")
+    walk.page.get_by_role("button", name="Use the demonstration data").click()
+    walk.page.wait_for_url("**/data?said=begun")
+    walk.picture("2-data", height=900)
+    walk.to("/risk")
+    walk.picture("3-risk", height=900)
+    walk.to("/protect?change=step.0")
+    walk.page.locator("#preview h3").wait_for(timeout=LONG)
+    walk.page.get_by_role("slider", name="suppress").fill("0.05")
+    walk.page.wait_for_timeout(800)
+    walk.picture("4-preview", "#list-step", height=900)
+    walk.page.get_by_role("button", name="Save").click()
+    walk.page.get_by_text("Saved.").wait_for()
+    walk.run()
+    walk.picture("5-run")
+    walk.page.get_by_role("link", name="Look at the release").click()
+    walk.page.get_by_role("button", name="Verify now").click()
+    walk.page.get_by_text("checks hold").wait_for(timeout=LONG)
+    walk.picture("6-release", height=900)
+
+
+def statistics(walk: Walk, folder: Path) -> None:
+    """A household survey becomes a public-use file: weights, incomes, and a certificate that others can check."""
+    rng = np.random.default_rng(3)
+    n = 3000
+    household = np.sort(rng.integers(1, 1200, n))
+    frame = pl.DataFrame(
+        {
+            "household_id": [f"H{i:05d}" for i in household],
+            "region": rng.choice(["Nord", "Sud", "Est", "Oest", "Centre"], n, p=[0.3, 0.25, 0.2, 0.15, 0.1]),
+            "age": np.clip(rng.normal(45, 20, n), 0, 95).round().astype(int),
+            "sex": rng.choice(["female", "male"], n),
+            "education": rng.choice(["primary", "secondary", "university"], n, p=[0.3, 0.5, 0.2]),
+            "income": (rng.lognormal(10, 0.5, n) / 10).round() * 10,
+            "weight": rng.uniform(20, 90, n).round(1),
+        }
+    )
+    frame.write_csv(folder / "survey.csv")
+    walk.begin_with(folder / "survey.csv")
+    walk.picture("1-data", height=900)
+    walk.to("/protect")
+    walk.run()
+    walk.to("/release")
+    walk.picture("2-guard", height=900)
+    for _ in range(4):
+        stopping = walk.page.locator(".sighting", has=walk.page.locator(".tag.bad")).first
+        if not stopping.count():
+            break
+        stopping.locator("form[action='/release/leave-out'] button").click()
+        walk.page.locator("#said:not(:empty)").wait_for()
+    if walk.page.locator("#run").count():
+        walk.run()
+    walk.picture("3-release", height=900)
+
+
+def registrar(walk: Walk, folder: Path) -> None:
+    """Marks of students from a spreadsheet: names, blanks and codes for missing in it."""
+    rng = np.random.default_rng(5)
+    n = 800
+    first, last = ["Anna", "Pau", "Ona", "Jan", "Laia", "Marc"], ["Ferrer", "Puig", "Soler", "Vidal", "Serra"]
+    ages = rng.integers(18, 35, n)
+    frame = pl.DataFrame(
+        {
+            "name": [f"{rng.choice(first)} {rng.choice(last)}" for _ in range(n)],
+            "age": np.where(rng.random(n) < 0.04, 999, ages),
+            "sex": rng.choice(["female", "male", "Female", "male "], n, p=[0.45, 0.45, 0.05, 0.05]),
+            "degree": rng.choice(["law", "physics", "history", "medicine"], n),
+            "mark": rng.integers(0, 11, n),
+        }
+    )
+    frame.write_csv(folder / "students.csv")
+    walk.begin_with(folder / "students.csv")
+    walk.picture("1-data", height=900)
+    while walk.page.locator("form[action='/data/clean'] button").count():
+        before = walk.page.locator("form[action='/data/clean'] button").count()
+        walk.page.locator("form[action='/data/clean'] button").first.click()
+        walk.page.locator("#said:not(:empty)").wait_for()
+        walk.page.wait_for_timeout(500)
+        if walk.page.locator("form[action='/data/clean'] button").count() >= before:
+            break
+    walk.role("mark", "sensitive")
+    walk.picture("2-cleaned", height=900)
+    walk.to("/protect")
+    walk.run()
+    walk.picture("3-run")
+
+
+POLICY = """\
+# my study, run on the cluster every night
+[about]
+title = "Visits of the region"
+
+[input]
+path = "visits.csv"
+separator = ";"
+
+[schema]
+quasi = ["age", "sex", "region"]
+sensitive = ["diagnosis"]
+
+[[require]]
+use = "k-anonymity"
+k = 10 # as the ethics committee wants
+
+[[step]]
+use = "mondrian"
+
+[explore]
+seeds = 3
+
+[output]
+path = "visits.safe.csv"
+"""
+
+
+def researcher(walk: Walk, folder: Path) -> None:
+    """A policy written by hand is opened, changed, and taken back to the command line."""
+    walk.page.locator("#folder code").evaluate("(it) => (it.textContent = '~/studies/visits')")
+    walk.picture("1-project", ".way", height=900)
+    walk.to("/protect?change=require.0")
+    walk.page.locator("#preview h3").wait_for(timeout=LONG)
+    walk.page.locator("#f-k").fill("15")
+    walk.page.wait_for_timeout(1500)
+    walk.picture("2-change", "#list-require", height=900)
+    walk.page.locator("#entry-form button").last.click()
+    walk.page.locator("#said:not(:empty)").wait_for()
+    walk.to("/show")
+    walk.page.evaluate(
+        "for (const it of document.querySelectorAll('pre code')) "
+        "it.textContent = it.textContent.replace(/[^ ']*policy.toml/, '~/studies/visits/policy.toml')"
+    )
+    walk.picture("3-show", height=900)
+
+
+def teacher(walk: Walk, folder: Path) -> None:
+    """A class sees what a step does: it is switched off, and on again; then the lattice."""
+    walk.page.locator("form[action='/begin/demonstration'] button").click()
+    walk.page.wait_for_url("**/data?said=begun")
+    walk.to("/protect")
+    walk.page.locator("#step-1 form[action='/protect/switch'] button").click()
+    walk.page.locator("#step-1.off").wait_for()
+    walk.picture("1-switched", "#list-step")
+    walk.to("/lattice")
+    walk.picture("2-lattice", height=900)
+
+
+TASKS: dict[str, tuple[Callable[[Walk, Path], None], str, str]] = {
+    "hospital": (hospital, "en", "light"),
+    "statistics": (statistics, "es", "light"),
+    "registrar": (registrar, "en", "dark"),
+    "researcher": (researcher, "en", "light"),
+    "teacher": (teacher, "ca", "dark"),
+}
+
+
+def prepared(task: str, folder: Path) -> Path:
+    """The folder of a task before it begins."""
+    if task == "researcher":
+        rng = np.random.default_rng(9)
+        ages = rng.integers(18, 90, 900)
+        rows = [
+            f"{age};{rng.choice(['F', 'M'])};{rng.choice(['north', 'south', 'coast'])};"
+            f"{rng.choice(['asthma', 'influenza', 'fracture'])}"
+            for age in ages
+        ]
+        folder.mkdir()
+        (folder / "visits.csv").write_text("age;sex;region;diagnosis\n" + "\n".join(rows) + "\n")
+        (folder / "policy.toml").write_text(POLICY)
+    return folder
+
+
+def main(wanted: list[str]) -> None:
+    OUT.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as play:
+        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        for task in wanted or TASKS:
+            steps, language, theme = TASKS[task]
+            folder = prepared(task, Path(place) / task)
+            command = [sys.executable, "-m", "celosia", "studio", str(folder), "--port", "0", "--no-browser"]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+                link = re.search(r"http://\S+", server.stdout.readline()).group()  # type: ignore[union-attr]
+                page = browser.new_page(viewport={"width": 1100, "height": 760}, color_scheme=theme, locale=language)
+                page.set_default_timeout(60_000)
+                steps(Walk(page, link, task), Path(place))
+                print(f"{task}: {steps.__doc__}")
+                page.close()
+                server.terminate()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
