@@ -60,7 +60,7 @@ class Walk:
         card.locator(f"button.role[value='{role}'][aria-pressed=true]").wait_for()
 
 
-def hospital(walk: Walk, folder: Path) -> None:
+def hospital(walk: Walk, _: Path) -> None:
     """A researcher asks for the visits of last year: give her a file in which nobody stands alone."""
     walk.picture("1-start")
     walk.page.get_by_role("button", name="Use the demonstration data").click()
@@ -177,7 +177,7 @@ path = "visits.safe.csv"
 """
 
 
-def researcher(walk: Walk, folder: Path) -> None:
+def researcher(walk: Walk, _: Path) -> None:
     """A policy written by hand is opened, changed, and taken back to the command line."""
     walk.page.locator("#folder code").evaluate("(it) => (it.textContent = '~/studies/visits')")
     walk.picture("1-project", ".way", height=900)
@@ -196,7 +196,7 @@ def researcher(walk: Walk, folder: Path) -> None:
     walk.picture("3-show", height=900)
 
 
-def teacher(walk: Walk, folder: Path) -> None:
+def teacher(walk: Walk, _: Path) -> None:
     """A class sees what a step does: it is switched off, and on again; then the lattice."""
     walk.page.locator("form[action='/begin/demonstration'] button").click()
     walk.page.wait_for_url("**/data?said=begun")
