@@ -1,4 +1,4 @@
-"""Names say what they hold: no variable, argument, field or function of the package has an empty name."""
+"""Names say what they hold, and no function takes a row of arguments that only their places tell apart."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ OPEN = ("consent/", "data/engines/", "experiments/", "release/evidence.py", "rel
 #: What users write in policies and read in results: what an intruder knows or a store holds already, and what was
 #: found where a certificate states something.
 PUBLIC = {"known", "found"}
+MOST = 9
 
 
 def _rooms() -> list[str]:
@@ -57,6 +58,20 @@ def test_no_name_is_empty(room):
 def test_the_check_sees_an_empty_name():
     text = "def _text(known):\n    for one in known:\n        found = one\nclass A:\n    known: int = 0\n    told: int = 0\n"
     assert [name for _, name in sorted(_empty_names(ast.parse(text)))] == ["_text", "known", "one", "found", "told"]
+
+
+def test_no_function_takes_nine_arguments_by_their_place():
+    """Options of commands are named by whoever writes them; two kernels say why theirs come one by one."""
+    long = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        place = path.relative_to(SOURCE).as_posix()
+        if place.startswith("cli/") or place == "mathematics/kernels/searching/lattice.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                given = [*node.args.posonlyargs, *node.args.args]
+                long += [f"{place}:{node.lineno}: {node.name}"] * (len(given) >= MOST)
+    assert not long, "group the arguments, or take them by name:\n" + "\n".join(long)
 
 
 def test_open_rooms_exist():
