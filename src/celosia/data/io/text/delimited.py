@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +53,8 @@ def scan(
     _refuse_misshapen(file, dialect, names, structure, header)
     # A scan reads blank lines at the end as records without values; the count of records stops before them.
     rows = structure.records - structure.trailing - int(header) if structure.trailing else None
-    cells = _lazy(source, dialect, names, header, rows, {name: Reading("text") for name in names})
+    checked = _Text(source, dialect, names, header, rows)
+    cells = checked.lazy({name: Reading("text") for name in names})
     marks = MARKS if missing is None else tuple(missing)
     try:
         readings = _readings(cells, dialect, names, marks, text, dates or {}, structure, settled=decimal is not None)
@@ -69,9 +71,9 @@ def scan(
         decimal=dialect.decimal,
         marks=mark_map(readings),
         grouping=grouping_map(readings),
-        plain=_is_plain(source, dialect, names, header, rows, readings),
+        plain=checked.plain(readings),
     )
-    return Scan(_lazy(source, dialect, names, header, rows, readings), facts, str(file))
+    return Scan(checked.lazy(readings), facts, str(file))
 
 
 def write(
@@ -218,47 +220,44 @@ def _check_dates(file: Path, cells: pl.LazyFrame, readings: dict[str, Reading]) 
         raise DataError(f"{file.name}: cells that are no dates in the notation given ({', '.join(bad)}).")
 
 
-def _is_plain(
-    source: Path | bytes,
-    dialect: Dialect,
-    names: tuple[str, ...],
-    header: bool,
-    rows: int | None,
-    readings: dict[str, Reading],
-) -> bool:
-    """Say whether any reader of CSV would read the same records from the file."""
-    written = isinstance(source, Path) and header and rows is None and names == dialect.columns
-    return written and dialect.decimal == "." and all(r.native and not r.marks for r in readings.values())
+@dataclass(frozen=True)
+class _Text:
+    """A checked text: where it is, how it is written, what its columns are called, how many records are read."""
 
+    source: Path | bytes
+    dialect: Dialect
+    names: tuple[str, ...]
+    header: bool
+    rows: int | None
+    """None for all of them."""
 
-def _lazy(
-    source: Path | bytes,
-    dialect: Dialect,
-    names: tuple[str, ...],
-    header: bool,
-    rows: int | None,
-    readings: dict[str, Reading],
-) -> pl.LazyFrame:
-    """Return the lazy scan with every column in its type."""
-    import polars as pl
+    def plain(self, readings: dict[str, Reading]) -> bool:
+        """Say whether any reader of CSV would read the same records from the file."""
+        written = isinstance(self.source, Path) and self.header and self.rows is None
+        named = self.names == self.dialect.columns and self.dialect.decimal == "."
+        return written and named and all(r.native and not r.marks for r in readings.values())
 
-    options: dict[str, Any] = {
-        # The names were checked and may differ from the header (blanks, gaps), so the header is passed over.
-        "has_header": False,
-        "skip_rows": int(header),
-        "separator": dialect.separator,
-        "decimal_comma": dialect.decimal == ",",
-        "n_rows": rows,
-    }
-    native = {name: reading for name, reading in readings.items() if reading.native}
-    frame = pl.scan_csv(
-        source,
-        schema={name: native[name].dtype() if name in native else pl.String() for name in names},
-        null_values={name: reading.marks[0] for name, reading in native.items() if reading.marks} or None,
-        **options,
-    )
-    later = [expression(n, r, dialect.decimal).alias(n) for n, r in readings.items() if not r.native]
-    return frame.with_columns(later) if later else frame
+    def lazy(self, readings: dict[str, Reading]) -> pl.LazyFrame:
+        """Return the lazy scan with every column in its type."""
+        import polars as pl
+
+        options: dict[str, Any] = {
+            # The names were checked and may differ from the header (blanks, gaps), so the header is passed over.
+            "has_header": False,
+            "skip_rows": int(self.header),
+            "separator": self.dialect.separator,
+            "decimal_comma": self.dialect.decimal == ",",
+            "n_rows": self.rows,
+        }
+        native = {name: reading for name, reading in readings.items() if reading.native}
+        frame = pl.scan_csv(
+            self.source,
+            schema={name: native[name].dtype() if name in native else pl.String() for name in self.names},
+            null_values={name: reading.marks[0] for name, reading in native.items() if reading.marks} or None,
+            **options,
+        )
+        later = [expression(n, r, self.dialect.decimal).alias(n) for n, r in readings.items() if not r.native]
+        return frame.with_columns(later) if later else frame
 
 
 register(FileType("csv", (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".data"), "delimited text", scan, write))
