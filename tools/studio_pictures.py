@@ -110,7 +110,6 @@ def compare(page: Page) -> None:
         page.locator("#start").click()
     page.locator("#map svg.ru[data-window]").wait_for(timeout=300_000)
     page.locator("#pictures figure").first.wait_for(timeout=90_000)
-    page.locator("#map-title").scroll_into_view_if_needed()
 
 
 def fuzzy(page: Page) -> None:
@@ -195,8 +194,7 @@ def main(wanted: list[str]) -> None:
                 page.goto(f"{address}/?token={token}")
                 page.goto(f"{address}/{name}")
                 ready(page)
-                if name != "compare":
-                    page.evaluate("scrollTo(0, 0)")
+                page.evaluate("scrollTo(0, 0)")
                 page.wait_for_timeout(300)
                 page.screenshot(path=OUT / f"{name}-{code}-{theme}.png")
                 page.close()

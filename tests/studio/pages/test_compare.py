@@ -181,9 +181,10 @@ def test_what_cannot_be_measured_is_said(planned, visit):
     page = visit(planned)
     page.set_default_timeout(60_000)
     page.goto(f"{planned.address}/compare")
+    page.get_by_text("Explore again").click()
     page.get_by_label("Seeds per candidate").evaluate("e => e.removeAttribute('min')")
     page.get_by_label("Seeds per candidate").fill("0")
-    page.get_by_role("button", name="Explore again").click()
+    page.get_by_role("button", name="Explore", exact=True).click()
     page.locator("#problem").get_by_text("at least 1").wait_for()
     assert planned.project.policy().explore.seeds == 1
 
@@ -192,8 +193,9 @@ def test_a_cancelled_exploration_goes_on_where_it_stopped(planned, visit):
     page = visit(planned)
     page.set_default_timeout(60_000)
     page.goto(f"{planned.address}/compare")
+    page.get_by_text("Explore again").click()
     page.get_by_label("Seeds per candidate").fill("40")
-    page.get_by_role("button", name="Explore again").click()
+    page.get_by_role("button", name="Explore", exact=True).click()
     page.get_by_role("button", name="Cancel").click()
     page.get_by_text("Cancelled.").wait_for()
     page.get_by_text("goes on where it was").wait_for()
