@@ -218,7 +218,7 @@ def others_cost(found: Results) -> list[dict[str, float]]:
     for i, k in enumerate(found.plan.k):
         start = found.gcp[:, i, base, 2].mean()
         whole = found.gcp[:, i, control, 2].mean() - start
-        row = {"k": float(k), "standard": float(start), "control rise": float(whole)}
+        row = {"k": k, "standard": float(start), "control rise": float(whole)}
         for rule in ("class", "coarser", "exchange"):
             rise = found.gcp[:, i, [str(r) for r in RULES].index(rule), 2].mean() - start
             row[f"{rule} rise"] = float(rise)
