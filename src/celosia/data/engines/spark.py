@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -244,6 +245,11 @@ def _what(error: Exception) -> str:
         return (
             "the result is larger than spark.driver.maxResultSize, and a table is not brought to the driver. Use "
             "coarser quasi-identifiers, a method that works in the engine, or a larger limit."
+        )
+    lacking = re.search(r"No module named '([\w.]+)'", str(error))
+    if lacking:
+        return (
+            f"the Python of its executors has no {lacking[1]}: install celosia there (PYSPARK_PYTHON names the Python)."
         )
     named = error.getCondition() if isinstance(error, PySparkException) else None
     return f"{named or type(error).__name__}."
