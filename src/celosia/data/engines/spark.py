@@ -248,9 +248,7 @@ def _what(error: Exception) -> str:
         )
     lacking = re.search(r"No module named '([\w.]+)'", str(error))
     if lacking:
-        return (
-            f"the Python of its executors has no {lacking[1]}: install celosia there (PYSPARK_PYTHON)."
-        )
+        return f"the Python of its executors has no {lacking[1]}: install celosia there (PYSPARK_PYTHON)."
     named = error.getCondition() if isinstance(error, PySparkException) else None
     return f"{named or type(error).__name__}."
 
