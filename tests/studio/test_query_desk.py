@@ -87,6 +87,10 @@ def test_the_form_becomes_a_declaration_that_the_commands_read(project):
         ({"low-2": "9", "high-2": ""}, "high must be a number"),
         ({"name": ""}, "wrong at name"),
         ({"type-3": "date"}, None),
+        ({"categories-2": "1, two"}, "must be whole numbers"),
+        ({"epsilon": "inf"}, "finite"),
+        ({"rows": "1.5"}, "whole number"),
+        ({"rows": "inf"}, "whole number"),
     ],
 )
 def test_a_wrong_form_is_a_sentence_and_leaves_nothing(project, more, message):

@@ -7,6 +7,7 @@ parameter that a part has, and a new part has a form by being defined.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -148,6 +149,21 @@ def sent(items: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return gathered
 
 
+def number(sent: Mapping[str, Any], name: str, default: float | None = None, *, whole: bool = False) -> Any:
+    """A finite number that a form sent, as people write it; ``default`` where it was left empty.
+
+    >>> number({"low-2": "1,5"}, "low-2"), number({}, "rows", 1, whole=True)
+    (1.5, 1)
+    """
+    text, field = str(sent.get(name, "")).strip(), name.partition("-")[0].replace("_", " ")
+    if not text and default is not None:
+        return default
+    value = _as_number(text, field, whole=whole)
+    if not math.isfinite(value):
+        raise ParameterError(f"{field} must be a finite number.")
+    return value
+
+
 def catalogue(kind: str) -> list[tuple[str, type[Part]]]:
     """The parts that a choice offers, by name; a word that stands for several kinds gives those of each."""
     return sorted((name, cls) for each_kind in covered(kind) for name, cls in parts(each_kind).items())
@@ -252,7 +268,7 @@ def _as_number(text: str, field: str, *, whole: bool) -> float | int:
         value = float(text.replace(",", "."))
     except ValueError:
         raise ParameterError(f"{field} must be a {'whole ' if whole else ''}number, got {text!r}.") from None
-    if whole and value != int(value):
+    if whole and not (math.isfinite(value) and value == int(value)):
         raise ParameterError(f"{field} must be a whole number, got {text!r}.")
     return int(value) if whole or text.isdigit() else value
 

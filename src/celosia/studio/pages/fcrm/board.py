@@ -146,10 +146,10 @@ class Board(BaseModel):
 
 def judged(table: Table, seen: Watched) -> Reading:
     """Loss, risk and score of what would leave after an iteration, in per cent."""
-    made, columns = seen.outcome.table, list(seen.method.dependent)
+    after, columns = seen.outcome.table, list(seen.method.dependent)
     loss: Any = build("loss", {"use": LOSS, "scope": "per-column", "columns": columns})
     risk: Any = build("attack", {"use": RISK, "window": "relative", "columns": columns})
-    pil, dr = 100 * loss.value(table, made), 100 * risk.value(table, made)
+    pil, dr = 100 * loss.value(table, after), 100 * risk.value(table, after)
     state = seen.state
     return Reading(
         iteration=state.iteration,
@@ -200,7 +200,7 @@ def read_points(text: str) -> tuple[tuple[str, ...], tuple[tuple[float, ...], ..
     if not lines:
         raise InputError("the file is empty. It needs one point a line, such as: 1.5, 2")
     names: tuple[str, ...] = ()
-    if all(_number(part) is None for part in lines[0][1]):
+    if all(_parsed(part) is None for part in lines[0][1]):
         names = tuple(lines.pop(0)[1])
     if len(lines) > MOST_POINTS:
         raise InputError(f"the file has {len(lines)} points; the playground takes at most {MOST_POINTS}.")
@@ -221,7 +221,7 @@ def _split(line: str) -> list[str]:
 def _point(line: int, parts: Sequence[str], width: int) -> tuple[float, ...]:
     if len(parts) != width:
         raise InputError(f"line {line} has {len(parts)} coordinates, the first has {width}.")
-    numbers = [_number(part) for part in parts]
+    numbers = [_parsed(part) for part in parts]
     if any(number is None or not math.isfinite(number) for number in numbers):
         raise InputError(
             f"line {line} has a value that is missing or no number. Write one point a line, such as: 1.5, 2"
@@ -229,7 +229,7 @@ def _point(line: int, parts: Sequence[str], width: int) -> tuple[float, ...]:
     return tuple(number for number in numbers if number is not None)
 
 
-def _number(text: str) -> float | None:
+def _parsed(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
@@ -244,8 +244,8 @@ def points_csv(board: Board) -> str:
 def synthetic_csv(board: Board) -> str:
     """Points with their new value and the cluster of each."""
     now = _need(board)
-    made = now.outcome.table.polars()[board.axes[1]].to_list()
-    rows = [(*p, v, int(k) + 1) for p, v, k in zip(board.points, made, now.cluster, strict=True)]
+    values = now.outcome.table.polars()[board.axes[1]].to_list()
+    rows = [(*p, v, int(k) + 1) for p, v, k in zip(board.points, values, now.cluster, strict=True)]
     return _csv((*board.names, f"synthetic {board.axes[1]}", "cluster"), rows)
 
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from celosia.data.io.atomic import replaced
 from celosia.errors import CelosiaError, InputError
-from celosia.studio import editing
+from celosia.studio import editing, forms
 from celosia.studio.pages.fcrm import board as boards
 from celosia.studio.pages.fcrm.board import Board
 from celosia.studio.pages.fcrm.drawing import picture
@@ -103,7 +103,7 @@ def _numeric(studio: Studio) -> list[str]:
 def _points(studio: Studio, router: APIRouter, ground: Playground) -> None:
     @router.post("/point")
     def point(sent: Sent) -> Response:
-        x, y = (_number(sent, name) for name in ("x", "y"))
+        x, y = (forms.number(sent, name) for name in ("x", "y"))
         ground.change(lambda board: board.with_point(x, y))
         return studio.back(HERE)
 
@@ -137,8 +137,8 @@ def _points(studio: Studio, router: APIRouter, ground: Playground) -> None:
     @router.post("/columns")
     def columns(sent: Sent) -> Response:
         names = str(sent.get("across", "")), str(sent.get("up", ""))
-        known = _numeric(studio)
-        if names[0] == names[1] or not set(names) <= set(known):
+        numeric = _numeric(studio)
+        if names[0] == names[1] or not set(names) <= set(numeric):
             raise InputError("choose two different numeric columns of the project's data.")
         frame = studio.samples.sample().table.polars().select(names).drop_nulls()
         points = tuple(frame.cast(dict.fromkeys(names, float)).head(boards.MOST_POINTS).rows())
@@ -183,19 +183,12 @@ def _set(board: Board, sent: dict[str, Any]) -> Board:
     wholes = ("c", "independent", "dependent", "max_iterations")
     lines = str(sent.get("constraints", "")).replace("\r", "").split("\n")
     chosen: dict[str, Any] = {
-        **{name: int(_number(sent, name)) for name in wholes},
-        "m": _number(sent, "m"),
+        **{name: forms.number(sent, name, whole=True) for name in wholes},
+        "m": forms.number(sent, "m"),
         "intercept": "intercept" in sent,
         "constraints": tuple(line.strip() for line in lines if line.strip()),
     }
     return board if all(getattr(board, name) == value for name, value in chosen.items()) else board.changed(**chosen)
-
-
-def _number(sent: dict[str, Any], name: str) -> float:
-    try:
-        return float(str(sent.get(name, "")).replace(",", "."))
-    except ValueError:
-        raise InputError(f"{name} must be a number.") from None
 
 
 def _leaving(studio: Studio, router: APIRouter, ground: Playground) -> None:

@@ -57,13 +57,13 @@ class Chain:
             return None
         order = sorted(shapes, key=lambda pair: (pair[1].b, pair[1].c))  # type: ignore[attr-defined]
         try:
-            made = cls(
+            chain = cls(
                 tuple(name for name, _ in order),
                 tuple(p for _, shape in order[:-1] for p in (shape.c, shape.d)),  # type: ignore[attr-defined]
             )
         except CelosiaError:
             return None
-        return made if made.shapes() == tuple(shape for _, shape in order) else None
+        return chain if chain.shapes() == tuple(shape for _, shape in order) else None
 
     def shapes(self) -> tuple[Trapezoid, ...]:
         """The sets, from low to high; the outermost go on for ever."""
@@ -140,17 +140,17 @@ def suggested(values: Floats, count: int = 3, language: Language = "en") -> Chai
     >>> suggested(np.arange(0.0, 91.0)).sets()
     {'low': '(-inf;25;35)', 'medium': '(25;35;55;65)', 'high': '(55;65;inf)'}
     """
-    known = values[np.isfinite(values)]
-    if len(np.unique(known[:100_000])) < 2 * count:
+    numbers = values[np.isfinite(values)]
+    if len(np.unique(numbers[:100_000])) < 2 * count:
         raise DataError("the column has too few different numbers for fuzzy sets. Choose another one, or fewer sets.")
-    ends = break_points(known, count)
+    ends = break_points(numbers, count)
     points: list[float] = []
     for before, at, after in zip(ends[:-2], ends[1:-1], ends[2:], strict=True):
         half = min(at - before, after - at) / 6
         points += [plain(at - half), plain(at + half)]
     names = linguistic_labels(count, language)
     if any(right <= left for left, right in pairwise(points)):  # many equal values: equal steps instead
-        width = np.linspace(known.min(), known.max(), 2 * count)
+        width = np.linspace(numbers.min(), numbers.max(), 2 * count)
         points = [float(v) for v in width[1:-1]]
     return Chain(names, tuple(points))
 

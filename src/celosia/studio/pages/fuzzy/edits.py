@@ -50,5 +50,5 @@ def codes(place: Place, policy: Policy, column: str) -> bool:
 
 def _entry(text: str, place: Place) -> dict[str, Any]:
     """The part as it stands in the file; one in short form is written out."""
-    found = editing.get(text, (place.section, place.position))
-    return dict(found) if isinstance(found, Mapping) else {"use": place.name, **place.part.spec()}
+    entry = editing.get(text, (place.section, place.position))
+    return dict(entry) if isinstance(entry, Mapping) else {"use": place.name, **place.part.spec()}

@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 
 from celosia.errors import CelosiaError, InputError, UnknownName
 from celosia.models.q_anonymity import QAnonymity
-from celosia.studio import editing
+from celosia.studio import editing, forms
 from celosia.studio.pages.fuzzy import edits
 from celosia.studio.pages.fuzzy.chain import Chain, suggested
 from celosia.studio.pages.fuzzy.drawing import curve_picture, sets_picture
@@ -137,10 +137,7 @@ def _sets(studio: Studio, router: APIRouter) -> None:
 
     @router.post("/move")
     def move(sent: Sent) -> Response:
-        try:
-            position, value = int(sent.get("position", "")), float(str(sent.get("value", "")).replace(",", "."))
-        except ValueError:
-            raise InputError("a point of a fuzzy set needs a number.") from None
+        position, value = forms.number(sent, "position", whole=True), forms.number(sent, "value")
         return edit(sent, lambda chain: chain.moved(position, value))
 
     @router.post("/rename")
@@ -208,9 +205,9 @@ def _parts(studio: Studio, router: APIRouter) -> None:
     @router.post("/role")
     def role(sent: Sent) -> Response:
         column = str(sent.get("column", ""))
-        known = numeric_others(studio.samples.sample().table)
-        if column not in known:
-            raise UnknownName.of("numeric column without a role of its own", column, known)
+        columns = numeric_others(studio.samples.sample().table)
+        if column not in columns:
+            raise UnknownName.of("numeric column without a role of its own", column, columns)
         studio.change(sent, lambda text: editing.set_role(text, column, "quasi"))
         return _back(studio, "", "role")
 
@@ -233,12 +230,12 @@ def _parts(studio: Studio, router: APIRouter) -> None:
         aggregate = str(sent.get("aggregate", "mean"))
         if aggregate not in AGGREGATES:
             raise UnknownName.of("operator over the cells", aggregate, AGGREGATES)
-        try:
-            q, possibility = int(sent.get("q", "")), float(str(sent.get("possibility", "")).replace(",", "."))
-        except ValueError:
-            raise InputError("Q must be a whole number and the possibility a number from 0 to 1.") from None
-        wanted = {"q": q, "possibility": None if possibility == 0.5 else possibility}
-        wanted["aggregate"] = None if aggregate == "mean" else aggregate  # type: ignore[assignment]
+        possibility = forms.number(sent, "possibility")
+        wanted = {
+            "q": forms.number(sent, "q", whole=True),
+            "possibility": None if possibility == 0.5 else possibility,
+            "aggregate": None if aggregate == "mean" else aggregate,
+        }
 
         def edited(text: str) -> str:
             for place in places(project.policy(text)):

@@ -133,14 +133,14 @@ def numbers(table: Table, column: str) -> Floats:
 def column_view(table: Table, column: str, sets: Mapping[str, str]) -> ColumnView:
     """The sets of a column, with the records of a table in them."""
     every = numbers(table, column)
-    known = every[~np.isnan(every)]
-    if not len(known):
+    filled = every[~np.isnan(every)]
+    if not len(filled):
         raise DataError(f"column {column!r} has no values.")
     chain = Chain.of(sets)
     shapes = chain.sets() if chain else dict(sets)
-    low, high = ends(known, chain)
+    low, high = ends(filled, chain)
     parsed = {name: FuzzySet.parse(literal) for name, literal in shapes.items()}
-    degrees = np.column_stack([shape(known) for shape in parsed.values()])
+    degrees = np.column_stack([shape(filled) for shape in parsed.values()])
     facts = tuple(
         SetFacts(
             name,
@@ -152,7 +152,7 @@ def column_view(table: Table, column: str, sets: Mapping[str, str]) -> ColumnVie
         )
         for i, (name, shape) in enumerate(parsed.items())
     )
-    counts = np.histogram(known, BINS, (low, high))[0]
+    counts = np.histogram(filled, BINS, (low, high))[0]
     return ColumnView(
         column,
         low,
@@ -161,14 +161,14 @@ def column_view(table: Table, column: str, sets: Mapping[str, str]) -> ColumnVie
         tuple((counts / max(int(counts.max()), 1)).tolist()),
         facts,
         chain,
-        len(every) - len(known),
+        len(every) - len(filled),
         float((degrees.max(axis=1) < 0.5 - 1e-9).mean()),
     )
 
 
-def ends(known: Floats, chain: Chain | None) -> tuple[float, float]:
+def ends(filled: Floats, chain: Chain | None) -> tuple[float, float]:
     """The part of the axis that is shown: the values, and the points of the sets where they reach further."""
-    at = [float(known.min()), float(known.max()), *(chain.points if chain else ())]
+    at = [float(filled.min()), float(filled.max()), *(chain.points if chain else ())]
     low, high = min(at), max(at)
     return (low, high) if high > low else (low - 1, high + 1)
 

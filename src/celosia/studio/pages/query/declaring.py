@@ -11,6 +11,7 @@ from celosia.data.toml_text import inline, table
 from celosia.errors import CelosiaError, InputError
 from celosia.gateway.commands import init
 from celosia.gateway.metadata import DatasetFacts
+from celosia.studio import forms
 
 if TYPE_CHECKING:
     from celosia.release.policy import Policy
@@ -77,11 +78,11 @@ def declaration(sent: Mapping[str, Any], policy: Policy, folder: Path) -> str:
         raise InputError("declare at least one column that may be asked about.")
     facts: dict[str, Any] = {"source": str(path.resolve().relative_to(folder)), "columns": columns}
     if sent.get("person"):
-        facts |= {"person": str(sent["person"]), "rows": int(_number(sent, "rows", 1.0))}
+        facts |= {"person": str(sent["person"]), "rows": forms.number(sent, "rows", 1, whole=True)}
     name = str(sent.get("name", "")).strip()
-    data: dict[str, Any] = {"name": name, "epsilon": _number(sent, "epsilon")}
+    data: dict[str, Any] = {"name": name, "epsilon": forms.number(sent, "epsilon")}
     if str(sent.get("delta", "")).strip():
-        data["delta"] = _number(sent, "delta")
+        data["delta"] = forms.number(sent, "delta")
     data["tables"] = {"data": facts}
     DatasetFacts.of(data)
     return _written(data)
@@ -115,22 +116,13 @@ def _column(sent: Mapping[str, Any], i: int) -> dict[str, Any]:
     facts: dict[str, Any] = {"type": kind}
     low, high = (str(sent.get(f"{end}-{i}", "")).strip() for end in ("low", "high"))
     if kind in ("integer", "number") and (low or high):
-        facts["bounds"] = [_number(sent, f"low-{i}"), _number(sent, f"high-{i}")]
+        facts["bounds"] = [forms.number(sent, f"low-{i}"), forms.number(sent, f"high-{i}")]
     values = [value.strip() for value in str(sent.get(f"categories-{i}", "")).split(",") if value.strip()]
     if values and kind in ("integer", "text"):
+        if kind == "integer" and not all(value.lstrip("-").isdigit() for value in values):
+            raise InputError("the values of a column of whole numbers must be whole numbers.")
         facts["categories"] = [int(value) for value in values] if kind == "integer" else values
     return facts
-
-
-def _number(sent: Mapping[str, Any], name: str, default: float | None = None) -> float:
-    text = str(sent.get(name, "")).strip().replace(",", ".")
-    if not text and default is not None:
-        return default
-    try:
-        return float(text)
-    except ValueError:
-        field = name.partition("-")[0]
-        raise InputError(f"{field} must be a number, such as 1 or 0.5.") from None
 
 
 def _written(data: Mapping[str, Any]) -> str:
