@@ -104,9 +104,8 @@ def reproductions() -> str:
         own, more, nearest = row["counts"]["printed"], row["counts"]["derived"], row["nearest to print"]
         near = nearest["printed"]["come out"] if nearest else "–"
         cells = (row["document"], f"`{row['experiment']}`", own["checked"], own["come out"], near, own["differ"])
-        rows.append(
-            f"| {' | '.join(map(str, cells))} | {more['checked']} | {more['come out']} | {row['seconds']:.0f} s |"
-        )
+        time = f"{row['seconds']:.0f} s" if row["seconds"] else "–"
+        rows.append(f"| {' | '.join(map(str, cells))} | {more['checked']} | {more['come out']} | {time} |")
         lines = "\n".join(
             f"| {markdown(why['why'])} | {why['statements']} | {markdown(why['example']['where'])}: "
             f"{markdown(why['example']['what'])} | {brief(why['example']['stated'])} | "

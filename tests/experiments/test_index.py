@@ -63,6 +63,14 @@ def test_an_entry_counts_and_gives_reasons():
     ]
 
 
-def test_the_documentation_has_the_numbers_of_the_index():
+def test_the_documentation_has_the_numbers_of_the_index(out):
     written = json.loads((DOCS / "assets" / "reproduced.json").read_text())["experiments"]
-    assert [entry["document"] for entry in written] == [declared(entry["experiment"]).document for entry in written]
+    assert [entry["experiment"] for entry in written] == experiments()
+    assert [entry["document"] for entry in written] == [declared(name).document for name in experiments()]
+    for entry in written:
+        assert entry["counts"]["printed"]["checked"] > 0
+        assert all(reason["why"] for reason in entry["why not"])
+        differing = sum(origin["differ"] for origin in entry["counts"].values())
+        assert sum(reason["statements"] for reason in entry["why not"]) == differing
+    own = next(entry for entry in written if entry["experiment"] == "textbook")
+    assert own["counts"] == index.entries(out)[0]["counts"], "the experiment changed: run `make reproduce`"

@@ -52,6 +52,12 @@ def test_printed_numbers_come_out_or_are_explained(report):
     assert report["counts"]["derived"] == {"checked": 36, "come out": 35, "differ": 1}
 
 
+def test_the_documentation_has_these_counts(report):
+    written = Path(__file__).resolve().parents[2] / "docs" / "assets" / "reproduced.json"
+    (entry,) = (e for e in json.loads(written.read_text())["experiments"] if e["experiment"] == "lecture")
+    assert entry["counts"] == report["counts"], "the experiment changed: run `make reproduce`"
+
+
 def test_all_cells_of_the_histogram_are_there(report):
     cells = [s for s in report["statements"] if s["where"] == "Parallel histogram" and s["what"].endswith("ale")]
     assert len(cells) == 32
