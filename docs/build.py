@@ -77,44 +77,13 @@ halves, so a register of yours can do worse: read every reason.
     return text.format(number=len(SEEN) + len(HELD), table=table({"tuned on": SEEN, "set apart": HELD}))
 
 
-REPRODUCED = """\
-# The source documents, run again
-
-Celosia grew out of documents that print numbers. `celosia reproduce NAME` repeats one of them, `make reproduce` all: it
-writes one page per document, an index over them, `build/reproduced/index.html`, and the numbers of this page. *Printed*
-is what the document prints, *derived* what only follows from it. Where a document chose at random, or does not tell
-how, *match* is the default choice and *nearest* the choice that lies nearest to print.
-
-| document | experiment | printed: checked | match | nearest | differ | derived: checked | match | time |
-|---|---|---:|---:|---:|---:|---:|---:|---:|
-{rows}
-
-Time is that of the processor. All but the textbook read reference files that are not part of the project.
-"""
-
-
 def reproductions() -> str:
     """What of the source documents comes out, from the index that `make reproduce` wrote."""
     import json
 
-    from celosia.experiments.statements import brief
+    from celosia.experiments.index import as_markdown
 
-    rows, blocks = [], []
-    for row in json.loads((HERE / "assets" / "reproduced.json").read_text("utf-8"))["experiments"]:
-        own, more, nearest = row["counts"]["printed"], row["counts"]["derived"], row["nearest to print"]
-        near = nearest["printed"]["come out"] if nearest else "–"
-        cells = (row["document"], f"`{row['experiment']}`", own["checked"], own["come out"], near, own["differ"])
-        time = f"{row['seconds']:.0f} s" if row["seconds"] else "–"
-        rows.append(f"| {' | '.join(map(str, cells))} | {more['checked']} | {more['come out']} | {time} |")
-        lines = "\n".join(
-            f"| {markdown(why['why'])} | {why['statements']} | {markdown(why['example']['where'])}: "
-            f"{markdown(why['example']['what'])} | {brief(why['example']['stated'])} | "
-            f"{brief(why['example']['computed'])} |"
-            for why in row["why not"]
-        )
-        head = "| why | statements | one of them | printed | recomputed |\n|---|---:|---|---|---|"
-        blocks.append(f"## What differs in {row['experiment']}\n\n{head}\n{lines}" if lines else "")
-    return REPRODUCED.format(rows="\n".join(rows)) + "\n" + "\n\n".join(blocks) + "\n"
+    return as_markdown(json.loads((HERE / "assets" / "reproduced.json").read_text("utf-8"))["experiments"])
 
 
 COUNTING = {

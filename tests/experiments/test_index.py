@@ -63,6 +63,15 @@ def test_an_entry_counts_and_gives_reasons():
     ]
 
 
+def test_the_index_as_a_page_of_the_documentation():
+    text = index.as_markdown([row(), {**row(), "seconds": None, "nearest to print": None, "why not": []}])
+    counts = "| `textbook` | 1 | 0 | {} | 1 | 1 | 1 | {} |"
+    assert counts.format(0, "1 s") in text
+    assert counts.format("–", "–") in text
+    assert "| a misprint | 1 | Table 1: k | 2 | 3 |" in text
+    assert text.count("## What differs") == 1
+
+
 def test_the_documentation_has_the_numbers_of_the_index(out):
     written = json.loads((DOCS / "assets" / "reproduced.json").read_text())["experiments"]
     assert [entry["experiment"] for entry in written] == experiments()

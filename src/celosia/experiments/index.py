@@ -59,3 +59,49 @@ def write(out: Path, rows: list[dict[str, Any]]) -> None:
     missing = [declared(name) for name in experiments() if name not in {row["experiment"] for row in rows}]
     html = template.render(heading="The source documents, run again", code="en", rows=rows, missing=missing)
     write_report(NAME, out, html, {"experiments": rows})
+
+
+REPRODUCED = """\
+# The source documents, run again
+
+Celosia grew out of documents that print numbers. `celosia reproduce NAME` repeats one of them, `make reproduce` all: it
+writes one page per document, an index over them, `build/reproduced/index.html`, and the numbers of this page. *Printed*
+is what the document prints, *derived* what only follows from it. Where a document chose at random, or does not tell
+how, *match* is the default choice and *nearest* the choice that lies nearest to print.
+
+| document | experiment | printed: checked | match | nearest | differ | derived: checked | match | time |
+|---|---|---:|---:|---:|---:|---:|---:|---:|
+{rows}
+
+Time is that of the processor. All but the textbook read reference files that are not part of the project.
+"""
+
+
+def as_markdown(rows: list[dict[str, Any]]) -> str:
+    """The same index as a page of the documentation."""
+    table, blocks = [], []
+    for row in rows:
+        own, more, nearest = row["counts"]["printed"], row["counts"]["derived"], row["nearest to print"]
+        near = nearest["printed"]["come out"] if nearest else "–"
+        time_taken = f"{row['seconds']:.0f} s" if row["seconds"] else "–"
+        cells = (row["document"], f"`{row['experiment']}`", own["checked"], own["come out"], near, own["differ"])
+        table.append(_line(*cells, more["checked"], more["come out"], time_taken))
+        reasoned = [
+            _line(
+                why["why"],
+                why["statements"],
+                f"{why['example']['where']}: {why['example']['what']}",
+                brief(why["example"]["stated"]),
+                brief(why["example"]["computed"]),
+            )
+            for why in row["why not"]
+        ]
+        if reasoned:
+            head = "| why | statements | one of them | printed | recomputed |\n|---|---:|---|---|---|"
+            blocks.append("\n".join([f"## What differs in {row['experiment']}", "", head, *reasoned]))
+    return REPRODUCED.format(rows="\n".join(table)) + "\n" + "\n\n".join(blocks) + "\n"
+
+
+def _line(*cells: Any) -> str:
+    """A row of a table; a bar in a cell would begin a new one."""
+    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"

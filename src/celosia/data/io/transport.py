@@ -68,8 +68,8 @@ def check_column(column: pl.Series, version: int) -> None:
     import polars as pl
 
     if column.dtype == pl.String:
-        longest = column.str.len_bytes().max() or 0
-        if int(longest) > TEXTS[version]:  # type: ignore[call-overload]
+        longest = max(column.str.len_bytes().drop_nulls().to_list(), default=0)
+        if longest > TEXTS[version]:
             raise OutputError(
                 f"column {column.name!r}: a text has {longest} bytes; version {version} of a SAS transport file holds "
                 f"{TEXTS[version]}."

@@ -114,11 +114,11 @@ def _summary(block: str, summary: Mapping[str, Any], study: Study) -> Section:
         if criterion not in summary:
             continue
         facts = summary[criterion]
-        said = (PRINTED_COUNTS[block].get(criterion), PRINTED_MEANS[block].get(criterion)) if study.printed else ()
-        if not study.printed or said[0]:
-            own = [_trio(said[0])] if study.printed else []
+        best, mean = PRINTED_COUNTS[block].get(criterion), PRINTED_MEANS[block].get(criterion)
+        if not study.printed or best:
+            own = [_trio(best)] if study.printed else []
             counts.append((criterion, *own, *(_trio(facts[mode]["best"]) for mode in modes)))
-        own = [_pairs(said[1]) if said[1] else "–"] if study.printed else []
+        own = [_pairs(mean) if mean else "–"] if study.printed else []
         averages.append((criterion, *own, *(_pairs(facts[mode]["mean"]) for mode in modes)))
     numbers = {"independent": ("Table 4.2: ", "Table 4.3: "), "joint": ("Table 4.5: ", "Table 4.6: ")}[block]
     order = " / ".join(NAMES[m] for m in METHODS[block])

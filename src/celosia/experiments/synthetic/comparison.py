@@ -32,6 +32,9 @@ IPSO_C = (
     "IPSO-C keeps means, variances and covariances exactly, so that its loss is a fifth of that of the quantiles; the "
     "printed loss would need quantiles worse than those of IPSO-A"
 )
+QUANTILES = (
+    "the loss of IPSO-C is that of the quantiles by five, and depends on a density that the source does not tell"
+)
 IPSO_A = (
     "the loss of IPSO-A depends on a density that the source does not tell; judged column by column S2 fits, S1 not"
 )
@@ -75,7 +78,7 @@ class Line:
         if measure == "DR":
             return NO_READING
         if self.name == "IPSO-C":
-            return IPSO_C
+            return QUANTILES if self.table == 6 else IPSO_C
         if self.name.startswith("IPSO"):
             return IPSO_A
         return PIVOT if self.table == 7 else STARTS

@@ -159,7 +159,7 @@ def _cuts(points: Mapping[tuple[int, int], Point], printed: Mapping[tuple[int, i
         ours = {n: p for (d, n), p in points.items() if d == c}
         theirs = {n: r for (d, n), r in printed.items() if d == c}
         if ours:
-            series = [
+            series: list[tuple[str, dict[float, float], bool]] = [
                 ("PIL", {n: p.pil_alone for n, p in ours.items()}, False),
                 ("PIL printed", {n: r.pil for n, r in theirs.items()}, True),
                 ("DR", {n: p.dr_alone or 0.0 for n, p in ours.items()}, False),
