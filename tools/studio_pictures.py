@@ -190,7 +190,11 @@ def main(wanted: list[str]) -> None:
             ready, language = PAGES[name]
             address, token = studios["register" if name in DEMONSTRATED else "hospital"]
             for code, theme in (("en", "light"), (language, "dark")):
-                page = browser.new_page(viewport={"width": 1180, "height": 860}, color_scheme=theme, locale=code)
+                page = browser.new_page(
+                    viewport={"width": 1180, "height": 1240 if name == "compare" else 860},
+                    color_scheme=theme,
+                    locale=code,
+                )
                 page.goto(f"{address}/?token={token}")
                 page.goto(f"{address}/{name}")
                 ready(page)
