@@ -14,7 +14,7 @@ import pytest
 import celosia
 from celosia import methods
 from celosia.cli.main import run as command
-from celosia.release.evidence import unpack_rows
+from celosia.release.evidence import row_map
 from celosia.release.running import run
 from celosia.release.verifying import verify
 
@@ -103,7 +103,7 @@ def released(place: Path, name: str, engine: str = "polars", p: float = 0.1, *, 
 
 def noise_of(release: celosia.run.Release) -> np.ndarray:
     """What was added to each record, by the owner, in the order of the original."""
-    order = unpack_rows(release.record["rows"])
+    order = row_map(release.record)
     made = pl.read_csv(release.paths["data"])["pay"].to_numpy()
     by_record = np.empty(len(made))
     by_record[order] = made
@@ -116,7 +116,7 @@ def test_two_releases_of_changed_data_under_one_seed_do_not_cancel(tmp_path, eng
     may, june = released(tmp_path, "may", engine), released(tmp_path, "june", engine)
     assert may.record["seed"] == june.record["seed"]
     assert related(noise_of(may), noise_of(june)) < 0.25
-    assert not np.array_equal(unpack_rows(may.record["rows"]), unpack_rows(june.record["rows"]))
+    assert not np.array_equal(row_map(may.record), row_map(june.record))
 
 
 def test_two_releases_with_other_parameters_do_not_cancel_and_have_another_order(tmp_path):
@@ -125,7 +125,7 @@ def test_two_releases_with_other_parameters_do_not_cancel_and_have_another_order
     found = noise_of(weak)
     strong = released(tmp_path, "may", p=0.4, overwrite=True)
     assert related(found, noise_of(strong)) < 0.25
-    assert not np.array_equal(unpack_rows(weak.record["rows"]), unpack_rows(strong.record["rows"]))
+    assert not np.array_equal(row_map(weak.record), row_map(strong.record))
 
 
 def test_the_owner_repeats_a_run_on_every_engine(tmp_path):

@@ -78,14 +78,7 @@ class Stream:
 
     def words(self, records: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Four 64-bit words per record id."""
-        if len(records) == 0:
-            return np.empty((0, 4), dtype=np.uint64)
-        key = np.frombuffer(self.key()[:16], dtype=np.uint64)
-        first, last = int(records.min()), int(records.max())
-        if last - first > SPARSE * len(records):
-            return _philox(key, records)
-        block = np.random.Philox(key=key, counter=first).random_raw(4 * (last - first + 1)).reshape(-1, 4)
-        return np.ascontiguousarray(block[records - first])
+        return keyed_words(self.key(), records)
 
     def uniform(self, records: NDArray[np.int64], draw: int = 0) -> NDArray[np.float64]:
         """One uniform number in [0, 1) per record id; ``draw`` picks one of four independent ones."""
@@ -97,6 +90,18 @@ class Stream:
         u = ((words[:, 0] >> np.uint64(11)) + 0.5) * 2.0**-53
         v = (words[:, 1] >> np.uint64(11)) * 2.0**-53
         return np.asarray(np.sqrt(-2.0 * np.log(u)) * np.cos(2.0 * np.pi * v), dtype=np.float64)
+
+
+def keyed_words(key: bytes, records: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Four 64-bit words per record id under the key of a stream."""
+    if len(records) == 0:
+        return np.empty((0, 4), dtype=np.uint64)
+    halves = np.frombuffer(key[:16], dtype=np.uint64)
+    first, last = int(records.min()), int(records.max())
+    if last - first > SPARSE * len(records):
+        return _philox(halves, records)
+    block = np.random.Philox(key=halves, counter=first).random_raw(4 * (last - first + 1)).reshape(-1, 4)
+    return np.ascontiguousarray(block[records - first])
 
 
 def _restored(seed: int, path: tuple[str, ...], digest: bytes | None) -> Stream:

@@ -14,7 +14,7 @@ import pytest
 
 import celosia
 from celosia.errors import OutputError, PolicyError, UnknownName
-from celosia.release.evidence import commitment, pack_rows, unpack_rows
+from celosia.release.evidence import commitment, pack_rows, row_map, unpack_rows
 from celosia.release.policy import Policy
 from celosia.release.running import run
 from celosia.release.verifying import verify
@@ -99,7 +99,7 @@ def test_the_order_is_shuffled_unless_asked_otherwise(place):
 
 def test_the_row_map_leads_back_to_the_original(place):
     release = run(policy(place))
-    order = unpack_rows(release.record["rows"])
+    order = row_map(release.record)
     original = pl.read_csv(place / "people.csv")
     assert pl.read_csv(place / "safe.csv")["disease"].to_list() == original["disease"].gather(order).to_list()
     ids = np.array([5, 0, 3, 2])
@@ -149,7 +149,7 @@ def test_nothing_in_the_certificate_replays_the_order(place):
     """The shuffle is the only secret here: small seeds and every number of the certificate fail to undo it."""
     release = run(policy(place))
     certificate = release.paths["certificate"].read_text()
-    order = unpack_rows(release.record["rows"])
+    order = row_map(release.record)
     assert release.record["seed"] not in certificate
     assert release.record["key"] not in certificate
     guesses = set(range(3000))

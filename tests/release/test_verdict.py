@@ -163,7 +163,7 @@ def test_persons_of_a_record_are_those_of_the_file(place):
     private = json.loads((place / "safe.private.json").read_text())
     persons = evidence.unpack_rows(private["persons"])
     original = pl.read_csv(place / "visits.csv")["who"]
-    owners = original.gather(evidence.unpack_rows(private["rows"]))
+    owners = original.gather(evidence.row_map(private))
     pairs = {(int(a), b) for a, b in zip(persons, owners, strict=True)}
     assert len(pairs) == original.n_unique() == len({a for a, _ in pairs})
     assert (evidence.NOBODY, None) in pairs

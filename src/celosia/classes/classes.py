@@ -14,6 +14,7 @@ codes where the rows are in memory. Decided here, once, for everybody who asks:
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,7 +29,8 @@ from celosia.classes.column import encode
 from celosia.classes.counts import ClassCounts, ValueCounts
 from celosia.classes.patterns import Patterns
 from celosia.classes.rows import Rows, all_stars, starred
-from celosia.data.engines.engine import PERSONS, RECORD, ROWS, SUPPRESSED, WEIGHT
+from celosia.data.engines import engine_named
+from celosia.data.engines.engine import PERSONS, RECORD, ROWS, SUPPRESSED, WEIGHT, Engine
 from celosia.data.schema import Missing
 from celosia.errors import SchemaError
 
@@ -39,9 +41,12 @@ if TYPE_CHECKING:
 
     Memory = Callable[[], pl.DataFrame | None]
     Before = Callable[[str], "tuple[Classes, Classes] | None"]
+    Traced = Callable[[Sequence[str]], pl.DataFrame | None]
 
 _HIDDEN = "__hidden__"
 _FACT = "__fact__"
+ROOM = 2**62
+"""So many combinations can be told apart by one number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +69,10 @@ class Classes:
     """Gives the frame in the order of the records where it is in memory, else None."""
     before: Before = lambda _column: None
     """Gives for a column the classes of the input table, as it was read and with the values as they are by now."""
+    traced: Traced = lambda _names: None
+    """Gives for a table that is not in memory the combinations of some columns with their numbers of rows (ROWS),
+    where those of the input tell them: then no row is looked at again."""
+    _values: dict[str, pl.Series] = field(default_factory=dict, repr=False)
     _patterns: dict[tuple[tuple[str, ...], bool], Patterns] = field(default_factory=dict, repr=False)
     _keyed: dict[tuple[str, ...], tuple[Patterns, ClassCounts]] = field(default_factory=dict, repr=False)
     _baselines: dict[str, Baseline] = field(default_factory=dict, repr=False)
@@ -138,10 +147,13 @@ class Classes:
         import narwhals as nw
 
         person = self.rows.schema.person
-        counted = {"rows": nw.len(), **{name: mark.cast(nw.Int64).sum() for name, mark in self._marks.items()}}
+        rows = self._telling(self.rows.schema.quasi)
+        each = nw.col(ROWS) if ROWS in rows.engine.types(rows.frame) else nw.lit(1, nw.Int64)
+        counted = {"rows": rows.engine.counted(rows.frame)}
+        counted |= {name: (mark.cast(nw.Int64) * each).sum() for name, mark in self._marks.items()}
         if person is not None:
             counted["persons"] = nw.col(person).n_unique()
-        totals = self.rows.engine.collect(nw.from_native(self.rows.frame).select(**counted).to_native())
+        totals = rows.engine.collect(nw.from_native(rows.frame).select(**counted).to_native())
         return {"flags": 0, "stars": 0, "either": 0, **{k: int(v or 0) for k, v in totals.row(0, named=True).items()}}
 
     @property
@@ -170,26 +182,52 @@ class Classes:
         coded = self.coded
         if coded is not None:
             return Patterns.of_codes(coded.everyone() if everyone else coded, names)
-        schema, engine = self.rows.schema, self.rows.engine
+        schema = self.rows.schema
+        if schema.person is None:
+            for (known, all_of_them), patterns in self._patterns.items():
+                if all_of_them == everyone and set(names) <= set(known):
+                    return patterns.coarser(names)
+        rows = self._telling(names)
         if everyone:
-            return Patterns.of_histogram(self._histogram(self.rows.frame, names), schema, names)
+            return self._grouped(rows, rows.frame, names)
         if not set(schema.quasi) <= set(names):
             some = 0 < self.suppressed < self._facts["rows"]
-            kept = engine.filter(self.rows.frame, ~self._marks[self._told_by]) if some else self.rows.frame
-            return Patterns.of_histogram(self._histogram(kept, names), schema, names)
+            kept = rows.engine.filter(rows.frame, ~self._marks[self._told_by]) if some else rows.frame
+            return self._grouped(rows, kept, names)
         # the stars of suppressed records are combinations of their own: no need to look for them row by row
-        histogram = self._histogram(self.rows.kept(), names)
-        if self.rows.starrable:
-            histogram = histogram.filter(~starred(histogram, self.rows.telling))
-        if not len(histogram):
-            histogram = self._histogram(self.rows.frame, names)
-        return Patterns.of_histogram(histogram, schema, names)
+        combinations = self._grouped(rows, rows.kept(), names)
+        if rows.starrable:
+            stars = starred(combinations.cells, rows.telling).to_numpy()
+            combinations = combinations.take(~stars) if stars.any() else combinations
+        return combinations if len(combinations) else self._grouped(rows, rows.frame, names)
 
-    def _histogram(self, frame: Any, names: list[str]) -> pl.DataFrame:
+    def _telling(self, names: Sequence[str]) -> Rows:
+        """The rows that tell about some columns: those of the table, or its combinations where they are known."""
+        small = self.traced(names)
+        return self.rows if small is None else replace(self.rows, engine=engine_named("polars"), frame=small.lazy())
+
+    def _grouped(self, rows: Rows, frame: Any, names: list[str]) -> Patterns:
+        """The combinations in a frame: by codes where one number can tell them, else by the values themselves."""
+        schema = rows.schema
+        if rows is self.rows and names and schema.person is None and schema.weight not in names:
+            domains = self._domains(names)
+            if math.prod(len(values) for values in domains.values()) < ROOM:
+                return Patterns.of_keys(rows.engine.packed(frame, domains, schema.weight), domains, schema)
+        return Patterns.of_histogram(self._histogram(rows.engine, frame, names), schema, names)
+
+    def _domains(self, names: list[str]) -> dict[str, pl.Series]:
+        """The values of columns in the order of their kind, a missing one last; all that are new in one pass."""
+        new = [name for name in names if name not in self._values]
+        for name, tally in (self.rows.engine.tallies(self.rows.frame, new) if new else {}).items():
+            info = self.rows.schema[name]
+            self._values[name] = encode(tally[name], info.kind, info.order).values
+        return {name: self._values[name] for name in names}
+
+    def _histogram(self, engine: Engine, frame: Any, names: list[str]) -> pl.DataFrame:
         """One group-by of the engine, collected; the weight of a person counts once in a combination."""
         import polars as pl
 
-        engine, person = self.rows.engine, self.rows.schema.person
+        person = self.rows.schema.person
         weight = self.rows.schema.weight
         if weight is None or person is None:
             combinations = engine.bounded(engine.histogram(frame, names, person=person, weight=weight))
@@ -229,7 +267,7 @@ class Classes:
         keys = list(schema.need_quasi())
         if schema.reading() != Missing.CATEGORY:
             return self.pattern_frequencies(), self.patterns(keys).counted
-        if self.coded is None and (tuple(keys), False) not in self._patterns:
+        if self.coded is None and schema.person is not None and (tuple(keys), False) not in self._patterns:
             own = self._sizes_only(keys)
         else:
             own = self.patterns(keys).counted

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from celosia.classes.coded import Coded
-from celosia.classes.column import Encoded, encode, pack
-from celosia.data.engines.engine import PERSONS, ROWS, WEIGHT
+from celosia.classes.column import Encoded, encode, pack, recode
+from celosia.data.engines.engine import KEY, PERSONS, ROWS, WEIGHT
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,6 +65,39 @@ class Patterns:
         weight = kept[WEIGHT].cast(pl.Float64).to_numpy() if WEIGHT in kept.columns else None
         return cls(names, rows, counted, lambda: weight, schema=schema, frame=kept.select(names))
 
+    @classmethod
+    def of_keys(cls, found: pl.DataFrame, domains: Mapping[str, pl.Series], schema: Schema) -> Patterns:
+        """From a grouping by one number per combination, the last column's code in its lowest place."""
+        import polars as pl
+
+        found = found.sort(KEY)
+        key, columns = found[KEY].to_numpy(), {}
+        for name, values in reversed(domains.items()):
+            columns[name] = Encoded((key % len(values)).astype(np.int32), values)
+            key = key // len(values)
+        weight = found[WEIGHT].cast(pl.Float64).to_numpy() if WEIGHT in found.columns else None
+        rows = found[ROWS].cast(pl.Int64).to_numpy()
+        return cls(list(domains), rows, rows, lambda: weight, schema=schema, columns=columns)
+
+    def take(self, chosen: NDArray[np.bool_]) -> Patterns:
+        """Some of the combinations."""
+        own = self.weight
+        columns = {name: self.column(name).take(chosen) for name in self.names}
+        weight = None if own is None else own[chosen]
+        return Patterns(
+            self.names, self.rows[chosen], self.counted[chosen], lambda: weight, schema=self._schema, columns=columns
+        )
+
+    def coarser(self, names: Sequence[str]) -> Patterns:
+        """The combinations of some of the columns; only where records are counted, since a person may have several."""
+        columns = [self.column(name) for name in names]
+        key, first, group = np.unique(pack([c.codes for c in columns]), return_index=True, return_inverse=True)
+        rows = np.bincount(group.reshape(-1), weights=self.rows, minlength=len(key)).astype(np.int64)
+        own = self.weight
+        weight = None if own is None else np.bincount(group.reshape(-1), weights=own, minlength=len(key))
+        parts = {name: column.take(first) for name, column in zip(names, columns, strict=True)}
+        return Patterns(names, rows, rows, lambda: weight, schema=self._schema, columns=parts)
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -89,7 +122,8 @@ class Patterns:
         """The place here of each combination of a finer grouping of the same records."""
         own = self.key()
         order = np.argsort(own)
-        return order[np.searchsorted(own, finer.key(self.names), sorter=order)]
+        theirs = pack([_alike(self.column(name), finer.column(name)) for name in self.names])
+        return order[np.searchsorted(own, theirs, sorter=order)]
 
     @cached_property
     def cells(self) -> pl.DataFrame:
@@ -104,3 +138,9 @@ class Patterns:
         """Combinations × columns as codes; a missing value is -1 in the columns that read it as anything."""
         columns = [self.column(name).masked if name in open_missing else self.column(name).codes for name in names]
         return np.ascontiguousarray(np.column_stack(columns), dtype=np.int32)
+
+
+def _alike(known: Encoded, column: Encoded) -> NDArray[np.int32]:
+    """The codes of a column among the values of another one."""
+    same = known.values is column.values or known.values.equals(column.values)
+    return column.codes if same else recode(column, known.values)

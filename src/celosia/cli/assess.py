@@ -10,6 +10,7 @@ from celosia.cli.bases.options import (
     Engine,
     Identifiers,
     Json,
+    Memory,
     Person,
     Quasi,
     Query,
@@ -31,6 +32,7 @@ def assess(
     risk: Annotated[list[str] | None, typer.Option(help="A risk to measure, such as prosecutor.")] = None,
     query: Query = None,
     engine: Engine = None,
+    memory: Memory = None,
     sql: Annotated[bool, typer.Option("--sql", help="Print the GROUP BY tests for k and l, and run them.")] = False,
     json: Json = False,
 ) -> None:
@@ -53,7 +55,7 @@ def assess(
     from celosia.release.policy import MEASURED_RISKS
     from celosia.release.running import check_input
 
-    table, policy = open_source(source, roles, query=query, engine=engine)
+    table, policy = open_source(source, roles, query=query, engine=engine, memory=memory)
     guessed = not table.schema.quasi and policy is None
     if guessed:
         table = table.with_schema(guessed_schema(table))

@@ -31,7 +31,7 @@ def explain_risk(
     from celosia.errors import InputError
     from celosia.parts import build
     from celosia.release.certificate import load_record
-    from celosia.release.evidence import plain, unpack_rows
+    from celosia.release.evidence import plain, row_map
     from celosia.release.explaining import explain_risk as explain
     from celosia.release.policy import Policy
     from celosia.table import read
@@ -52,7 +52,7 @@ def explain_risk(
         synthetic = [step["name"] for step in recorded["steps"] if build("method", step["parameters"]).rows == "new"]
         if synthetic:
             raise InputError(f"explain-risk: step {synthetic[0]!r} made new records, which are nobody's.")
-        paired = by_ids(before, after, unpack_rows(recorded["rows"]))
+        paired = by_ids(before, after, row_map(recorded))
     explanation = explain(before, paired, record - 1, attacks=risk or [], limit=limit, values=values)
     print_json(plain(explanation.spec())) if json else console().print(explanation)
     end_with(3 if explanation.reached else 0)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.bases.options import Engine, Json, end_with
+from celosia.cli.bases.options import Engine, Json, Memory, end_with
 
 
 def run(
@@ -16,6 +16,7 @@ def run(
     without: Annotated[list[str] | None, typer.Option(help="Leave this step out.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace a release that is there already.")] = False,
     engine: Engine = None,
+    memory: Memory = None,
     json: Json = False,
 ) -> None:
     """The main job: protected file, report, certificate and private record from a policy."""
@@ -24,7 +25,13 @@ def run(
 
     with progress() as tell:
         release = run_policy(
-            policy, until=until, without=without or (), overwrite=overwrite, engine=engine, progress=tell
+            policy,
+            until=until,
+            without=without or (),
+            overwrite=overwrite,
+            engine=engine,
+            memory=memory,
+            progress=tell,
         )
     print_release(release, json=json)
     end_with(0 if release.holds else 3)

@@ -193,6 +193,14 @@ class RecordedStep(_Stated):
     parameters: dict[str, Any] = Field(description="the method with all parameters, private ones too")
 
 
+class Order(_Stated):
+    """What tells which record of the input each released one is."""
+
+    rows: int = Field(description="number of released records")
+    key: Hex | None = Field(default=None, description="key of the stream that they are sorted by; none when kept")
+    left: str = Field(default="", description="which records of the input are left, where some are not; compressed")
+
+
 class Record(_Stated):
     """The private part of the evidence; a policy made it, or a consent request."""
 
@@ -208,7 +216,11 @@ class Record(_Stated):
     folder: str = Field(default="", description="the folder of the policy, seen from the record: its paths start there")
     steps: list[RecordedStep] = Field(default=[], description="the steps that were run")
     transformation: list[dict[str, Any]] = Field(default=[], description="what each step did, for new records")
-    rows: str = Field(default="", description="which record of the input each released one is; compressed")
+    order: Order | None = Field(default=None, description="which record of the input each released one is")
+    rows: str = Field(
+        default="",
+        description="the same in an earlier version, or of a consent request; compressed",
+    )
     persons: str = Field(default="", description="a number for the person of each released record; compressed")
     before: dict[str, Any] = Field(default={}, description="the assessment of the input")
     after: dict[str, Any] = Field(default={}, description="the assessment of the release")

@@ -27,6 +27,7 @@ import celosia
 from celosia.data.io.atomic import replaced, settle, together
 from celosia.release.certificate import Certificate, Record, journal_of
 from celosia.show.blocks import Block, Shown, change_blocks, release_blocks
+from celosia.streams import keyed_words
 from celosia.table import Table
 
 if TYPE_CHECKING:
@@ -174,6 +175,31 @@ def pack_rows(ids: NDArray[np.int64]) -> str:
 def unpack_rows(text: str) -> NDArray[np.int64]:
     """The row map back from its text."""
     return np.cumsum(np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<i8")).astype(np.int64)
+
+
+def pack_left(ids: NDArray[np.int64]) -> str:
+    """Which records are left, as text: one bit for each record of the input, compressed."""
+    left = np.zeros(int(ids.max(initial=-1)) + 1, dtype=np.bool_)
+    left[ids] = True
+    return base64.b64encode(zlib.compress(np.packbits(left).tobytes(), 1)).decode()
+
+
+def row_map(record: Mapping[str, Any]) -> NDArray[np.int64]:
+    """Which record of the input each released one is, from the private record.
+
+    The order is that of the words of the stream that shuffled them, so that its key tells all of it. Records that
+    were written before that have the map itself.
+    """
+    if record.get("rows"):
+        return unpack_rows(record["rows"])
+    order = record["order"]
+    ids = np.arange(order["rows"], dtype=np.int64)
+    if order.get("left"):
+        bits = np.frombuffer(zlib.decompress(base64.b64decode(order["left"])), dtype=np.uint8)
+        ids = np.flatnonzero(np.unpackbits(bits)).astype(np.int64)
+    if not order.get("key"):
+        return ids
+    return ids[np.argsort(keyed_words(bytes.fromhex(order["key"]), ids)[:, 0], kind="stable")]
 
 
 def plain(value: Any) -> Any:

@@ -11,13 +11,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from celosia.data.engines.engine import COLLECT_LIMIT, PERSONS, RECORD, ROWS, as_text
+from celosia.data.engines.engine import PERSONS, RECORD, ROWS, as_text
 from celosia.data.schema import Kind, Role
 from celosia.errors import GuardError, UnknownName
 from celosia.hierarchy.values import Interval, OneOf, parse
 from celosia.proposals.recognising.names import only_names
 from celosia.proposals.recognising.patterns import recognised
 from celosia.proposals.recognising.traces import NAMES, traces_in
+from celosia.table.pairing import paired_counts
+from celosia.table.tracing import BEFORE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -140,13 +142,9 @@ class _Look:
 
     def _values(self, name: str) -> pl.DataFrame:
         """The distinct values of a released column with their number of rows; suppressed and missing ones apart."""
-        import narwhals as nw
         import polars as pl
 
-        engine, frame = self.released.engine, nw.from_native(self.released.rows.frame)
-        cells = frame.select(nw.col(name)).drop_nulls().to_native()
-        histogram = engine.histogram(cells, [name])
-        counted = engine.collect(histogram) if 2 * len(self.released) <= COLLECT_LIMIT else engine.bounded(histogram)
+        counted = self.released.tally(name).drop_nulls(name)
         return counted.filter(pl.col(name).cast(pl.String) != "*") if counted[name].dtype == pl.String else counted
 
     def _texts(self, name: str, values: pl.DataFrame, filled: int, *, untouched: bool) -> Iterator[Sighting]:
@@ -221,6 +219,14 @@ class _Look:
 
         if self.released.lineage is not self.original.lineage:
             return 0
+        pairs = paired_counts(self.original, self.released, [name])
+        if pairs is not None and BEFORE + name not in pairs.columns:
+            return int(self.released.tally(name).drop_nulls(name)[ROWS].sum())
+        if pairs is not None:
+            both = nw.from_native(pairs)
+            types = both.collect_schema()
+            same = as_text(name, types[name]) == as_text(BEFORE + name, types[BEFORE + name])
+            return int(both.filter(same).to_native()[ROWS].sum())
 
         def cells(table: Table) -> pl.DataFrame:
             frame = nw.from_native(table.identified().rows.frame)
@@ -250,6 +256,8 @@ class _Look:
             return
 
         def single(keys: list[str]) -> int:
+            if self.released.memory() is None and schema.person is None:
+                return int((self.released.classes.patterns(keys, everyone=True).rows == 1).sum())
             counted = nw.from_native(engine.histogram(self.released.rows.frame, keys))
             return engine.rows(counted.filter(nw.col(ROWS) == 1).to_native())
 

@@ -20,6 +20,8 @@ from celosia.parts import identity
 from celosia.release.guard import Sighting, acknowledged, inspect, stop
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from celosia.parts import Method
     from celosia.streams import Stream
     from celosia.table import Table
@@ -101,12 +103,27 @@ def arranged(leaving: Leaving, order: str, stream: Stream) -> Table:
     order under the same seed: two releases must not be put side by side.
     """
     table, engine = leaving.table, leaving.table.engine
-    stream = stream.child("output", *map(identity, leaving.methods), *table.names)
     if order == "kept":
-        return replace(table, rows=replace(table.rows, frame=engine.ordered(table.rows.frame)), _cache={})
-    frame = engine.materialised(engine.shuffle(table.rows.frame, stream))
+        return table.arranged(engine.ordered(table.rows.frame))
+    stream = order_stream(leaving, stream)
+    frame = engine.materialised(engine.shuffle(table.rows.frame, stream, _domains(table)))
     secrets = tuple({**secret, **_shuffled(leaving.original, secret, stream)} for secret in table.secrets)
-    return replace(table, rows=replace(table.rows, frame=frame), secrets=secrets, _cache={})
+    return replace(table.arranged(frame), secrets=secrets)
+
+
+def order_stream(leaving: Leaving, stream: Stream) -> Stream:
+    """The stream that the order of the records comes from."""
+    return stream.child("output", *map(identity, leaving.methods), *leaving.table.names)
+
+
+def _domains(table: Table) -> dict[str, pl.Series]:
+    """The values of the columns of text of a table that is not in memory, as the guard has counted them."""
+    import polars as pl
+
+    if table.memory() is not None or not table.engine.local:
+        return {}
+    types = table.polars_types()
+    return {name: table.tally(name)[name] for name in table.names if types[name] == pl.String}
 
 
 def further_tables(table: Table) -> dict[str, Table]:

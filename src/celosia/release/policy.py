@@ -192,13 +192,14 @@ class Policy(Section):
         """The losses to measure."""
         return self.measure.losses
 
-    def table(self, schema: Schema | None = None, engine: str | None = None) -> Table:
+    def table(self, schema: Schema | None = None, engine: str | None = None, memory: str | int | None = None) -> Table:
         """The input, read under the schema of the policy or another one."""
         given = self.input
         return read(
             given.source,
             schema or self.schema,
             engine=engine or self.run.engine or given.engine,
+            memory=memory or self.run.memory,
             query=given.query,
             clean=given.cleaning,
             **given.options,

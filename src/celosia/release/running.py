@@ -10,8 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from celosia.data.io import write
 from celosia.errors import DataError, OutputError, PolicyError
 from celosia.parts import Attack
@@ -20,7 +18,7 @@ from celosia.release import evidence, history
 from celosia.release.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT, load_certificate
 from celosia.release.evidence import Release
 from celosia.release.fitting import refuse_beyond
-from celosia.release.leaving import Leaving, arranged, further_tables, releasable
+from celosia.release.leaving import Leaving, arranged, further_tables, order_stream, releasable
 from celosia.release.measuring import Assessment, Comparison, assess, check_columns, compare, step
 from celosia.release.policy import Output, Policy, Step
 from celosia.release.policy_text import policy_toml, whole_spec
@@ -42,19 +40,21 @@ def run(
     without: Sequence[str] = (),
     overwrite: bool = False,
     engine: str | None = None,
+    memory: str | int | None = None,
     progress: Progress | None = None,
 ) -> Release:
     """Read, protect, measure and write what a policy says.
 
     ``until`` runs the steps up to one, ``without`` leaves some out. A result that is there already is replaced only
-    with ``overwrite``, or where the policy says ``output.overwrite``. ``engine`` wins over the policy's.
+    with ``overwrite``, or where the policy says ``output.overwrite``. ``engine`` and ``memory`` ("2GB") win over the
+    policy's.
     """
     policy = policy if isinstance(policy, Policy) else Policy.load(policy)
     policy = policy.select(until=until, without=without)
     tell = progress or (lambda *_: None)
     seed = _seed(policy)
     tell("read", 0.0)
-    original = policy.table(engine=engine).identified().computed()
+    original = policy.table(engine=engine, memory=memory).identified().computed()
     check_input(original)
     refuse_beyond(original, [*(s.method for s in policy.steps), *policy.require, *policy.risks, *policy.losses])
     check_columns(original, [*policy.require, *policy.risks, *(s.method for s in policy.steps[:1])])
@@ -87,8 +87,9 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
     after = assess(protected, policy.require, policy.risks)
     attacks = tuple(risk for risk in policy.risks if isinstance(risk, Attack))
     comparison = compare(original, protected, policy.losses, attacks)
-    released = arranged(leaving, policy.output.order, Stream.of(seed, original.fingerprint))
-    order = np.asarray(released.engine.ids(released.rows.frame))
+    stream = Stream.of(seed, original.fingerprint)
+    released = arranged(leaving, policy.output.order, stream)
+    order = _order(leaving, policy, stream)
     certificate = _certificate(released, leaving, policy, after, comparison)
     record = _record(original, released, policy, seed, order, before, after, comparison)
     if policy.history.releases:
@@ -106,18 +107,18 @@ def check_input(table: Table) -> None:
     if len(table) == 0:
         raise DataError("the table has no rows.")
     types = table.engine.types(table.rows.frame)
-    checks: dict[str, Any] = {name: nw.col(name).null_count() for name in quasi}
+    checks: dict[str, Any] = {}
     for name in (n for n in types if not n.startswith("__") and types[n].is_float()):
-        checks[f"__odd__{name}"] = (nw.col(name).is_nan() | ~nw.col(name).is_finite()).sum()
-    frame = nw.from_native(table.rows.frame).select(**checks).to_native()
-    found = table.engine.collect(frame).row(0, named=True)
+        checks[name] = (nw.col(name).is_nan() | ~nw.col(name).is_finite()).sum()
+    frame = nw.from_native(table.rows.frame)
+    counts = table.engine.collect(frame.select(**checks).to_native()).row(0, named=True) if checks else {}
+    for name, count in counts.items():
+        if count:
+            raise DataError(f"column {name!r} holds {count} values that are not finite numbers (NaN or infinite).")
+    table.classes.patterns(list(quasi), everyone=True)  # what all that follows is counted from
     for name in quasi:
-        if found[name] == len(table):
+        if table.classes.patterns([name], everyone=True).column(name).present.is_empty():
             raise DataError(f"quasi-identifier {name!r} has no value in any of the {len(table)} rows: leave it out.")
-    for key, count in found.items():
-        if key.startswith("__odd__") and count:
-            column = key.removeprefix("__odd__")
-            raise DataError(f"column {column!r} holds {count} values that are not finite numbers (NaN or infinite).")
 
 
 def _seed(policy: Policy) -> int:
@@ -175,7 +176,7 @@ def _record(
     released: Table,
     policy: Policy,
     seed: int,
-    order: Any,
+    order: Mapping[str, Any],
     before: Assessment,
     after: Assessment,
     comparison: Comparison,
@@ -196,8 +197,8 @@ def _record(
             "sha256": evidence.file_hash(source) if source.is_file() else None,
             "content": original.fingerprint().hex(),
         },
-        "rows": evidence.pack_rows(np.asarray(order, dtype=np.int64)),
-        **_persons(comparison.protected, released, np.asarray(order, dtype=np.int64)),
+        "order": dict(order),
+        **_persons(comparison.protected, released, order),
         "transformation": evidence.plain(secrets),
         "before": evidence.plain(before.spec()),
         "after": evidence.plain(after.spec()),
@@ -206,9 +207,21 @@ def _record(
     }
 
 
-def _persons(protected: Table, released: Table, order: Any) -> dict[str, str]:
+def _order(leaving: Leaving, policy: Policy, stream: Stream) -> dict[str, Any]:
+    """What tells which record of the input each released one is: the key of the order, and which records are left."""
+    table = leaving.table
+    shuffled = policy.output.order == "shuffled"
+    key = {"key": order_stream(leaving, stream).key().hex()} if shuffled else {}
+    numbered = all(one.method.rows != "subset" for one in policy.steps)
+    left = {} if numbered else {"left": evidence.pack_left(table.ids())}
+    return {"rows": len(table), **key, **left}
+
+
+def _persons(protected: Table, released: Table, order: Mapping[str, Any]) -> dict[str, str]:
     """Which records belong to one person, where the file does not tell: so that counts of persons can be verified."""
-    persons = None if protected.schema.person in released.names else evidence.persons_of(protected, order)
+    if protected.schema.person is None or protected.schema.person in released.names:
+        return {}
+    persons = evidence.persons_of(protected, evidence.row_map({"order": order}))
     return {} if persons is None else {"persons": evidence.pack_rows(persons)}
 
 
@@ -224,7 +237,7 @@ def write_release(made: Release, policy: Policy, *, overwrite: bool = False) -> 
         raise OutputError(f"the output {paths['data'].name!r} is the input; an original is never overwritten.")
     if taken and not overwrite:
         raise OutputError(f"{taken[0].name!r} is there already: choose another path or allow overwriting.")
-    visible = made.table.engine.select(made.table.rows.frame, made.table.names)
+    visible = made.table.streamed()
     with evidence.drafted(paths) as drafts:
         _write_data(visible, drafts["data"], paths["data"], made, policy)
         for name, table in others.items():

@@ -29,8 +29,9 @@ from pydantic_core import core_schema
 
 from celosia.data.io.filetypes import FileType, type_of
 from celosia.data.io.sources import is_url
+from celosia.data.memory import bytes_of
 from celosia.data.schema import Kind, Missing, Schema
-from celosia.errors import suggestion
+from celosia.errors import ParameterError, suggestion
 from celosia.parts import KIND, Loss, Method, Model, Threat, build, from_directory, located
 
 MEASURED_RISKS = ("prosecutor",)
@@ -269,6 +270,14 @@ def _seed(value: Any) -> Any:
         raise ValueError("must be a whole number or hexadecimal digits.") from None
 
 
+def _memory(value: Any) -> Any:
+    """A number of bytes, or a size as text."""
+    try:
+        return None if value is None else bytes_of(value)
+    except ParameterError as error:
+        raise ValueError(str(error).removeprefix("memory: ")) from None
+
+
 class Run(Section):
     """How the policy is run."""
 
@@ -280,6 +289,11 @@ class Run(Section):
         default=None,
         description="what holds the rows: polars, duckdb or spark, which may name its master (spark:local[4]); "
         "chosen by the size of the input unless given",
+    )
+    memory: Annotated[int | None, BeforeValidator(_memory, json_schema_input_type=int | str)] = Field(
+        default=None,
+        description="how much memory the run may use, such as 2GB: what does not fit is spilled to the folder for "
+        "temporary files (TMPDIR)",
     )
     without: Names = Field(default=(), description="names of steps that are switched off")
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from celosia.classes import STAR
+from celosia.data.engines.engine import ROWS, SUPPRESSED
 from celosia.errors import NotApplicable
 from celosia.hierarchy import Levels
 from celosia.hierarchy.dates import Dates
@@ -20,7 +21,8 @@ from celosia.hierarchy.level_table import LevelTable
 from celosia.hierarchy.prefixes import Prefixes
 from celosia.hierarchy.text import text_expression
 from celosia.hierarchy.tree import Tree
-from celosia.table.pairing import positions
+from celosia.table.pairing import paired_counts, positions
+from celosia.table.tracing import BEFORE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -99,7 +101,7 @@ def _change(original: Table, protected: Table, name: str) -> ColumnChange:
     told = [cell for cell in cells if cell is not None]
     if told and all(cell == STAR for cell in told):
         return ColumnChange(name, before, Detail("nothing"), None, altered)
-    values = original.column(name).unique()
+    values = original.tally(name)[name]
     levels = Levels.flat(values) if hierarchy is None else hierarchy.levels(values, column=name)
     places = {levels.level_of(cell) for cell in told}
     if not told or places == {0}:
@@ -151,12 +153,23 @@ def _cells(table: Table, name: str) -> tuple[list[str | None], np.ndarray[tuple[
     """The different cells of a column as texts with their numbers of records, suppressed records apart."""
     import polars as pl
 
+    if table.memory() is None:
+        patterns = table.classes.patterns([name])
+        cells = pl.DataFrame({"cell": _text(patterns.cells[name]), "rows": patterns.rows})
+        counted = cells.group_by("cell").agg(pl.col("rows").sum()).sort("rows", "cell", descending=[True, False])
+        return counted["cell"].to_list(), counted["rows"].to_numpy()
     counted = _text(table.column(name)).filter(pl.Series(~table.suppressed_mask())).value_counts(sort=True)
     return counted.to_series(0).to_list(), counted.to_series(1).cast(pl.Int64).to_numpy()
 
 
 def _altered(original: Table, protected: Table, name: str) -> float | None:
     """The share of the cells of the original that changed or are gone."""
+    pairs = paired_counts(original, protected, [name])
+    if pairs is not None and BEFORE + name not in pairs.columns:
+        return (len(original) - len(protected)) / max(1, len(original))
+    if pairs is not None:
+        alike = _text(pairs[BEFORE + name]).eq_missing(_text(pairs[name]))
+        return (len(original) - int(pairs[ROWS].filter(alike).sum())) / max(1, len(original))
     try:
         rows = positions(original, protected)
     except NotApplicable:
@@ -170,6 +183,12 @@ def _kept_alike(original: Table, protected: Table, name: str) -> bool:
     """Whether every record that is not suppressed has its own cell."""
     import polars as pl
 
+    pairs = paired_counts(original, protected, [name])
+    if pairs is not None and BEFORE + name not in pairs.columns:
+        return True
+    if pairs is not None:
+        kept = pairs.filter(~pl.col(SUPPRESSED)) if SUPPRESSED in pairs.columns else pairs
+        return bool(_text(kept[BEFORE + name]).eq_missing(_text(kept[name])).all())
     try:
         rows = positions(original, protected)
     except NotApplicable:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.data.engines.engine import RECORD
+from celosia.data.engines.engine import RECORD, ROWS
 from celosia.errors import DataError, NotApplicable
 from celosia.table import Table
 
@@ -57,6 +57,21 @@ def paired_numbers(
     """Numeric columns of the originals and of the protected records, row by row."""
     rows = positions(original, protected)
     return original.numeric(names)[rows], protected.numeric(names)
+
+
+def paired_counts(original: Table, protected: Table, names: Sequence[str]) -> pl.DataFrame | None:
+    """The cells of these columns before (under ``BEFORE`` and the name) and after, and how many rows have such a pair.
+
+    Columns that no step changed are left out. For a table that is not in memory, and whose steps gave equal cells to
+    equal cells; None for others.
+    """
+    import polars as pl
+
+    trace = protected.trace
+    if protected.memory() is not None or trace is None or trace.base.rows is not original.rows:
+        return None
+    changed = [name for name in names if trace.touches(name)]
+    return trace.combinations(changed, before=True) if changed else pl.DataFrame({ROWS: [len(protected)]})
 
 
 def shared_columns(original: Table, protected: Table) -> list[str]:

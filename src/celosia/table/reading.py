@@ -11,6 +11,7 @@ from celosia.classes import Rows
 from celosia.data.cleaning import cleaned
 from celosia.data.engines import engine_for, engine_named, installed
 from celosia.data.engines.engine import Engine, unsigned
+from celosia.data.memory import bytes_of
 from celosia.data.schema import Schema
 from celosia.errors import DataError
 from celosia.table.table import Table
@@ -29,6 +30,7 @@ def read(
     schema: Schema | None = None,
     *,
     engine: str | None = None,
+    memory: str | int | None = None,
     query: str | None = None,
     clean: Mapping[str, Any] | None = None,
     **options: Any,
@@ -37,8 +39,9 @@ def read(
 
     Files are scanned lazily. A frame may be of Polars, pandas, PyArrow, DuckDB or Spark; ``table.frame`` gives the same
     kind back. ``engine`` is "polars", "duckdb", or "spark", which may name its master: "spark:local[2]"; unless given,
-    it is that of a frame, and Polars or (above :data:`SMALL` cells) DuckDB for a file. ``clean`` says what is cleaned
-    before anything is counted, as :func:`celosia.data.cleaning.cleaned` takes it:
+    it is that of a frame, and Polars or (above :data:`SMALL` cells) DuckDB for a file. ``memory`` is how much of it the
+    engine may use, such as "2GB": a table that does not fit is run through, and DuckDB spills to disk. ``clean``
+    says what is cleaned before anything is counted, as :func:`celosia.data.cleaning.cleaned` takes it:
     ``{"strip": [...], "same": {...}, "missing": {...}}``.
 
     >>> import polars as pl
@@ -50,11 +53,12 @@ def read(
         return source.with_schema(schema) if schema is not None else source
     facts = None
     origin = _origin(source)
+    limit = None if memory is None else bytes_of(memory)
     if origin == "file":
-        chosen, frame, facts = _opened(source, engine, {**({"query": query} if query else {}), **options})
+        chosen, frame, facts = _opened(source, engine, limit, {**({"query": query} if query else {}), **options})
         origin = "polars"
     else:
-        chosen = engine_named(engine) if engine else engine_for(source)
+        chosen = engine_named(engine or engine_for(source).name, limit)
         frame = chosen.accept(source)
     names = list(chosen.types(frame))
     if chosen.name != "polars" and any("." in name for name in names):
@@ -84,12 +88,12 @@ def _origin(source: Any) -> str:
     return "lazy" if type(source).__name__ == "LazyFrame" else known[library]
 
 
-def _opened(source: Any, engine: str | None, options: Mapping[str, Any]) -> tuple[Engine, Any, Any]:
+def _opened(source: Any, engine: str | None, memory: int | None, options: Mapping[str, Any]) -> tuple[Engine, Any, Any]:
     """The engine that scans a file, its frame, and what the reader learnt about the file."""
     from celosia.data.io import scan
 
     opened = scan(source, **options)
-    chosen = engine_named(engine) if engine else _by_size(opened)
+    chosen = engine_named(engine or _by_size(opened).name, memory)
     native = None
     if engine_for(opened.frame).name != chosen.name:
         native = chosen.scan_like(opened.facts, opened.frame)

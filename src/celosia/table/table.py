@@ -11,11 +11,12 @@ import numpy as np
 
 from celosia.classes import STAR, ClassCounts, Classes, Encoded, Rows, Sensitive, encode
 from celosia.data.engines import engine_named
-from celosia.data.engines.engine import HIDDEN, RECORD, SUPPRESSED, Engine, as_text, unsigned
+from celosia.data.engines.engine import HIDDEN, RECORD, ROWS, SUPPRESSED, Engine, as_text, unsigned
 from celosia.data.schema import Kind, Role, Schema
 from celosia.errors import DataError, SchemaError
 from celosia.show.blocks import Block, Shown, change_blocks, table_blocks
 from celosia.table.source import Same, open_source
+from celosia.table.tracing import Trace
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     Change = Callable[["Table"], "Table"]
 
 T = TypeVar("T")
+HIT = "__hit__"
+TRACE = "trace"
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +79,15 @@ class Table(Shown):
 
     def __len__(self) -> int:
         memory = self.memory()
-        return self.cached("rows", lambda: self.engine.rows(self.rows.frame)) if memory is None else len(memory)
+        return self.cached("rows", self._count) if memory is None else len(memory)
+
+    def _count(self) -> int:
+        if self.trace is None:
+            return self.engine.rows(self.rows.frame)
+        if not any(step.picks for step in self.trace.steps):
+            return len(self.trace.base)
+        combinations = self.trace.combinations(self.schema.quasi)
+        return self.engine.rows(self.rows.frame) if combinations is None else int(combinations[ROWS].sum())
 
     def __repr__(self) -> str:
         steps = f", {len(self.history)} steps" if self.history else ""
@@ -188,14 +199,25 @@ class Table(Shown):
 
     def fingerprint(self) -> bytes:
         """A digest of the visible names and cells in the order of the records; the same on every engine."""
-        return self.cached("fingerprint", lambda: self.engine.fingerprint(self.rows.frame, self.names))
+        in_order = self.start is None and self.engine.keeps_order  # as they were read: no ids, nothing to sort
+        frame = self.engine.select(self.rows.frame, self.names) if in_order else self.rows.frame
+        return self.cached("fingerprint", lambda: self.engine.fingerprint(frame, self.names))
+
+    def tally(self, name: str) -> pl.DataFrame:
+        """The different values of a column with their numbers of rows (``ROWS``)."""
+        import polars as pl
+
+        if self.memory() is not None:
+            return self.column(name).to_frame().group_by(name).agg(pl.len().alias(ROWS))
+        counted = self.classes.patterns([name], everyone=True)
+        return counted.cells.with_columns(pl.Series(ROWS, counted.rows))
 
     # Classes and frequencies, each computed once.
 
     @property
     def classes(self) -> Classes:
         """The equivalence classes: what every measurement of this table rests on."""
-        return self.cached("classes", lambda: Classes(self.rows, self.memory, self._before))
+        return self.cached("classes", lambda: Classes(self.rows, self.memory, self._before, self._combinations))
 
     def _before(self, column: str) -> tuple[Classes, Classes] | None:
         """The classes of the input, as a column was read and as the steps since would have it there."""
@@ -264,13 +286,20 @@ class Table(Shown):
         """The same table with record ids, so that rows may move."""
         if self._has(RECORD):
             return self
-        return self._again(self.engine.identify(self.rows.frame))
+        numbered = self._again(self.engine.identify(self.rows.frame))
+        return numbered if self.trace is None else numbered._traced(self, lambda trace: trace)
 
     def with_columns(self, columns: Mapping[str, nw.Expr]) -> Table:
         """Columns replaced by Narwhals expressions of themselves; runs on every engine, row by row."""
         for name in columns:
             self._known(name)
-        changed = self._with(unsigned(self.engine.with_columns(self.rows.frame, columns), columns))
+
+        def change(engine: Engine, frame: Any) -> Any:
+            return unsigned(engine.with_columns(frame, columns), columns)
+
+        changed = self._with(change(self.engine, self.rows.frame))._traced(
+            self, lambda trace: trace.then(columns, change)
+        )
         return changed._mapped({name: (lambda table: table.with_columns(columns)) for name in columns})
 
     def replace(self, columns: Mapping[str, Any]) -> Table:
@@ -290,7 +319,7 @@ class Table(Shown):
         changed = table._with(wide.drop(*(f"__new__{name}" for name in new.columns)).to_native())
         for name, series in new.to_dict().items():
             changed._cache["column", name] = series
-        return changed._rebound()._drawn(new.columns)
+        return changed._rebound()._traced(self, lambda trace: trace.without(new.columns))._drawn(new.columns)
 
     def map(self, name: str, values: Sequence[Any] | pl.Series, labels: Sequence[Any] | pl.Series) -> Table:
         """A column replaced through a small table of values and labels; a value that it lacks becomes missing."""
@@ -303,13 +332,17 @@ class Table(Shown):
             small = small.cast({"label": pl.String})
         if name in self.schema.quasi and self.suppressed() and STAR not in small[name]:  # those keep their stars
             small = pl.concat([small, pl.DataFrame({name: [STAR], "label": [STAR]})], how="vertical_relaxed")
-        frame = self.engine.map(table.rows.frame, name, small[name], small["label"])
-        mapped = table._with(unsigned(frame, [name]))._rebound()
+
+        def change(engine: Engine, frame: Any) -> Any:
+            return unsigned(engine.map(frame, name, small[name], small["label"]), [name])
+
+        mapped = table._with(change(self.engine, table.rows.frame))._rebound()
+        mapped._traced(self, lambda trace: trace.then([name], change))
         return mapped._mapped({name: lambda table: table.map(name, values, labels)})
 
     def reworked(self, frame: Any, names: Sequence[str]) -> Table:
         """The same records in a frame of their ids and cells, with new cells in these columns."""
-        return self._with(frame)._rebound()._drawn(names)
+        return self._with(frame)._rebound()._traced(self, lambda trace: trace.without(names))._drawn(names)
 
     def drop(self, names: Sequence[str]) -> Table:
         """Without these columns."""
@@ -317,7 +350,8 @@ class Table(Shown):
             self._known(name)
         kept = [name for name in self.engine.types(self.rows.frame) if name not in set(names)]
         frame = self.engine.select(self.rows.frame, kept)
-        return replace(self, rows=Rows(self.engine, frame, self.schema.keep(kept)), _cache={})
+        fewer = replace(self, rows=Rows(self.engine, frame, self.schema.keep(kept)), _cache={})
+        return fewer if self.trace is None else fewer._traced(self, lambda trace: trace)
 
     def take(self, ids: NDArray[np.int64]) -> Table:
         """Only the records with these ids."""
@@ -329,23 +363,47 @@ class Table(Shown):
 
     def suppress(self, mask: NDArray[np.bool_], *, drop: bool = False, blank: Sequence[str] = ()) -> Table:
         """Records of the mask suppressed: stars in the quasi-identifiers, ``blank`` columns emptied; or dropped."""
-        import narwhals as nw
         import polars as pl
 
         if drop:
             return self.take(self.ids()[~mask])
         marked = self.identified()
-        small = pl.DataFrame({RECORD: marked.ids(), "__hit__": mask})
-        frame = nw.from_native(self.engine.attach(marked.rows.frame, small, [RECORD]))
-        types = frame.collect_schema()
-        hit = nw.col("__hit__")
+        small = pl.DataFrame({RECORD: marked.ids(), HIT: mask})
+        return marked._with(self._starred(self.engine, self.engine.attach(marked.rows.frame, small, [RECORD]), blank))
+
+    def suppress_classes(self, classes: pl.DataFrame, *, drop: bool = False, blank: Sequence[str] = ()) -> Table:
+        """The records of some classes suppressed; ``classes`` holds the quasi-identifiers of each as they are now."""
+        import narwhals as nw
+        import polars as pl
+
+        keys = list(self.schema.need_quasi())
+        small = classes.select(*keys, pl.lit(value=True).alias(HIT))
+
+        def change(engine: Engine, frame: Any) -> Any:
+            joined = nw.from_native(engine.attach(frame, small, keys))
+            hit = joined.with_columns(nw.col(HIT).fill_null(value=False).alias(HIT))
+            if drop:
+                return hit.filter(~nw.col(HIT)).drop(HIT).to_native()
+            return self._starred(engine, hit.to_native(), [name for name in blank if name in engine.types(frame)])
+
+        marked = self.identified()
+        columns = [*keys, *blank]
+        done = marked._with(change(self.engine, marked.rows.frame))
+        return done._traced(self, lambda trace: trace.then(columns, change, picks=True))
+
+    def _starred(self, engine: Engine, frame: Any, blank: Sequence[str]) -> Any:
+        """A frame with stars in the quasi-identifiers of the rows that ``HIT`` marks, and their mark."""
+        import narwhals as nw
+
+        types = engine.types(frame)
+        hit = nw.col(HIT)
         changes = {
             name: nw.when(hit).then(nw.lit(STAR)).otherwise(as_text(name, types[name]))
             for name in self.schema.need_quasi()
         }
         changes |= {name: nw.when(~hit).then(nw.col(name)) for name in blank}
         changes[SUPPRESSED] = (nw.col(SUPPRESSED) | hit) if SUPPRESSED in types else hit
-        return marked._with(frame.with_columns(**changes).drop("__hit__").to_native())
+        return nw.from_native(frame).with_columns(**changes).drop(HIT).to_native()
 
     def fresh(self, frame: pl.DataFrame) -> Table:
         """A table of new rows under the same schema: no record of it belongs to a record of this one."""
@@ -359,6 +417,17 @@ class Table(Shown):
         done = self._again(self.engine.materialised(self.rows.frame))
         done._cache.update({key: value for key, value in self._cache.items() if key != "polars"})
         return done
+
+    def arranged(self, frame: Any) -> Table:
+        """The same records in a frame that has them in another order; what is known of them is kept."""
+        done = replace(self, rows=replace(self.rows, frame=frame), _cache={})
+        kept = ("classes", TRACE, "rows", "names", "types")
+        done._cache.update({key: self._cache[key] for key in kept if key in self._cache and self.memory() is None})
+        return done
+
+    def streamed(self) -> pl.LazyFrame:
+        """The visible columns as they come, as a lazy Polars frame that is run through without being in memory."""
+        return self.engine.streamed(self.engine.select(self.rows.frame, self.names), rows=len(self))
 
     def with_schema(self, schema: Schema) -> Table:
         """The same rows, described in another way."""
@@ -387,6 +456,22 @@ class Table(Shown):
     def _with(self, frame: Any) -> Table:
         """What a change made of this table."""
         return replace(self._again(frame), start=self.first)
+
+    def _traced(self, former: Table, more: Callable[[Trace], Trace]) -> Table:
+        """The same table, which remembers how it follows from the combinations of a former one."""
+        trace = former.trace or (Trace(former) if former.start is None else None)
+        if trace is not None:
+            self._cache[TRACE] = more(trace)
+        return self
+
+    @property
+    def trace(self) -> Trace | None:
+        """How this table follows from the combinations of its input; None where that is not known."""
+        trace: Trace | None = self._cache.get(TRACE)
+        return trace
+
+    def _combinations(self, names: Sequence[str]) -> pl.DataFrame | None:
+        return None if self.trace is None or not self.trace.steps else self.trace.combinations(names)
 
     def _mapped(self, changes: Mapping[str, Change]) -> Table:
         """The same table that remembers what was done to the values of some columns."""

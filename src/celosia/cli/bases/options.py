@@ -12,6 +12,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Engine = Annotated[
     str | None, typer.Option(help="Engine that holds the rows: polars, duckdb or spark[:master]; by size if not given.")
 ]
+Memory = Annotated[
+    str | None, typer.Option(help="How much memory may be used, such as 2GB; what does not fit is spilled to disk.")
+]
 Quasi = Annotated[str | None, typer.Option(help="Quasi-identifiers, separated by commas.")]
 Sensitive = Annotated[str | None, typer.Option(help="Sensitive columns, separated by commas.")]
 Identifiers = Annotated[str | None, typer.Option(help="Columns that name a person, separated by commas.")]

@@ -11,14 +11,19 @@ from celosia.table import Table, read
 
 
 def open_source(
-    source: str, roles: Mapping[str, Any], *, query: str | None = None, engine: str | None = None
+    source: str,
+    roles: Mapping[str, Any],
+    *,
+    query: str | None = None,
+    engine: str | None = None,
+    memory: str | None = None,
 ) -> tuple[Table, Policy | None]:
     """The table of a file, a database or a policy. Roles on the command line win over those of a policy."""
     given = {name: value for name, value in roles.items() if value}
     if source.endswith(".toml"):
         policy = Policy.load(source)
-        return policy.table(Schema.of(**given) if given else None, engine), policy
-    return read(source, Schema.of(**given) if given else None, engine=engine, query=query), None
+        return policy.table(Schema.of(**given) if given else None, engine, memory), policy
+    return read(source, Schema.of(**given) if given else None, engine=engine, memory=memory, query=query), None
 
 
 def guessed_schema(table: Table) -> Schema:

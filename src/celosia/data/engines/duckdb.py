@@ -39,6 +39,7 @@ class DuckDB(Engine):
     """Runs on the connection of each relation; small tables reach it by DuckDB's look-up of Python variables."""
 
     name: ClassVar[str] = "duckdb"
+    keeps_order: ClassVar[bool] = True
 
     def __init__(self, memory: int | None = None) -> None:
         super().__init__(memory)
@@ -101,20 +102,20 @@ class DuckDB(Engine):
         """Run the query."""
         return pl.DataFrame(frame)
 
-    def streamed(self, frame: duckdb.DuckDBPyRelation) -> pl.LazyFrame:
+    def streamed(self, frame: duckdb.DuckDBPyRelation, rows: int | None = None) -> pl.LazyFrame:
         """In memory when the table is kept there, batch by batch otherwise."""
         from polars.io.plugins import register_io_source
 
-        if self.rows(frame) * len(frame.columns) <= self.room:
+        if (self.rows(frame) if rows is None else rows) * len(frame.columns) <= self.room:
             return self.collect(frame).lazy()
         schema = self.collect(frame.limit(0)).schema
         texts = [pl.col(name).cast(pl.String) for name, dtype in schema.items() if dtype in (pl.Categorical, pl.Enum)]
         shown = {name: pl.String() if dtype in (pl.Categorical, pl.Enum) else dtype for name, dtype in schema.items()}
 
-        def batches(columns: list[str] | None, predicate: Any, rows: int | None, _size: int | None) -> Iterator[Any]:
+        def batches(columns: list[str] | None, predicate: Any, most: int | None, _size: int | None) -> Iterator[Any]:
             wanted = frame if columns is None else self.select(frame, columns)
             held = texts if columns is None else [text for text in texts if text.meta.output_name() in columns]
-            for batch in (wanted if rows is None else wanted.limit(rows)).to_arrow_reader(BATCH):
+            for batch in (wanted if most is None else wanted.limit(most)).to_arrow_reader(BATCH):
                 made = pl.DataFrame(batch).with_columns(held)
                 yield made if predicate is None else made.filter(predicate)
 

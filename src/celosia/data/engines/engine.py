@@ -57,6 +57,9 @@ class Engine(ABC):
     local: ClassVar[bool] = True
     """Whether the rows are on this machine, so that a method may bring whole columns into memory."""
 
+    keeps_order: ClassVar[bool] = False
+    """Whether rows come in the order of the file that they are read from."""
+
     def __init__(self, memory: int | None = None) -> None:
         self.memory = memory
 
@@ -85,8 +88,11 @@ class Engine(ABC):
         """The frame in memory, as Polars."""
 
     @abstractmethod
-    def streamed(self, frame: Any) -> pl.LazyFrame:
-        """The frame as a lazy Polars one, which can be run through without being in memory whole."""
+    def streamed(self, frame: Any, rows: int | None = None) -> pl.LazyFrame:
+        """The frame as a lazy Polars one, which can be run through without being in memory whole.
+
+        ``rows`` is the number of its rows, where it is known: to count them may take as long as to compute them.
+        """
 
     @abstractmethod
     def batched(

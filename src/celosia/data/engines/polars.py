@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 
 from celosia.data.engines.engine import ORDER, RECORD, Engine
@@ -22,6 +23,7 @@ class Polars(Engine):
     """The default engine: streams files, keeps the order of rows."""
 
     name: ClassVar[str] = "polars"
+    keeps_order: ClassVar[bool] = True
 
     def scan(self, path: Path, **options: Any) -> pl.LazyFrame:
         """Scan CSV or Parquet."""
@@ -59,7 +61,7 @@ class Polars(Engine):
         """Run the query with the streaming engine."""
         return frame.collect(engine="streaming")
 
-    def streamed(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+    def streamed(self, frame: pl.LazyFrame, rows: int | None = None) -> pl.LazyFrame:  # noqa: ARG002
         """It is one."""
         return frame
 
@@ -82,16 +84,15 @@ class Polars(Engine):
     def map(self, frame: pl.LazyFrame, column: str, values: pl.Series, labels: pl.Series) -> pl.LazyFrame:
         """By an expression, which costs nothing where the column is not asked for."""
         dtype = frame.collect_schema()[column]
-        if dtype in (pl.Categorical, pl.Enum):
-            return super().map(frame, column, values, labels)  # type: ignore[no-any-return]
-        known = values.cast(dtype)
-        new = pl.col(column).replace_strict(known, labels, default=None, return_dtype=labels.dtype)
-        return frame.with_columns(new.alias(column))
+        return frame.with_columns(_looked_up(column, dtype, values, labels))
 
     def coded(self, frame: pl.LazyFrame, domains: Domains) -> pl.LazyFrame:
-        """Text by its dictionary, other values by a table."""
+        """The same with the places of the values."""
         types = frame.collect_schema()
-        return frame.with_columns(_place(name, types[name], values).alias(name) for name, values in domains.items())
+        return frame.with_columns(
+            _looked_up(name, types[name], values, pl.Series(range(len(values)), dtype=pl.Int64))
+            for name, values in domains.items()
+        )
 
     def narrowed(self, frame: pl.LazyFrame, domains: Domains) -> pl.LazyFrame:
         """Text as numbers of a dictionary."""
@@ -128,12 +129,24 @@ class Polars(Engine):
             frame.sink_csv(path, **options)
 
 
-def _place(name: str, dtype: pl.DataType, values: pl.Series) -> pl.Expr:
-    """The place of a value among those given, a missing one last."""
-    known = values.drop_nulls()
-    if dtype == pl.String:
-        place = pl.col(name).cast(pl.Enum(known)).to_physical().cast(pl.Int64)
-    else:
-        places = pl.Series(range(len(known)), dtype=pl.Int64)
-        place = pl.col(name).replace_strict(known.cast(dtype), places, default=None, return_dtype=pl.Int64)
-    return place if len(known) == len(values) else place.fill_null(len(known))
+def _looked_up(name: str, dtype: pl.DataType, values: pl.Series, results: pl.Series) -> pl.Expr:
+    """What stands beside the value of a column in a small table: batch by batch, or Polars would hold all rows."""
+    missing = values.is_null().arg_max() if values.null_count() else None
+    known = values.filter(values.is_not_null())
+    results = results.alias(name)
+    places = pl.Series(np.flatnonzero(values.is_not_null().to_numpy()), dtype=pl.UInt32)
+    text = dtype == pl.String
+    dictionary = pl.Enum(known) if text else None
+    known = known if text else known.cast(dtype if dtype not in (pl.Categorical, pl.Enum) else pl.String)
+
+    def called(batch: pl.Series) -> pl.Series:
+        if dictionary is not None:
+            place = places.gather(batch.cast(dictionary, strict=False).to_physical())
+        else:
+            plain = batch.cast(known.dtype)
+            place = plain.replace_strict(known, places, default=None, return_dtype=pl.UInt32)
+        if missing is not None and batch.null_count():
+            place = place.zip_with(batch.is_not_null(), pl.Series([missing], dtype=pl.UInt32))
+        return results.gather(place)
+
+    return pl.col(name).map_batches(called, return_dtype=results.dtype, is_elementwise=True)

@@ -96,7 +96,7 @@ class Spark(Engine):
         assert isinstance(found, pl.DataFrame)
         return found
 
-    def streamed(self, frame: Any) -> pl.LazyFrame:
+    def streamed(self, frame: Any, rows: int | None = None) -> pl.LazyFrame:  # noqa: ARG002
         """By files that the executors write, one after the other in the order of the partitions."""
         folder = _spill()
         with _told():

@@ -14,6 +14,9 @@ from celosia.errors import DataError, UnknownName
 if TYPE_CHECKING:
     import polars as pl
 
+ROW_GROUP = 1 << 18
+"""Rows of a group: where it is fixed, the bytes do not depend on the batches in which rows come."""
+
 
 def scan(path: str | Path, *, columns: Sequence[str] | None = None) -> Scan:
     """Open a Parquet file as a lazy scan; ``columns`` keeps some of them."""
@@ -44,7 +47,7 @@ def write(
     compression: Literal["zstd", "snappy", "lz4", "gzip", "uncompressed"] = "zstd",
 ) -> None:
     """Write a Parquet file as a stream."""
-    frame.sink_parquet(draft, compression=compression)
+    frame.sink_parquet(draft, compression=compression, row_group_size=ROW_GROUP)
 
 
 register(FileType("parquet", (".parquet", ".pq"), "Apache Parquet", scan, write))

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
+from celosia.data.engines.engine import ROWS
 from celosia.parts import Columns, Loss
-from celosia.table.pairing import positions, shared_columns
+from celosia.table.pairing import paired_counts, positions, shared_columns
+from celosia.table.tracing import BEFORE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,15 +36,24 @@ class AlteredRecords(Loss):
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of changed records."""
-        changed = np.zeros(len(protected), dtype=np.bool_)
-        for name in self.columns or shared_columns(original, protected):
-            changed |= _changed(original, protected, name)
+        names = self.columns or shared_columns(original, protected)
         gone = len(original) - len(protected)
+        pairs = paired_counts(original, protected, names)
+        if pairs is not None:
+            altered = np.logical_or.reduce([_different(pairs, name) for name in names])
+            return float((pairs[ROWS].to_numpy()[altered].sum() + gone) / max(1, len(original)))
+        changed = np.zeros(len(protected), dtype=np.bool_)
+        for name in names:
+            changed |= _changed(original, protected, name)
         return float((changed.sum() + gone) / max(1, len(original)))
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The share of changed values per column."""
         names = self.columns or shared_columns(original, protected)
+        pairs = paired_counts(original, protected, names)
+        if pairs is not None:
+            rows = pairs[ROWS].to_numpy()
+            return {name: float(rows[_different(pairs, name)].sum() / max(1, len(protected))) for name in names}
         return {name: float(_changed(original, protected, name).sum() / max(1, len(protected))) for name in names}
 
 
@@ -51,10 +62,20 @@ def _changed(original: Table, protected: Table, name: str) -> NDArray[np.bool_]:
 
 
 def _compared(original: Table, protected: Table, name: str) -> NDArray[np.bool_]:
+    before: pl.Series = original.column(name)[positions(original, protected)]
+    return _unequal(before, protected.column(name))
+
+
+def _different(pairs: pl.DataFrame, name: str) -> NDArray[np.bool_]:
+    """Which pairs of cells differ in a column."""
+    if BEFORE + name not in pairs.columns:  # no step changes it
+        return np.zeros(len(pairs), dtype=np.bool_)
+    return _unequal(pairs[BEFORE + name], pairs[name])
+
+
+def _unequal(before: pl.Series, after: pl.Series) -> NDArray[np.bool_]:
     from celosia.hierarchy import text_series
 
-    before: pl.Series = original.column(name)[positions(original, protected)]
-    after = protected.column(name)
     if before.dtype != after.dtype:
         before, after = text_series(before), text_series(after)
     return before.ne_missing(after).to_numpy()

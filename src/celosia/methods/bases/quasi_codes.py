@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.classes import STAR, encode
+from celosia.classes import STAR, Sensitive, encode
 from celosia.errors import DataError, ParameterError, UnknownName
 from celosia.hierarchy import Levels
 from celosia.search.lattice.objective import Domain
@@ -72,6 +72,8 @@ class QuasiCodes:
     records: Records
     active: NDArray[np.bool_]
     """Records that take part: those that no earlier step suppressed."""
+    by_class: bool = False
+    """Whether the codes are those of combinations, each of which stands for several records."""
 
     @property
     def domain(self) -> Domain:
@@ -87,10 +89,12 @@ def quasi_codes(
     weights: Mapping[str, float] | None = None,
     target: NDArray[np.int64] | None = None,
     flat: Sequence[str] = (),
+    by_class: bool = False,
 ) -> QuasiCodes:
     """Code the quasi-identifiers and the columns that requirements count; earlier suppressed records are left out.
 
-    Columns named ``flat`` have no levels between "as it is" and ``*``, whatever their hierarchy.
+    Columns named ``flat`` have no levels between "as it is" and ``*``, whatever their hierarchy. With ``by_class``
+    the rows are the combinations that occur, where they are enough and the table is not in memory.
     """
     quasi = table.schema.need_quasi()
     for name in weights or {}:
@@ -99,6 +103,9 @@ def quasi_codes(
     for model in require:
         model.check_search(table)
     population = _population(table, require)
+    enough = population is None and target is None and not flat and table.schema.person is None
+    if by_class and enough and table.memory() is None:
+        return _class_codes(table, require, counted, weights)
     active = ~table.suppressed_mask()
     if not active.any():
         raise DataError("every record is suppressed already: nothing is left to generalise.")
@@ -107,17 +114,7 @@ def quasi_codes(
     people = None
     if population is not None:
         people = np.column_stack([column.people for column in columns if column.people is not None])
-    domain = Domain(
-        names=quasi,
-        maps=tuple(column.maps for column in columns),
-        counts=tuple(np.bincount(matrix[:, j], minlength=len(c.values)) for j, c in enumerate(columns)),
-        weights=None if not weights else np.array([float(weights.get(name, 1.0)) for name in quasi]),
-        rows=tuple(column.rows for column in columns),
-        sizes=tuple(max(1, len(column.levels.domain)) for column in columns),
-        hierarchies=tuple(column.levels for column in columns),
-        gone=int((~active).sum()),
-        table=table,
-    )
+    domain = _domain(table, columns, matrix, None, weights, gone=int((~active).sum()))
     names = dict.fromkeys([*_counted(table, require), *counted])
     persons = table.persons()
     records = Records(
@@ -134,6 +131,55 @@ def quasi_codes(
     return QuasiCodes(table, columns, records, active)
 
 
+def _class_codes(
+    table: Table, require: Sequence[Model], counted: Sequence[str], weights: Mapping[str, float] | None
+) -> QuasiCodes:
+    """The same for the combinations of these columns, with their numbers of records."""
+    judged = tuple(dict.fromkeys(_counted(table, require)))
+    names = dict.fromkeys([*judged, *counted])
+    if 0 < len(table) == table.suppressed():
+        raise DataError("every record is suppressed already: nothing is left to generalise.")
+    patterns = table.classes.patterns(list(dict.fromkeys([*table.schema.need_quasi(), *names])))
+    columns = tuple(
+        _column(table, name, patterns.column(name).masked, patterns.column(name).present) for name in table.schema.quasi
+    )
+    matrix = np.column_stack([column.codes for column in columns])
+    records = Records(
+        _domain(table, columns, matrix, patterns.rows, weights, gone=table.suppressed()),
+        np.ascontiguousarray(matrix, dtype=np.int32),
+        count=patterns.rows,
+        sensitive={name: Sensitive.of(patterns.column(name), table.classes.baseline(name)) for name in names},
+        total=table.classes.total,
+        judged=judged,
+    )
+    return QuasiCodes(table, columns, records, np.ones(len(patterns), dtype=np.bool_), by_class=True)
+
+
+def _domain(
+    table: Table,
+    columns: Sequence[QuasiColumn],
+    matrix: NDArray[np.int32],
+    count: NDArray[np.int64] | None,
+    weights: Mapping[str, float] | None,
+    *,
+    gone: int,
+) -> Domain:
+    """The hierarchies as integer maps, with the frequencies of the values."""
+    names = tuple(column.name for column in columns)
+    frequencies = [np.bincount(matrix[:, j], count, minlength=len(c.values)) for j, c in enumerate(columns)]
+    return Domain(
+        names=names,
+        maps=tuple(column.maps for column in columns),
+        counts=tuple(frequency.astype(np.int64) for frequency in frequencies),
+        weights=None if not weights else np.array([float(weights.get(name, 1.0)) for name in names]),
+        rows=tuple(column.rows for column in columns),
+        sizes=tuple(max(1, len(column.levels.domain)) for column in columns),
+        hierarchies=tuple(column.levels for column in columns),
+        gone=gone,
+        table=table,
+    )
+
+
 def quasi_column(
     table: Table,
     name: str,
@@ -146,10 +192,26 @@ def quasi_column(
 
     Records that are not active (suppressed by an earlier step) have no value: their stars are none of the hierarchy.
     """
+    own, values = table.codes(name)
+    return _column(table, name, own, values, population, active, flat=flat)
+
+
+def _column(
+    table: Table,
+    name: str,
+    own: NDArray[np.int32],
+    values: pl.Series,
+    population: Table | None = None,
+    active: NDArray[np.bool_] | None = None,
+    *,
+    flat: bool = False,
+) -> QuasiColumn:
+    """The same from codes (-1 is missing) and the values that they stand for."""
     import polars as pl
 
-    own, values = table.codes(name)
-    if active is not None and not active.all():
+    unused = active is None and not np.bincount(own[own >= 0], minlength=len(values)).all()
+    if unused or (active is not None and not active.all()):  # values of records that are left out are left out too
+        active = np.ones(len(own), dtype=np.bool_) if active is None else active
         used = np.unique(own[active & (own >= 0)])
         place = np.zeros(len(values) + 1, dtype=np.int32)
         place[used] = np.arange(len(used), dtype=np.int32)

@@ -112,12 +112,23 @@ class Generalise(_SuppressingMethod):
         result = search(checker, lower, upper, seconds=seconds, most=self.budget_nodes, rng=stream.rng())
         if result.best is None:
             raise RequirementError(impossible(self.name, self.require, checker, result, self.target is not None))
-        kept, label = checker.kept_records(result.best.levels)
+        private = _private(coded, result)
+        if coded.by_class:
+            done = self._by_class(table, coded, checker, result.best.levels)
+        else:
+            done = self._by_record(table, coded, checker, result.best.levels)
+        if self.aggregate:
+            private.pop("transformation")  # the value of a class belongs to its records, not to new ones
+        return Outcome(done, _evidence(coded, checker.objective, result, may_suppress=checker.limit > 0), private)
+
+    def _by_record(self, table: Table, coded: QuasiCodes, checker: Checker, levels: Sequence[int]) -> Table:
+        """Give each record its labels, or suppress it."""
+        kept, label = checker.kept_records(tuple(levels))
         hidden = ~coded.active
         hidden[coded.active] = ~kept
         changed = {
             column.name: column.label(level)
-            for column, level in zip(coded.columns, result.best.levels, strict=True)
+            for column, level in zip(coded.columns, levels, strict=True)
             if level > 0 and column.name not in self.aggregate
         }
         if self.aggregate:
@@ -126,12 +137,21 @@ class Generalise(_SuppressingMethod):
             for name, how in self.aggregate.items():
                 changed[name] = aggregated(self.name, table, name, how, labels, ~hidden)
         done = table.replace(changed) if changed else table
-        if hidden.any():
-            done = self.suppressed(done, hidden)
-        private = _private(coded, result)
-        if self.aggregate:
-            private.pop("transformation")  # the value of a class belongs to its records, not to new ones
-        return Outcome(done, _evidence(coded, checker.objective, result, may_suppress=checker.limit > 0), private)
+        return self.suppressed(done, hidden) if hidden.any() else done
+
+    def _by_class(self, table: Table, coded: QuasiCodes, checker: Checker, levels: Sequence[int]) -> Table:
+        """The same in the engine: a small table of labels per column, and the classes whose records are suppressed."""
+        import polars as pl
+
+        kept, _ = checker.kept_records(tuple(levels))
+        for column, level in zip(coded.columns, levels, strict=True):
+            if level > 0:
+                table = table.map(column.name, column.values, column.labels[level - 1])
+        if kept.all():
+            return table
+        cells = [c.label(level, c.codes[~kept]) for c, level in zip(coded.columns, levels, strict=True)]
+        blank = table.schema.sensitive if self.blank else ()
+        return table.suppress_classes(pl.DataFrame(cells).unique(), drop=self.drop, blank=blank)
 
     def lattice(self, table: Table) -> LevelLattice:
         """The lattice that is searched: what judges its nodes, and between which levels they lie."""
@@ -141,7 +161,13 @@ class Generalise(_SuppressingMethod):
                 raise UnknownName.of("quasi-identifier", name, table.schema.quasi, "(aggregate)")
         counted = (*counted_columns(table, self.objective), *self.aggregate)
         coded = quasi_codes(
-            table, self.require, counted=counted, weights=self.weights, target=wanted, flat=tuple(self.aggregate)
+            table,
+            self.require,
+            counted=counted,
+            weights=self.weights,
+            target=wanted,
+            flat=tuple(self.aggregate),
+            by_class=True,
         )
         objective = self._objective(coded.domain)
         limit = int(self.suppress * len(coded.records) * (1 + 1e-12))

@@ -142,6 +142,12 @@ def internal_of(release: Release, limit: int = 25) -> InternalFacts:
         keyed, sensitive = table.keyed_counts((column,))
         single = sensitive.of(column).distinct == 1
         homogeneous.append(keyed.filter(pl.Series(single)).with_columns(pl.lit(column).alias("discloses")).head(limit))
+    if release.original.memory() is None:  # to tell single records all of them would have to be brought here
+        return InternalFacts(
+            smallest=smallest,
+            homogeneous=pl.concat(homogeneous) if homogeneous else None,
+            columns=list(table.schema.quasi),
+        )
     frequency = release.original.frequencies()
     risky = pl.DataFrame({"record": np.arange(len(frequency)), "could be": frequency}).filter(pl.col("could be") > 0)
     return InternalFacts(

@@ -24,6 +24,8 @@ class Records:
     domain: Domain
     codes: Codes
     """n × m, level 0."""
+    count: Counts | None = None
+    """How many records each row stands for; one unless given."""
     sensitive: Mapping[str, Sensitive] = field(default_factory=dict)
     person: Codes | None = None
     """The person that each record belongs to; sizes and values then count persons."""
@@ -38,7 +40,7 @@ class Records:
     """The counted columns that a requirement means when it names none; all unless given."""
 
     def __len__(self) -> int:
-        return len(self.codes)
+        return len(self.codes) if self.count is None else int(self.count.sum())
 
     @cached_property
     def repeated(self) -> bool:
@@ -173,13 +175,13 @@ class ClassTables:
         self._keep_rows = keep_rows
         self._kept_rows = 0
         lay = self.layout
-        n = len(records)
+        n = len(records.codes)
         codes = records.codes
         population = records.population
         if population is not None:
             codes = np.concatenate([codes, population])
         sums = np.zeros((len(codes), 1 + (population is not None) + squares), dtype=np.int64)
-        sums[:n, 0] = 1
+        sums[:n, 0] = 1 if records.count is None else records.count
         if population is not None:
             sums[n:, 1] = 1
         peak = np.zeros(0, dtype=np.int64)
@@ -225,15 +227,15 @@ class ClassTables:
         if records.repeated and records.person is not None:
             persons, person = np.unique(records.person, return_inverse=True)
             counted[PERSON] = (person.astype(np.int32), len(persons))
-        n = len(records)
+        n = len(records.codes)
         rows = len(group)
         start = np.minimum(np.arange(rows + 1, dtype=np.int64), n)  # rows of the population hold no values
-        ones = np.ones(n, dtype=np.int64)
+        each = np.ones(n, dtype=np.int64) if records.count is None else records.count
         values = {}
         for name, (codes, width) in counted.items():
             self.widths[name] = width
             codes = np.ascontiguousarray(codes, dtype=np.int32)
-            values[name] = merge_values(start, codes, ones, group, groups, max(1, width))
+            values[name] = merge_values(start, codes, each, group, groups, max(1, width))
         return values
 
     def at(self, levels: Levels) -> ClassTable:

@@ -1,0 +1,157 @@
+"""A run on a table that is not kept in memory: the same bytes and numbers, nothing collected but counts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+import celosia
+from celosia.data.engines import engine_named
+from celosia.release.evidence import pack_rows, row_map
+from celosia.release.running import run
+from celosia.release.verifying import verify
+
+POLICY = """
+[input]
+path = "people.parquet"
+[schema]
+quasi = ["sex", "age", "area"]
+sensitive = ["disease"]
+[schema.hierarchies]
+age = {{use = "intervals", width = 5}}
+area = {{use = "prefixes"}}
+[[require]]
+use = "k-anonymity"
+k = 5
+[[require]]
+use = "l-diversity"
+l = 2
+[[step]]
+use = "generalise"
+suppress = {suppress}
+drop = {drop}
+[measure]
+losses = ["altered-records", "discernibility", "domain-loss"]
+[output]
+path = "safe.{ending}"
+report = {report}
+overwrite = true
+[run]
+seed = 7
+testing = true
+"""
+
+
+def _people(place, rows=4000):
+    rng = np.random.default_rng(3)
+    pl.DataFrame(
+        {
+            "sex": pl.Series(["F", "M", None]).gather(rng.integers(0, 3, rows)),
+            "age": rng.integers(18, 60, rows),
+            "area": [f"{code:03d}" for code in rng.integers(100, 130, rows)],
+            "disease": rng.choice(["flu", "cold", "gout"], rows),
+        }
+    ).write_parquet(place / "people.parquet")
+
+
+def _release(place, engine, *, suppress=0.03, drop="false", ending="parquet", report="false"):
+    text = POLICY.format(suppress=suppress, drop=drop, ending=ending, report=report)
+    (place / "policy.toml").write_text(text)
+    return run(place / "policy.toml", engine=engine)
+
+
+def _numbers(release):
+    stated = release.certificate
+    evidence = {k: v for k, v in stated["steps"][0]["evidence"].items() if k not in {"checked", "search"}}
+    names = ("requirements", "risks", "losses", "guard", "holds")
+    return {name: stated[name] for name in names}, stated["release"], evidence
+
+
+@pytest.mark.parametrize("drop", ["false", "true"])
+def test_a_table_that_is_run_through_gives_the_same_release(tmp_path, monkeypatch, drop):
+    _people(tmp_path)
+    kept = _release(tmp_path, "polars", drop=drop, report="true")
+    expected, map_of_kept = _numbers(kept), row_map(kept.record)
+    monkeypatch.setattr(sys.modules["celosia.data.engines.engine"], "RESIDENT", 1)
+    for engine in ("polars", "duckdb"):
+        streamed = _release(tmp_path, engine, drop=drop, report="true")
+        assert _numbers(streamed) == expected, engine
+        assert np.array_equal(row_map(streamed.record), map_of_kept)
+        assert [(c.name, c.after, c.altered) for c in streamed.changes] == [
+            (c.name, c.after, c.altered) for c in kept.changes
+        ]
+
+
+def test_a_run_collects_counts_and_no_column(tmp_path, monkeypatch):
+    _people(tmp_path)
+    monkeypatch.setattr(sys.modules["celosia.data.engines.engine"], "RESIDENT", 1)
+    polars = type(engine_named("polars"))
+    collect, heights = polars.collect, []
+
+    def counting(self, frame):
+        frame = collect(self, frame)
+        heights.append(len(frame))
+        return frame
+
+    monkeypatch.setattr(polars, "collect", counting)
+    _release(tmp_path, "polars", suppress=0.0)
+    combinations = pl.read_parquet(tmp_path / "people.parquet").n_unique()
+    assert max(heights) <= combinations < 4000
+
+
+def test_the_row_map_is_computed_from_the_key_and_old_records_still_tell_it(tmp_path):
+    _people(tmp_path, 300)
+    release = _release(tmp_path, "polars", drop="true", suppress=0.5)
+    order = row_map(release.record)
+    assert len(order) == release.certificate["release"]["rows"] < 300
+    assert "rows" not in release.record
+    before = pl.read_parquet(tmp_path / "people.parquet")["disease"].gather(order)
+    assert before.to_list() == pl.read_parquet(tmp_path / "safe.parquet")["disease"].to_list()
+    assert np.array_equal(row_map({"rows": pack_rows(order)}), order)
+    found = verify(release.paths["certificate"], record=release.paths["record"], original=tmp_path / "people.parquet")
+    assert found.holds
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_a_killed_run_leaves_no_output_and_its_spill_files_go_with_the_next_start(tmp_path, engine):
+    _people(tmp_path)
+    (tmp_path / "policy.toml").write_text(POLICY.format(suppress=0.0, drop="false", ending="csv", report="false"))
+    place = tmp_path / "spill"
+    place.mkdir()
+    environment = {**os.environ, "TMPDIR": str(place)}
+    # it stops where the data are being written: drafts and the spill folder are there
+    stop = (
+        "import os, signal, celosia.release.running as r; from celosia.data.spill import spill_folder;"
+        "(spill_folder() / 'part').write_text('x');"
+        "r._write_data = lambda visible, draft, *_: (draft.write_text('half'), os.kill(os.getpid(), signal.SIGKILL));"
+        f"r.run({str(tmp_path / 'policy.toml')!r}, engine={engine!r})"
+    )
+    killed = subprocess.run([sys.executable, "-c", stop], env=environment, check=False, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL
+    assert not (tmp_path / "safe.csv").exists()
+    assert list(place.iterdir())
+    again = f"import celosia; celosia.run({str(tmp_path / 'policy.toml')!r}, engine='duckdb', memory='1GB')"
+    subprocess.run([sys.executable, "-c", again], env=environment, check=True, capture_output=True)
+    assert (tmp_path / "safe.csv").exists()
+    assert not list(place.iterdir())
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".part-")]
+
+
+def test_memory_is_read_from_the_policy_and_refused_when_it_says_nothing(tmp_path):
+    _people(tmp_path, 100)
+    table = celosia.read(tmp_path / "people.parquet", engine="duckdb", memory="1GB")
+    assert table.engine.memory == 10**9
+    limit = table.engine.connection.sql("SELECT current_setting('memory_limit')").fetchone()
+    assert limit[0] == "572.2 MiB"  # the six tenths that DuckDB's own buffers may take
+    with pytest.raises(celosia.errors.ParameterError, match="a size is written as 2GB"):
+        celosia.read(tmp_path / "people.parquet", memory="much")
+    text = POLICY.format(suppress=0.0, drop="false", ending="csv", report="false") + 'memory = "10MB"\n'
+    (tmp_path / "policy.toml").write_text(text)
+    with pytest.raises(celosia.errors.PolicyError, match="at least 256MB"):
+        run(tmp_path / "policy.toml")
