@@ -184,8 +184,8 @@ class Classes:
             return Patterns.of_codes(coded.everyone() if everyone else coded, names)
         schema = self.rows.schema
         if schema.person is None:
-            for (known, all_of_them), patterns in self._patterns.items():
-                if all_of_them == everyone and set(names) <= set(known):
+            for (columns, all_of_them), patterns in self._patterns.items():
+                if all_of_them == everyone and set(names) <= set(columns):
                     return patterns.coarser(names)
         rows = self._telling(names)
         if everyone:

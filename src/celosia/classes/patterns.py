@@ -66,17 +66,17 @@ class Patterns:
         return cls(names, rows, counted, lambda: weight, schema=schema, frame=kept.select(names))
 
     @classmethod
-    def of_keys(cls, found: pl.DataFrame, domains: Mapping[str, pl.Series], schema: Schema) -> Patterns:
+    def of_keys(cls, histogram: pl.DataFrame, domains: Mapping[str, pl.Series], schema: Schema) -> Patterns:
         """From a grouping by one number per combination, the last column's code in its lowest place."""
         import polars as pl
 
-        found = found.sort(KEY)
-        key, columns = found[KEY].to_numpy(), {}
+        histogram = histogram.sort(KEY)
+        key, columns = histogram[KEY].to_numpy(), {}
         for name, values in reversed(domains.items()):
             columns[name] = Encoded((key % len(values)).astype(np.int32), values)
             key = key // len(values)
-        weight = found[WEIGHT].cast(pl.Float64).to_numpy() if WEIGHT in found.columns else None
-        rows = found[ROWS].cast(pl.Int64).to_numpy()
+        weight = histogram[WEIGHT].cast(pl.Float64).to_numpy() if WEIGHT in histogram.columns else None
+        rows = histogram[ROWS].cast(pl.Int64).to_numpy()
         return cls(list(domains), rows, rows, lambda: weight, schema=schema, columns=columns)
 
     def take(self, chosen: NDArray[np.bool_]) -> Patterns:
@@ -140,7 +140,7 @@ class Patterns:
         return np.ascontiguousarray(np.column_stack(columns), dtype=np.int32)
 
 
-def _alike(known: Encoded, column: Encoded) -> NDArray[np.int32]:
-    """The codes of a column among the values of another one."""
-    same = known.values is column.values or known.values.equals(column.values)
-    return column.codes if same else recode(column, known.values)
+def _alike(coarse: Encoded, fine: Encoded) -> NDArray[np.int32]:
+    """The codes of a column among the values that it has in a coarser grouping."""
+    same = coarse.values is fine.values or coarse.values.equals(fine.values)
+    return fine.codes if same else recode(fine, coarse.values)

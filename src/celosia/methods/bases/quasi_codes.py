@@ -114,7 +114,7 @@ def quasi_codes(
     people = None
     if population is not None:
         people = np.column_stack([column.people for column in columns if column.people is not None])
-    domain = _domain(table, columns, matrix, None, weights, gone=int((~active).sum()))
+    domain = _level_maps(table, columns, matrix, None, weights, gone=int((~active).sum()))
     names = dict.fromkeys([*_counted(table, require), *counted])
     persons = table.persons()
     records = Records(
@@ -145,7 +145,7 @@ def _class_codes(
     )
     matrix = np.column_stack([column.codes for column in columns])
     records = Records(
-        _domain(table, columns, matrix, patterns.rows, weights, gone=table.suppressed()),
+        _level_maps(table, columns, matrix, patterns.rows, weights, gone=table.suppressed()),
         np.ascontiguousarray(matrix, dtype=np.int32),
         count=patterns.rows,
         sensitive={name: Sensitive.of(patterns.column(name), table.classes.baseline(name)) for name in names},
@@ -155,7 +155,7 @@ def _class_codes(
     return QuasiCodes(table, columns, records, np.ones(len(patterns), dtype=np.bool_), by_class=True)
 
 
-def _domain(
+def _level_maps(
     table: Table,
     columns: Sequence[QuasiColumn],
     matrix: NDArray[np.int32],
