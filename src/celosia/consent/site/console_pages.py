@@ -173,8 +173,6 @@ def _requests(app: FastAPI, desk: Desk, visit: Visits) -> None:
         if problem is not None:
             return HTMLResponse(page(request, number, sent, problem=problem), 422)
         outlook, problem = told(lambda: desk.outlook(wanted), code)
-        if problem is None and asked is not None and asked.status == "open":
-            kept, problem = told(lambda: _keep(number, asked, wanted), code)  # what was looked at is what is published
         seen = "" if problem or asked is None else wanted.digest(desk.catalogue.digest())
         status = 422 if problem else 200
         return HTMLResponse(page(request, number, sent, outlook=outlook, seen=seen, problem=problem), status)
@@ -198,10 +196,12 @@ def _requests(app: FastAPI, desk: Desk, visit: Visits) -> None:
             _, problem = told(lambda: answer(desk.store, int(number), "refused", reason), code)
         elif sent.get("sure") != "yes":
             problem = Said(w["problem_sure"])
-        elif sent.get("seen") != asked.digest(desk.catalogue.digest()):
-            problem = Said(w["problem_unseen"])
         else:
-            _, problem = told(lambda: desk.publish(int(number)), code)
+            wanted, problem = told(lambda: Asked.model_validate(editing.asked_data(sent)), code)
+            if problem or sent.get("seen") != wanted.digest(desk.catalogue.digest()):
+                problem = Said(w["problem_unseen"])
+            else:  # what was looked at is what is kept and published
+                _, problem = told(lambda: (_keep(number, asked, wanted), desk.publish(int(number))), code)
         if problem is not None:
             return HTMLResponse(page(request, number, fields, problem=problem), 422)
         return RedirectResponse(f"/admin/request/{number}", 303)

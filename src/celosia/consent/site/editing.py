@@ -52,7 +52,7 @@ def inference_data(sent: Fields, known: Inference | None) -> dict[str, Any]:
         data[field] = {**{code: text for code, text in said.items() if text}, **others}
     queries = [query.model_dump() for query in known.realisations] if known else []
     if sent.get("query", "").strip():
-        queries.append({"sql": sent["query"].strip(), "dialect": sent.get("dialect", "postgres")})
+        queries.append({"sql": sent["query"].replace("\r\n", "\n").strip(), "dialect": sent.get("dialect", "postgres")})
     data["realisations"] = queries
     data["rules"] = [rule for rule in (_rule_data(sent, number) for number in range(_rules(sent))) if rule]
     return data
@@ -82,7 +82,8 @@ def asked_fields(asked: Asked) -> dict[str, str]:
 
 def asked_data(sent: Fields) -> dict[str, Any]:
     """What a form says of a request, as plain data to be checked."""
-    data: dict[str, Any] = {n: sent.get(n, "").strip() for n in ("requester", "purpose", "sql", "owner", "rule")}
+    texts = ("requester", "purpose", "sql", "owner", "rule")
+    data: dict[str, Any] = {name: sent.get(name, "").replace("\r\n", "\n").strip() for name in texts}
     for name in ("requester", "sql", "owner", "quasi"):
         if not sent.get(name, "").strip():
             raise Unreadable("problem_missing", field=name)
