@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic.fields import FieldInfo
@@ -14,6 +14,9 @@ from celosia.errors import ParameterError
 from celosia.parts import grammar
 from celosia.parts.refusals import explain, shown
 from celosia.parts.registry import add_kind, add_part, covered, find
+
+if TYPE_CHECKING:
+    from celosia.data.schema import Schema
 
 
 class Private:
@@ -56,6 +59,10 @@ class Part(BaseModel):
 
     in_memory: ClassVar[bool] = False
     """Whether it needs all rows of a column in memory; False where combinations, sums or single rows are enough."""
+
+    def needs_memory(self, schema: Schema) -> bool:  # noqa: ARG002
+        """Whether it needs all rows of a column in memory for a table with this schema."""
+        return self.in_memory
 
     def __init__(self, /, **data: Any) -> None:
         try:

@@ -23,7 +23,7 @@ def refuse_beyond(table: Table, wanted: Iterable[Part]) -> None:
     """Refuse a part that needs more in memory than the engine of the table brings there."""
     engine = table.engine
     for part in wanted:
-        if part.in_memory and len(table) > engine.most:
+        if part.needs_memory(table.schema) and len(table) > engine.most:
             raise DataError(
                 f"{part.name} needs whole columns in memory: {len(table)} rows, and {engine.name} brings at most "
                 f"{engine.most} to {engine.memory_of}. {nearest(part, engine, len(table))}"
@@ -48,9 +48,10 @@ def nearest(part: Part, engine: Engine, rows: int) -> str:
 
 def support(part: type[Part], engine: type[Engine]) -> str:
     """What a part can do on an engine, in words."""
-    if not _always(part):
-        return "any size" if part.in_memory is False else "any size, or in memory, by its parameters"
     bound = f"up to {engine.most / 1e6:g} million rows"
+    if not _always(part):
+        sure = part.in_memory is False and part.needs_memory is Part.needs_memory
+        return "any size" if sure else f"any size, or {bound}, by its parameters and the schema"
     return f"{bound}; any size in blocks" if getattr(part, "blockable", False) else bound
 
 

@@ -109,7 +109,7 @@ def check_input(table: Table) -> None:
     types = table.engine.types(table.rows.frame)
     checks: dict[str, Any] = {}
     for name in (n for n in types if not n.startswith("__") and types[n].is_float()):
-        checks[name] = (nw.col(name).is_nan() | ~nw.col(name).is_finite()).sum()
+        checks[name] = (nw.col(name).is_nan() | ~nw.col(name).is_finite()).cast(nw.Int64).sum()
     frame = nw.from_native(table.rows.frame)
     counts = table.engine.collect(frame.select(**checks).to_native()).row(0, named=True) if checks else {}
     for name, count in counts.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -33,6 +33,7 @@ class AlteredRecords(Loss):
     """
 
     columns: Columns = Field(default=(), description="columns to compare; all shared ones when empty")
+    in_memory: ClassVar[bool] = False
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of changed records."""

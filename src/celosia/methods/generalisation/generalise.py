@@ -27,6 +27,7 @@ from celosia.table.targets import Target, targets, wished
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from celosia.data.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -97,6 +98,16 @@ class Generalise(_SuppressingMethod):
         "suppress": (0.0, 0.05),
     }
     suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
+
+    @property
+    def in_memory(self) -> bool:  # type: ignore[override]
+        """Combinations are enough unless records have wishes or values of their own, or a population is counted in."""
+        counted = any(model.people() is not None for model in self.require)
+        return self.target is not None or bool(self.aggregate) or counted
+
+    def needs_memory(self, schema: Schema) -> bool:
+        """Persons who own several rows are told apart row by row."""
+        return self.in_memory or schema.person is not None
 
     def wishes(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """The class sizes of ``target``."""
