@@ -51,7 +51,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
             risks=[name for name, _ in forms.catalogue("risk or attack")],
             losses=[name for name, _ in forms.catalogue("loss")],
             options=options_of(policy, frontier),
-            rows_of_input=len(studio.samples.table(policy)),
+            rows_of_input=studio.samples.sample(policy).rows,
         )
 
     @router.post("/explore")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from celosia.errors import ParameterError
-from celosia.hierarchy import Hierarchy, hierarchy
+from celosia.hierarchy import Hierarchy
 from celosia.hierarchy.intervals import Intervals
 from celosia.hierarchy.level_table import LevelTable
 from celosia.hierarchy.tree import Tree
@@ -42,11 +42,6 @@ def draft(sent: Mapping[str, Any]) -> dict[str, Any]:
         if use == "intervals" and entries:  # breaks that were set by hand stand alone
             fields |= {"width": "", "bins": "", "quantiles": "", "origin": ""}
     return {"use": use, **forms.read(find("hierarchy", use), fields)}
-
-
-def built(spec: Any) -> Hierarchy:
-    """The hierarchy of a draft."""
-    return hierarchy(spec)
 
 
 def listed(values: Values, chosen: Hierarchy) -> list[str]:

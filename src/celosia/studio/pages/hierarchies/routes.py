@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse
 
 from celosia.data.schema import Role, Schema
 from celosia.errors import CelosiaError, InputError, UnknownName
-from celosia.hierarchy import Hierarchy
+from celosia.hierarchy import Hierarchy, hierarchy
 from celosia.hierarchy.level_table import LevelTable
 from celosia.parts import parts
 from celosia.proposals import ColumnSuggestion, suggest
@@ -60,7 +60,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
         policy = studio.project.policy()
         shown, problem = None, ""
         try:
-            shown = levels_view(room.values(policy, sent.get("column", "")), drafting.built(drafting.draft(sent)))
+            shown = levels_view(room.values(policy, sent.get("column", "")), hierarchy(drafting.draft(sent)))
         except CelosiaError as error:
             problem = str(error)
         return studio.draw(request, "hierarchies", "levels.html.j2", levels=shown, trouble=problem)
@@ -68,7 +68,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
     @router.post("/save")
     def save(sent: Sent) -> Response:
         name, spec = room.column(sent), drafting.draft(sent)
-        levels_view(room.values(studio.project.policy(), name), drafting.built(spec))
+        levels_view(room.values(studio.project.policy(), name), hierarchy(spec))
         return room.put(sent, name, spec, "changed")
 
     @router.post("/builder")
@@ -234,7 +234,6 @@ class _Room:
 
     def put(self, sent: Any, name: str, spec: dict[str, Any], said: str) -> Response:
         """Write a hierarchy into the policy."""
-        drafting.built(spec) if "path" not in spec else None
         self.studio.change(sent, lambda text: editing.put(text, ("schema", "hierarchies", name), spec))
         return self.back(name, said)
 

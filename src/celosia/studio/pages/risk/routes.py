@@ -12,6 +12,7 @@ from celosia.models import KAnonymity
 from celosia.release.policy import Policy
 from celosia.release.report.charts import bars
 from celosia.studio import editing
+from celosia.studio.pages.hierarchies.view import Values
 from celosia.studio.pages.risk.view import candidates, keys_of, linked, makers, overview
 from celosia.studio.studio import Page, Sent, Studio, language_of
 from celosia.studio.wording import words
@@ -102,18 +103,16 @@ def routes(studio: Studio, router: APIRouter) -> None:
 
 
 def _asked(studio: Studio, policy: Policy) -> dict[str, Any]:
-    """The columns that an intruder may know, those that can be ruled out, and the values to choose from."""
-    from celosia.studio.pages.hierarchies.view import Values
-
-    table = studio.samples.table(policy)
+    """The columns that an intruder may know, those that can be ruled out, and values of a sample to choose from."""
+    sample = studio.samples.sample(policy)
     named = [*policy.schema.quasi, *policy.schema.sensitive]
-    values = {name: Values.of(table, name).texts for name in named}
+    values = {name: Values.of(sample.table, name).texts for name in named}
     return {
         "quasi": policy.schema.quasi,
         "sensitive": policy.schema.sensitive,
         "choices": {name: sorted(texts) for name, texts in values.items() if len(texts) <= LISTED},
         "identifiers": [*policy.schema.identifiers, *([policy.schema.person] if policy.schema.person else [])],
-        "rows": len(table),
+        "rows": sample.rows,
     }
 
 
