@@ -197,15 +197,13 @@ def researcher(walk: Walk, _: Path) -> None:
 
 
 def teacher(walk: Walk, _: Path) -> None:
-    """A class sees what a step does: it is switched off, and on again; then the lattice."""
+    """A class sees what a step does: it is switched off, and on again."""
     walk.page.locator("form[action='/begin/demonstration'] button").click()
     walk.page.wait_for_url("**/data?said=begun")
     walk.to("/protect")
     walk.page.locator("#step-1 form[action='/protect/switch'] button").click()
     walk.page.locator("#step-1.off").wait_for()
     walk.picture("1-switched", "#list-step")
-    walk.to("/lattice")
-    walk.picture("2-lattice", height=900)
 
 
 TASKS: dict[str, tuple[Callable[[Walk, Path], None], str, str]] = {
