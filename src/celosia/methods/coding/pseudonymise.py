@@ -69,7 +69,7 @@ class Pseudonymise(Method):
         back: dict[str, str] = {}
         replaced = table
         for name in self.columns:
-            values = table.column(name).unique().drop_nulls()
+            values = table.tally(name)[name].drop_nulls()
             originals = [str(text) for text in texts(values)]
             pseudonyms = [self._pseudonym(key, text) for text in originals]
             for pseudonym, text in zip(pseudonyms, originals, strict=True):
