@@ -56,13 +56,17 @@ class Samples:
         policy = policy or self._project.policy()
         frame, rows = self._frame(policy)
         key = "sample " + _digest(policy, "input", "schema")
-        return self._once(key, lambda: Sample(read(frame, policy.schema).identified().computed(), rows), 4 * LARGE)
+        drawn: Sample = self._once(
+            key, lambda: Sample(read(frame, policy.schema).identified().computed(), rows), 4 * LARGE
+        )
+        return drawn
 
     def table(self, policy: Policy | None = None) -> Table:
         """The whole input under the schema of the policy, read once."""
         policy = policy or self._project.policy()
         key = "table " + _digest(policy, "input", "schema")
-        return self._once(key, lambda: policy.table().identified().computed(), LARGE)
+        table: Table = self._once(key, lambda: policy.table().identified().computed(), LARGE)
+        return table
 
     def once(self, policy: Policy, what: str, make: Callable[[], Any]) -> Any:
         """Something that depends on the input and the columns, made once and kept in memory: counts, pictures."""

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from celosia.errors import CelosiaError, InputError
 from celosia.parts import find
-from celosia.studio import editing, lists, running
+from celosia.studio import editing, forms, lists, running
 from celosia.studio.pages.protect.previewing import preview
 from celosia.studio.studio import Page, Sent, Studio, language_of
 
@@ -35,7 +35,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
     @router.post("/form")
     def form(request: Request, sent: Sent) -> Response:
         name, position = _entry(sent)
-        raw = lists.forms.part(lists.the_list(name).kind, sent)
+        raw = forms.part(lists.the_list(name).kind, sent)
         opened = _form(studio, name, raw, position)
         return studio.draw(request, "protect", "_fields.html.j2", opened=opened)
 
