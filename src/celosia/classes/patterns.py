@@ -72,7 +72,7 @@ class Patterns:
 
         histogram = histogram.sort(KEY)
         key, columns = histogram[KEY].to_numpy(), {}
-        for name, values in reversed(domains.items()):
+        for name, values in reversed(list(domains.items())):
             columns[name] = Encoded((key % len(values)).astype(np.int32), values)
             key = key // len(values)
         weight = histogram[WEIGHT].cast(pl.Float64).to_numpy() if WEIGHT in histogram.columns else None
@@ -94,7 +94,9 @@ class Patterns:
         key, first, group = np.unique(pack([c.codes for c in columns]), return_index=True, return_inverse=True)
         rows = np.bincount(group.reshape(-1), weights=self.rows, minlength=len(key)).astype(np.int64)
         own = self.weight
-        weight = None if own is None else np.bincount(group.reshape(-1), weights=own, minlength=len(key))
+        weight: NDArray[np.float64] | None = None
+        if own is not None:
+            weight = np.bincount(group.reshape(-1), weights=own, minlength=len(key)).astype(np.float64)
         parts = {name: column.take(first) for name, column in zip(names, columns, strict=True)}
         return Patterns(names, rows, rows, lambda: weight, schema=self._schema, columns=parts)
 

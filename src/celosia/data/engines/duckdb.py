@@ -147,8 +147,8 @@ class DuckDB(Engine):
             called,
             [duckdb.struct_type({each: types[each] for each in inputs})],
             duckdb.struct_type(fields),
-            type="arrow",  # type: ignore[arg-type]
-            null_handling="special",  # type: ignore[arg-type]
+            type="arrow",
+            null_handling="special",
         )
         call = f"{name}(struct_pack({', '.join(f'{quoted(each)} := {quoted(each)}' for each in inputs)}))"
         return _replaced(
@@ -179,7 +179,7 @@ class DuckDB(Engine):
             for name, values in small.items()
         }
         coded = _replaced(frame, codes) if codes else frame
-        return super().coded(coded, {name: values for name, values in domains.items() if name not in small})  # type: ignore[no-any-return]
+        return super().coded(coded, {name: values for name, values in domains.items() if name not in small})
 
     def narrowed(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
         """Text as an enumeration, where there are few values."""

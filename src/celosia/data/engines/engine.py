@@ -257,7 +257,7 @@ class Engine(ABC):
         for number, path in zip(numbers, paths, strict=True):
             rows = work(self.collect(self.filter(frame, nw.col(block) == number)))
             types = rows.schema if types is None else types
-            rows.cast(dict(types)).write_parquet(path)
+            rows.cast(types).write_parquet(path)
         return self.accept(pl.scan_parquet(paths))
 
     def ids(self, frame: Any) -> Any:

@@ -75,7 +75,7 @@ class Polars(Engine):
         """A function of a structure, which the streaming engine calls for each of its batches."""
 
         def called(batch: pl.Series) -> pl.Series:
-            return function(batch.struct.unnest()).select(*outputs).cast(dict(outputs)).to_struct(MADE)
+            return function(batch.struct.unnest()).select(*outputs).cast(pl.Schema(outputs)).to_struct(MADE)
 
         made = pl.struct(inputs).map_batches(called, return_dtype=pl.Struct(dict(outputs)), is_elementwise=True)
         wide = frame.with_columns(made.alias(MADE))
@@ -102,7 +102,7 @@ class Polars(Engine):
 
     def shuffle(self, frame: pl.LazyFrame, stream: Stream, domains: Domains | None = None) -> pl.LazyFrame:
         """By one key, ties in the order of the records: a fifth of the time that two keys take."""
-        drawn = self.drawn_order(self.narrowed(frame, domains or {}), stream)
+        drawn: pl.LazyFrame = self.drawn_order(self.narrowed(frame, domains or {}), stream)
         return drawn.sort(ORDER, maintain_order=True).drop(ORDER)
 
     def resident(self, frame: pl.LazyFrame) -> bool:

@@ -123,7 +123,7 @@ class Spark(Engine):
 
         def called(*columns: pa.Array) -> pa.Array:
             batch = pl.DataFrame({name: pl.Series(cells) for name, cells in zip(inputs, columns, strict=True)})
-            made = _arrow(function(batch).select(*outputs).cast(dict(outputs)))
+            made = _arrow(function(batch).select(*outputs).cast(pl.Schema(outputs)))
             return made.to_struct_array().combine_chunks() if len(made) else pa.array([], made.schema.struct_type)
 
         with _told():
@@ -160,7 +160,7 @@ class Spark(Engine):
         types = work(self.collect(self.filter(frame, nw.col(block) == sizes[block][0]))).schema
 
         def called(rows: pa.Table) -> pa.Table:
-            return _arrow(_plain(work(pl.DataFrame(rows)).cast(dict(types)).lazy()).collect())
+            return _arrow(_plain(work(pl.DataFrame(rows)).cast(types).lazy()).collect())
 
         with _told():
             return frame.groupBy(block).applyInArrow(called, _types(types)).localCheckpoint()

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.io.atomic import replaced
-from celosia.release.report.page import LANGUAGES, render, tables_page
+from celosia.release.report.page import render, tables_page
+from celosia.show.look import LANGUAGES
 
 if TYPE_CHECKING:
     from celosia.release.measuring import Comparison
