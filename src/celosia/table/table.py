@@ -414,9 +414,18 @@ class Table(Shown):
 
     def computed(self) -> Table:
         """The same table with what was asked of it done once, so that no measure has to do it again."""
+        if self.large:
+            return self
         done = self._again(self.engine.materialised(self.rows.frame))
         done._cache.update({key: value for key, value in self._cache.items() if key != "polars"})
         return done
+
+    @property
+    def large(self) -> bool:
+        """Whether the table is known, without counting rows, to have more cells than are kept in memory."""
+        if self.trace is None or self.trace.base.memory() is not None:
+            return False
+        return len(self) * len(self.engine.types(self.rows.frame)) > self.engine.room
 
     def arranged(self, frame: Any) -> Table:
         """The same records in a frame that has them in another order; what is known of them is kept."""
