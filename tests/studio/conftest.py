@@ -104,12 +104,19 @@ def visit(browser):
     assert [said for page in pages for said in page.wrong] == []
 
 
+SETTLED = """Promise.all(document.getAnimations()
+  .filter(each => Number.isFinite(each.effect.getComputedTiming().endTime)).map(each => each.finished.catch(() => null)))
+  .then(() => true)"""
+"""Colours that fade into one another have arrived."""
+
+
 @pytest.fixture
 def accessible():
     """Checks that axe finds nothing against WCAG 2.2 AA on a page."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
 
     def check(page):
+        page.evaluate(SETTLED)
         rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
         found = axe.run(page, options=rules).response["violations"]
         assert [(each["id"], [node["html"][:120] for node in each["nodes"]]) for each in found] == []

@@ -8,6 +8,9 @@ export function onLoad(work) {
   });
 }
 
+// a piece that was waited for is there
+document.addEventListener("htmx:afterSwap", (event) => event.detail.target.removeAttribute("aria-busy"));
+
 /** Call a function at most once in so many milliseconds after the last event. */
 export function settled(work, milliseconds) {
   let timer = 0;
