@@ -26,7 +26,7 @@ def grow(path: Path, rows: int) -> None:
     import pyarrow.parquet as pq
 
     rng = np.random.default_rng(42)
-    people = {name: np.minimum(rng.geometric(2.5 / size, 30_000) - 1, size - 1) for name, size in SIZES.items()}
+    people = {name: np.minimum(rng.geometric(min(0.6, 2.5 / size), 30_000) - 1, size - 1) for name, size in SIZES.items()}
     people["pay"] = (rng.random(30_000) < 0.25).astype(np.int64)
     labels = {name: [f"{name} {i:02d}" for i in range(size)] for name, size in {**SIZES, "pay": 2}.items()}
     writer = None
@@ -71,7 +71,7 @@ def whole(engine: str, path: Path, out: Path, memory: str) -> str:
             "sensitive": ["pay"],
             "hierarchies": {
                 "age": {"use": "intervals", "width": 5},
-                **{name: {"use": "prefixes", "length": 20, "step": 1} for name in ("school", "country", "job")},
+                **{name: {"use": "prefixes", "step": 1} for name in ("school", "country", "job")},
             },
         },
         "require": ["k-anonymity(k=5)"],
