@@ -26,7 +26,8 @@ def grow(path: Path, rows: int) -> None:
     import pyarrow.parquet as pq
 
     rng = np.random.default_rng(42)
-    people = {name: np.minimum(rng.geometric(min(0.6, 2.5 / size), 30_000) - 1, size - 1) for name, size in SIZES.items()}
+    drawn = {name: rng.geometric(min(0.6, 2.5 / size), 30_000) - 1 for name, size in SIZES.items()}
+    people = {name: np.minimum(codes, SIZES[name] - 1) for name, codes in drawn.items()}
     people["pay"] = (rng.random(30_000) < 0.25).astype(np.int64)
     labels = {name: [f"{name} {i:02d}" for i in range(size)] for name, size in {**SIZES, "pay": 2}.items()}
     writer = None
