@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 HIT = "__hit__"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)  # the repr of `Asked`, which counts instead of listing fields
 class Table(Asked):
     """Rows + schema. Made by :func:`celosia.read`; changed only by making another one."""
 
