@@ -76,4 +76,4 @@ def test_the_report_tells_it_in_its_language(release, language, edition):
     assert texts["advice"]["columns"] in page
     assert f"{7**12:,}" in page
     changed = next(change for change in release.changes if change.example is not None)
-    assert changed.after.told(texts["detail"], texts["units"]) in page
+    assert changed.after.sentence(texts["detail"], texts["units"]) in page

@@ -42,7 +42,7 @@ def table(tmp_path):
 
 def told(original, protected):
     return {
-        c.name: (c.before.told(ENGLISH), c.after.told(ENGLISH), c.shown_example(), c.altered)
+        c.name: (c.before.sentence(ENGLISH), c.after.sentence(ENGLISH), c.shown_example(), c.altered)
         for c in column_changes(original, protected)
     }
 

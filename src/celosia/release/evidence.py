@@ -161,9 +161,9 @@ def persons_of(protected: Table, ids: NDArray[np.int64]) -> NDArray[np.int64] | 
     if person is None:
         return None
     codes = np.asarray(protected.codes(person)[0], dtype=np.int64)
-    known = np.asarray(protected.ids(), dtype=np.int64)
-    order = np.argsort(known)
-    return np.where(codes < 0, NOBODY, codes)[order[np.searchsorted(known, ids, sorter=order)]]
+    own = np.asarray(protected.ids(), dtype=np.int64)
+    order = np.argsort(own)
+    return np.where(codes < 0, NOBODY, codes)[order[np.searchsorted(own, ids, sorter=order)]]
 
 
 def pack_rows(ids: NDArray[np.int64]) -> str:

@@ -60,9 +60,9 @@ def run(
     check_columns(original, [*policy.require, *policy.risks, *(s.method for s in policy.steps[:1])])
     protected = apply_steps(original, policy.steps, Stream.of(seed, original.fingerprint), tell)
     tell("measure", 0.8)
-    made = finish(original, protected, policy, seed)
+    release = finish(original, protected, policy, seed)
     tell("write", 0.9)
-    written = write_release(made, policy, overwrite=overwrite or policy.output.overwrite)
+    written = write_release(release, policy, overwrite=overwrite or policy.output.overwrite)
     tell("done", 1.0)
     return written
 
@@ -71,16 +71,16 @@ def apply_steps(original: Table, steps: Sequence[Step], stream: Stream, tell: Pr
     """Apply the steps of a policy; each has a random stream of its own, named after it."""
     current = original
     each = 0.7 / max(1, len(steps))
-    for i, one in enumerate(steps):
-        check_columns(current, [one.method])
-        with stage(tell, one.name, 0.1 + each * i, 0.1 + each * (i + 1)):
-            current = step(current, one.method, stream.child(one.name), original)
+    for i, policy_step in enumerate(steps):
+        check_columns(current, [policy_step.method])
+        with stage(tell, policy_step.name, 0.1 + each * i, 0.1 + each * (i + 1)):
+            current = step(current, policy_step.method, stream.child(policy_step.name), original)
     return current
 
 
 def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Release:
     """Measure, and put the evidence together."""
-    methods = [one.method for one in policy.steps]
+    methods = [policy_step.method for policy_step in policy.steps]
     leaving = releasable(original, protected, methods, policy.output.columns, acknowledge=policy.guard.acknowledge)
     earlier = history.checked(original, leaving.table, policy)
     before = assess(original, policy.require, policy.risks)
@@ -93,7 +93,7 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
     certificate = _certificate(released, leaving, policy, after, comparison)
     record = _record(original, released, policy, seed, order, before, after, comparison)
     if policy.history.releases:
-        formal = any(one.method.formal for one in policy.steps)
+        formal = any(policy_step.method.formal for policy_step in policy.steps)
         certificate["history"] = evidence.plain(history.public(earlier, policy, formal=formal))
         record |= {"committed": history.commitments(policy), "history": evidence.plain([f.spec() for f in earlier])}
     return Release(released, original, after, before, comparison, certificate, record)
@@ -136,7 +136,7 @@ def _seed(policy: Policy) -> int:
 def _certificate(
     released: Table, leaving: Leaving, policy: Policy, after: Assessment, comparison: Comparison
 ) -> dict[str, Any]:
-    formal = any(one.method.formal for one in policy.steps)
+    formal = any(policy_step.method.formal for policy_step in policy.steps)
     certificate: dict[str, Any] = {
         "format": CERTIFICATE_FORMAT,
         "celosia": evidence.version(),
@@ -150,7 +150,9 @@ def _certificate(
         "holds": after.holds,
         "requirements": [finding.spec() for finding in after.models],
         "risks": [finding.spec() for finding in after.risks],
-        "steps": [_public_step(one, entry) for one, entry in zip(policy.steps, released.history, strict=True)],
+        "steps": [
+            _public_step(policy_step, entry) for policy_step, entry in zip(policy.steps, released.history, strict=True)
+        ],
         "baseline": "distributions are compared with those of the input table",
         "order": policy.output.order,
     }
@@ -164,11 +166,11 @@ def _certificate(
     return plain
 
 
-def _public_step(one: Step, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _public_step(policy_step: Step, entry: Mapping[str, Any]) -> dict[str, Any]:
     facts = {k: v for k, v in entry.items() if k not in {"step", "parameters"}}
-    withheld = one.method.withheld()
-    told = {"withheld": withheld} if withheld else {}
-    return {"name": one.name, **one.method.public_spec(), **told, "evidence": facts}
+    withheld = policy_step.method.withheld()
+    reason = {"withheld": withheld} if withheld else {}
+    return {"name": policy_step.name, **policy_step.method.public_spec(), **reason, "evidence": facts}
 
 
 def _record(
@@ -191,7 +193,9 @@ def _record(
         "key": evidence.fresh_key().hex(),
         "policy": policy.text or policy_toml(policy),
         "folder": os.path.relpath(policy.directory, policy.output.path.parent),
-        "steps": [{"name": one.name, "parameters": whole_spec(one.method)} for one in policy.steps],
+        "steps": [
+            {"name": policy_step.name, "parameters": whole_spec(policy_step.method)} for policy_step in policy.steps
+        ],
         "input": {
             "file": source.name,
             "sha256": evidence.file_hash(source) if source.is_file() else None,
@@ -212,7 +216,7 @@ def _order(leaving: Leaving, policy: Policy, stream: Stream) -> dict[str, Any]:
     table = leaving.table
     shuffled = policy.output.order == "shuffled"
     key = {"key": order_stream(leaving, stream).key().hex()} if shuffled else {}
-    numbered = all(one.method.rows != "subset" for one in policy.steps)
+    numbered = all(policy_step.method.rows != "subset" for policy_step in policy.steps)
     left = {} if numbered else {"left": evidence.pack_left(table.ids())}
     return {"rows": len(table), **key, **left}
 
@@ -225,9 +229,9 @@ def _persons(protected: Table, released: Table, order: Mapping[str, Any]) -> dic
     return {} if persons is None else {"persons": evidence.pack_rows(persons)}
 
 
-def write_release(made: Release, policy: Policy, *, overwrite: bool = False) -> Release:
+def write_release(release: Release, policy: Policy, *, overwrite: bool = False) -> Release:
     """Write data, certificate, private record and report; when one of them fails none of them appears."""
-    others = further_tables(made.table)
+    others = further_tables(release.table)
     paths = release_paths(policy.output, others)
     evidence.settled(paths)
     stale = _stale(policy.output, paths)
@@ -237,11 +241,11 @@ def write_release(made: Release, policy: Policy, *, overwrite: bool = False) -> 
         raise OutputError(f"the output {paths['data'].name!r} is the input; an original is never overwritten.")
     if taken and not overwrite:
         raise OutputError(f"{taken[0].name!r} is there already: choose another path or allow overwriting.")
-    visible = made.table.streamed()
+    visible = release.table.streamed()
     with evidence.drafted(paths) as drafts:
-        _write_data(visible, drafts["data"], paths["data"], made, policy)
+        _write_data(visible, drafts["data"], paths["data"], release, policy)
         for name, table in others.items():
-            _write_data(table.visible(), drafts[name], paths[name], made, policy)
+            _write_data(table.visible(), drafts[name], paths[name], release, policy)
         beside = [
             {
                 "name": n,
@@ -253,10 +257,10 @@ def write_release(made: Release, policy: Policy, *, overwrite: bool = False) -> 
             for n, t in others.items()
         ]
         digest = evidence.file_hash(drafts["data"])
-        certificate, record = evidence.sealed(made.certificate, made.record, paths["data"].name, digest, beside)
+        certificate, record = evidence.sealed(release.certificate, release.record, paths["data"].name, digest, beside)
         drafts["certificate"].write_bytes(_pretty(certificate))
         drafts["record"].write_bytes(_pretty(record))
-        done = replace(made, certificate=certificate, record=record, paths=paths)
+        done = replace(release, certificate=certificate, record=record, paths=paths)
         if policy.output.report:
             from celosia.release.report import render
 
@@ -294,10 +298,10 @@ def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]
     return paths
 
 
-def _write_data(visible: Any, draft: Path, target: Path, made: Release, policy: Policy) -> None:
+def _write_data(visible: Any, draft: Path, target: Path, release: Release, policy: Policy) -> None:
     from celosia.data.io.filetypes import type_of
 
-    write(visible, draft, made.table.facts, type=type_of(target).name, overwrite=True, **policy.output.options)
+    write(visible, draft, release.table.facts, type=type_of(target).name, overwrite=True, **policy.output.options)
 
 
 def _pretty(data: Mapping[str, Any]) -> bytes:

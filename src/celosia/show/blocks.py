@@ -213,8 +213,8 @@ def change_blocks(changes: Sequence[ColumnChange], sentences: dict[str, str]) ->
     rows = [
         (
             change.name,
-            change.before.told(sentences),
-            change.after.told(sentences),
+            change.before.sentence(sentences),
+            change.after.sentence(sentences),
             change.shown_example(),
             "—" if change.altered is None else f"{100 * change.altered:.4g} %",
         )

@@ -56,7 +56,7 @@ class Detail:
     unit: str = ""
     by: str = ""
 
-    def told(self, sentences: dict[str, str], units: dict[str, str] | None = None) -> str:
+    def sentence(self, sentences: dict[str, str], units: dict[str, str] | None = None) -> str:
         """The detail in a language; units of time have names of their own there."""
         unit = (units or {}).get(self.unit, self.unit)
         return sentences[self.form].format(number=self.number, of=self.of, unit=unit, by=self.by)
@@ -98,15 +98,15 @@ def _change(original: Table, protected: Table, name: str) -> ColumnChange:
     if altered == 0:
         return ColumnChange(name, before, before, None, altered)
     cells, counts = _cells(protected, name)
-    told = [cell for cell in cells if cell is not None]
-    if told and all(cell == STAR for cell in told):
+    filled = [cell for cell in cells if cell is not None]
+    if filled and all(cell == STAR for cell in filled):
         return ColumnChange(name, before, Detail("nothing"), None, altered)
     values = original.tally(name)[name]
     levels = Levels.flat(values) if hierarchy is None else hierarchy.levels(values, column=name)
-    places = {levels.level_of(cell) for cell in told}
-    if not told or places == {0}:
+    places = {levels.level_of(cell) for cell in filled}
+    if not filled or places == {0}:
         # the cells are still values of the column: moved between records, or those of suppressed records alone
-        same = not told or _kept_alike(original, protected, name)
+        same = not filled or _kept_alike(original, protected, name)
         return ColumnChange(name, before, before if same else _by_steps(protected, name), None, altered)
     if hierarchy is None or -1 in places:
         return ColumnChange(name, before, _by_steps(protected, name), None, altered)
@@ -114,7 +114,7 @@ def _change(original: Table, protected: Table, name: str) -> ColumnChange:
         after = Detail("levels", str(min(places)), str(max(places)))
         return ColumnChange(name, before, after, None, altered)
     level = places.pop()
-    example = _example(hierarchy, levels, level, told[int(np.argmax(counts[[c is not None for c in cells]]))])
+    example = _example(hierarchy, levels, level, filled[int(np.argmax(counts[[c is not None for c in cells]]))])
     return ColumnChange(name, before, detail_at(hierarchy, levels, level), example, altered)
 
 
@@ -155,10 +155,10 @@ def _cells(table: Table, name: str) -> tuple[list[str | None], np.ndarray[tuple[
 
     if table.memory() is None:
         patterns = table.classes.patterns([name])
-        cells = pl.DataFrame({"cell": _text(patterns.cells[name]), "rows": patterns.rows})
+        cells = pl.DataFrame({"cell": _cell_texts(patterns.cells[name]), "rows": patterns.rows})
         counted = cells.group_by("cell").agg(pl.col("rows").sum()).sort("rows", "cell", descending=[True, False])
         return counted["cell"].to_list(), counted["rows"].to_numpy()
-    counted = _text(table.column(name)).filter(pl.Series(~table.suppressed_mask())).value_counts(sort=True)
+    counted = _cell_texts(table.column(name)).filter(pl.Series(~table.suppressed_mask())).value_counts(sort=True)
     return counted.to_series(0).to_list(), counted.to_series(1).cast(pl.Int64).to_numpy()
 
 
@@ -168,13 +168,13 @@ def _altered(original: Table, protected: Table, name: str) -> float | None:
     if pairs is not None and BEFORE + name not in pairs.columns:
         return (len(original) - len(protected)) / max(1, len(original))
     if pairs is not None:
-        alike = _text(pairs[BEFORE + name]).eq_missing(_text(pairs[name]))
+        alike = _cell_texts(pairs[BEFORE + name]).eq_missing(_cell_texts(pairs[name]))
         return (len(original) - int(pairs[ROWS].filter(alike).sum())) / max(1, len(original))
     try:
         rows = positions(original, protected)
     except NotApplicable:
         return None
-    before, after = _text(original.column(name))[rows], _text(protected.column(name))
+    before, after = _cell_texts(original.column(name))[rows], _cell_texts(protected.column(name))
     same = int(before.eq_missing(after).sum())
     return (len(original) - same) / max(1, len(original))
 
@@ -188,16 +188,16 @@ def _kept_alike(original: Table, protected: Table, name: str) -> bool:
         return True
     if pairs is not None:
         kept = pairs.filter(~pl.col(SUPPRESSED)) if SUPPRESSED in pairs.columns else pairs
-        return bool(_text(kept[BEFORE + name]).eq_missing(_text(kept[name])).all())
+        return bool(_cell_texts(kept[BEFORE + name]).eq_missing(_cell_texts(kept[name])).all())
     try:
         rows = positions(original, protected)
     except NotApplicable:
         return False
-    same = _text(original.column(name))[rows].eq_missing(_text(protected.column(name)))
+    same = _cell_texts(original.column(name))[rows].eq_missing(_cell_texts(protected.column(name)))
     return bool(same.filter(pl.Series(~protected.suppressed_mask())).all())
 
 
-def _text(series: pl.Series) -> pl.Series:
+def _cell_texts(series: pl.Series) -> pl.Series:
     return series.to_frame("value").select(text_expression("value", series.dtype).alias("value")).to_series()
 
 

@@ -37,9 +37,9 @@ def positions(original: Table, protected: Table) -> NDArray[np.int64]:
 def counterparts(original: Table, protected: Table) -> NDArray[np.int64]:
     """For each original record the position of its protected record, -1 for none."""
     rows = positions(original, protected)
-    found = np.full(len(original), -1, dtype=np.int64)
-    found[rows] = np.arange(len(rows))
-    return found
+    rows_of_originals = np.full(len(original), -1, dtype=np.int64)
+    rows_of_originals[rows] = np.arange(len(rows))
+    return rows_of_originals
 
 
 def paired(original: Table, protected: Table, names: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -102,10 +102,10 @@ def by_key(original: Table, protected: Table, key: str) -> Table:
         if repeated:
             raise DataError(f"key column {key!r}: {repeated} values of the {which} table are repeated or missing.")
     ids = pl.DataFrame({key: ours, "id": original.ids()})
-    found = theirs.to_frame().join(ids, on=key, how="left", maintain_order="left")["id"]
-    if found.null_count():
-        raise DataError(f"key column {key!r}: {found.null_count()} protected records have no original.")
-    return by_ids(original, protected, found.to_numpy())
+    matched = theirs.to_frame().join(ids, on=key, how="left", maintain_order="left")["id"]
+    if matched.null_count():
+        raise DataError(f"key column {key!r}: {matched.null_count()} protected records have no original.")
+    return by_ids(original, protected, matched.to_numpy())
 
 
 def by_ids(original: Table, protected: Table, ids: NDArray[np.int64]) -> Table:

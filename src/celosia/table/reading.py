@@ -78,14 +78,14 @@ def _origin(source: Any) -> str:
     if isinstance(source, str | Path | Mapping):
         return "file"
     library = type(source).__module__.split(".")[0]
-    known = {name: name for name in ("polars", "pandas", "pyarrow", "duckdb")}
-    known |= {"_duckdb": "duckdb", "pyspark": "spark"}
-    if library not in known:
+    origins = {name: name for name in ("polars", "pandas", "pyarrow", "duckdb")}
+    origins |= {"_duckdb": "duckdb", "pyspark": "spark"}
+    if library not in origins:
         raise DataError(
             f"cannot read a {type(source).__name__}: give a path, a database URL, "
             "or a Polars, pandas, PyArrow, DuckDB or Spark frame."
         )
-    return "lazy" if type(source).__name__ == "LazyFrame" else known[library]
+    return "lazy" if type(source).__name__ == "LazyFrame" else origins[library]
 
 
 def _opened(source: Any, engine: str | None, memory: int | None, options: Mapping[str, Any]) -> tuple[Engine, Any, Any]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-def _plain(value: Any) -> Any:
+def _written(value: Any) -> Any:
     """A path or a mapping as it is written in a policy; a frame in memory cannot be written down."""
     if value is None or isinstance(value, str):
         return value
@@ -32,17 +32,17 @@ class Same:
     (True, False)
     """
 
-    def __init__(self, thing: object) -> None:
-        self.thing = thing
+    def __init__(self, target: object) -> None:
+        self.target = target
 
     def __hash__(self) -> int:
-        return id(self.thing)
+        return id(self.target)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and self.thing is other.thing
+        return isinstance(other, Same) and self.target is other.target
 
 
-Source = Annotated[Any, PlainSerializer(_plain), WithJsonSchema({"type": ["string", "object", "array"]}), Place()]
+Source = Annotated[Any, PlainSerializer(_written), WithJsonSchema({"type": ["string", "object", "array"]}), Place()]
 """A path, ``{url = …, query = …}``, or a frame of Polars, pandas, PyArrow or DuckDB, or a :class:`Table`."""
 
 

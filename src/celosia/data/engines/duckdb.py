@@ -116,8 +116,8 @@ class DuckDB(Engine):
             wanted = frame if columns is None else self.select(frame, columns)
             held = texts if columns is None else [text for text in texts if text.meta.output_name() in columns]
             for batch in (wanted if most is None else wanted.limit(most)).to_arrow_reader(BATCH):
-                made = pl.DataFrame(batch).with_columns(held)
-                yield made if predicate is None else made.filter(predicate)
+                cells = pl.DataFrame(batch).with_columns(held)
+                yield cells if predicate is None else cells.filter(predicate)
 
         return register_io_source(batches, schema=pl.Schema(shown))
 
@@ -130,10 +130,10 @@ class DuckDB(Engine):
     ) -> duckdb.DuckDBPyRelation:
         """A function of the connection that is given Arrow arrays; a foreign connection gets a joined table instead."""
         if self._foreign:
-            known = self.collect(self.select(frame, list(dict.fromkeys([RECORD, *inputs]))))
-            made = function(known.select(inputs)).select(pl.all().name.prefix("__new__"))
-            joined = self.attach(frame, known.select(RECORD).hstack(made), [RECORD])
-            return _replaced(joined, {name: quoted(f"__new__{name}") for name in outputs}, len(made.columns))
+            given = self.collect(self.select(frame, list(dict.fromkeys([RECORD, *inputs]))))
+            results = function(given.select(inputs)).select(pl.all().name.prefix("__new__"))
+            joined = self.attach(frame, given.select(RECORD).hstack(results), [RECORD])
+            return _replaced(joined, {name: quoted(f"__new__{name}") for name in outputs}, len(results.columns))
 
         def called(rows: Any) -> Any:
             batch = pl.Series(rows).struct.unnest()
@@ -163,8 +163,8 @@ class DuckDB(Engine):
         sets = ", ".join(f"({quoted(name)})" for name in names)
         view = f"celosia_{next(_names)}"
         grouped = f"SELECT {keys}, grouping({keys}) AS __set__, count(*) AS {ROWS} FROM {view}"  # noqa: S608
-        found = frame.query(view, f"{grouped} GROUP BY GROUPING SETS ({sets})")
-        counted = self.collect(found)
+        tallied = frame.query(view, f"{grouped} GROUP BY GROUPING SETS ({sets})")
+        counted = self.collect(tallied)
         whole = (1 << len(names)) - 1
         return {
             name: counted.filter(pl.col("__set__") == whole ^ (1 << (len(names) - 1 - i))).select(name, ROWS)

@@ -37,7 +37,7 @@ def block_digest(block: pl.DataFrame) -> bytes:
     """The digest of the rows of one block."""
     types = block.schema
     sink = _Digest(json.dumps(list(types)).encode())
-    texts = block.lazy().select(_text(name, dtype) for name, dtype in types.items())
+    texts = block.lazy().select(_digested_text(name, dtype) for name, dtype in types.items())
     texts.sink_csv(cast("IO[bytes]", sink), include_header=False)
     return sink.digest.digest()
 
@@ -47,7 +47,7 @@ def whole(digests: Sequence[bytes]) -> bytes:
     return digests[0] if len(digests) == 1 else hashlib.sha256(b"".join(digests)).digest()
 
 
-def _text(name: str, dtype: pl.DataType) -> pl.Expr:
+def _digested_text(name: str, dtype: pl.DataType) -> pl.Expr:
     if dtype.is_nested():
         return pl.struct(name).struct.json_encode().alias(name)
     if dtype == pl.Binary:

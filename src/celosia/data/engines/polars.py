@@ -77,8 +77,8 @@ class Polars(Engine):
         def called(batch: pl.Series) -> pl.Series:
             return function(batch.struct.unnest()).select(*outputs).cast(pl.Schema(outputs)).to_struct(MADE)
 
-        made = pl.struct(inputs).map_batches(called, return_dtype=pl.Struct(dict(outputs)), is_elementwise=True)
-        wide = frame.with_columns(made.alias(MADE))
+        results = pl.struct(inputs).map_batches(called, return_dtype=pl.Struct(dict(outputs)), is_elementwise=True)
+        wide = frame.with_columns(results.alias(MADE))
         return wide.with_columns(pl.col(MADE).struct.field(name) for name in outputs).drop(MADE)
 
     def map(self, frame: pl.LazyFrame, column: str, values: pl.Series, labels: pl.Series) -> pl.LazyFrame:
@@ -111,15 +111,15 @@ class Polars(Engine):
 
     def bounded(self, frame: pl.LazyFrame) -> pl.DataFrame:
         """Collect once: a grouping is in memory as soon as its rows can be counted."""
-        found = self.collect(frame)
-        self.check_bound(found.height * found.width)
-        return found
+        collected = self.collect(frame)
+        self.check_bound(collected.height * collected.width)
+        return collected
 
     def quantiles(self, frame: pl.LazyFrame, column: str, shares: Sequence[float]) -> list[float]:
         """Quantiles of one column in one pass."""
         clean = pl.col(column).drop_nulls()
-        found = frame.select(clean.quantile(q, "linear").alias(str(i)) for i, q in enumerate(shares))
-        return [float(value) for value in found.collect().row(0)]
+        quantiles = frame.select(clean.quantile(q, "linear").alias(str(i)) for i, q in enumerate(shares))
+        return [float(value) for value in quantiles.collect().row(0)]
 
     def write(self, frame: pl.LazyFrame, path: Path, **options: Any) -> None:
         """Write by streaming; the caller gives a temporary path."""
@@ -132,19 +132,19 @@ class Polars(Engine):
 def _looked_up(name: str, dtype: pl.DataType, values: pl.Series, results: pl.Series) -> pl.Expr:
     """What stands beside the value of a column in a small table: batch by batch, or Polars would hold all rows."""
     missing = values.is_null().arg_max() if values.null_count() else None
-    known = values.filter(values.is_not_null())
+    present = values.filter(values.is_not_null())
     results = results.alias(name)
     places = pl.Series(np.flatnonzero(values.is_not_null().to_numpy()), dtype=pl.UInt32)
     text = dtype == pl.String
-    dictionary = pl.Enum(known) if text else None
-    known = known if text else known.cast(dtype if dtype not in (pl.Categorical, pl.Enum) else pl.String)
+    dictionary = pl.Enum(present) if text else None
+    present = present if text else present.cast(dtype if dtype not in (pl.Categorical, pl.Enum) else pl.String)
 
     def called(batch: pl.Series) -> pl.Series:
         if dictionary is not None:
             place = places.gather(batch.cast(dictionary, strict=False).to_physical())
         else:
-            plain = batch.cast(known.dtype)
-            place = plain.replace_strict(known, places, default=None, return_dtype=pl.UInt32)
+            plain = batch.cast(present.dtype)
+            place = plain.replace_strict(present, places, default=None, return_dtype=pl.UInt32)
         if missing is not None and batch.null_count():
             place = place.zip_with(batch.is_not_null(), pl.Series([missing], dtype=pl.UInt32))
         return results.gather(place)

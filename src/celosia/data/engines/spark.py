@@ -44,7 +44,7 @@ class Spark(Engine):
     def scan(self, path: Path, **options: Any) -> Any:
         """Scan Parquet; other files come through the reader that all engines share."""
         if path.suffix.lower() in {".parquet", ".pq"}:
-            with _told():
+            with _without_cells():
                 return session(self.master).read.parquet(path.absolute().as_uri())
         return self.accept(pl.scan_csv(path, **options))
 
@@ -63,10 +63,10 @@ class Spark(Engine):
         running = session(self.master)
         if isinstance(frame, pl.LazyFrame):
             path = _spill().with_suffix(".parquet")
-            _plain(frame).sink_parquet(path)
+            _storable(frame).sink_parquet(path)
             return self.scan(path)
         polars = frame if isinstance(frame, pl.DataFrame) else nw.from_native(frame, eager_only=True).to_polars()
-        return _sent(running, _plain(polars.lazy()).collect())
+        return _sent(running, _storable(polars.lazy()).collect())
 
     def identify(self, frame: Any) -> Any:
         """Add the row number: its place in its partition after the rows of the partitions before."""
@@ -81,7 +81,7 @@ class Spark(Engine):
     def attach(self, frame: Any, small: pl.DataFrame, on: Sequence[str], *, keep_unmatched: bool = True) -> Any:
         """Null-safe join with a Polars frame that every executor gets a copy of."""
         keys = {name: f"__key{i}__" for i, name in enumerate(on)}
-        other = F.broadcast(_sent(frame.sparkSession, _plain(small.lazy().rename(keys)).collect()))
+        other = F.broadcast(_sent(frame.sparkSession, _storable(small.lazy().rename(keys)).collect()))
         same = [
             frame[_quoted(name)].eqNullSafe(other[key].cast(frame.schema[name].dataType)) for name, key in keys.items()
         ]
@@ -91,15 +91,15 @@ class Spark(Engine):
 
     def collect(self, frame: Any) -> pl.DataFrame:
         """Bring a small result to the driver."""
-        with _told():
-            found = pl.from_arrow(frame.toArrow())
-        assert isinstance(found, pl.DataFrame)
-        return found
+        with _without_cells():
+            collected = pl.from_arrow(frame.toArrow())
+        assert isinstance(collected, pl.DataFrame)
+        return collected
 
     def streamed(self, frame: Any, rows: int | None = None) -> pl.LazyFrame:  # noqa: ARG002
         """By files that the executors write, one after the other in the order of the partitions."""
         folder = _spill()
-        with _told():
+        with _without_cells():
             frame.write.parquet(folder.absolute().as_uri())
         parts = sorted(folder.glob("part-*.parquet"))
         if not parts:
@@ -123,10 +123,10 @@ class Spark(Engine):
 
         def called(*columns: pa.Array) -> pa.Array:
             batch = pl.DataFrame({name: pl.Series(cells) for name, cells in zip(inputs, columns, strict=True)})
-            made = _arrow(function(batch).select(*outputs).cast(pl.Schema(outputs)))
-            return made.to_struct_array().combine_chunks() if len(made) else pa.array([], made.schema.struct_type)
+            table = _arrow(function(batch).select(*outputs).cast(pl.Schema(outputs)))
+            return table.to_struct_array().combine_chunks() if len(table) else pa.array([], table.schema.struct_type)
 
-        with _told():
+        with _without_cells():
             call = F.arrow_udf(called, _types(outputs))(*(F.col(_quoted(name)) for name in inputs))
         wide = frame.withColumn(MADE, call)
         return wide.withColumns({name: wide[MADE][name] for name in outputs}).drop(MADE)
@@ -145,7 +145,7 @@ class Spark(Engine):
             digest = block_digest(block.select(*names))
             return pa.table({"block": [block[RECORD][0] // BLOCK], "digest": [digest]})
 
-        with _told():
+        with _without_cells():
             blocks = numbered.select(RECORD, *(F.col(_quoted(name)) for name in names)).groupBy(
                 F.floor(F.col(RECORD) / BLOCK)
             )
@@ -160,9 +160,9 @@ class Spark(Engine):
         types = work(self.collect(self.filter(frame, nw.col(block) == sizes[block][0]))).schema
 
         def called(rows: pa.Table) -> pa.Table:
-            return _arrow(_plain(work(pl.DataFrame(rows)).cast(types).lazy()).collect())
+            return _arrow(_storable(work(pl.DataFrame(rows)).cast(types).lazy()).collect())
 
-        with _told():
+        with _without_cells():
             return frame.groupBy(block).applyInArrow(called, _types(types)).localCheckpoint()
 
     def quantiles(self, frame: Any, column: str, shares: Sequence[float]) -> list[float]:
@@ -185,7 +185,7 @@ def is_spark(frame: Any) -> bool:
 
 
 def _sent(running: Any, small: pl.DataFrame) -> Any:
-    with _told():
+    with _without_cells():
         return running.createDataFrame(_arrow(small))
 
 
@@ -209,7 +209,7 @@ def _stored(dtype: pl.DataType) -> pl.DataType:
     return dtype
 
 
-def _plain(frame: pl.LazyFrame) -> pl.LazyFrame:
+def _storable(frame: pl.LazyFrame) -> pl.LazyFrame:
     types = frame.collect_schema()
     return frame.with_columns(pl.col(n).cast(_stored(t)) for n, t in types.items() if _stored(t) != t)
 
@@ -218,7 +218,7 @@ def _types(types: Mapping[str, pl.DataType]) -> Any:
     """The types of columns as Spark names them."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    return from_arrow_schema(_arrow(_plain(pl.LazyFrame(schema=dict(types))).collect()).schema)
+    return from_arrow_schema(_arrow(_storable(pl.LazyFrame(schema=dict(types))).collect()).schema)
 
 
 def _quoted(name: str) -> str:
@@ -230,7 +230,7 @@ def _spill() -> Path:
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _without_cells() -> Iterator[None]:
     """Spark's messages can hold cells: only the name of what went wrong is told. Its warnings are of pandas, unused."""
     try:
         with warnings.catch_warnings():

@@ -63,20 +63,20 @@ def settings(master: str) -> dict[str, str]:
     """What a session that Celosia starts is told."""
     folder = spill_folder() / "spark"
     folder.mkdir(exist_ok=True)
-    told = {
+    shared = {
         **_REPEATABLE,
         **_QUIET,
         "spark.driver.maxResultSize": RESULT,
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
     if not master.startswith("local"):
-        return told
+        return shared
     cores = master.partition("[")[2].rstrip("]").split(",")[0]
     parts = 2 * (int(cores) if cores.isdigit() else os.cpu_count() or 1)
     log = folder / "log4j2.properties"
     log.write_text("rootLogger.level = off\n", encoding="utf-8")
     # nobody but this machine can reach a local session, and what it spills goes with the process
-    return told | {
+    return shared | {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": DRIVER,
@@ -95,12 +95,12 @@ def _started(master: str, further: Mapping[str, str]) -> Any:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    told = spill_folder() / "spark" / "start.log"
+    log = spill_folder() / "spark" / "start.log"
     try:
-        with _hushed(told):
+        with _hushed(log):
             return builder.getOrCreate()
     except Exception as error:
-        raise DataError(f"Spark did not start on {master!r}: {_reason(error, told)}") from error
+        raise DataError(f"Spark did not start on {master!r}: {_reason(error, log)}") from error
 
 
 def _remote(address: str) -> Any:
@@ -140,8 +140,8 @@ def _stopped(started: Any, process: int) -> None:
 def _reason(error: Exception, log: Path) -> str:
     if "JAVA_GATEWAY" in str(error) or "Java gateway" in str(error):
         return "is a Java 17 or later installed (JAVA_HOME)?"
-    told = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
-    return (told[-1] if told else f"{type(error).__name__}.")[:300]
+    lines = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
+    return (lines[-1] if lines else f"{type(error).__name__}.")[:300]
 
 
 @contextlib.contextmanager

@@ -213,8 +213,8 @@ def _change(change: ColumnChange, w: Mapping[str, Any], *, internal: bool) -> di
     """What happened to a column, in the language of the report; outside an example has no value of the original."""
     return {
         "name": change.name,
-        "before": change.before.told(w["detail"], w["units"]),
-        "after": change.after.told(w["detail"], w["units"]),
+        "before": change.before.sentence(w["detail"], w["units"]),
+        "after": change.after.sentence(w["detail"], w["units"]),
         "example": change.shown_example(raw=internal),
         "altered": change.altered,
     }

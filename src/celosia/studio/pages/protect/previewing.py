@@ -80,6 +80,6 @@ def _column(change: ColumnChange, before: Table, after: Table, sentences: Mappin
     if change.name in after.names and change.name not in before.schema.naming:
         picture = pair(before.column(change.name), after.column(change.name))
     told_before, told_after = (
-        detail.told(sentences["detail"], sentences["units"]) for detail in (change.before, change.after)
+        detail.sentence(sentences["detail"], sentences["units"]) for detail in (change.before, change.after)
     )
     return ColumnPreview(change.name, told_before, told_after, change.altered, picture)
