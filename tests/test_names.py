@@ -14,7 +14,7 @@ SOURCE = Path(celosia.__file__).parent
 EMPTY = frozenset({"found", "known", "made", "one", "thing", "told"})
 NAMELESS = frozenset({"_text", "_number", "_plain", "_domain", *(f"_{name}" for name in EMPTY)})
 #: Rooms whose names are still to be mended; whoever mends one takes it off.
-OPEN = ("consent/", "experiments/", "studio/")
+OPEN = ("studio/",)
 #: What users write in policies and read in results: what an intruder knows or a store holds already, and what was
 #: found where a certificate states something.
 PUBLIC = {"known", "found"}

@@ -386,8 +386,8 @@ def test_the_publisher_works_by_keyboard_and_on_a_phone(browser, serve, publishe
     page.keyboard.press("Space")
     page.get_by_role("button", name=w["publish"], exact=True).focus()
     page.keyboard.press("Enter")
-    page.wait_for_url(f"{site}/admin/request/1")
-    assert w["statuses"]["published"] in page.inner_text("main")
+    page.get_by_text(w["statuses"]["published"]).first.wait_for()
+    assert page.url == f"{site}/admin/request/1"
     fine()
     page.goto(f"{site}/admin/inference/residence")
     page.fill("[name='rule:0:needs']", "?")

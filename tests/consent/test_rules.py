@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 
 from celosia.consent.rules.exchange import read_xml, write_thesis_xml, write_xml
 from celosia.consent.rules.matching import Activations, active, marked_columns, match, matches
-from celosia.consent.rules.rules import Catalogue, Inference, Rule, Value, derived, load, made, read_toml, write_toml
+from celosia.consent.rules.rules import (
+    Catalogue,
+    Inference,
+    Rule,
+    Value,
+    catalogue_of,
+    derived,
+    load,
+    read_toml,
+    write_toml,
+)
 from celosia.consent.sql.elements import ANY, elements, plain_literal
 from celosia.errors import DataError, InputError, UnknownName
 
@@ -57,7 +67,7 @@ def test_the_timetable_query_is_a_rule(thesis):
 
 def _rules(thesis):
     timetable, residence = read_xml(thesis.TIMETABLE_XML), read_xml(thesis.RESIDENCE_XML)
-    return made({"inferences": [i.model_dump() for c in (timetable, residence) for i in c.inferences]})
+    return catalogue_of({"inferences": [i.model_dump() for c in (timetable, residence) for i in c.inferences]})
 
 
 def test_the_printed_rules_are_read(thesis):

@@ -36,12 +36,12 @@ def elements_of(sql: str, dialect: str = "postgres", database: str | None = None
     """
     from celosia.consent.sql.elements import elements
 
-    found = elements(sql, dialect, known_columns(database, sql, dialect))
+    touched = elements(sql, dialect, known_columns(database, sql, dialect))
     return {
-        "tables": sorted(found.tables),
-        "fields": sorted(f"{t}.{f}" for t, f in found.fields),
-        "constants": sorted(f"{c.table}.{c.field} = {c.literal}" for c in found.constants),
-        "outputs": {o.name: sorted(f"{t}.{f}" for t, f in o.direct | o.linked) for o in found.outputs},
+        "tables": sorted(touched.tables),
+        "fields": sorted(f"{t}.{f}" for t, f in touched.fields),
+        "constants": sorted(f"{c.table}.{c.field} = {c.literal}" for c in touched.constants),
+        "outputs": {o.name: sorted(f"{t}.{f}" for t, f in o.direct | o.linked) for o in touched.outputs},
     }
 
 
@@ -51,10 +51,10 @@ def derive(
     """A catalogue with one inference whose rule has the elements of the queries."""
     rule = derived(queries, dialect).model_copy(update={"threshold": threshold})
     realisations = [{"sql": sql, "dialect": dialect} for sql in queries]
-    one = Inference.model_validate(
+    inference = Inference.model_validate(
         {"id": name, "description": sentence, "rules": [rule.model_dump()], "realisations": realisations}
     )
-    return Catalogue(inferences=(one,))
+    return Catalogue(inferences=(inference,))
 
 
 def convert(source: str | Path, target: str | Path, *, overwrite: bool = False) -> Catalogue:
@@ -72,8 +72,8 @@ def match_query(
     catalogue: str | Path, sql: str, dialect: str = "postgres", database: str | None = None
 ) -> list[dict[str, Any]]:
     """Every rule with what fired; nothing is run."""
-    _, found = analyse(sql, load(catalogue), dialect, known_columns(database, sql, dialect))
-    return [one.data() | {"sentence": one.sentence()} for one in found]
+    _, compared = analyse(sql, load(catalogue), dialect, known_columns(database, sql, dialect))
+    return [match.data() | {"sentence": match.sentence()} for match in compared]
 
 
 def request(
@@ -116,8 +116,8 @@ def request(
         measure=measure,
     )
     with opened(store) as choices:
-        made = publish(wanted, database, load(catalogue), choices, seed=seed, progress=progress)
-    return made, write(made, out, overwrite=overwrite)
+        publication = publish(wanted, database, load(catalogue), choices, seed=seed, progress=progress)
+    return publication, write(publication, out, overwrite=overwrite)
 
 
 def repeat_request(database: str, catalogue: str | Path, store: str | Path = STORE) -> Repeat:
@@ -125,11 +125,11 @@ def repeat_request(database: str, catalogue: str | Path, store: str | Path = STO
     from celosia.consent.publication.replay import repetition
 
     with opened(store, reading=True):  # refuse now what is no store
-        known = load(catalogue)
+        inferences = load(catalogue)
 
     def repeat(stated: dict[str, Any], private: dict[str, Any]) -> list[Check]:
         with opened(store, reading=True) as choices:
-            return repetition(database, known, choices)(stated, private)
+            return repetition(database, inferences, choices)(stated, private)
 
     return repeat
 
@@ -154,10 +154,10 @@ def register(source: str | Path, store: str | Path = STORE) -> int:
     aliases: dict[str, dict[str, str]] = {}
     for kind in frame.columns:
         if kind != "owner":
-            known = frame.drop_nulls(kind).filter(pl.col(kind) != "")
-            if known[kind].is_duplicated().any():
+            keyed = frame.drop_nulls(kind).filter(pl.col(kind) != "")
+            if keyed[kind].is_duplicated().any():
                 raise DataError(f"two owners have the same key in the column {kind!r}.")
-            aliases[kind] = dict(zip(known[kind], known["owner"], strict=True))
+            aliases[kind] = dict(zip(keyed[kind], keyed["owner"], strict=True))
     with opened(store) as choices:
         return choices.add_owners(frame["owner"], aliases)
 
@@ -169,7 +169,7 @@ def load_choices(source: str | Path, catalogue: str | Path, store: str | Path = 
     """
     import polars as pl
 
-    known, frame = load(catalogue), _csv(source, "choices")
+    inferences, frame = load(catalogue), _csv(source, "choices")
     words = dict.fromkeys(("true", "1", "yes", "block"), True) | dict.fromkeys(("false", "0", "no", "allow"), False)
     if "block" in frame.columns:
         shown = frame["block"].str.to_lowercase()
@@ -178,7 +178,7 @@ def load_choices(source: str | Path, catalogue: str | Path, store: str | Path = 
         frame = frame.with_columns(block=shown.replace_strict(words, return_dtype=pl.Boolean))
     with opened(store) as choices:
         before = choices.count()
-        return choices.load(frame, known.ids()), choices.count() - before
+        return choices.load(frame, inferences.ids()), choices.count() - before
 
 
 def rename(old: str, new: str, catalogue: str | Path, store: str | Path = STORE) -> int:
@@ -250,8 +250,8 @@ def record(owner: str, store: str | Path = STORE, *, forget: bool = False) -> tu
     Also tells whether nothing of a deleted record is left in the log (see :meth:`Preferences.forget`).
     """
     with opened(store, reading=not forget) as choices:
-        found = choices.export(owner)
-        return found, not forget or choices.forget(owner, by="publisher")
+        stored = choices.export(owner)
+        return stored, not forget or choices.forget(owner, by="publisher")
 
 
 def set_default(meaning: str, store: str | Path = STORE) -> None:
@@ -278,8 +278,8 @@ def suggest(source: str, query: str | None = None, *, least: float = 0.3, most: 
     import celosia
     from celosia.consent.rules.association import associations
 
-    found = associations(celosia.read(source, query=query).polars())
-    shown = [a for a in found if a.strength >= least][:most]
+    ranked = associations(celosia.read(source, query=query).polars())
+    shown = [a for a in ranked if a.strength >= least][:most]
     return [
         {"known": list(a.known), "target": a.target, "strength": a.strength, "determines": a.determines} for a in shown
     ]

@@ -25,7 +25,7 @@ def run(name: str, out: Path, **settings: Any) -> dict[str, Any]:
     rows = {row["experiment"]: row for row in entries(out)}
     if "counts" in result:  # not when an experiment ran on data of its reader: no document prints anything of these
         rows[name] = entry(name, result, time.process_time() - begun)
-        write(out, [rows[known] for known in experiments() if known in rows])
+        write(out, [rows[experiment] for experiment in experiments() if experiment in rows])
     return result
 
 

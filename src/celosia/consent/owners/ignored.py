@@ -22,45 +22,45 @@ ALIKE = 0.85
 """How alike a column that a rule names and one that is there must be for the first to be a slip."""
 
 
-def nearest(names: Iterable[str], known: Iterable[str], *, others: bool = False) -> str:
+def nearest(names: Iterable[str], existing: Iterable[str], *, others: bool = False) -> str:
     """Unknown names with the known ones that they resemble; those that resemble none only where ``others`` is set.
 
     >>> nearest(["residenc", "1-0001"], ["residence", "grant"])
     "'residenc' (did you mean 'residence'?)"
     """
-    shown, known = [], list(known)
+    shown, existing = [], list(existing)
     for name in sorted(names):
-        near = difflib.get_close_matches(name, known, n=1)
+        near = difflib.get_close_matches(name, existing, n=1)
         if near or others:
             shown.append(f"{name!r}" + (f" (did you mean {near[0]!r}?)" if near else ""))
     return ", ".join(shown[:5]) + (", …" if len(shown) > 5 else "")
 
 
-def refuse_strange(chosen: pl.DataFrame, known: Iterable[str]) -> None:
+def refuse_strange(chosen: pl.DataFrame, inferences: Iterable[str]) -> None:
     """Refuse choices of inferences that there are not. A name that resembles none may be a person's: not shown."""
     import polars as pl
 
-    known = sorted(known)
-    strange = chosen.filter(~pl.col("inference").is_in(known))
+    inferences = sorted(inferences)
+    strange = chosen.filter(~pl.col("inference").is_in(inferences))
     if len(strange):
-        shown = nearest(strange["inference"].unique(), known)
+        shown = nearest(strange["inference"].unique(), inferences)
         raise DataError(
             f"{len(strange)} of {len(chosen)} choices name an inference that the catalogue has not"
-            f"{f': {shown}' if shown else ''}. It has {', '.join(known)}. Nothing was stored."
+            f"{f': {shown}' if shown else ''}. It has {', '.join(inferences)}. Nothing was stored."
         )
 
 
 def refuse_unknown(store: Preferences, catalogue: Catalogue) -> None:
     """Refuse to go on while somebody blocks an inference that the catalogue has not, or has no longer."""
-    known = catalogue.ids()
-    unknown = [name for name in store.blocked() if name not in known]
+    ids = catalogue.ids()
+    unknown = [name for name in store.blocked() if name not in ids]
     if not unknown:
         return
-    found = store.blocking(unknown).values()
-    blocks, owners = sum(map(len, found)), len({owner for some in found for owner in some})
+    blocking = store.blocking(unknown).values()
+    blocks, owners = sum(map(len, blocking)), len({owner for some in blocking for owner in some})
     raise DataError(
         f"{_many(blocks, 'block')} of {_many(owners, 'owner')} would be ignored: the catalogue has no "
-        f"{nearest(unknown, known, others=True)}. Name it there: with its rules, or without any when it is given up. "
+        f"{nearest(unknown, ids, others=True)}. Name it there: with its rules, or without any when it is given up. "
         f"When it has another name now, give the choices that name ({RENAME})."
     )
 
@@ -74,9 +74,9 @@ def refuse_misnamed(store: Preferences, catalogue: Catalogue, columns: Columns) 
     blocked = set(store.blocked()) if not store.default else set(catalogue.ids())
     slips = {
         f"{table}.{field}": f"{table}.{near[0]}"
-        for one in catalogue.inferences
-        if one.id in blocked
-        for rule in one.rules
+        for inference in catalogue.inferences
+        if inference.id in blocked
+        for rule in inference.rules
         for table, fields in rule.tables.items()
         for there in (_columns_of(table, columns),)
         for field in fields
@@ -85,10 +85,10 @@ def refuse_misnamed(store: Preferences, catalogue: Catalogue, columns: Columns) 
         and (near := difflib.get_close_matches(field.casefold(), there, n=1, cutoff=ALIKE))
     }
     if slips:
-        told = ", ".join(f"{wrong!r} (did you mean {right!r}?)" for wrong, right in sorted(slips.items())[:5])
+        corrections = ", ".join(f"{wrong!r} (did you mean {right!r}?)" for wrong, right in sorted(slips.items())[:5])
         raise DataError(
             f"blocks would be ignored: rules of the catalogue name {_many(len(slips), 'column')} that the database has "
-            f"not: {told}. Mend the rules, or switch them off (active = false)."
+            f"not: {corrections}. Mend the rules, or switch them off (active = false)."
         )
 
 

@@ -50,14 +50,14 @@ def questions() -> dict[str, Question]:
     >>> questions()["item:timetable:0"].said("es"), questions()["trust:0"].answers("ca")[1]
     ('Siglas de cursos', 'Cap')
     """
-    found = _texts()
-    private, trust = ({int(value): text for value, text in found[name].items()} for name in ("private", "trust"))
+    wording = _texts()
+    private, trust = ({int(value): text for value, text in wording[name].items()} for name in ("private", "trust"))
     items = {
         f"item:{category}:{number}": Question(text, category, private)
-        for category, texts in found["item"].items()
+        for category, texts in wording["item"].items()
         for number, text in texts.items()
     }
-    return items | {f"trust:{number}": Question(text, "", trust) for number, text in found["entity"].items()}
+    return items | {f"trust:{number}": Question(text, "", trust) for number, text in wording["entity"].items()}
 
 
 def class_names() -> dict[str, dict[str, str]]:
@@ -81,11 +81,11 @@ def answer(
     Of an ``owner`` who was signed in it is noted, apart from the answers, that they have answered: once only. Without
     one anybody could have answered, and as often as they like.
     """
-    known = questions()
+    asked = questions()
     for key, value in answers.items():
-        if key not in known:
+        if key not in asked:
             raise DataError("the questionnaire has no such question.")
-        scale = known[key].scale
+        scale = asked[key].scale
         if value not in scale:
             raise DataError(f"an answer to this question is a number from {min(scale)} to {max(scale)}.")
     if len(text) > 2000 or len(group) > 100:
@@ -138,9 +138,9 @@ class Tabulation:
         from celosia.release.report.charts import bars
 
         most = max(int(value) for value in _texts()["private"])
-        found = {(row["category"], row["group"]): row["mean"] / most for row in self.classes().to_dicts()}
+        shares = {(row["category"], row["group"]): row["mean"] / most for row in self.classes().to_dicts()}
         names = class_names()
-        series = [(group or ungrouped, [found.get((c, group)) for c in names]) for group in sorted(self.respondents)]
+        series = [(group or ungrouped, [shares.get((c, group)) for c in names]) for group in sorted(self.respondents)]
         return bars(title, [spoken(name, language) for name in names.values()], series)
 
     def without_few(self, least: int) -> Tabulation:
@@ -161,7 +161,7 @@ def tabulate(store: Preferences) -> Tabulation:
 
     t = tables().answers
     with store.engine.connect() as connection:
-        found = [(r.respondent, r.item, r.grouping, r.value, r.signed) for r in connection.execute(t.select())]
+        answers = [(r.respondent, r.item, r.grouping, r.value, r.signed) for r in connection.execute(t.select())]
     schema = {
         "respondent": pl.String,
         "question": pl.String,
@@ -169,7 +169,7 @@ def tabulate(store: Preferences) -> Tabulation:
         "value": pl.Int64,
         "signed": pl.Boolean,
     }
-    frame = pl.DataFrame(found, schema=schema, orient="row")
+    frame = pl.DataFrame(answers, schema=schema, orient="row")
     people = frame.unique(["group", "respondent"]).group_by("group").agg(pl.len(), pl.col("signed").sum())
     counts = [(pl.col("value") == v).sum().alias(f"answers {v}") for v in range(5)]
     rows = (

@@ -32,15 +32,15 @@ class Remembered:
             row = connection.execute(t.select().where(t.c.query == query)).first()
         if row is None:
             return None
-        found: list[dict[str, Any]] = json.loads(row.found)
-        return found
+        matches: list[dict[str, Any]] = json.loads(row.found)
+        return matches
 
-    def keep(self, query: str, found: list[dict[str, Any]]) -> None:
+    def keep(self, query: str, matches: list[dict[str, Any]]) -> None:
         """Keep the matches of a query; those under another catalogue, and the oldest of too many, go."""
         import sqlalchemy as sa
 
         t = tables().activations
-        row = {"query": query, "catalogue": self._catalogue, "found": json.dumps(found), "at": now()}
+        row = {"query": query, "catalogue": self._catalogue, "found": json.dumps(matches), "at": now()}
         oldest = sa.select(t.c.at).order_by(t.c.at.desc()).offset(MOST).limit(1).scalar_subquery()
         with self._store.writing() as connection:
             connection.execute(t.delete().where((t.c.query == query) | (t.c.catalogue != self._catalogue)))

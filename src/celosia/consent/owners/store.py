@@ -90,8 +90,8 @@ class Preferences:
         t = tables()
         new = list(dict.fromkeys(_owner(o) for o in owners))
         with self.writing() as connection:
-            known = set(_all(connection, t.owners, "owner"))
-            fresh = [{"owner": o, "since": now()} for o in new if o not in known]
+            registered = set(_all(connection, t.owners, "owner"))
+            fresh = [{"owner": o, "since": now()} for o in new if o not in registered]
             for part in _parts(fresh):
                 connection.execute(t.owners.insert(), part)
             for kind, pairs in (aliases or {}).items():
@@ -143,11 +143,11 @@ class Preferences:
         with self.writing() as connection:
             if connection.execute(t.owners.select().where(t.owners.c.owner == owner)).first() is None:
                 connection.execute(t.owners.insert(), {"owner": owner, "since": now()})
-            found = connection.execute(t.choices.select().where(t.choices.c.owner == owner))
-            known = {row.inference: bool(row.block) for row in found}
+            stored = connection.execute(t.choices.select().where(t.choices.c.owner == owner))
+            earlier = {row.inference: bool(row.block) for row in stored}
             at = now()
             for inference, block in choices.items():
-                if known.get(inference) == block:
+                if earlier.get(inference) == block:
                     continue
                 row = {"owner": owner, "inference": inference, "block": bool(block), "at": at}
                 mine = (t.choices.c.owner == owner) & (t.choices.c.inference == inference)
@@ -185,8 +185,8 @@ class Preferences:
         t = tables()
         with self.writing() as connection:
             at = now()
-            known = set(_all(connection, t.owners, "owner"))
-            for part in _parts([{"owner": o, "since": at} for o in chosen["owner"].unique() if o not in known]):
+            registered = set(_all(connection, t.owners, "owner"))
+            for part in _parts([{"owner": o, "since": at} for o in chosen["owner"].unique() if o not in registered]):
                 connection.execute(t.owners.insert(), part)
             for (inference,), group in chosen.group_by("inference"):
                 for some in _parts(group["owner"].to_list(), 500):
@@ -203,10 +203,10 @@ class Preferences:
 
         Where an owner has chosen under both names, a block under either stays a block.
         """
-        known = list(inferences)
-        if new not in known:
-            raise UnknownName.of("inference", new, known)
-        if old in known:
+        catalogued = list(inferences)
+        if new not in catalogued:
+            raise UnknownName.of("inference", new, catalogued)
+        if old in catalogued:
             raise DataError(f"the catalogue still has the inference {old!r}: its choices keep that name.")
         t = tables()
         with self.writing() as connection:
@@ -231,9 +231,11 @@ class Preferences:
         """What applies to an owner now, the default where nothing was chosen."""
         t = tables().choices
         with self._engine.connect() as connection:
-            found = {r.inference: r for r in connection.execute(t.select().where(t.c.owner == owner))}
+            chosen = {r.inference: r for r in connection.execute(t.select().where(t.c.owner == owner))}
         default = self.default
-        return [Choice(i, bool(found[i].block), found[i].at) if i in found else Choice(i, default) for i in inferences]
+        return [
+            Choice(i, bool(chosen[i].block), chosen[i].at) if i in chosen else Choice(i, default) for i in inferences
+        ]
 
     def history(self, owner: str) -> list[dict[str, Any]]:
         """Every change of an owner's choices, oldest first."""
@@ -275,11 +277,11 @@ class Preferences:
         t, total = tables().choices, self.count()
         with self._engine.connect() as connection:
             query = sa.select(t.c.inference, t.c.block, sa.func.count()).group_by(t.c.inference, t.c.block)
-            found = {(i, bool(b)): int(n) for i, b, n in connection.execute(query)}
+            answers = {(i, bool(b)): int(n) for i, b, n in connection.execute(query)}
         out = {}
-        for one in inferences:
-            block, allow = found.get((one, True), 0), found.get((one, False), 0)
-            out[one] = {"block": block, "allow": allow, "unanswered": total - block - allow}
+        for inference in inferences:
+            block, allow = answers.get((inference, True), 0), answers.get((inference, False), 0)
+            out[inference] = {"block": block, "allow": allow, "unanswered": total - block - allow}
         return out
 
     # An owner's own record.
@@ -292,7 +294,7 @@ class Preferences:
             if since is None:
                 raise DataError("no owner of that name is registered.")
             keys = connection.execute(t.aliases.select().where(t.aliases.c.owner == owner))
-            found = connection.execute(t.choices.select().where(t.choices.c.owner == owner))
+            chosen = connection.execute(t.choices.select().where(t.choices.c.owner == owner))
             links = connection.execute(t.links.select().where(t.links.c.owner == owner))
             answered = connection.execute(t.answered.select().where(t.answered.c.owner == owner)).first()
             return {
@@ -300,7 +302,7 @@ class Preferences:
                 "since": since.since,
                 "keys": {row.kind: row.alias for row in keys},
                 "default": "block" if self.default else "allow",
-                "choices": {r.inference: {"block": bool(r.block), "at": r.at} for r in found},
+                "choices": {r.inference: {"block": bool(r.block), "at": r.at} for r in chosen},
                 "history": self.history(owner),
                 "sign_in_links": [{"until": r.until, "used": r.used} for r in links],
                 "questionnaire": "not answered" if answered is None else "answered",

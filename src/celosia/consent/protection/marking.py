@@ -39,7 +39,7 @@ class Marks:
 
     def cells(self, column: str) -> NDArray[np.bool_]:
         """Rows whose value in a column is marked."""
-        hit = [mask for one, mask in self.rows.items() if column in self.columns.get(one, ())]
+        hit = [mask for inference, mask in self.rows.items() if column in self.columns.get(inference, ())]
         return _any(hit, len(self.owner))
 
     def owners(self, inference: str) -> int:
@@ -68,11 +68,11 @@ def resolved(frame: pl.DataFrame, column: str, store: Preferences, key: str | No
     owner = raw.cast(pl.String).str.strip_chars().alias("owner")
     if key is None:
         return owner
-    known = store.aliases(key)
-    if not known:
+    owners = store.aliases(key)
+    if not owners:
         raise DataError(f"no owner has a key of the kind {key!r}. Register them with the owners.")
     pairs = pl.DataFrame(
-        {"owner": list(known), "name": list(known.values())}, schema={"owner": pl.String, "name": pl.String}
+        {"owner": list(owners), "name": list(owners.values())}, schema={"owner": pl.String, "name": pl.String}
     )
     return owner.to_frame().join(pairs, on="owner", how="left", maintain_order="left")["name"].alias("owner")
 
@@ -93,7 +93,7 @@ def mark(
     extra = np.zeros(len(owner), np.int64)
     default = store.default
     keys = list(keys)
-    for inference, found in fired.items():
+    for inference, matches in fired.items():
         others = pl.DataFrame({"owner": list(store.exceptions(inference))}, schema={"owner": pl.String})
         differs = (
             owner.to_frame("owner")
@@ -102,22 +102,22 @@ def mark(
         )
         mask = differs.to_numpy() ^ default
         rows[inference] = np.asarray(mask, np.bool_)
-        columns[inference] = marked_columns(query, found, keys)
+        columns[inference] = marked_columns(query, matches, keys)
         extra = np.where(mask, np.maximum(extra, catalogue[inference].extra), extra)
     return Marks(owner, rows, columns, extra, int(owner.null_count()))
 
 
-def looked_at(frame: pl.DataFrame, query: Elements, found: Iterable[Match], catalogue: Catalogue) -> Seen:
+def looked_at(frame: pl.DataFrame, query: Elements, matches: Iterable[Match], catalogue: Catalogue) -> Seen:
     """Scan the result for the values of rules that only the data can decide; nothing is read when there are none."""
     names = {name.casefold(): name for name in frame.columns}
     seen: dict[tuple[str, int, int], bool] = {}
-    for one in found:
-        for at in one.waiting:
-            value = catalogue[one.inference].rules[one.rule].values[at]
+    for match in matches:
+        for at in match.waiting:
+            value = catalogue[match.inference].rules[match.rule].values[at]
             columns = [names[c.casefold()] for c in shown_by(query, value) if c.casefold() in names]
             columns = columns or [n for low, n in names.items() if low == value.field.casefold()]
             distinct = {str(v) for c in columns for v in frame[c].unique().drop_nulls().to_list()}
-            seen[one.inference, one.rule, at] = any(value.accepts(v) for v in distinct)
+            seen[match.inference, match.rule, at] = any(value.accepts(v) for v in distinct)
     return seen
 
 

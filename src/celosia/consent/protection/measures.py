@@ -44,8 +44,8 @@ def re_identification(
         raise ParameterError("repeats must be at least 2, so that every record is predicted by somebody who lacks it.")
     part = {"use": "inference-attack", "target": list(target), "external": external, "learner": learner}
     attack: Any = build("attack", {**part, "repeats": repeats, "seed": seed})
-    found = attack.records(original, protected)
-    right, guess = found["risk"].to_numpy(), found["baseline"].to_numpy()
+    predicted = attack.records(original, protected)
+    right, guess = predicted["risk"].to_numpy(), predicted["baseline"].to_numpy()
     tried = np.isfinite(right)  # large samples may hold a record in every try
     out = {}
     for name, group in _groups(blocked).items():
@@ -60,15 +60,15 @@ def re_identification(
 
 
 def losses(
-    original: Table, made: Protected, blocked: NDArray[np.bool_], columns: Sequence[str]
+    original: Table, protected: Protected, blocked: NDArray[np.bool_], columns: Sequence[str]
 ) -> dict[str, dict[str, float]]:
     """GCP, share of altered rows (what the thesis calls CM), and share of untrue rows, for three groups."""
     altered = np.zeros(len(original), np.bool_)
     for name in columns:
-        before, after = original.column(name), made.table.column(name)
-        altered |= (_text(before) != _text(after)).fill_null(value=True).to_numpy()
-    if made.level is not None and made.tree is not None:
-        penalty = made.tree.penalties(made.level)
+        before, after = original.column(name), protected.table.column(name)
+        altered |= (_as_text(before) != _as_text(after)).fill_null(value=True).to_numpy()
+    if protected.level is not None and protected.tree is not None:
+        penalty = protected.tree.penalties(protected.level)
     else:
         penalty = np.full(len(original), math.nan)
     out: dict[str, dict[str, float]] = {}
@@ -76,12 +76,12 @@ def losses(
         if not mask.any():
             continue
         out[name] = {"altered": float(altered[mask].mean())}
-        if made.level is not None:
+        if protected.level is not None:
             out[name]["gcp"] = float(penalty[mask].mean())
         else:
             ids = original.identified().ids()[mask]
             gcp: Any = build("loss", "certainty-penalty")
-            out[name]["gcp"] = float(gcp.value(original.identified().take(ids), made.table.take(ids)))
+            out[name]["gcp"] = float(gcp.value(original.identified().take(ids), protected.table.take(ids)))
     return out
 
 
@@ -95,7 +95,7 @@ def _groups(blocked: NDArray[np.bool_]) -> dict[str, NDArray[np.bool_]]:
     return {"all": np.ones(len(blocked), np.bool_), "blocking": blocked, "others": ~blocked}
 
 
-def _text(series: Any) -> Any:
+def _as_text(series: Any) -> Any:
     import polars as pl
 
     return series.cast(pl.String)

@@ -103,13 +103,13 @@ def honour(
         rows = extra == 0
         work = table.identified().take(table.identified().ids()[rows])
         extra, marked = extra[rows], {name: mask[rows] for name, mask in marked.items()}
-    made = _by_rule(work, extra, design, stream, marked)
+    protected = _by_rule(work, extra, design, stream, marked)
     for text in design.strengthen:
         if text == "suppress":
-            made = _starred(made, marked)
+            protected = _starred(protected, marked)
         elif text != "exclude":
-            made = _modelled(work, extra, made, build("model", text), stream)
-    return _checked(work, extra, made, int((~rows).sum()))
+            protected = _modelled(work, extra, protected, build("model", text), stream)
+    return _checked(work, extra, protected, int((~rows).sum()))
 
 
 def _by_rule(
@@ -117,17 +117,17 @@ def _by_rule(
 ) -> Protected:
     most = int(extra.max(initial=0))
     if design.rule == "standard":
-        return _plain(table, design, design.k)
+        return _by_one_method(table, design, design.k)
     if design.rule == "control":
-        return _plain(table, design, design.k + most)
+        return _by_one_method(table, design, design.k + most)
     if design.rule == "class":
-        return _plain(table, design, design.k, design.k + extra)
+        return _by_one_method(table, design, design.k, design.k + extra)
     if design.rule == "exchange":
         return _exchanged(table, extra, design, stream, marked)
     return _coarser(table, extra, design, stream)
 
 
-def _plain(table: Table, design: Design, k: int, target: NDArray[np.int64] | None = None) -> Protected:
+def _by_one_method(table: Table, design: Design, k: int, target: NDArray[np.int64] | None = None) -> Protected:
     """One method for everybody: the tree, or Mondrian."""
     if not design.tree:
         options: dict[str, Any] = {"require": [{"use": "k-anonymity", "k": k}]}
@@ -143,14 +143,14 @@ def _coarser(
     table: Table, extra: NDArray[np.int64], design: Design, stream: Stream, want: NDArray[np.int64] | None = None
 ) -> Protected:
     """``want`` is what records ask for beyond k when a model asks for more than ``extra``."""
-    tree, fine = _placed(_plain(table, design, design.k))
+    tree, fine = _placed(_by_one_method(table, design, design.k))
     raised = extra
     if design.camouflage:
         hidden = stream.child("camouflage").uniform(table.ids()) < design.camouflage
         raised = np.where(hidden, int(extra.max(initial=0)), extra)
     level = fine
     for x in np.unique(raised[raised > 0]):
-        _, coarse = _placed(_plain(table, design, design.k + int(x)))
+        _, coarse = _placed(_by_one_method(table, design, design.k + int(x)))
         level = np.where(raised == x, np.maximum(fine, coarse), level)
     need = design.k + (raised if want is None else np.maximum(raised, want))
     tree, level = coarsened(tree, level, need, design.k, _persons(table))
@@ -159,17 +159,17 @@ def _coarser(
     return Protected(done.suppress(gone) if gone.any() else done, design, facts, level, tree)
 
 
-def _placed(made: Protected) -> tuple[Tree, NDArray[np.int64]]:
+def _placed(protected: Protected) -> tuple[Tree, NDArray[np.int64]]:
     """The tree and the level that each record shows."""
-    assert made.tree is not None
-    assert made.level is not None
-    return made.tree, made.level
+    assert protected.tree is not None
+    assert protected.level is not None
+    return protected.tree, protected.level
 
 
 def _exchanged(
     table: Table, extra: NDArray[np.int64], design: Design, stream: Stream, marked: Mapping[str, NDArray[np.bool_]]
 ) -> Protected:
-    wide = _plain(table, design, design.k + int(extra.max(initial=0)))
+    wide = _by_one_method(table, design, design.k + int(extra.max(initial=0)))
     if design.tree:
         tree, level = _placed(wide)
         group = tree.classes(level)
@@ -183,7 +183,7 @@ def _exchanged(
     source[order] = mixed
     names = list(dict.fromkeys([*(design.tree or table.schema.quasi), *(n for n in marked if n in table.names)]))
     moved = table.replace({name: table.column(name).gather(source) for name in names})
-    done = _plain(moved, design, design.k)
+    done = _by_one_method(moved, design, design.k)
     changed = np.zeros(len(table), np.bool_)
     for name in names:
         changed |= table.column(name).ne_missing(moved.column(name)).to_numpy()
@@ -204,42 +204,42 @@ def _partners(blocked: NDArray[np.bool_], group: NDArray[np.int64], chance: NDAr
     return np.sort(np.concatenate([np.flatnonzero(blocked), others[rank < missing[group[others]]]]))
 
 
-def _starred(made: Protected, marked: Mapping[str, NDArray[np.bool_]]) -> Protected:
+def _starred(protected: Protected, marked: Mapping[str, NDArray[np.bool_]]) -> Protected:
     """Blank the marked cells of blocking owners; below a blanked place the finer ones go too, since they tell it."""
     import polars as pl
 
-    hits = {name: mask.copy() for name, mask in marked.items() if name in made.table.names}
-    tree, level = made.design.tree, made.level
+    hits = {name: mask.copy() for name, mask in marked.items() if name in protected.table.names}
+    tree, level = protected.design.tree, protected.level
     if len(tree) > 1:
         for coarse, fine in itertools.pairwise(tree):
             if coarse in hits:
-                hits[fine] = hits.get(fine, np.zeros(len(made.table), np.bool_)) | hits[coarse]
+                hits[fine] = hits.get(fine, np.zeros(len(protected.table), np.bool_)) | hits[coarse]
     for depth, name in enumerate(tree):
         if level is not None and name in hits:
             level = np.where(hits[name], np.maximum(level, len(tree) - depth), level)
     new = {}
     for name, mask in hits.items():
         if mask.any():
-            column = made.table.column(name).cast(pl.String)
+            column = protected.table.column(name).cast(pl.String)
             new[name] = _where(mask, pl.Series(name, [STAR]).new_from_index(0, len(column)), column)
-    table = made.table.replace(new) if new else made.table
-    facts = {**made.evidence, "blanked cells": int(sum(mask.sum() for mask in hits.values()))}
-    return Protected(table, made.design, facts, level, made.tree)
+    table = protected.table.replace(new) if new else protected.table
+    facts = {**protected.evidence, "blanked cells": int(sum(mask.sum() for mask in hits.values()))}
+    return Protected(table, protected.design, facts, level, protected.tree)
 
 
-def _modelled(table: Table, extra: NDArray[np.int64], made: Protected, model: Model, stream: Stream) -> Protected:
+def _modelled(table: Table, extra: NDArray[np.int64], protected: Protected, model: Model, stream: Stream) -> Protected:
     """Ask for larger classes for the blocking owners of those that fail a model, until none does."""
-    design, want = made.design, extra.copy()
-    while (failing := _failing(made.table, model) & (extra > 0)).any():
-        size = made.table.frequencies().astype(np.int64)
+    design, want = protected.design, extra.copy()
+    while (failing := _failing(protected.table, model) & (extra > 0)).any():
+        size = protected.table.frequencies().astype(np.int64)
         want = np.where(failing, np.maximum(want, size - design.k + 1), want)
         if design.rule == "coarser":
-            made = _coarser(table, extra, design, stream, want)  # at the worst they climb to the root
+            protected = _coarser(table, extra, design, stream, want)  # at the worst they climb to the root
             continue
         if (want + design.k > len(table)).any():
             raise RequirementError(f"no class large enough meets {model.wish()} for all blocking owners; ask for less.")
-        made = _plain(table, design, design.k, design.k + want)
-    return replace(made, evidence={**made.evidence, "strengthened": model.wish()})
+        protected = _by_one_method(table, design, design.k, design.k + want)
+    return replace(protected, evidence={**protected.evidence, "strengthened": model.wish()})
 
 
 def _failing(table: Table, model: Model) -> NDArray[np.bool_]:
@@ -247,9 +247,9 @@ def _failing(table: Table, model: Model) -> NDArray[np.bool_]:
     import polars as pl
 
     keys = list(table.schema.quasi)
-    found = model.classes(table)
+    scored = model.classes(table)
     score = pl.col(model.symbol or "value")
-    bad = found.filter(score < model.bound() if model.direction == "at least" else score > model.bound())
+    bad = scored.filter(score < model.bound() if model.direction == "at least" else score > model.bound())
     hit = (
         table.polars()
         .select(keys)
@@ -264,16 +264,16 @@ def _failing(table: Table, model: Model) -> NDArray[np.bool_]:
     return hit["hit"].fill_null(value=False).to_numpy() & ~table.suppressed_mask()
 
 
-def _checked(table: Table, extra: NDArray[np.int64], made: Protected, left_out: int) -> Protected:
+def _checked(table: Table, extra: NDArray[np.int64], protected: Protected, left_out: int) -> Protected:
     """The post-condition, and what the result shows about who asked."""
-    design = made.design
+    design = protected.design
     blocked = extra > 0
     asked = design.k + (extra if design.rule not in ("standard", "exchange") else 0)
     person = _persons(table)
-    facts: dict[str, Any] = {**made.evidence, "rule": design.rule, "k": design.k, "X": int(extra.max(initial=0))}
+    facts: dict[str, Any] = {**protected.evidence, "rule": design.rule, "k": design.k, "X": int(extra.max(initial=0))}
     facts |= {"rows": len(table), "blocked rows": int(blocked.sum()), "left out": left_out}
     if design.tree:
-        tree, level = _placed(made)
+        tree, level = _placed(protected)
         kept = level < tree.height
         strict = tree.sizes(level, person)
         could, above = tree.candidates(level, person)
@@ -285,16 +285,16 @@ def _checked(table: Table, extra: NDArray[np.int64], made: Protected, left_out: 
         facts |= _who_asked(above, blocked)
         label = tree.classes(level)
     else:
-        size = made.table.frequencies().astype(np.int64)
-        kept = ~made.table.suppressed_mask()
-        keys = made.table.polars().select(list(table.schema.quasi)).select(key=_struct()).to_series()
+        size = protected.table.frequencies().astype(np.int64)
+        kept = ~protected.table.suppressed_mask()
+        keys = protected.table.polars().select(list(table.schema.quasi)).select(key=_struct()).to_series()
         label = keys.rank("dense").to_numpy().astype(np.int64)
         facts |= {"smallest class": int(size[kept].min(initial=len(table)))}
     with_block = np.zeros(int(label.max(initial=0)) + 1, np.bool_)
     np.logical_or.at(with_block, label[kept], blocked[kept])
     facts |= {"classes": len(np.unique(label[kept])), "classes with a block": int(with_block.sum())}
     facts |= {"suppressed": int((~kept).sum()), "short": int((kept & (size < asked)).sum())}
-    return Protected(made.table, design, facts, made.level, made.tree, holds=facts["short"] == 0)
+    return Protected(protected.table, design, facts, protected.level, protected.tree, holds=facts["short"] == 0)
 
 
 def _who_asked(flagged: NDArray[np.bool_], blocked: NDArray[np.bool_]) -> dict[str, Any]:

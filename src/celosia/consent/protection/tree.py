@@ -52,7 +52,7 @@ class Tree:
                 return cls(columns, leaf, nodes, _frozen([*names[:-1], [STAR] * nodes.shape[1]]))
         else:
             coded = [table.codes(name) for name in columns]
-            codes = np.column_stack([one for one, _ in coded])
+            codes = np.column_stack([column for column, _ in coded])
             leaf = row_ids(codes)
             path = codes[first_rows(leaf)]
             depths = range(path.shape[1], 0, -1)
@@ -75,9 +75,13 @@ class Tree:
         levels = original.levels(self.columns[0])
         labels = protected.column(self.columns[0])
         values = labels.unique()
-        found = [0 if v is None else self.height if v == STAR else levels.level_of(str(v)) for v in values.to_list()]
-        known = dict(zip(values.to_list(), found, strict=True))
-        return np.array([self.height if known[v] is None else known[v] for v in labels.to_list()], np.int64)
+        value_levels = [
+            0 if v is None else self.height if v == STAR else levels.level_of(str(v)) for v in values.to_list()
+        ]
+        level_by_label = dict(zip(values.to_list(), value_levels, strict=True))
+        return np.array(
+            [self.height if level_by_label[v] is None else level_by_label[v] for v in labels.to_list()], np.int64
+        )
 
     def cells(self, level: NDArray[np.int64]) -> dict[str, pl.Series]:
         """What each record shows in each column; nodes that were joined show the set of their names."""
@@ -87,13 +91,13 @@ class Tree:
         sets = [_sets(nodes, names) for nodes, names in zip(self.nodes, self.names, strict=True)]
         if len(self.columns) == 1:
             return {self.columns[0]: pl.Series(self.columns[0], [x for row in sets for x in row], pl.String).gather(at)}
-        found = {}
+        series = {}
         for depth, name in enumerate(self.columns):
             own = len(self.columns) - 1 - depth  # the level of this column
             stars = [STAR] * self.nodes.shape[1]
             rows = [self.names[own] if v < own else sets[own] if v == own else stars for v in range(self.height + 1)]
-            found[name] = pl.Series(name, [x for row in rows for x in row], pl.String).gather(at)
-        return found
+            series[name] = pl.Series(name, [x for row in rows for x in row], pl.String).gather(at)
+        return series
 
     def penalties(self, level: NDArray[np.int64]) -> NDArray[np.float64]:
         """Share of the leaves below the node that each record shows, 0 for one leaf (NCP of a category)."""

@@ -57,8 +57,8 @@ def requests(store: Preferences) -> dict[int, Asked]:
     """All requests by number, the newest first."""
     t = tables().settings
     with store.engine.connect() as connection:
-        found = connection.execute(t.select().where(t.c.name.startswith(_PREFIX)).order_by(t.c.name.desc()))
-        return {int(row.name.removeprefix(_PREFIX)): Asked.model_validate_json(row.value) for row in found}
+        stored = connection.execute(t.select().where(t.c.name.startswith(_PREFIX)).order_by(t.c.name.desc()))
+        return {int(row.name.removeprefix(_PREFIX)): Asked.model_validate_json(row.value) for row in stored}
 
 
 def enter(store: Preferences, asked: Asked) -> int:
@@ -79,19 +79,19 @@ def change(store: Preferences, number: int, changes: Mapping[str, Any]) -> Asked
     t = tables().settings
     with store.writing() as connection:
         row = connection.execute(t.select().where(t.c.name == _named(number))).first()
-        known = None if row is None else Asked.model_validate_json(row.value)
-        if known is None or known.status != "open":
+        before = None if row is None else Asked.model_validate_json(row.value)
+        if before is None or before.status != "open":
             raise DataError(f"request {number} is not there, or has been answered already.")
-        made = Asked.model_validate({**known.model_dump(), **changes})
-        connection.execute(t.update().where(t.c.name == _named(number)).values(value=made.model_dump_json()))
-    return made
+        after = Asked.model_validate({**before.model_dump(), **changes})
+        connection.execute(t.update().where(t.c.name == _named(number)).values(value=after.model_dump_json()))
+    return after
 
 
 def answer(store: Preferences, number: int, status: Literal["published", "refused"], reason: str) -> Asked:
     """Note how a request was answered, here and in the audit trail."""
-    made = change(store, number, {"status": status, "answered": now(), "reason": reason[:500]})
+    answered = change(store, number, {"status": status, "answered": now(), "reason": reason[:500]})
     store.note(status, "publisher", f"request {number}")
-    return made
+    return answered
 
 
 def _named(number: int) -> str:

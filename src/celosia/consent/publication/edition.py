@@ -24,9 +24,9 @@ TOTALS = ("blocked rows", "raised", "joined", "exchanged", "untrue rows", "blank
 def public(report: Mapping[str, Any]) -> dict[str, Any]:
     """The edition of a report that everybody may read; a number that is withheld is None."""
     everybody = report["owners"]
-    blocks = [_block(one, everybody) for one in report["blocks"]]
-    totals = _many(report["owners who block"], everybody) and all(one["owners"] is not None for one in blocks)
-    measured = {name: _measured(one, totals) for name, one in report["measured"].items()}
+    blocks = [_block(block, everybody) for block in report["blocks"]]
+    totals = _many(report["owners who block"], everybody) and all(block["owners"] is not None for block in blocks)
+    measured = {name: _measured(measures, totals) for name, measures in report["measured"].items()}
     return {
         **{name: value for name, value in report.items() if name not in PRIVATE},
         "edition": "public",
@@ -43,21 +43,21 @@ def _many(n: int, everybody: int) -> bool:
     return FEWEST <= n <= everybody - FEWEST
 
 
-def _block(one: Mapping[str, Any], everybody: int) -> dict[str, Any]:
-    if _many(one["owners"], everybody):
-        return dict(one)
-    return {**one, "owners": None, "rows": None, "rows whose X it decides": None}
+def _block(block: Mapping[str, Any], everybody: int) -> dict[str, Any]:
+    if _many(block["owners"], everybody):
+        return dict(block)
+    return {**block, "owners": None, "rows": None, "rows whose X it decides": None}
 
 
 def _facts(facts: Mapping[str, Any], totals: bool) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if name in ALWAYS or (totals and name in TOTALS)}
 
 
-def _measured(one: Mapping[str, Any], totals: bool) -> dict[str, Any]:
+def _measured(measures: Mapping[str, Any], totals: bool) -> dict[str, Any]:
     """The measures of one rule: of the groups of owners only when their sizes are shown."""
     groups = {
-        name: {group: value for group, value in one[name].items() if totals or group == "all"}
+        name: {group: value for group, value in measures[name].items() if totals or group == "all"}
         for name in ("losses", "p_reid")
-        if name in one
+        if name in measures
     }
-    return {**one, **groups, "facts": _facts(one["facts"], totals)}
+    return {**measures, **groups, "facts": _facts(measures["facts"], totals)}

@@ -90,7 +90,7 @@ def certified(publication: Publication, path: Path) -> dict[str, Any]:
         "conditions": _conditions(publication),
         "risks": [measured(build("risk", "uniqueness"), table).spec()],
         "parameters": asdict(request.design) | {"external": request.external, "default": publication.origin.default},
-        "inferences": [{k: v for k, v in one.items() if k != "description"} for one in shown["blocks"]],
+        "inferences": [{k: v for k, v in block.items() if k != "description"} for block in shown["blocks"]],
         **{name: shown[name] for name in ("owners", "owners who block", "rows marked", "facts", "before", "measured")},
         "withheld": shown["withheld"],
         "order": "shuffled",
@@ -138,12 +138,12 @@ def _requirements(publication: Publication, table: Table) -> list[dict[str, Any]
     """What is required of everybody: k, in records as the file shows them, and in persons where owners have several."""
     design, facts = publication.request.design, publication.protected.evidence
     model = build("model", {"use": "k-anonymity", "k": design.k})
-    found = judge(model, table).spec()
+    verdict = judge(model, table).spec()
     if design.tree and "suppress" in design.strengthen:
-        return [{**found, "value": facts["smallest number of candidates"], "holds": True, "counted": "candidates"}]
+        return [{**verdict, "value": facts["smallest number of candidates"], "holds": True, "counted": "candidates"}]
     if publication.original.schema.person is None:
-        return [found]
-    return [found, {**found, "value": facts["smallest class"], "holds": True, "counted": "persons"}]
+        return [verdict]
+    return [verdict, {**verdict, "value": facts["smallest class"], "holds": True, "counted": "persons"}]
 
 
 def _conditions(publication: Publication) -> list[dict[str, Any]]:
@@ -154,9 +154,9 @@ def _conditions(publication: Publication) -> list[dict[str, Any]]:
     bigger = BIGGER[design.rule]
     return [
         {
-            "inference": one["inference"],
-            "claim": f"{bigger.format(one['inference'])}, at least",
-            "value": design.k + one["X"],
+            "inference": block["inference"],
+            "claim": f"{bigger.format(block['inference'])}, at least",
+            "value": design.k + block["X"],
         }
-        for one in publication.report["blocks"]
+        for block in publication.report["blocks"]
     ]

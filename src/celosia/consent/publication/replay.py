@@ -40,8 +40,8 @@ def repetition(
         request = _request(private, hierarchies or {})
         past = Past(store, private["moment"], default=private["default"] == "block")
         try:
-            known = activations(request, source, catalogue)
-            again = carried_out(request, source, catalogue, past, known, int(private["seed"], 16))
+            matching = activations(request, source, catalogue)
+            again = carried_out(request, source, catalogue, past, matching, int(private["seed"], 16))
         except CelosiaError as error:
             return [Check("repetition", None, None, False, str(error))]
         return _compared(stated, private, again, _deleted(store, private["moment"]))
@@ -52,7 +52,7 @@ def repetition(
 def _request(private: Mapping[str, Any], hierarchies: Mapping[str, Any]) -> Request:
     """The request and its design, as the record holds them."""
     stored = {**private["request"], "hierarchies": {**private["request"]["hierarchies"], **hierarchies}}
-    lacking = [column for column, known in stored["hierarchies"].items() if known is None]
+    lacking = [column for column, hierarchy in stored["hierarchies"].items() if hierarchy is None]
     if lacking:
         raise ParameterError(f"the hierarchy of {lacking[0]!r} is no file: give it to repeat the request.")
     return Request(**_tuples(stored), design=Design(**_tuples(private["design"])))
@@ -76,7 +76,7 @@ def _compared(stated: Mapping[str, Any], private: Mapping[str, Any], again: Publ
         file = Path(place) / stated["release"]["file"]
         certificate = certified(again, file)
         digest = evidence.file_hash(file)
-    old, new = ({k: v for k, v in one.items() if k not in NEW} for one in (dict(stated), certificate))
+    old, new = ({k: v for k, v in claims.items() if k not in NEW} for claims in (dict(stated), certificate))
     differing = [name for name in {**old, **new} if not _alike(old.get(name), new.get(name))]
     same = f"differs in {', '.join(differing)}" if differing else "the same"
     return [
@@ -89,37 +89,48 @@ def _compared(stated: Mapping[str, Any], private: Mapping[str, Any], again: Publ
 
 def _hidden(stated: Mapping[str, Any], certificate: Mapping[str, Any], again: Publication) -> list[Check]:
     """What the file alone does not tell: counts of persons and candidates, and the classes of those who block."""
-    found = {one["counted"]: one["value"] for one in certificate["requirements"] if "counted" in one}
+    repeated = {
+        requirement["counted"]: requirement["value"]
+        for requirement in certificate["requirements"]
+        if "counted" in requirement
+    }
     checks = [
-        Check(one["part"], one["value"], found.get(one["counted"]), found.get(one["counted"]) == one["value"])
-        for one in stated["requirements"]
-        if "counted" in one
+        Check(
+            requirement["part"],
+            requirement["value"],
+            repeated.get(requirement["counted"]),
+            repeated.get(requirement["counted"]) == requirement["value"],
+        )
+        for requirement in stated["requirements"]
+        if "counted" in requirement
     ]
     design, table = again.request.design, again.protected.table
-    if design.rule == "exchange" or "candidates" in found:  # what was kept is not a size of classes in the table
+    if design.rule == "exchange" or "candidates" in repeated:  # what was kept is not a size of classes in the table
         return checks
     size, kept = table.frequencies(), ~table.suppressed_mask()
-    for one in stated["conditions"]:
-        rows = again.marks.rows.get(one["inference"])
+    for condition in stated["conditions"]:
+        rows = again.marks.rows.get(condition["inference"])
         mine = size[kept & rows[table.ids()]] if rows is not None else size[:0]
         least = float(mine.min()) if len(mine) else None
-        checks.append(Check(one["claim"], one["value"], least, least is None or least >= one["value"]))
+        checks.append(
+            Check(condition["claim"], condition["value"], least, least is None or least >= condition["value"])
+        )
     return checks
 
 
-def _same(claim: str, stated: str, found: str) -> Check:
-    return Check(claim, stated, found, stated == found)
+def _same(claim: str, stated: str, repeated: str) -> Check:
+    return Check(claim, stated, repeated, stated == repeated)
 
 
-def _alike(one: Any, other: Any) -> bool:
+def _alike(stated: Any, repeated: Any) -> bool:
     """Whether two plain values agree, numbers up to what another machine may round differently."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_alike(value, other[name]) for name, value in one.items())
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_alike, one, other))
-    if isinstance(one, float) and isinstance(other, float):
-        return abs(one - other) <= TOLERANCE * max(1.0, abs(one))
-    return bool(one == other)
+    if isinstance(stated, dict) and isinstance(repeated, dict):
+        return stated.keys() == repeated.keys() and all(_alike(value, repeated[name]) for name, value in stated.items())
+    if isinstance(stated, list) and isinstance(repeated, list):
+        return len(stated) == len(repeated) and all(map(_alike, stated, repeated))
+    if isinstance(stated, float) and isinstance(repeated, float):
+        return abs(stated - repeated) <= TOLERANCE * max(1.0, abs(stated))
+    return bool(stated == repeated)
 
 
 def _deleted(store: Preferences, moment: str) -> bool:

@@ -57,9 +57,9 @@ def page(report: Mapping[str, Any], certificate: str = "certificate.json", warni
 def _effect(measured: Mapping[str, Any]) -> list[dict[str, str]]:
     """The attack and the losses, one row for each rule and group of owners."""
     rows = []
-    for name, one in measured.items():
+    for name, measures in measured.items():
         for group, label in GROUPS.items():
-            attack, loss = one.get("p_reid", {}).get(group), one["losses"].get(group)
+            attack, loss = measures.get("p_reid", {}).get(group), measures["losses"].get(group)
             if loss is None:
                 continue
             rows.append(
@@ -84,8 +84,12 @@ def _file(report: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "labels": list(report["before"]["cm"]),
         "rows": [
-            {"stage": name, "alpha": f"{one['alpha']:.2%}", "cm": [f"{value:.1%}" for value in one["cm"].values()]}
-            for name, one in stages.items()
+            {
+                "stage": name,
+                "alpha": f"{measures['alpha']:.2%}",
+                "cm": [f"{value:.1%}" for value in measures["cm"].values()],
+            }
+            for name, measures in stages.items()
         ],
     }
 

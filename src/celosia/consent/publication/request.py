@@ -134,11 +134,11 @@ def publish(
     Raises ``RequirementError`` when the post-condition does not hold, and ``DataError`` when a block that is stored
     would be ignored: then nothing may be published.
     """
-    made = prepared(request, source, catalogue, store, seed=seed, cache=cache, progress=progress)
-    marked = public(made.report)["rows marked"]
+    publication = prepared(request, source, catalogue, store, seed=seed, cache=cache, progress=progress)
+    marked = public(publication.report)["rows marked"]
     shown = "a few" if marked is None else marked
-    store.note("publication", "publisher", f"{len(made.marks.rows)} inferences, {shown} rows marked")
-    return made
+    store.note("publication", "publisher", f"{len(publication.marks.rows)} inferences, {shown} rows marked")
+    return publication
 
 
 def prepared(
@@ -154,11 +154,13 @@ def prepared(
     """All of :func:`publish` but its line in the audit trail; with a ``cache`` of its own it leaves no trace."""
     refuse_unknown(store, catalogue)
     refuse_misnamed(store, catalogue, known_columns(source, request.sql, request.dialect or dialect_of(source)))
-    known = cache or activations(request, source, catalogue, Remembered(store, catalogue.digest()))
-    made = carried_out(request, source, catalogue, store, known, fresh_seed() if seed is None else seed, progress)
-    refuse_unfound(made.marks, store, request.key)
-    missing = {"owners who block and are not in the result": len(absent(made.marks, store))}
-    return replace(made, report={**made.report, **missing})
+    matching = cache or activations(request, source, catalogue, Remembered(store, catalogue.digest()))
+    publication = carried_out(
+        request, source, catalogue, store, matching, fresh_seed() if seed is None else seed, progress
+    )
+    refuse_unfound(publication.marks, store, request.key)
+    missing = {"owners who block and are not in the result": len(absent(publication.marks, store))}
+    return replace(publication, report={**publication.report, **missing})
 
 
 def activations(
@@ -174,7 +176,7 @@ def carried_out(
     source: str | pl.DataFrame,
     catalogue: Catalogue,
     store: Preferences,
-    known: Activations,
+    matching: Activations,
     seed: int,
     progress: Progress | None = None,
 ) -> Publication:
@@ -182,19 +184,19 @@ def carried_out(
     tell = progress or (lambda *_: None)
     dialect = request.dialect or dialect_of(source)
     tell("reading the query", 0.0)
-    query, found = known.of(request.sql, dialect)
+    query, matches = matching.of(request.sql, dialect)
     text, owner = with_owner(request.sql, request.owner, dialect, query)
     tell("running it", 0.1)
     frame = fetched(source, text, dialect)
     own = request.owner.rpartition(".")[2]
     owner = column_of(frame, own if owner == OWNER and owner not in frame.columns else owner)
-    if any(one.waiting for one in found):  # only then are values looked at
-        found = completed(found, catalogue, looked_at(frame, query, found, catalogue))
+    if any(match.waiting for match in matches):  # only then are values looked at
+        matches = completed(matches, catalogue, looked_at(frame, query, matches, catalogue))
     tell("marking", 0.4)
     moment = now()
     owners = resolved(frame, owner, store, request.key)
     keys = {own, owner}
-    marks = mark(owners, query, active(found), catalogue, store, keys)
+    marks = mark(owners, query, active(matches), catalogue, store, keys)
     marks = replace(marks, columns={i: columns_of(frame, query, names) for i, names in marks.columns.items()})
     table = table_of(
         frame,
@@ -211,15 +213,15 @@ def carried_out(
     tell("protecting", 0.5)
     fired = {name for names in marks.columns.values() for name in names}
     cells = {name: marks.cells(name) for name in sorted(fired) if name in table.names}
-    made = honour(table, marks.extra, request.design, stream, cells)
-    _check(made)
+    protected = honour(table, marks.extra, request.design, stream, cells)
+    _check(protected)
     tell("measuring", 0.7)
-    before, measured = _measured(request, table, marks, made, stream) if request.measure else ({}, {})
+    before, measured = _measured(request, table, marks, protected, stream) if request.measure else ({}, {})
     leaving = releasable(
-        table, made.table, (), keeping="acknowledge", acknowledge=request.acknowledge, changed=table.schema.quasi
+        table, protected.table, (), keeping="acknowledge", acknowledge=request.acknowledge, changed=table.schema.quasi
     )
     released, rows = _released(leaving, stream)
-    report = _report(request, dialect, found, marks, made, released, catalogue, store)
+    report = _report(request, dialect, matches, marks, protected, released, catalogue, store)
     report["guard"] = [sighting.spec() for sighting in leaving.sightings]
     origin = Origin(
         seed=seed,
@@ -234,7 +236,7 @@ def carried_out(
     )
     tell("done", 1.0)
     report |= {"before": before, "measured": measured}
-    return Publication(released, table, marks, tuple(found), made, report, request, origin)
+    return Publication(released, table, marks, tuple(matches), protected, report, request, origin)
 
 
 def write(publication: Publication, out: str | Path, *, overwrite: bool = False) -> dict[str, Path]:
@@ -244,18 +246,18 @@ def write(publication: Publication, out: str | Path, *, overwrite: bool = False)
     return write_files(publication, out, overwrite=overwrite)
 
 
-def _check(made: Protected) -> None:
+def _check(protected: Protected) -> None:
     """Refuse a result that does not keep what it promises, to its owners and about its quasi-identifiers."""
-    if not made.holds:
-        short = made.evidence["short"]
+    if not protected.holds:
+        short = protected.evidence["short"]
         raise RequirementError(f"{short} records are in classes smaller than their owners asked for: not published.")
-    k, tree = made.design.k, made.design.tree
-    outside = [name for name in made.table.schema.quasi if tree and name not in tree]
+    k, tree = protected.design.k, protected.design.tree
+    outside = [name for name in protected.table.schema.quasi if tree and name not in tree]
     if outside:  # the tree alone was generalised
-        found = build("model", {"use": "k-anonymity", "k": k}).value(made.table)
-        if found < k:
+        smallest = build("model", {"use": "k-anonymity", "k": k}).value(protected.table)
+        if smallest < k:
             raise RequirementError(
-                f"the smallest class has {found:g} records, less than k = {k}: the quasi-identifiers "
+                f"the smallest class has {smallest:g} records, less than k = {k}: the quasi-identifiers "
                 f"{', '.join(outside)} are outside the tree. Leave them out of the query, or leave out the tree."
             )
 
@@ -270,7 +272,7 @@ def _used(marks: Marks, default: str) -> str:
 
 
 def _measured(
-    request: Request, table: Table, marks: Marks, made: Protected, stream: Stream
+    request: Request, table: Table, marks: Marks, released: Protected, stream: Stream
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The table before, and the attack and the losses for the release, standard(k) and the control standard(k + X)."""
     columns = request.design.tree or table.schema.quasi
@@ -283,12 +285,19 @@ def _measured(
         if "exclude" in request.design.strengthen and name == request.design.rule:
             continue  # the rows of a release without some owners have no partner in the groups
         design = replace(request.design, rule=name, strengthen=())
-        one = made if name == request.design.rule else honour(table, marks.extra, design, stream)
-        row: dict[str, Any] = {"losses": losses(table, one, marks.blocked, columns), "facts": dict(one.evidence)}
-        row |= {"alpha": singletons(one.table), "cm": _majority(table, one.table)}
+        protected = released if name == request.design.rule else honour(table, marks.extra, design, stream)
+        row: dict[str, Any] = {
+            "losses": losses(table, protected, marks.blocked, columns),
+            "facts": dict(protected.evidence),
+        }
+        row |= {"alpha": singletons(protected.table), "cm": _majority(table, protected.table)}
         if len(table) >= 40:
             row["p_reid"] = re_identification(
-                table.take(sample), one.table.take(sample), columns, marks.blocked[chosen], external=request.external
+                table.take(sample),
+                protected.table.take(sample),
+                columns,
+                marks.blocked[chosen],
+                external=request.external,
             )
         out[name] = row
     return {"alpha": singletons(table), "cm": _majority(table, table)}, out
@@ -296,23 +305,25 @@ def _measured(
 
 def _majority(original: Table, protected: Table) -> dict[str, float]:
     """CM of Iyengar for each sensitive column, counted in records: a person may have several values of it."""
-    one, other = (t.drop([OWNER]) for t in (original, protected))
-    return {c: build("loss", {"use": "majority-loss", "target": c}).value(one, other) for c in one.schema.sensitive}
+    before, after = (t.drop([OWNER]) for t in (original, protected))
+    return {
+        c: build("loss", {"use": "majority-loss", "target": c}).value(before, after) for c in before.schema.sensitive
+    }
 
 
 def _released(leaving: Leaving, stream: Stream) -> tuple[Table, NDArray[np.int64]]:
     """What may leave, in random order, and where each of its records was."""
-    made = arranged(leaving, "shuffled", stream)
-    engine, frame = made.engine, made.rows.frame
-    return read(engine.collect(engine.select(frame, made.names)), made.schema), engine.ids(frame)
+    shuffled = arranged(leaving, "shuffled", stream)
+    engine, frame = shuffled.engine, shuffled.rows.frame
+    return read(engine.collect(engine.select(frame, shuffled.names)), shuffled.schema), engine.ids(frame)
 
 
 def _report(
     request: Request,
     dialect: str,
-    found: Sequence[Match],
+    matches: Sequence[Match],
     marks: Marks,
-    made: Protected,
+    protected: Protected,
     released: Table,
     catalogue: Catalogue,
     store: Preferences,
@@ -321,16 +332,16 @@ def _report(
     extra = marks.extra
     blocks = []
     for inference, mask in marks.rows.items():
-        one = catalogue[inference]
-        decided = mask & (extra == one.extra)
+        described = catalogue[inference]
+        decided = mask & (extra == described.extra)
         blocks.append(
             {
                 "inference": inference,
-                "description": dict(one.description),
+                "description": dict(described.description),
                 "owners": marks.owners(inference),
                 "rows": int(mask.sum()),
                 "columns": list(marks.columns[inference]),
-                "X": one.extra,
+                "X": described.extra,
                 "rows whose X it decides": int(decided.sum()),
             }
         )
@@ -340,7 +351,7 @@ def _report(
         "columns": list(released.names),
         "dialect": dialect,
         "default": "block" if store.default else "allow",
-        "rules": [one.data() | {"sentence": one.sentence()} for one in found],
+        "rules": [match.data() | {"sentence": match.sentence()} for match in matches],
         "blocks": blocks,
         "owners": int(marks.owner.drop_nulls().n_unique()),
         "owners who block": int(marks.owner.filter(marks.blocked).drop_nulls().n_unique()),
@@ -353,8 +364,8 @@ def _report(
             "camouflage": design.camouflage,
             "strengthen": list(design.strengthen),
         },
-        "facts": dict(made.evidence),
-        "holds": made.holds,
+        "facts": dict(protected.evidence),
+        "holds": protected.holds,
     }
 
 

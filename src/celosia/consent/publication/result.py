@@ -64,8 +64,8 @@ def _sums_up(tree: exp.Select) -> bool:
     """Whether the columns are sums, counts and the like over all rows."""
     from sqlglot import exp
 
-    found = (node for column in tree.expressions for node in column.find_all(exp.AggFunc))
-    return any(node.find_ancestor(exp.Window, exp.Select) is tree for node in found)
+    aggregates = (node for column in tree.expressions for node in column.find_all(exp.AggFunc))
+    return any(node.find_ancestor(exp.Window, exp.Select) is tree for node in aggregates)
 
 
 def known_columns(source: str | pl.DataFrame | None, sql: str, dialect: str) -> Columns:
@@ -103,8 +103,8 @@ def fetched(source: str | pl.DataFrame, sql: str, dialect: str) -> pl.DataFrame:
     native = dialect_of(source)
     if native != dialect:
         sql = parsed(sql, dialect).sql(dialect=native)
-    found = scan(source, query=sql).frame
-    frame: pl.DataFrame = found.pl() if hasattr(found, "pl") else found.collect()
+    scanned = scan(source, query=sql).frame
+    frame: pl.DataFrame = scanned.pl() if hasattr(scanned, "pl") else scanned.collect()
     if not len(frame):
         raise DataError("the query has no records.")
     names = _written(frame)
@@ -115,10 +115,10 @@ def column_of(frame: pl.DataFrame, name: str) -> str:
     """A column of the result by its name, whatever its case; databases fold names differently."""
     if name in frame.columns:
         return name
-    found = [c for c in frame.columns if c.casefold() == name.casefold()]
-    if not found:
+    alike = [c for c in frame.columns if c.casefold() == name.casefold()]
+    if not alike:
         raise UnknownName.of("column", name, frame.columns)
-    return found[0]
+    return alike[0]
 
 
 def columns_of(frame: pl.DataFrame, query: Elements, names: Iterable[str]) -> tuple[str, ...]:
@@ -127,16 +127,16 @@ def columns_of(frame: pl.DataFrame, query: Elements, names: Iterable[str]) -> tu
     ``*`` of an unknown table stands for every column that the query does not name.
     """
     written = [output.name for output in query.outputs]
-    found: dict[str, None] = {}
+    columns: dict[str, None] = {}
     for name in names:
         if name == ANY:
             named = {other.casefold() for other in written}
-            found |= dict.fromkeys(column for column in frame.columns if column.casefold() not in named)
+            columns |= dict.fromkeys(column for column in frame.columns if column.casefold() not in named)
         elif name.casefold() not in {column.casefold() for column in frame.columns} and ANY not in written:
-            found[frame.columns[written.index(name)]] = None
+            columns[frame.columns[written.index(name)]] = None
         else:
-            found[column_of(frame, name)] = None
-    return tuple(found)
+            columns[column_of(frame, name)] = None
+    return tuple(columns)
 
 
 def table_of(

@@ -54,18 +54,18 @@ def associations(
     if pairs:
         names = frame.columns
         sets += [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-    found = []
-    for known in sets:
-        key = _joint([codes[name] for name in known])
+    measured = []
+    for predictors in sets:
+        key = _joint([codes[name] for name in predictors])
         distinct = int(key.max(initial=-1)) + 1
         for target in wanted:
-            if target in known or codes[target].max(initial=0) == codes[target].min(initial=0):
+            if target in predictors or codes[target].max(initial=0) == codes[target].min(initial=0):
                 continue
             strength = _strength(key, codes[target], half)
             if _depends(key, codes[target]) and distinct < 0.9 * n:
                 strength = 1.0
-            found.append(Association(known, target, strength, distinct))
-    return sorted(found, key=lambda a: (-a.strength, len(a.known), a.known, a.target))
+            measured.append(Association(predictors, target, strength, distinct))
+    return sorted(measured, key=lambda a: (-a.strength, len(a.known), a.known, a.target))
 
 
 def _joint(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:

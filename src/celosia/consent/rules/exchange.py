@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr, unescape
 
-from celosia.consent.rules.rules import Catalogue, Rule, made, write_toml
+from celosia.consent.rules.rules import Catalogue, Rule, catalogue_of, write_toml
 from celosia.errors import DataError
 
 LONGEST = 2_000_000
@@ -58,22 +58,22 @@ def read_xml(text: str) -> Catalogue:
     classes = {n.attributes.get("id", ""): n.text.strip() for n in _walk(root) if n.name == "category"}
     if classes:
         data["taxonomy"] = classes
-    return made(data)
+    return catalogue_of(data)
 
 
 def write_xml(catalogue: Catalogue) -> str:
     """The catalogue in the canonical form."""
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<catalogue>"]
     lines += [f"  <category id={_quoted(k)}>{escape(v)}</category>" for k, v in catalogue.taxonomy.items()]
-    for one in catalogue.inferences:
-        category = f" category={_quoted(one.category)}" if one.category is not None else ""
-        lines.append(f'  <inference id={_quoted(one.id)}{category} extra="{one.extra}">')
-        for tag, sentences in (("description", one.description), ("example", one.example)):
+    for inference in catalogue.inferences:
+        category = f" category={_quoted(inference.category)}" if inference.category is not None else ""
+        lines.append(f'  <inference id={_quoted(inference.id)}{category} extra="{inference.extra}">')
+        for tag, sentences in (("description", inference.description), ("example", inference.example)):
             lines += [f"    <{tag} lang={_quoted(k)}>{escape(v)}</{tag}>" for k, v in sentences.items()]
-        for query in one.realisations:
+        for query in inference.realisations:
             note = f" note={_quoted(query.note)}" if query.note else ""
             lines.append(f"    <realisation dialect={_quoted(query.dialect)}{note}>{escape(query.sql)}</realisation>")
-        for rule in one.rules:
+        for rule in inference.rules:
             lines += _rule_lines(rule)
         lines.append("  </inference>")
     return "\n".join([*lines, "</catalogue>", ""])
@@ -91,10 +91,10 @@ def save(catalogue: Catalogue, path: Path) -> None:
 def write_thesis_xml(catalogue: Catalogue, language: str = "es") -> str:
     """The catalogue in the thesis's vocabulary, well formed; what it has no words for (thresholds) is left out."""
     lines = []
-    for one in catalogue.inferences:
-        tag = "INFERENCE_" + re.sub(r"[^A-Z0-9_]", "_", one.id.upper())
-        lines += [f"<{tag}>", f"  <DESCRIPTION>{escape(one.sentence(language))}</DESCRIPTION>"]
-        for rule in one.rules:
+    for inference in catalogue.inferences:
+        tag = "INFERENCE_" + re.sub(r"[^A-Z0-9_]", "_", inference.id.upper())
+        lines += [f"<{tag}>", f"  <DESCRIPTION>{escape(inference.sentence(language))}</DESCRIPTION>"]
+        for rule in inference.rules:
             lines.append(f'  <RULE behavior="{"active" if rule.active else "inactive"}">')
             for name, fields in rule.tables.items():
                 lines.append(f"    <TABLE name={_quoted(name)}>")
@@ -146,8 +146,8 @@ def _tree(text: str) -> _Node:
         elif name == "description" and stack[-1].name == "description":
             stack.pop()  # the printed samples close a description by opening it again
         else:
-            found = _ATTRIBUTE.findall(rest)
-            node = _Node(name, {key.lower(): unescape("".join(parts), _QUOTED) for key, *parts in found})
+            attributes = _ATTRIBUTE.findall(rest)
+            node = _Node(name, {key.lower(): unescape("".join(parts), _QUOTED) for key, *parts in attributes})
             node.attributes["_spelled"] = tag.group(2)
             stack[-1].children.append(node)
             if not empty:

@@ -88,12 +88,12 @@ def match(rule: Rule, query: Elements, inference: str = "", number: int = 0, see
     fields = tuple((t, f) for t, names in rule.tables.items() for f in names if _uses(query, t, f))
     fired, waiting = [], []
     for at, value in enumerate(rule.values):
-        known = (seen or {}).get((inference, number, at))
+        looked_up = (seen or {}).get((inference, number, at))
         if value.scope == "predicate":
             hit = _fixes(query, value)
         else:
-            hit = bool(known)
-            if known is None and shown_by(query, value):
+            hit = bool(looked_up)
+            if looked_up is None and shown_by(query, value):
                 waiting.append(at)
         if hit:
             fired.append(at)
@@ -102,14 +102,14 @@ def match(rule: Rule, query: Elements, inference: str = "", number: int = 0, see
     return Match(inference, number, tables, fields, values, rule.size(), active, tuple(waiting), tuple(fired))
 
 
-def completed(found: Iterable[Match], catalogue: Catalogue, seen: Seen) -> tuple[Match, ...]:
+def completed(compared: Iterable[Match], catalogue: Catalogue, seen: Seen) -> tuple[Match, ...]:
     """The same matches once the result was looked at: what was waiting has fired or not."""
     out = []
-    for one in found:
-        rule = catalogue[one.inference].rules[one.rule]
-        hits = [at for at in one.waiting if seen.get((one.inference, one.rule, at))]
-        fired = tuple(sorted({*one.fired, *hits}))
-        done = replace(one, values=_fields(rule, fired), fired=fired, waiting=())
+    for rule_match in compared:
+        rule = catalogue[rule_match.inference].rules[rule_match.rule]
+        hits = [at for at in rule_match.waiting if seen.get((rule_match.inference, rule_match.rule, at))]
+        fired = tuple(sorted({*rule_match.fired, *hits}))
+        done = replace(rule_match, values=_fields(rule, fired), fired=fired, waiting=())
         out.append(replace(done, active=_reached(rule, done.matched)))
     return tuple(out)
 
@@ -117,18 +117,18 @@ def completed(found: Iterable[Match], catalogue: Catalogue, seen: Seen) -> tuple
 def matches(catalogue: Catalogue, query: Elements, seen: Seen | None = None) -> tuple[Match, ...]:
     """Compare every rule with a query; an inference is active when one of its rules is."""
     return tuple(
-        match(rule, query, one.id, number, seen)
-        for one in catalogue.inferences
-        for number, rule in enumerate(one.rules)
+        match(rule, query, inference.id, number, seen)
+        for inference in catalogue.inferences
+        for number, rule in enumerate(inference.rules)
     )
 
 
-def active(found: Iterable[Match]) -> dict[str, tuple[Match, ...]]:
+def active(compared: Iterable[Match]) -> dict[str, tuple[Match, ...]]:
     """The active inferences with the rules that fired."""
     out: dict[str, tuple[Match, ...]] = {}
-    for one in found:
-        if one.active:
-            out[one.inference] = (*out.get(one.inference, ()), one)
+    for rule_match in compared:
+        if rule_match.active:
+            out[rule_match.inference] = (*out.get(rule_match.inference, ()), rule_match)
     return out
 
 
@@ -144,7 +144,7 @@ def shown_by(query: Elements, value: Value) -> tuple[str, ...]:
     )
 
 
-def marked_columns(query: Elements, found: Iterable[Match], owner: Iterable[str] = ()) -> tuple[str, ...]:
+def marked_columns(query: Elements, fired: Iterable[Match], owner: Iterable[str] = ()) -> tuple[str, ...]:
     """The output columns that carry a field that fired: made of it, or looked up by it.
 
     A column that comes from a table which the rule itself names is judged by its own fields only. ``owner`` are
@@ -152,11 +152,11 @@ def marked_columns(query: Elements, found: Iterable[Match], owner: Iterable[str]
     """
     keys = {name.casefold() for name in owner}
     names: dict[str, None] = {}
-    for one in found:
+    for rule_match in fired:
         for output in query.outputs:
-            own = any(_in(one.fields, field) for field in output.direct)
-            named = any(same_table(t, table) for t, _ in output.direct for table in one.tables)
-            looked_up = not named and any(_in(one.fields, f) and f[1] not in keys for f in output.linked)
+            own = any(_in(rule_match.fields, field) for field in output.direct)
+            named = any(same_table(t, table) for t, _ in output.direct for table in rule_match.tables)
+            looked_up = not named and any(_in(rule_match.fields, f) and f[1] not in keys for f in output.linked)
             if (own or looked_up) and output.name.casefold() not in keys:
                 names[output.name] = None
     return tuple(names)
@@ -189,11 +189,11 @@ class Activations:
         kept = self._memory.recall(key) if self._memory else None
         if kept is not None:
             self.hits += 1
-            return tuple(Match.again(one, self._catalogue) for one in kept)
-        found = matches(self._catalogue, query)
+            return tuple(Match.again(stored, self._catalogue) for stored in kept)
+        compared = matches(self._catalogue, query)
         if self._memory:
-            self._memory.keep(key, [one.kept() for one in found])
-        return found
+            self._memory.keep(key, [rule_match.kept() for rule_match in compared])
+        return compared
 
 
 def _fields(rule: Rule, numbers: Iterable[int]) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ class Value(_Frozen):
 
     @field_validator("literal", mode="before")
     @classmethod
-    def _text(cls, value: Any) -> Any:
+    def _as_text(cls, value: Any) -> Any:
         return plain_literal(value) if isinstance(value, int | float | str) else value
 
     def accepts(self, literal: str) -> bool:
@@ -65,14 +65,14 @@ class Value(_Frozen):
         >>> Value(field="year", literal="2015", op=">=").accepts("2019")
         True
         """
-        one, other = plain_literal(literal), self.literal
+        constant, bound = plain_literal(literal), self.literal
         try:
-            left, right = float(one), float(other)
+            left, right = float(constant), float(bound)
         except ValueError:
-            left, right = one, other  # type: ignore[assignment]
+            left, right = constant, bound  # type: ignore[assignment]
         return {
-            "=": one == other,
-            "!=": one != other,
+            "=": constant == bound,
+            "!=": constant != bound,
             "<": left < right,
             "<=": left <= right,
             ">": left > right,
@@ -175,24 +175,26 @@ class Catalogue(_Frozen):
 
     @model_validator(mode="after")
     def _consistent(self) -> Catalogue:
-        ids = [one.id.casefold() for one in self.inferences]
+        ids = [inference.id.casefold() for inference in self.inferences]
         twice = sorted({i for i in ids if ids.count(i) > 1})
         if twice:
             raise ValueError(f"inference {twice[0]!r} occurs twice")
-        for one in self.inferences:
-            if one.category is not None and one.category not in self.taxonomy:
-                raise ValueError(f"inference {one.id!r} has the category {one.category!r}, which the taxonomy lacks")
+        for inference in self.inferences:
+            if inference.category is not None and inference.category not in self.taxonomy:
+                raise ValueError(
+                    f"inference {inference.id!r} has the category {inference.category!r}, which the taxonomy lacks"
+                )
         return self
 
     def __getitem__(self, name: str) -> Inference:
-        for one in self.inferences:
-            if one.id.casefold() == name.casefold():
-                return one
+        for inference in self.inferences:
+            if inference.id.casefold() == name.casefold():
+                return inference
         raise UnknownName.of("inference", name, self.ids())
 
     def ids(self) -> list[str]:
         """The names of the inferences."""
-        return [one.id for one in self.inferences]
+        return [inference.id for inference in self.inferences]
 
     def digest(self) -> str:
         """A hash of everything that decides activation."""
@@ -220,12 +222,12 @@ def derived(sql: str | Iterable[str], dialect: str = "postgres", columns: Column
     return first
 
 
-def _of(found: Elements) -> Rule:
+def _of(touched: Elements) -> Rule:
     tables = {
-        table: tuple(sorted(field for t, field in found.fields if t == table and field != ANY))
-        for table in sorted(found.tables)
+        table: tuple(sorted(field for t, field in touched.fields if t == table and field != ANY))
+        for table in sorted(touched.tables)
     }
-    fixed = sorted(found.constants, key=lambda c: (c.field, c.table, c.literal))
+    fixed = sorted(touched.constants, key=lambda c: (c.field, c.table, c.literal))
     return Rule(tables=tables, values=tuple(Value(table=c.table, field=c.field, literal=c.literal) for c in fixed))
 
 
@@ -258,15 +260,15 @@ def read_toml(text: str) -> Catalogue:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"the catalogue is not TOML: {error}.") from None
-    found = []
-    for one in data.get("inference", []):
+    inferences = []
+    for entry in data.get("inference", []):
         renamed = {"rule": "rules", "realisation": "realisations"}
-        found.append({renamed.get(key, key): value for key, value in one.items()})
+        inferences.append({renamed.get(key, key): value for key, value in entry.items()})
     rest = {key: value for key, value in data.items() if key != "inference"}
-    return made({**rest, "inferences": found})
+    return catalogue_of({**rest, "inferences": inferences})
 
 
-def made(data: Mapping[str, Any]) -> Catalogue:
+def catalogue_of(data: Mapping[str, Any]) -> Catalogue:
     """A catalogue from plain data; says what is wrong and where."""
     try:
         return Catalogue.model_validate(data)
@@ -282,16 +284,21 @@ def write_toml(catalogue: Catalogue) -> str:
 
     written = tomlkit.document()
     written.add("taxonomy", toml_text.table(catalogue.taxonomy))
-    written.add("inference", toml_text.tables(_inference(one) for one in catalogue.inferences))
+    written.add("inference", toml_text.tables(_inference(inference) for inference in catalogue.inferences))
     return tomlkit.dumps(written)
 
 
-def _inference(one: Inference) -> Table:
+def _inference(inference: Inference) -> Table:
     """An inference with its realisations and rules as tables of their own."""
-    head = {"id": one.id, "description": one.description, "example": one.example or None, "category": one.category}
-    written = toml_text.table({**head, "extra": one.extra})
-    queries = [{key: value for key, value in query.model_dump().items() if value} for query in one.realisations]
-    rules = [_rule(rule) for rule in one.rules]
+    head = {
+        "id": inference.id,
+        "description": inference.description,
+        "example": inference.example or None,
+        "category": inference.category,
+    }
+    written = toml_text.table({**head, "extra": inference.extra})
+    queries = [{key: value for key, value in query.model_dump().items() if value} for query in inference.realisations]
+    rules = [_rule(rule) for rule in inference.rules]
     for key, entries in (("realisation", queries), ("rule", rules)):
         if entries:
             written.add(key, toml_text.tables(entries))

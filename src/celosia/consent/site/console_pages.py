@@ -31,7 +31,7 @@ def console(app: FastAPI, desk: Desk, visit: Visits) -> None:
     _requests(app, desk, visit)
 
 
-def told(attempt: Callable[[], Any], code: str) -> tuple[Any, Said | None]:
+def attempted(attempt: Callable[[], Any], code: str) -> tuple[Any, Said | None]:
     """What an attempt gives, or the sentence that says why it failed: in the reader's language, or in English."""
     try:
         return attempt(), None
@@ -52,13 +52,13 @@ def told(attempt: Callable[[], Any], code: str) -> tuple[Any, Said | None]:
 def _catalogue(app: FastAPI, desk: Desk, visit: Visits) -> None:
 
     def known_as(name: str) -> Inference | None:
-        known = next((one for one in desk.catalogue.inferences if one.id == name), None)
-        if known is None and name != NEW:
+        inference = next((inference for inference in desk.catalogue.inferences if inference.id == name), None)
+        if inference is None and name != NEW:
             raise Refusal("refused_page", "/admin", 404)
-        return known
+        return inference
 
     def page(request: Request, name: str, fields: editing.Fields, **values: Any) -> str:
-        known, code = known_as(name), language(request)
+        stored, code = known_as(name), language(request)
         pages = Pages(desk.catalogue, desk.store)
         given = {"problem": None, "checked": False, "consequences": [], "saved": False, **values}
         return draw(
@@ -67,7 +67,7 @@ def _catalogue(app: FastAPI, desk: Desk, visit: Visits) -> None:
             form=visit.publisher(request).form,
             place=f"/admin/inference/{name}",
             inference=name,
-            new=known is None,
+            new=stored is None,
             fields=fields,
             rules=editing.numbers(fields),
             categories={key: pages.class_name(key, code) for key in desk.catalogue.taxonomy},
@@ -81,53 +81,53 @@ def _catalogue(app: FastAPI, desk: Desk, visit: Visits) -> None:
     @app.get("/admin/inference/{name}")
     def show(request: Request, name: str) -> HTMLResponse:
         visit.publisher(request)
-        known = known_as(name)
-        fields = editing.shown(known or Inference(id="new", description={"en": "new"}))
-        if known is None:
+        stored = known_as(name)
+        fields = editing.shown(stored or Inference(id="new", description={"en": "new"}))
+        if stored is None:
             fields |= {"id": "", "description:en": ""}
         return HTMLResponse(page(request, name, fields, saved="saved" in request.query_params))
 
     @app.post("/admin/inference/{name}")
     def edit(request: Request, name: str, sent: Sent) -> Response:
         visit.publisher(request, sent.pop("form", ""))
-        known, code, action = known_as(name), language(request), sent.pop("action", "check")
+        stored, code, action = known_as(name), language(request), sent.pop("action", "check")
         if action == "propose":
-            fields, problem = told(lambda: editing.with_proposal(sent), code)
+            fields, problem = attempted(lambda: editing.with_proposal(sent), code)
             return HTMLResponse(page(request, name, fields or sent, problem=problem), 422 if problem else 200)
-        if action == "remove" and known is not None:
+        if action == "remove" and stored is not None:
             if sent.get("sure") != "yes":
                 return HTMLResponse(page(request, name, sent, problem=Said(words(code)["problem_sure"])), 422)
-            made, problem = told(lambda: desk.without(known.id), code)
+            catalogue, problem = attempted(lambda: desk.without(stored.id), code)
         else:
-            made, problem = told(lambda: desk.changed(editing.inference_data(sent, known), known), code)
+            catalogue, problem = attempted(lambda: desk.changed(editing.inference_data(sent, stored), stored), code)
         if problem is None and action in ("save", "remove"):
-            what = known.id if known else sent.get("id", "").strip()
-            done, problem = told(lambda: desk.save(made, sent.get("seen", ""), what), code)
+            what = stored.id if stored else sent.get("id", "").strip()
+            done, problem = attempted(lambda: desk.save(catalogue, sent.get("seen", ""), what), code)
             if problem is None and done:
                 after = "/admin?removed=1" if action == "remove" else f"/admin/inference/{what}?saved=1"
                 return RedirectResponse(after, 303)
             problem = problem or Said(words(code)["problem_stale"])
         if problem is not None:
             return HTMLResponse(page(request, name, sent, problem=problem), 422)
-        consequences = desk.consequences(made)
+        consequences = desk.consequences(catalogue)
         return HTMLResponse(page(request, name, sent, checked=True, consequences=consequences))
 
 
 def _requests(app: FastAPI, desk: Desk, visit: Visits) -> None:
 
-    def found(number: str) -> Asked | None:
+    def numbered(number: str) -> Asked | None:
         if number == NEW:
             return None
-        known = requests(desk.store).get(int(number)) if number.isascii() and number.isdigit() else None
-        if known is None:
+        asked = requests(desk.store).get(int(number)) if number.isascii() and number.isdigit() else None
+        if asked is None:
             raise Refusal("refused_page", "/admin/requests", 404)
-        return known
+        return asked
 
     def page(request: Request, number: str, fields: editing.Fields, **values: Any) -> str:
-        asked, code = found(number), language(request)
-        fired, _ = told(lambda: desk.activated(asked), code) if asked else (None, None)
+        asked, code = numbered(number), language(request)
+        fired, _ = attempted(lambda: desk.activated(asked), code) if asked else (None, None)
         given = {"problem": None, "outlook": None, "seen": "", "saved": False, **values}
-        names = {one.id: said(one.description, code) for one in desk.catalogue.inferences}
+        names = {inference.id: said(inference.description, code) for inference in desk.catalogue.inferences}
         return draw(
             "request",
             code,
@@ -136,7 +136,7 @@ def _requests(app: FastAPI, desk: Desk, visit: Visits) -> None:
             number=number,
             asked=asked,
             fields=fields,
-            fired=[names[one] for one in fired or []],
+            fired=[names[inference] for inference in fired or []],
             names=names,
             rule_names=RULES,
             database=desk.database is not None,
@@ -153,7 +153,7 @@ def _requests(app: FastAPI, desk: Desk, visit: Visits) -> None:
     @app.get("/admin/request/{number}")
     def show(request: Request, number: str) -> HTMLResponse:
         visit.publisher(request)
-        asked = found(number)
+        asked = numbered(number)
         blank = {**dict.fromkeys(Asked.model_fields, ""), "rule": "coarser", "k": "10"}
         fields = editing.asked_fields(asked) if asked else blank
         return HTMLResponse(page(request, number, fields, saved="saved" in request.query_params))
@@ -161,18 +161,18 @@ def _requests(app: FastAPI, desk: Desk, visit: Visits) -> None:
     @app.post("/admin/request/{number}")
     def edit(request: Request, number: str, sent: Sent) -> Response:
         visit.publisher(request, sent.pop("form", ""))
-        asked, code, action = found(number), language(request), sent.pop("action", "look")
+        asked, code, action = numbered(number), language(request), sent.pop("action", "look")
         if action in ("publish", "refuse"):
             return _answered(request, number, asked, action, sent, code)
-        wanted, problem = told(lambda: Asked.model_validate(editing.asked_data(sent)), code)
-        _, problem = (None, problem) if problem else told(wanted.request, code)
+        wanted, problem = attempted(lambda: Asked.model_validate(editing.asked_data(sent)), code)
+        _, problem = (None, problem) if problem else attempted(wanted.request, code)
         if problem is None and action == "save":
-            kept, problem = told(lambda: _keep(number, asked, wanted), code)
+            kept, problem = attempted(lambda: _keep(number, asked, wanted), code)
             if problem is None:
                 return RedirectResponse(f"/admin/request/{kept}?saved=1", 303)
         if problem is not None:
             return HTMLResponse(page(request, number, sent, problem=problem), 422)
-        outlook, problem = told(lambda: desk.outlook(wanted), code)
+        outlook, problem = attempted(lambda: desk.outlook(wanted), code)
         seen = "" if problem or asked is None else wanted.digest(desk.catalogue.digest())
         status = 422 if problem else 200
         return HTMLResponse(page(request, number, sent, outlook=outlook, seen=seen, problem=problem), status)
@@ -193,15 +193,15 @@ def _requests(app: FastAPI, desk: Desk, visit: Visits) -> None:
             reason = sent.get("reason", "").strip()
             if not reason:
                 return HTMLResponse(page(request, number, fields, problem=Said(w["problem_reason"])), 422)
-            _, problem = told(lambda: answer(desk.store, int(number), "refused", reason), code)
+            _, problem = attempted(lambda: answer(desk.store, int(number), "refused", reason), code)
         elif sent.get("sure") != "yes":
             problem = Said(w["problem_sure"])
         else:
-            wanted, problem = told(lambda: Asked.model_validate(editing.asked_data(sent)), code)
+            wanted, problem = attempted(lambda: Asked.model_validate(editing.asked_data(sent)), code)
             if problem or sent.get("seen") != wanted.digest(desk.catalogue.digest()):
                 problem = Said(w["problem_unseen"])
             else:  # what was looked at is what is kept and published
-                _, problem = told(lambda: (_keep(number, asked, wanted), desk.publish(int(number))), code)
+                _, problem = attempted(lambda: (_keep(number, asked, wanted), desk.publish(int(number))), code)
         if problem is not None:
             return HTMLResponse(page(request, number, fields, problem=problem), 422)
         return RedirectResponse(f"/admin/request/{number}", 303)

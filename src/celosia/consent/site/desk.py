@@ -13,7 +13,7 @@ from celosia.consent.owners.ignored import refuse_unknown
 from celosia.consent.owners.store import Preferences
 from celosia.consent.publication.asked import Asked, answer, requests
 from celosia.consent.rules.matching import active
-from celosia.consent.rules.rules import Catalogue, Inference, load, made
+from celosia.consent.rules.rules import Catalogue, Inference, catalogue_of, load
 from celosia.errors import DataError
 
 
@@ -39,18 +39,18 @@ class Desk:
         """Whether the catalogue can be changed: it has a file."""
         return self._path is not None
 
-    def changed(self, data: dict[str, Any], known: Inference | None) -> Catalogue:
+    def changed(self, data: dict[str, Any], stored: Inference | None) -> Catalogue:
         """The catalogue with an inference changed, or added; nothing is written."""
-        others = [one.model_dump() for one in self.catalogue.inferences]
-        if known is None:
+        others = [inference.model_dump() for inference in self.catalogue.inferences]
+        if stored is None:
             others.append(data)
         else:
-            others[[one.id for one in self.catalogue.inferences].index(known.id)] = data
-        return made({"inferences": others, "taxonomy": dict(self.catalogue.taxonomy)})
+            others[[inference.id for inference in self.catalogue.inferences].index(stored.id)] = data
+        return catalogue_of({"inferences": others, "taxonomy": dict(self.catalogue.taxonomy)})
 
     def without(self, name: str) -> Catalogue:
         """The catalogue without an inference; refused while somebody blocks it."""
-        kept = tuple(one for one in self.catalogue.inferences if one.id != name)
+        kept = tuple(inference for inference in self.catalogue.inferences if inference.id != name)
         smaller = self.catalogue.model_copy(update={"inferences": kept})
         refuse_unknown(self.store, smaller)
         return smaller

@@ -24,33 +24,39 @@ class Unreadable(CelosiaError):
         self.key, self.values = key, values
 
 
-def shown(one: Inference) -> dict[str, str]:
+def shown(inference: Inference) -> dict[str, str]:
     """The fields of an inference, with an empty rule after the last."""
-    fields = {"id": one.id, "category": one.category or "", "extra": str(one.extra), "query": "", "dialect": "postgres"}
+    fields = {
+        "id": inference.id,
+        "category": inference.category or "",
+        "extra": str(inference.extra),
+        "query": "",
+        "dialect": "postgres",
+    }
     for name in ("description", "example"):
-        fields |= {f"{name}:{code}": getattr(one, name).get(code, "") for code in LANGUAGES}
-    for number, rule in enumerate(one.rules):
+        fields |= {f"{name}:{code}": getattr(inference, name).get(code, "") for code in LANGUAGES}
+    for number, rule in enumerate(inference.rules):
         fields |= _rule_fields(number, rule)
-    return fields | _rule_fields(len(one.rules), None)
+    return fields | _rule_fields(len(inference.rules), None)
 
 
-def inference_data(sent: Fields, known: Inference | None) -> dict[str, Any]:
+def inference_data(sent: Fields, stored: Inference | None) -> dict[str, Any]:
     """What a form says of an inference, as plain data to be checked; its other languages and queries are kept.
 
     >>> inference_data({"id": "home", "description:en": "My home", "rule:0:tables": "student: town"}, None)["rules"]
     [{'tables': {'student': ['town']}, 'values': [], 'active': False, 'threshold': None, 'minimum': 1, 'note': ''}]
     """
-    name = known.id if known else sent.get("id", "").strip()
+    name = stored.id if stored else sent.get("id", "").strip()
     data: dict[str, Any] = {"id": name, "category": sent.get("category") or None}
     try:
         data["extra"] = int(sent.get("extra", "").strip() or 30)
     except ValueError:
         raise Unreadable("problem_extra", given=sent["extra"][:20]) from None
     for field in ("description", "example"):
-        others = {k: v for k, v in getattr(known, field).items() if k not in LANGUAGES} if known else {}
+        others = {k: v for k, v in getattr(stored, field).items() if k not in LANGUAGES} if stored else {}
         said = {code: sent.get(f"{field}:{code}", "").strip() for code in LANGUAGES}
         data[field] = {**{code: text for code, text in said.items() if text}, **others}
-    queries = [query.model_dump() for query in known.realisations] if known else []
+    queries = [query.model_dump() for query in stored.realisations] if stored else []
     if sent.get("query", "").strip():
         queries.append({"sql": sent["query"].replace("\r\n", "\n").strip(), "dialect": sent.get("dialect", "postgres")})
     data["realisations"] = queries
@@ -121,8 +127,8 @@ def _rule_fields(number: int, rule: Rule | None) -> dict[str, str]:
 
 
 def _rules(sent: Fields) -> int:
-    found = [int(key.split(":")[1]) for key in sent if re.fullmatch(r"rule:\d{1,3}:tables", key)]
-    return 1 + max(found, default=-1)
+    rule_numbers = [int(key.split(":")[1]) for key in sent if re.fullmatch(r"rule:\d{1,3}:tables", key)]
+    return 1 + max(rule_numbers, default=-1)
 
 
 def _written(sent: Fields, number: int) -> bool:

@@ -48,7 +48,9 @@ class Overview:
         return draw(
             "admin",
             language,
-            rows=[self._row(one, counts[one.id], total, language) for one in self._catalogue.inferences],
+            rows=[
+                self._row(inference, counts[inference.id], total, language) for inference in self._catalogue.inferences
+            ],
             trail=[_event(row, language) for row in self._store.trail(50)],
             form=form,
             removed=removed,
@@ -58,17 +60,17 @@ class Overview:
             least=FEWEST,
         )
 
-    def _row(self, one: Inference, counts: dict[str, int], total: int, language: str) -> dict[str, Any]:
+    def _row(self, inference: Inference, counts: dict[str, int], total: int, language: str) -> dict[str, Any]:
         answered = counts["block"] + counts["allow"]
         return {
-            "id": one.id,
-            "sentence": said(one.description, language),
-            "category": self._pages.class_name(one.category, language) if one.category else None,
-            "extra": one.extra,
+            "id": inference.id,
+            "sentence": said(inference.description, language),
+            "category": self._pages.class_name(inference.category, language) if inference.category else None,
+            "extra": inference.extra,
             "coverage": " ".join((counted(answered), share(answered, total))).strip(),
-            "rules": [_rule(rule, language) for rule in one.rules],
-            "active": any(rule.active for rule in one.rules),
-            "unwritten": [words(code)["language"] for code in LANGUAGES if not one.description.get(code)],
+            "rules": [_rule(rule, language) for rule in inference.rules],
+            "active": any(rule.active for rule in inference.rules),
+            "unwritten": [words(code)["language"] for code in LANGUAGES if not inference.description.get(code)],
             **{key: counted(value) for key, value in counts.items()},
         }
 
@@ -87,15 +89,19 @@ class Overview:
         from celosia.consent.owners.questionnaire import questions, tabulate
 
         w = words(language)
-        found = tabulate(self._store).without_few(FEWEST)
-        means = {(row["question"], row["group"]): f"{row['mean']:.1f}" for row in found.frame.to_dicts()}
+        tabulation = tabulate(self._store).without_few(FEWEST)
+        means = {(row["question"], row["group"]): f"{row['mean']:.1f}" for row in tabulation.frame.to_dicts()}
         parts: dict[str, list[Any]] = {"mean_private": [], "mean_trust": []}
         for key, question in questions().items():
             name = self._pages.class_name(question.category, language) if question.category else None
-            row = (name, question.said(language), [means.get((key, group), "") for group in sorted(found.respondents)])
+            row = (
+                name,
+                question.said(language),
+                [means.get((key, group), "") for group in sorted(tabulation.respondents)],
+            )
             parts["mean_private" if question.category else "mean_trust"].append(row)
-        chart = Markup(found.chart(language, title=w["chart"], ungrouped=w["group_none"]))  # noqa: S704 - escaped there
-        groups = [(group or w["group_none"], counted(n)) for group, n in sorted(found.respondents.items())]
+        chart = Markup(tabulation.chart(language, title=w["chart"], ungrouped=w["group_none"]))  # noqa: S704 - escaped there
+        groups = [(group or w["group_none"], counted(n)) for group, n in sorted(tabulation.respondents.items())]
         return draw("answers", language, form=form, groups=groups, parts=parts, chart=chart, least=FEWEST)
 
 

@@ -36,7 +36,7 @@ def said(sentences: Mapping[str, str], language: str) -> Said:
     Said(text='Find out where I live', language='en')
     """
     text = spoken(sentences, language)
-    spoken_in = next((code for code, one in sentences.items() if one == text), "")
+    spoken_in = next((code for code, sentence in sentences.items() if sentence == text), "")
     return Said(text, "" if sentences.get(language) == text else spoken_in)
 
 
@@ -71,16 +71,16 @@ class Pages:
 
     def choices(self, owner: str, form: str, language: str, *, saved: bool = False) -> str:
         """The inferences with what the owner chose."""
-        found = self._store.choices(owner, self._catalogue.ids())
+        chosen = self._store.choices(owner, self._catalogue.ids())
         items = [
             {
-                "id": one.id,
-                "sentence": said(one.description, language),
-                "example": said(one.example, language) if one.example else None,
+                "id": inference.id,
+                "sentence": said(inference.description, language),
+                "example": said(inference.example, language) if inference.example else None,
                 "block": choice.block,
                 "at": choice.at,
             }
-            for one, choice in zip(self._catalogue.inferences, found, strict=True)
+            for inference, choice in zip(self._catalogue.inferences, chosen, strict=True)
         ]
         names = {item["id"]: item["sentence"] for item in items}
         history = [
@@ -110,9 +110,9 @@ class Pages:
         """The name of a class of the taxonomy, as the catalogue has it; translated where it has not renamed it."""
         from celosia.consent.owners.questionnaire import class_names
 
-        known = class_names().get(category, {})
-        named = self._catalogue.taxonomy.get(category, known.get("en", category))
-        return said(known, language) if named == known.get("en") else Said(named)
+        translations = class_names().get(category, {})
+        named = self._catalogue.taxonomy.get(category, translations.get("en", category))
+        return said(translations, language) if named == translations.get("en") else Said(named)
 
 
 def draw(name: str, language: str, here: str = "?", **values: Any) -> str:

@@ -39,12 +39,12 @@ def redeem(store: Preferences, token: str) -> str | None:
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     valid = (t.c.digest == _digest(token)) & t.c.used.is_(None) & (t.c.until > now)
     with store.engine.connect() as connection:
-        found = connection.execute(t.select().where(valid)).first()
-    if found is None:
+        link = connection.execute(t.select().where(valid)).first()
+    if link is None:
         return None
     with store.writing() as connection:
         done = connection.execute(t.update().where(valid).values(used=now))
-    return str(found.owner) if done.rowcount == 1 else None
+    return str(link.owner) if done.rowcount == 1 else None
 
 
 def _digest(token: str) -> str:

@@ -153,8 +153,8 @@ def _refusals(app: FastAPI, desk: Desk) -> None:
     @app.get("/refused")
     def again(request: Request, why: str = "", back: str = "/") -> HTMLResponse:
         """The same refusal in another language."""
-        known = why.startswith("refused_") and why in words("en")
-        return page(request, why if known else "refused_page", 403, QUESTIONS if back == QUESTIONS else "/")
+        is_refusal = why.startswith("refused_") and why in words("en")
+        return page(request, why if is_refusal else "refused_page", 403, QUESTIONS if back == QUESTIONS else "/")
 
     for place in ("/in", "/out", "/choices", "/forget"):  # where a refusal leaves the address bar
         app.get(place)(lambda: RedirectResponse("/", 303))
@@ -216,16 +216,16 @@ def _owner(app: FastAPI, desk: Desk, visit: Visits) -> None:
     @app.post("/choices")
     def choose(request: Request, sent: Sent) -> RedirectResponse:
         session = visit.checked(request, sent.get("form", ""))
-        known = desk.catalogue.ids()
+        inferences = desk.catalogue.ids()
         chosen: dict[str, bool] = {}
         for key, value in sent.items():
             kind, _, name = key.partition(":")
             if kind != "choice":
                 continue
-            if name not in known or value not in ("block", "allow") or session.who == ADMIN:
+            if name not in inferences or value not in ("block", "allow") or session.who == ADMIN:
                 raise Refusal("refused_choice")
             chosen[name] = value == "block"
-        store.choose(session.who, chosen, known)
+        store.choose(session.who, chosen, inferences)
         return RedirectResponse("/?saved=1#saved", 303)
 
     @app.get("/mine.json")

@@ -60,8 +60,8 @@ def method(node: exp.Expr, frame: Frame) -> Trace | None:
     names.insert(0, left.name.casefold())
     word = node.expression.name
     own = frame.dialect == "tsql" and (word.casefold() in METHODS or re.match("ST[A-Z][a-z]", word) is not None)
-    known = any(source.relation.has(names[0]) for source in frame.sources)
+    is_column = any(source.relation.has(names[0]) for source in frame.sources)
     behind = len(names) > 1 and any(source.answers(names[:1]) for at in frame.around() for source in at.sources)
-    if not (own or known or behind):
+    if not (own or is_column or behind):
         return None
     return merged(trace for _, trace in frame.find(names)).changed()

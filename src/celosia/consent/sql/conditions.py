@@ -38,7 +38,7 @@ def fixed(condition: exp.Expr, *, holds: bool = True) -> Fixed:
     """Columns that a condition fixes: ``c = 1``, ``c IN (1, 2)``, ``c = 1 OR c = 2``, ``(b, c) = (1, 2)``, ``c``."""
     from sqlglot import exp
 
-    found: Fixed = {}
+    literals: Fixed = {}
     for part, positive in parts(condition, holds=holds):
         if isinstance(part, exp.Or | exp.And):
             pairs = _in_every(part, holds=positive)
@@ -46,8 +46,8 @@ def fixed(condition: exp.Expr, *, holds: bool = True) -> Fixed:
             pairs = list(_pairs(part, holds=positive))
         for column, literal in pairs:
             key = tuple(p.name.casefold() for p in column.parts)
-            found[key] = (column, found.get(key, (column, frozenset()))[1] | {literal})
-    return found
+            literals[key] = (column, literals.get(key, (column, frozenset()))[1] | {literal})
+    return literals
 
 
 def _in_every(choice: exp.Connector, *, holds: bool) -> list[tuple[exp.Column, str]]:
@@ -85,9 +85,9 @@ def equated(condition: exp.Expr) -> Iterator[tuple[exp.Column, exp.Column]]:
 
     for part, positive in parts(condition):
         if positive and isinstance(part, exp.EQ | exp.NullSafeEQ):
-            one, other = bare(part.left), bare(part.right)
-            if isinstance(one, exp.Column) and isinstance(other, exp.Column):
-                yield one, other
+            left, right = bare(part.left), bare(part.right)
+            if isinstance(left, exp.Column) and isinstance(right, exp.Column):
+                yield left, right
 
 
 def bare(node: exp.Expr) -> exp.Expr:
@@ -134,10 +134,10 @@ def _date(value: exp.Expr) -> str | None:
     if not all(any(f"%{sign}" in form.name for sign in signs) for signs in ("Yy", "mBb", "de")):
         return None
     try:
-        found = datetime.strptime(text.name, form.name)
+        moment = datetime.strptime(text.name, form.name)
     except ValueError:
         return None
-    return found.date().isoformat() if found.time() == datetime.min.time() else found.isoformat(" ")
+    return moment.date().isoformat() if moment.time() == datetime.min.time() else moment.isoformat(" ")
 
 
 def _pairs(part: exp.Expr, *, holds: bool) -> Iterator[tuple[exp.Column, str]]:
@@ -159,11 +159,11 @@ def _pairs(part: exp.Expr, *, holds: bool) -> Iterator[tuple[exp.Column, str]]:
                 yield from _equal(part.this, row)
 
 
-def _equal(one: exp.Expr, other: exp.Expr) -> Iterator[tuple[exp.Column, str]]:
+def _equal(left_side: exp.Expr, right_side: exp.Expr) -> Iterator[tuple[exp.Column, str]]:
     """A column and a constant that are equal; rows member by member, ``ANY`` of a list each."""
     from sqlglot import exp
 
-    column, value = bare(one), bare(other)
+    column, value = bare(left_side), bare(right_side)
     if isinstance(value, exp.Tuple) and not isinstance(column, exp.Tuple) and len(value.expressions) == 1:
         value = bare(value.expressions[0])
     if isinstance(column, exp.Tuple) and isinstance(value, exp.Tuple):

@@ -96,11 +96,11 @@ def parsed(sql: str, dialect: str = "postgres") -> exp.Query:
         raise DataError(f"the query has {len(sql)} characters; at most {LONGEST} are read.")
     try:
         with silence():
-            found = sqlglot.parse(sql, read=dialect)
+            trees = sqlglot.parse(sql, read=dialect)
     except (SqlglotError, ValueError, RecursionError):
         # the parser's own message repeats the text, literals included
         raise DataError(f"the query cannot be read as {dialect} SQL. Check its spelling and the dialect.") from None
-    statements = [s for s in found if s is not None and not isinstance(s, exp.Semicolon)]
+    statements = [s for s in trees if s is not None and not isinstance(s, exp.Semicolon)]
     if len(statements) != 1:
         raise DataError(f"one query at a time: {len(statements)} statements were given.")
     tree = statements[0]
@@ -144,11 +144,11 @@ def plain_literal(value: object) -> str:
     return format(number.normalize(), "f") if number.is_finite() else text
 
 
-def same_table(one: str, other: str) -> bool:
+def same_table(name: str, other: str) -> bool:
     """Whether two table names mean the same table, one of them perhaps without its schema.
 
     >>> same_table("ucr.MA_MATRICULA", "ma_matricula"), same_table("a.t", "b.t")
     (True, False)
     """
-    one, other = one.casefold(), other.casefold()
-    return one == other or one.endswith("." + other) or other.endswith("." + one)
+    name, other = name.casefold(), other.casefold()
+    return name == other or name.endswith("." + other) or other.endswith("." + name)

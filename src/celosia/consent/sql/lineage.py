@@ -54,15 +54,17 @@ class Reading:
             frozenset(self.tables),
             result.touched,
             result.constants,
-            tuple(Output(name, one.direct, one.linked - one.direct, one.same) for name, one in result.columns),
+            tuple(
+                Output(name, trace.direct, trace.linked - trace.direct, trace.same) for name, trace in result.columns
+            ),
         )
 
     def described(self, table: str) -> list[str] | None:
         """The columns of a base table, if they are known."""
         if table in self._known:
             return self._known[table]
-        found = [fields for name, fields in self._known.items() if same_table(name, table)]
-        return list(dict.fromkeys(field for fields in found for field in fields)) if found else None
+        matching = [fields for name, fields in self._known.items() if same_table(name, table)]
+        return list(dict.fromkeys(field for fields in matching for field in fields)) if matching else None
 
     def _check(self) -> None:
         """Refuse a statement with a name that no rule here has read: an element could be missed."""
@@ -79,9 +81,9 @@ class Reading:
         """Mark the names below a node as read: they name no data."""
         from sqlglot import exp
 
-        for one in node if isinstance(node, list) else [node]:
-            if isinstance(one, exp.Expr):
-                self._seen.update(id(name) for name in one.find_all(exp.Column, exp.Table))
+        for part in node if isinstance(node, list) else [node]:
+            if isinstance(part, exp.Expr):
+                self._seen.update(id(name) for name in part.find_all(exp.Column, exp.Table))
 
     def read(self, node: exp.Expr) -> None:
         """Mark one name as read."""
@@ -101,26 +103,26 @@ class Reading:
         if node.args.get("with_") is not None:
             self._with(node.args["with_"], frame)
         if isinstance(node, exp.Select):
-            made = self._select(node, frame, exists=exists)
+            relation = self._select(node, frame, exists=exists)
         elif isinstance(node, exp.SetOperation):
-            made = self._united(node, frame)
+            relation = self._united(node, frame)
         elif isinstance(node, exp.Subquery):
-            made = self.query(node.this, frame.ctes, outer, exists=exists)
+            relation = self.query(node.this, frame.ctes, outer, exists=exists)
         elif isinstance(node, exp.Values):
-            made = values(self, node, frame)
+            relation = values(self, node, frame)
         elif isinstance(node, exp.Pivot):
-            made = pivoted(self, node, frame)
+            relation = pivoted(self, node, frame)
         else:
             raise DataError(f"the query holds a construction ({type(node).__name__}) that cannot be traced.")
         if not isinstance(node, exp.Select):
-            self._after(node, frame, made)
-        made = Relation(made.columns, made.constants, made.touched | frame.touched)
-        self._made[id(node)] = made
-        return made
+            self._after(node, frame, relation)
+        relation = Relation(relation.columns, relation.constants, relation.touched | frame.touched)
+        self._made[id(node)] = relation
+        return relation
 
-    def _after(self, node: exp.Expr, frame: Frame, made: Relation) -> None:
+    def _after(self, node: exp.Expr, frame: Frame, relation: Relation) -> None:
         """ORDER BY, LIMIT and the like after a set operation or parentheses: they see the columns of the result."""
-        below = Frame(frame.parent, frame.ctes, self.dialect, [Source((), made)])
+        below = Frame(frame.parent, frame.ctes, self.dialect, [Source((), relation)])
         for key in ("order", "limit", "offset"):
             if node.args.get(key) is not None:
                 self.trace(node.args[key], below)
@@ -131,9 +133,9 @@ class Reading:
         recursive = bool(clause.recursive)
         for cte in _ordered(clause.expressions) if recursive else clause.expressions:
             names = [str(name) for name in cte.alias_column_names]
-            made = self._cte(cte, frame, names, recursive=recursive or self.dialect in IMPLICIT)
-            frame.ctes[cte.alias.casefold()] = made
-            frame.touched |= made.touched
+            relation = self._cte(cte, frame, names, recursive=recursive or self.dialect in IMPLICIT)
+            frame.ctes[cte.alias.casefold()] = relation
+            frame.touched |= relation.touched
 
     def _cte(self, cte: exp.CTE, frame: Frame, names: list[str], *, recursive: bool) -> Relation:
         """One of them; a recursive one is read again until it adds nothing."""
@@ -146,12 +148,12 @@ class Reading:
         first: Any = body
         while isinstance(first, exp.SetOperation | exp.Subquery):
             first = first.this
-        made = self.query(first, frame.ctes, frame.parent).renamed(names)
+        relation = self.query(first, frame.ctes, frame.parent).renamed(names)
         while True:
-            again = self.query(body, {**frame.ctes, own: made}, frame.parent).renamed(names)
-            if again.columns == made.columns:
+            again = self.query(body, {**frame.ctes, own: relation}, frame.parent).renamed(names)
+            if again.columns == relation.columns:
                 return again
-            made = again
+            relation = again
 
     def _united(self, node: exp.SetOperation, frame: Frame) -> Relation:
         """A set operation: columns meet by place, or by name; only the left side of EXCEPT reaches the result."""
@@ -160,16 +162,16 @@ class Reading:
         chain: list[exp.SetOperation] = [node]
         while isinstance(chain[-1].this, exp.SetOperation) and not chain[-1].this.args.get("with_"):
             chain.append(chain[-1].this)
-        made = self.query(chain[-1].this, frame.ctes, frame.parent)
+        united = self.query(chain[-1].this, frame.ctes, frame.parent)
         for step in reversed(chain):
             other = self.query(step.expression, frame.ctes, frame.parent)
-            touched = made.touched | other.touched
+            touched = united.touched | other.touched
             if isinstance(step, exp.Except):
-                made = Relation(made.columns, made.constants, touched)
+                united = Relation(united.columns, united.constants, touched)
             else:
-                columns = _by_name(made, other) if step.args.get("by_name") else _by_place(made, other)
-                made = Relation(tuple(columns), made.constants | other.constants, touched)
-        return made
+                columns = _by_name(united, other) if step.args.get("by_name") else _by_place(united, other)
+                united = Relation(tuple(columns), united.constants | other.constants, touched)
+        return united
 
     def _select(self, node: exp.Select, frame: Frame, *, exists: bool) -> Relation:
         from celosia.consent.sql.sources import joined, sources
@@ -233,8 +235,8 @@ class Reading:
         if allowed is None:
             for query in conditions.required(condition):
                 constants |= self._made[id(query)].constants
-        for one, other in conditions.equated(condition):
-            pair = [merged(t for _, t in self.find(side, frame, clause)).direct for side in (one, other)]
+        for left, right in conditions.equated(condition):
+            pair = [merged(t for _, t in self.find(side, frame, clause)).direct for side in (left, right)]
             links += [(pair[0], pair[1]), (pair[1], pair[0])]
 
     # Columns of the result.
@@ -281,9 +283,9 @@ class Reading:
             return Trace()
         alone = conditions.bare(node)
         if isinstance(alone, exp.Column) and not alone.is_star:
-            found = merged(trace for _, trace in self.find(alone, frame, clause))
-            frame.touched |= found.direct
-            return found
+            of_column = merged(trace for _, trace in self.find(alone, frame, clause))
+            frame.touched |= of_column.direct
+            return of_column
         parts: list[Trace] = []
         todo: list[exp.Expr] = [node]
         while todo:
@@ -304,9 +306,9 @@ class Reading:
                 if isinstance(at, exp.Window) and at.alias.casefold() in frame.windows:
                     parts.append(frame.windows[at.alias.casefold()])
                 todo += list(at.iter_expressions())
-        made = merged(parts).changed()
-        frame.touched |= made.direct
-        return made
+        whole = merged(parts).changed()
+        frame.touched |= whole.direct
+        return whole
 
     def _comprehended(self, node: exp.Comprehension, frame: Frame, clause: str) -> Trace:
         """``[x + k for x in list]``: the name of the member stands for the list."""
@@ -320,8 +322,8 @@ class Reading:
 def _linked(trace: Trace, links: list[Link]) -> Trace:
     """With the fields of other tables by which the table of a column was looked up."""
     own = {table for table, _ in trace.direct}
-    found = {field for mine, theirs in links if {t for t, _ in mine} & own for field in theirs}
-    return Trace(trace.direct, trace.linked | frozenset(found), trace.same)
+    looked_up = {field for mine, theirs in links if {t for t, _ in mine} & own for field in theirs}
+    return Trace(trace.direct, trace.linked | frozenset(looked_up), trace.same)
 
 
 def _label(projection: exp.Expr) -> str:
@@ -341,11 +343,11 @@ def _spelled_out(tree: exp.Query) -> exp.Query:
     """SQLite's ``a IN t`` as ``a IN (SELECT * FROM t)``."""
     from sqlglot import exp
 
-    for one in list(tree.find_all(exp.In)):
-        field = one.args.get("field")
+    for membership in list(tree.find_all(exp.In)):
+        field = membership.args.get("field")
         if isinstance(field, exp.Column):
-            one.set("field", None)
-            one.set("query", exp.select("*").from_(exp.table_(field.name, field.table)).subquery())
+            membership.set("field", None)
+            membership.set("query", exp.select("*").from_(exp.table_(field.name, field.table)).subquery())
     return tree
 
 
@@ -367,22 +369,22 @@ def _ordered(expressions: Iterable[exp.CTE]) -> list[exp.CTE]:
     return done
 
 
-def _by_place(one: Relation, other: Relation) -> Iterator[tuple[str, Trace]]:
+def _by_place(left: Relation, right: Relation) -> Iterator[tuple[str, Trace]]:
     """Columns that meet by their place; where the places are not known, any may meet any."""
-    if any(name == ANY for name, _ in (*one.columns, *other.columns)):
-        whole = other.whole() if all(n != ANY for n, _ in other.columns) else merged(t for _, t in other.columns)
-        yield from ((name, merged([trace, whole])) for name, trace in one.columns)
+    if any(name == ANY for name, _ in (*left.columns, *right.columns)):
+        whole = right.whole() if all(n != ANY for n, _ in right.columns) else merged(t for _, t in right.columns)
+        yield from ((name, merged([trace, whole])) for name, trace in left.columns)
         return
-    for place in range(max(len(one.columns), len(other.columns))):
-        met = [side.columns[place] for side in (one, other) if place < len(side.columns)]
+    for place in range(max(len(left.columns), len(right.columns))):
+        met = [side.columns[place] for side in (left, right) if place < len(side.columns)]
         yield met[0][0], merged(trace for _, trace in met)
 
 
-def _by_name(one: Relation, other: Relation) -> Iterator[tuple[str, Trace]]:
-    names = {name.casefold(): name for name, _ in (*other.columns, *one.columns)}
-    order = dict.fromkeys(name.casefold() for name, _ in (*one.columns, *other.columns))
+def _by_name(left: Relation, right: Relation) -> Iterator[tuple[str, Trace]]:
+    names = {name.casefold(): name for name, _ in (*right.columns, *left.columns)}
+    order = dict.fromkeys(name.casefold() for name, _ in (*left.columns, *right.columns))
     for key in order:
         if key == ANY:
-            yield ANY, merged(trace for side in (one, other) for n, trace in side.columns if n == ANY)
+            yield ANY, merged(trace for side in (left, right) for n, trace in side.columns if n == ANY)
         else:
-            yield names[key], merged(side.column(key) for side in (one, other) if side.has(key) is not False)
+            yield names[key], merged(side.column(key) for side in (left, right) if side.has(key) is not False)

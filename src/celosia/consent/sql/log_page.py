@@ -19,19 +19,19 @@ def blocks(facts: LogFacts, most: int = MOST) -> list[Block]:
     >>> [(block.title, block.rows[0]) for block in shown][0]
     ('Tables', ('t', '2', '67 %', '████████████████████████'))
     """
-    together = tuple((f"{one} + {other}", n) for one, other, n in facts.together)
+    together = tuple((f"{field} + {other}", n) for field, other, n in facts.together)
     kinds = (
         ("Tables", "table", facts.tables),
         ("Fields", "field", facts.fields),
         ("Fields published together", "fields", together),
     )
-    made = []
+    shown = []
     for title, noun, counts in kinds:
         if counts:
             more = f" (the first {most} of {len(counts)})" if len(counts) > most else ""
             rows = [_row(name, n, facts, counts[0][1]) for name, n in counts[:most]]
-            made.append(Block(title + more, (noun, "queries", "of all", ""), rows))
-    return made
+            shown.append(Block(title + more, (noun, "queries", "of all", ""), rows))
+    return shown
 
 
 def write(facts: LogFacts, path: Path) -> None:

@@ -47,13 +47,13 @@ def log_facts(queries: Iterable[str], dialect: str = "postgres", columns: Column
     for text in queries:
         total += 1
         try:
-            found = elements(text, dialect, columns)
+            touched = elements(text, dialect, columns)
         except DataError:
             unread += 1
             continue
-        tables.update(found.tables)
-        fields.update(f"{t}.{f}" for t, f in found.fields if f != ANY)
-        shown = sorted({f"{t}.{f}" for output in found.outputs for t, f in output.direct if f != ANY})
+        tables.update(touched.tables)
+        fields.update(f"{t}.{f}" for t, f in touched.fields if f != ANY)
+        shown = sorted({f"{t}.{f}" for output in touched.outputs for t, f in output.direct if f != ANY})
         pairs.update((a, b) for i, a in enumerate(shown) for b in shown[i + 1 :])
     together = tuple((a, b, n) for (a, b), n in _ranked(pairs)[:50])
     return LogFacts(total, unread, tuple(_ranked(tables)), tuple(_ranked(fields)), together)

@@ -51,11 +51,11 @@ class Trace:
 
 def merged(traces: Iterable[Trace]) -> Trace:
     """The trace of what may be any of several values."""
-    found = list(traces)
+    alternatives = list(traces)
     return Trace(
-        frozenset().union(*(t.direct for t in found)),
-        frozenset().union(*(t.linked for t in found)),
-        frozenset().union(*(t.same for t in found)),
+        frozenset().union(*(t.direct for t in alternatives)),
+        frozenset().union(*(t.linked for t in alternatives)),
+        frozenset().union(*(t.same for t in alternatives)),
     )
 
 
@@ -78,16 +78,16 @@ class Relation:
 
     def has(self, name: str) -> bool | None:
         """Whether there is a column of this name; None when that is not known."""
-        if any(one.casefold() == name for one, _ in self.columns):
+        if any(column_name.casefold() == name for column_name, _ in self.columns):
             return True
-        return None if any(one == ANY for one, _ in self.columns) else False
+        return None if any(column_name == ANY for column_name, _ in self.columns) else False
 
     def column(self, name: str) -> Trace:
         """The trace of a column by its name, in lower case."""
-        named = [trace for one, trace in self.columns if one.casefold() == name and one != ANY]
+        named = [trace for column_name, trace in self.columns if column_name.casefold() == name and column_name != ANY]
         if named:
             return merged(named)
-        return merged(_named(trace, name) for one, trace in self.columns if one == ANY)
+        return merged(_named(trace, name) for column_name, trace in self.columns if column_name == ANY)
 
     def whole(self) -> Trace:
         """The trace of a row."""
@@ -97,7 +97,7 @@ class Relation:
         """With the column names of an alias; after an unknown number of columns a name may mean any."""
         if not names:
             return self
-        sure = next((i for i, (one, _) in enumerate(self.columns) if one == ANY), len(self.columns))
+        sure = next((i for i, (column_name, _) in enumerate(self.columns) if column_name == ANY), len(self.columns))
         first = [(name, trace) for name, (_, trace) in zip(names, self.columns[:sure], strict=False)]
         rest = self.columns[len(first) :]
         unsure = merged(trace for _, trace in rest).changed()
@@ -182,21 +182,21 @@ class Frame:
         if len(parts) > 1:
             return self._prefixed(parts, clause, pseudo=pseudo)
         for at in self.around():
-            found = at.here(parts[0], clause if at is self else "", bare=bare, sure=pseudo)
-            if found:
-                return found
+            meanings = at.here(parts[0], clause if at is self else "", bare=bare, sure=pseudo)
+            if meanings:
+                return meanings
         return [] if pseudo else self._unknown(parts[0])
 
     def _prefixed(self, parts: Sequence[str], clause: str, *, pseudo: bool) -> Found:
         """A column behind the name of its table, perhaps with its schema, perhaps as a part of a record."""
         for at in self.around():
             for cut in range(len(parts) - 1, 0, -1):
-                found = [s for s in at.sources if s.answers(parts[:cut])]
-                if found and pseudo:
-                    found = [s for s in found if s.relation.has(parts[cut])]
-                    return [(s, s.column(parts[cut])) for s in found]
-                if found:
-                    traces = [(s, s.column(parts[cut])) for s in found]
+                named = [s for s in at.sources if s.answers(parts[:cut])]
+                if named and pseudo:
+                    named = [s for s in named if s.relation.has(parts[cut])]
+                    return [(s, s.column(parts[cut])) for s in named]
+                if named:
+                    traces = [(s, s.column(parts[cut])) for s in named]
                     return [(s, t if cut == len(parts) - 1 else t.changed()) for s, t in traces]
         return [] if pseudo else [(s, t.changed()) for s, t in self.find(parts[:1], clause)]
 
@@ -209,17 +209,17 @@ class Frame:
         if name in self.joined:
             return [(None, self.joined[name])]
         seen = [s for s in self.sources if s.shown]
-        known = [s for s in seen if s.relation.has(name)]
-        if known:
-            return [(s, s.column(name)) for s in known]
+        having = [s for s in seen if s.relation.has(name)]
+        if having:
+            return [(s, s.column(name)) for s in having]
         if own is not None and clause not in ("where", "select"):
             return [(None, own)]
         if sure:
             return []
         rows = [s for s in seen if self.dialect in ROWS and s.answers([name])]
         maybe = rows or [s for s in seen if s.relation.has(name) is None]
-        found: Found = [(s, s.row() if rows else s.column(name)) for s in maybe]
-        return [*found, (None, own)] if own is not None else found
+        meanings: Found = [(s, s.row() if rows else s.column(name)) for s in maybe]
+        return [*meanings, (None, own)] if own is not None else meanings
 
     def _unknown(self, name: str) -> Found:
         """A name that nothing described has: it may have been added to any table since."""

@@ -62,7 +62,7 @@ def joined(reading: Reading, join: exp.Join, frame: Frame, constants: set[Consta
             reading.trace(condition, frame)
             inner = among is None or join.kind == "SEMI"
             reading.condition(condition, frame, constants, links, among=None if inner else among)
-    names = [one.name.casefold() for one in join.args.get("using") or ()]
+    names = [column.name.casefold() for column in join.args.get("using") or ()]
     if join.method == "NATURAL":
         names = _common(before, new)
     hidden = join.kind in ("SEMI", "ANTI")
@@ -82,8 +82,8 @@ def joined(reading: Reading, join: exp.Join, frame: Frame, constants: set[Consta
 def _at(side: Iterable[Source], name: str) -> Iterator[Trace]:
     """A column of a natural join on one side: from the sources that have it, else from all that might."""
     side = list(side)
-    known = [source for source in side if source.relation.has(name)]
-    return (source.column(name) for source in known or [s for s in side if s.relation.has(name) is None])
+    having = [source for source in side if source.relation.has(name)]
+    return (source.column(name) for source in having or [s for s in side if s.relation.has(name) is None])
 
 
 def _common(before: Sequence[Source], new: Sequence[Source]) -> list[str]:
@@ -131,7 +131,7 @@ def _source(reading: Reading, node: exp.Expr, frame: Frame) -> Source:
 def _column_names(node: exp.Expr) -> list[str]:
     """The column names of an alias."""
     alias = node.args.get("alias")
-    return [one.name for one in (alias.args.get("columns") or ())] if alias is not None else []
+    return [column.name for column in (alias.args.get("columns") or ())] if alias is not None else []
 
 
 def _ordinal(node: exp.Expr, relation: Relation) -> Relation:
@@ -153,19 +153,19 @@ def _table(reading: Reading, node: exp.Table, frame: Frame) -> Source:
         reading.trace(node.args.get(key), frame)
     rows_from = node.args.get("rows_from") or ()
     if rows_from:
-        inner = [_source(reading, one, frame).relation.whole() for one in rows_from]
+        inner = [_source(reading, call, frame).relation.whole() for call in rows_from]
         return Source((), Relation(((ANY, merged(inner)),)))
     if isinstance(node.this, exp.Func):
         return Source((node.this.name.casefold(),), _function(reading, node, frame))
     parts = [part.name.casefold() for part in node.parts]
     if len(parts) == 1 and parts[0] in frame.ctes:
-        made = frame.ctes[parts[0]]
-        return Source((parts[0],), Relation(made.columns, made.constants))
+        cte = frame.ctes[parts[0]]
+        return Source((parts[0],), Relation(cte.columns, cte.constants))
     last, _, remote = parts[-1].partition("@")
     name = ".".join([*([remote] if remote and last else []), *parts[:-1], last or parts[-1]])
     reading.tables.add(name)
-    known = ["dummy"] if name == "dual" else reading.described(name)
-    columns = [(ANY, Trace(frozenset({(name, ANY)})))] if known is None else [(c, plain(name, c)) for c in known]
+    fields = ["dummy"] if name == "dual" else reading.described(name)
+    columns = [(ANY, Trace(frozenset({(name, ANY)})))] if fields is None else [(c, plain(name, c)) for c in fields]
     return Source((*parts[:-1], last or parts[-1]), Relation(tuple(columns)), name, renamed=False)
 
 
@@ -175,7 +175,7 @@ def _function(reading: Reading, node: exp.Expr, frame: Frame) -> Relation:
 
     call = node if isinstance(node, exp.Unnest) else node.this
     if isinstance(node, exp.Unnest):
-        traces = [reading.trace(one, frame).changed() for one in node.expressions]
+        traces = [reading.trace(array, frame).changed() for array in node.expressions]
         offset = node.args.get("offset")
         names = _column_names(node)
         columns = [(name, trace) for name, trace in zip(names, traces, strict=False)] if len(traces) > 1 else []
@@ -183,13 +183,13 @@ def _function(reading: Reading, node: exp.Expr, frame: Frame) -> Relation:
         if isinstance(offset, exp.Identifier):
             columns.append((offset.name, Trace()))
         return Relation(tuple(columns))
-    made = reading.trace(call, frame).changed()
+    whole = reading.trace(call, frame).changed()
     defined = [
-        one.name
-        for one in call.find_all(exp.JSONColumnDef, exp.OpenJSONColumnDef, exp.ColumnDef)
-        if one.name and isinstance(call, exp.JSONTable | exp.OpenJSON | exp.XMLTable)
+        column.name
+        for column in call.find_all(exp.JSONColumnDef, exp.OpenJSONColumnDef, exp.ColumnDef)
+        if column.name and isinstance(call, exp.JSONTable | exp.OpenJSON | exp.XMLTable)
     ]
-    return Relation(tuple((name, made) for name in defined) or ((ANY, made),))
+    return Relation(tuple((name, whole) for name in defined) or ((ANY, whole),))
 
 
 def values(reading: Reading, node: exp.Values, frame: Frame) -> Relation:
@@ -216,24 +216,24 @@ def _pivot(reading: Reading, pivot: exp.Pivot, source: Source, frame: Frame) -> 
     inner = Frame(frame, frame.ctes, frame.dialect, [source])
     relation = source.relation
     if pivot.args.get("unpivot"):
-        made = _unpivoted(reading, pivot, relation, inner)
+        columns = _unpivoted(reading, pivot, relation, inner)
     else:
-        used = [reading.trace(one, inner) for one in pivot.expressions]
-        gone = {c.name.casefold() for one in pivot.expressions for c in one.find_all(exp.Column)}
-        for one in pivot.args.get("fields") or ():
-            used.append(reading.trace(one.this, inner))
-            gone |= {c.name.casefold() for c in one.this.find_all(exp.Column)}
-            for member in one.expressions:
+        used = [reading.trace(aggregate, inner) for aggregate in pivot.expressions]
+        gone = {c.name.casefold() for aggregate in pivot.expressions for c in aggregate.find_all(exp.Column)}
+        for field in pivot.args.get("fields") or ():
+            used.append(reading.trace(field.this, inner))
+            gone |= {c.name.casefold() for c in field.this.find_all(exp.Column)}
+            for member in field.expressions:
                 if isinstance(member, exp.Query):
                     reading.trace(member, inner)
                 reading.ignore(member)
         cells = merged(used).changed()
         kept = _kept(reading, pivot, relation, inner, gone)
         listed = all(not isinstance(m, exp.Query | exp.PivotAny) for f in pivot.args["fields"] for m in f.expressions)
-        names = [one.name for one in pivot.args.get("columns") or ()] if listed else [ANY]
-        made = [*kept, *((name, cells) for name in names)]
+        names = [column.name for column in pivot.args.get("columns") or ()] if listed else [ANY]
+        columns = [*kept, *((name, cells) for name in names)]
     frame.touched |= inner.touched
-    return Relation(tuple(made), relation.constants, relation.touched).renamed(_column_names(pivot))
+    return Relation(tuple(columns), relation.constants, relation.touched).renamed(_column_names(pivot))
 
 
 def _kept(
@@ -242,7 +242,7 @@ def _kept(
     """The columns that a pivot groups by: those that are named, else all that it does not use."""
     group = pivot.args.get("group")
     if group is not None:
-        return [(one.name, reading.trace(one, inner)) for one in group.expressions]
+        return [(column.name, reading.trace(column, inner)) for column in group.expressions]
     return [(name, trace) for name, trace in relation.columns if name.casefold() not in gone]
 
 
@@ -250,21 +250,25 @@ def _unpivoted(reading: Reading, pivot: exp.Pivot, relation: Relation, inner: Fr
     """One row per column: the value columns are made of them, the name column of nothing."""
     from sqlglot import exp
 
-    heads = [name for one in pivot.expressions for name in (one.expressions if isinstance(one, exp.Tuple) else [one])]
+    heads = [
+        name
+        for head_or_row in pivot.expressions
+        for name in (head_or_row.expressions if isinstance(head_or_row, exp.Tuple) else [head_or_row])
+    ]
     names: list[str] = []
     cells: list[list[Trace]] = [[] for _ in heads]
     gone: set[str] = set()
-    for one in pivot.args.get("fields") or ():
-        names.append(one.this.name)
-        for member in one.expressions:
+    for field in pivot.args.get("fields") or ():
+        names.append(field.this.name)
+        for member in field.expressions:
             member = member.this if isinstance(member, exp.PivotAlias) else member
             for place, column in enumerate(member.expressions if isinstance(member, exp.Tuple) else [member]):
                 cells[place].append(reading.trace(column, inner))
                 gone.add(column.name.casefold())
     kept = [(name, trace) for name, trace in relation.columns if name.casefold() not in gone]
-    made = [(head.name, merged(traces).changed()) for head, traces in zip(heads, cells, strict=True)]
+    value_columns = [(head.name, merged(traces).changed()) for head, traces in zip(heads, cells, strict=True)]
     named = [(name, Trace()) for name in names]
-    return [*kept, *made, *named] if pivot.args.get("value_columns_first") else [*kept, *named, *made]
+    return [*kept, *value_columns, *named] if pivot.args.get("value_columns_first") else [*kept, *named, *value_columns]
 
 
 def pivoted(reading: Reading, node: exp.Pivot, frame: Frame) -> Relation:
@@ -278,23 +282,23 @@ def pivoted(reading: Reading, node: exp.Pivot, frame: Frame) -> Relation:
     relation = Relation(tuple(c for s in frame.sources for c in s.relation.columns))
     used: list[Trace] = []
     gone: set[str] = set()
-    for one in (*node.expressions, *(node.args.get("using") or ())):
-        if is_star(one):
-            columns = list(spread(reading, one, frame))
+    for expression in (*node.expressions, *(node.args.get("using") or ())):
+        if is_star(expression):
+            columns = list(spread(reading, expression, frame))
             used += [trace for _, trace in columns]
             gone |= {name.casefold() for name, _ in columns if name != ANY}
             frame.touched |= merged(used).direct
         else:
-            used.append(reading.trace(one, frame))
-            gone |= {c.name.casefold() for c in one.find_all(exp.Column)}
+            used.append(reading.trace(expression, frame))
+            gone |= {c.name.casefold() for c in expression.find_all(exp.Column)}
     kept = _kept(reading, node, relation, frame, gone)
     cells = merged(used).changed()
     into = node.args.get("into")
     if into is not None:
         reading.ignore(into)
-        made = [(into.this.name, Trace()), *((one.name, cells) for one in into.expressions)]
+        pivot_columns = [(into.this.name, Trace()), *((head.name, cells) for head in into.expressions)]
     else:
-        made = [("name", Trace()), ("value", cells)] if node.args.get("unpivot") else [(ANY, cells)]
+        pivot_columns = [("name", Trace()), ("value", cells)] if node.args.get("unpivot") else [(ANY, cells)]
     touched = frozenset().union(*(source.relation.touched for source in frame.sources))
     constants |= {constant for source in frame.sources for constant in source.relation.constants}
-    return Relation((*kept, *made), frozenset(constants), touched)
+    return Relation((*kept, *pivot_columns), frozenset(constants), touched)

@@ -94,9 +94,9 @@ def _behind(node: exp.Column, frame: Frame) -> list[Named]:
     """The columns of ``t.*``, or the parts of a record ``r.*``."""
     prefix = [part.name.casefold() for part in node.parts[:-1]]
     for at in frame.around():
-        found: list[Source] = [source for source in at.sources if source.answers(prefix)]
-        if found:
-            return [column for source in found for column in source.relation.columns]
+        answering: list[Source] = [source for source in at.sources if source.answers(prefix)]
+        if answering:
+            return [column for source in answering for column in source.relation.columns]
     return [(ANY, merged(trace for _, trace in frame.find(prefix)).changed())]
 
 
@@ -104,23 +104,23 @@ def _edited(reading: Reading, star: exp.Star, frame: Frame, columns: Iterable[Na
     """After EXCEPT or EXCLUDE, REPLACE and RENAME."""
     left_out: list[Any] = star.args.get("except_") or []
     reading.ignore(left_out)
-    gone = {one.name.casefold() for one in left_out}
+    gone = {column.name.casefold() for column in left_out}
     replaced = {}
-    for one in star.args.get("replace") or ():
-        replaced[one.alias.casefold()] = (one.alias, reading.trace(one.this, frame, "select"))
+    for replacement in star.args.get("replace") or ():
+        replaced[replacement.alias.casefold()] = (replacement.alias, reading.trace(replacement.this, frame, "select"))
     renamed = {}
-    for one in star.args.get("rename") or ():
-        reading.ignore(one)
-        renamed[one.this.name.casefold()] = one.alias
-    made: list[Named] = []
+    for alias in star.args.get("rename") or ():
+        reading.ignore(alias)
+        renamed[alias.this.name.casefold()] = alias.alias
+    edited: list[Named] = []
     for name, trace in columns:
         key = name.casefold()
         if key not in gone:
-            made.append(replaced.pop(key, (renamed.pop(key, name), trace)))
-    if any(name == ANY for name, _ in made):
-        made += replaced.values()
-        made += [(new, merged(_under(columns, old))) for old, new in renamed.items()]
-    return made
+            edited.append(replaced.pop(key, (renamed.pop(key, name), trace)))
+    if any(name == ANY for name, _ in edited):
+        edited += replaced.values()
+        edited += [(new, merged(_under(columns, old))) for old, new in renamed.items()]
+    return edited
 
 
 def _under(columns: Iterable[Named], name: str) -> Iterator[Trace]:

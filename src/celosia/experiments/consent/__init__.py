@@ -45,38 +45,38 @@ def reproduce(
     people, blocked = case.drawn(seed, districts[0])
     size = min(rows, len(people))
     plans = [experiment.Plan(blocks, size, tuple(k), tuple(external), x) for x in extra]
-    found, *others = [experiment.run(people, blocked, plan, np.random.default_rng(seed), tell) for plan in plans]
-    values = found.p_reid[..., 1]
+    results, *others = [experiment.run(people, blocked, plan, np.random.default_rng(seed), tell) for plan in plans]
+    values = results.p_reid[..., 1]
     some = np.sort(np.random.default_rng(seed).choice(len(people), size, replace=False))
     tell("chapter 7", 0.9)
     published = chapter7.section(texts, people[some], blocked[some], k[0], seed)
     attacked = chain.section(np.random.default_rng(seed))
     study = adult.study(Path(data), tell) if data is not None else []
     checked = [
-        *worked.statements(texts), *attacked.statements, *published.statements, *questions.statements(found),
+        *worked.statements(texts), *attacked.statements, *published.statements, *questions.statements(results),
         *adult.statements(study),
     ]  # fmt: skip
     report: dict[str, Any] = {
         **summary(NAME, checked),
-        "summary": questions.summary(found),
-        "questions": questions.answers(found),
-        "differences": experiment.magnitudes(found),
-        "others": experiment.others_cost(found),
+        "summary": questions.summary(results),
+        "questions": questions.answers(results),
+        "differences": experiment.magnitudes(results),
+        "others": experiment.others_cost(results),
         "anova": anova.plain(anova.anova(values, ["k", "external", "rule"])) if blocks > 1 else [],
-        "assumptions": anova.assumptions(values, found.order) if blocks > 2 else {},
-        "who asked": {str(n): float(v) for n, v in zip(plans[0].k, found.told.mean(axis=0), strict=True)},
-        "p_reid": found.p_reid.mean(axis=0).tolist(),
-        "baseline": found.baseline.mean(axis=0).tolist(),
-        "gcp": found.gcp.mean(axis=0).tolist(),
-        "altered": found.altered.mean(axis=0).tolist(),
-        "alpha": questions.alpha_table(found),
-        "sensitivity": experiment.sensitivity(found, others) if others else [],
+        "assumptions": anova.assumptions(values, results.order) if blocks > 2 else {},
+        "who asked": {str(n): float(v) for n, v in zip(plans[0].k, results.exposed.mean(axis=0), strict=True)},
+        "p_reid": results.p_reid.mean(axis=0).tolist(),
+        "baseline": results.baseline.mean(axis=0).tolist(),
+        "gcp": results.gcp.mean(axis=0).tolist(),
+        "altered": results.altered.mean(axis=0).tolist(),
+        "alpha": questions.alpha_table(results),
+        "sensitivity": experiment.sensitivity(results, others) if others else [],
         "cases": {shape: experiment.altered_rows(*case.drawn(seed, shape), plans[0], seed) for shape in districts},
         "adult": study,
         "case": districts[0],
         "plan": {"blocks": blocks, "rows": size, "k": list(k), "external": list(external), "X": extra[0]},
     }
-    drawn = [*sections(found, report), published, attacked, *sections_of(checked[: len(worked.statements(texts))])]
+    drawn = [*sections(results, report), published, attacked, *sections_of(checked[: len(worked.statements(texts))])]
     html = page("Preferences over inferences, run again", INTRO, checked, drawn)
     files = write_report(NAME, out, html, plain_data(report))
     tell("done", 1.0)

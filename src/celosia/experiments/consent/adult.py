@@ -82,9 +82,9 @@ def study(
                 for learner in learners:
                     part = {"use": "inference-attack", "target": [target], "external": 0.7, "learner": learner}
                     attack: Any = build("attack", {**part, "predictors": predictors, "repeats": 1, "seed": 0})
-                    found = attack.evidence(original, protected)
-                    row[f"{target} {learner}"] = found["value"]
-                    row[f"{target} baseline"] = found["baseline"]
+                    evidence = attack.evidence(original, protected)
+                    row[f"{target} {learner}"] = evidence["value"]
+                    row[f"{target} baseline"] = evidence["baseline"]
             out.append(row)
     return out
 

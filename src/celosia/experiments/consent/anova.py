@@ -40,16 +40,16 @@ def anova(values: NDArray[np.float64], factors: Sequence[str]) -> list[Effect]:
 
     axes = {name: i + 1 for i, name in enumerate(factors)}
     total = float(((values - values.mean()) ** 2).sum())
-    found: list[tuple[str, float, int]] = [_part("block", values, (0,))]
+    sources: list[tuple[str, float, int]] = [_part("block", values, (0,))]
     for size in range(1, len(factors) + 1):
         some = combinations(factors, size)
-        found += [_part(" × ".join(names), values, tuple(axes[name] for name in names)) for names in some]
-    found = [(name, squares, df) for name, squares, df in found if df > 0]  # a factor with one level has no effect
-    left = total - sum(squares for _, squares, _ in found)
-    freedom = values.size - 1 - sum(df for _, _, df in found)
+        sources += [_part(" × ".join(names), values, tuple(axes[name] for name in names)) for names in some]
+    sources = [(name, squares, df) for name, squares, df in sources if df > 0]  # a factor with one level has no effect
+    left = total - sum(squares for _, squares, _ in sources)
+    freedom = values.size - 1 - sum(df for _, _, df in sources)
     error = left / freedom
     out = []
-    for name, squares, df in found:
+    for name, squares, df in sources:
         f = squares / df / error if error > 0 else float("inf")
         out.append(Effect(name, squares, df, f, float(stats.f.sf(f, df, freedom))))
     return [*out, Effect("residual", left, freedom, None, None)]

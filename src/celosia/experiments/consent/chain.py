@@ -77,8 +77,8 @@ def attack(registers: Registers, first: str, surname: str, ages: tuple[int, int]
     """Steps A to F of the figure."""
     import polars as pl
 
-    known = (pl.col("first") == first) & (pl.col("surname") == surname) & pl.col("age").is_between(*ages)
-    named = registers.electoral.filter(known)  # A
+    recognised = (pl.col("first") == first) & (pl.col("surname") == surname) & pl.col("age").is_between(*ages)
+    named = registers.electoral.filter(recognised)  # A
     enrolled = named.join(registers.roll, on=NAME)  # B, C
     # D: the card tells the year of entry (B5…: 2015), hence the year of study
     year = YEAR - 2010 - pl.col("card").str.slice(1, 1).cast(pl.Int64) + 1
@@ -114,10 +114,10 @@ def candidates(registers: Registers, roll: pl.DataFrame) -> np.ndarray[tuple[int
         else:
             total.append(named.select("who").unique().join(same.select("first"), how="cross").select("who"))
     after.append(pl.concat(total).group_by("who").len())
-    found = truth.select("who")
+    left = truth.select("who")
     for number, counts in enumerate(after):
-        found = found.join(counts.rename({"len": f"n{number}"}), on="who", how="left")
-    return found.select(pl.col("n0", "n1").fill_null(0).cast(pl.Int64)).to_numpy()
+        left = left.join(counts.rename({"len": f"n{number}"}), on="who", how="left")
+    return left.select(pl.col("n0", "n1").fill_null(0).cast(pl.Int64)).to_numpy()
 
 
 def protected(roll: pl.DataFrame) -> pl.DataFrame:

@@ -138,11 +138,11 @@ def _database(path: Path, people: pl.DataFrame) -> str:
         "COLEGIO": coded.select(COLEGIO="school_code", NOMBRE_COLEGIO="school").unique(),
         "NACION": pl.DataFrame({"CODIGONACION": [1], "GENTILICIO": ["costarricense"]}),
     }
-    known: dict[str, str] = {}
+    keys: dict[str, str] = {}
     for name, column in names.items():
-        known[name] = column
+        keys[name] = column
         own = column.removesuffix("_code")
-        tables[name] = coded.select(**known, DESCRIPCION=own).unique()
+        tables[name] = coded.select(**keys, DESCRIPCION=own).unique()
     for name, frame in tables.items():
         write(frame.lazy(), url, table=name)
     return url

@@ -46,10 +46,10 @@ def curves(title: str, x: Sequence[float], series: Sequence[tuple[str, Sequence[
     words = "".join(f'<text x="{a:.0f}" y="{b:.0f}" text-anchor="{at}">{escape(t)}</text>' for a, b, t, at in texts)
     frame = f'<rect x="{LEFT}" y="{EDGE}" width="{WIDTH - LEFT - EDGE}" height="{HEIGHT - 2 * EDGE}" '
     frame += 'fill="none" stroke="var(--line)"/>'
-    told = "; ".join(
+    spoken = "; ".join(
         f"{name}: " + ", ".join(f"{axis} {x[i]:g}: {_said(points[i])}" for i in places) for name, points in series
     )
-    label = escape(f"{title}. {told}", quote=True)
+    label = escape(f"{title}. {spoken}", quote=True)
     svg = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">{frame}{"".join(marks)}{words}</svg>'
     return f"<figure>{legend([name for name, _ in series])}{svg}<figcaption>{escape(title)}</figcaption></figure>"
 

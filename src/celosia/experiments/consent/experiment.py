@@ -47,7 +47,7 @@ class Results:
     altered: NDArray[np.float64]
     equal: NDArray[np.float64]
     """Share of labels that the class rule and the control have in common: block, k."""
-    told: NDArray[np.float64]
+    exposed: NDArray[np.float64]
     """Under coarser: share of blocking owners among those who show a coarse place among finer ones; block, k."""
     strict: NDArray[np.float64]
     """Under coarser: the smallest class; block, k."""
@@ -83,11 +83,11 @@ def run(
         np.zeros((plan.blocks, len(plan.k), len(RULES), 3)),
         np.zeros((plan.blocks, len(plan.k), len(RULES), 3)),
     )
-    equal, told = np.zeros((plan.blocks, len(plan.k))), np.zeros((plan.blocks, len(plan.k)))
+    equal, exposed = np.zeros((plan.blocks, len(plan.k))), np.zeros((plan.blocks, len(plan.k)))
     strict, untrue = np.zeros((plan.blocks, len(plan.k))), np.zeros((plan.blocks, len(plan.k)))
     alpha, classes = np.zeros((plan.blocks, len(plan.k), len(RULES))), np.zeros((plan.blocks, len(plan.k)))
     tables = {b: table(people[rows]) for b, rows in enumerate(chosen)}
-    made: dict[tuple[int, int, int], Protected] = {}
+    protected: dict[tuple[int, int, int], Protected] = {}
     left = {
         (b, i, j): len(plan.external) for b in range(plan.blocks) for i in range(len(plan.k)) for j in range(len(RULES))
     }
@@ -95,35 +95,35 @@ def run(
     for step, number in enumerate(order):
         b, i, e, j = (int(x) for x in np.unravel_index(number, shape))
         mine = blocked[chosen[b]]
-        if (b, i, j) not in made:
+        if (b, i, j) not in protected:
             extra = np.where(mine, plan.extra, 0)
             design = Design(k=plan.k[i], rule=RULES[j], tree=PLACE)
-            made[b, i, j] = honour(tables[b], extra, design, Stream(1000 * b + i))
-            one = made[b, i, j]
-            holds &= one.holds
-            lost = losses(tables[b], one, mine, PLACE)
+            protected[b, i, j] = honour(tables[b], extra, design, Stream(1000 * b + i))
+            fresh = protected[b, i, j]
+            holds &= fresh.holds
+            lost = losses(tables[b], fresh, mine, PLACE)
             gcp[b, i, j] = [lost[g]["gcp"] for g in GROUPS]
             altered[b, i, j] = [lost[g]["altered"] for g in GROUPS]
-            alpha[b, i, j] = singletons(one.table)
+            alpha[b, i, j] = singletons(fresh.table)
             if RULES[j] == "standard":
-                classes[b, i] = one.evidence["classes"]
+                classes[b, i] = fresh.evidence["classes"]
             if RULES[j] == "coarser":
-                told[b, i], strict[b, i] = one.evidence["of them blocked"], one.evidence["smallest class"]
+                exposed[b, i], strict[b, i] = fresh.evidence["of them blocked"], fresh.evidence["smallest class"]
             if RULES[j] == "exchange":
-                untrue[b, i] = one.evidence["untrue rows"] / plan.rows
-        found = re_identification(
-            tables[b], made[b, i, j].table, PLACE, mine, external=plan.external[e], seed=int(b * 10 + e)
+                untrue[b, i] = fresh.evidence["untrue rows"] / plan.rows
+        predicted = re_identification(
+            tables[b], protected[b, i, j].table, PLACE, mine, external=plan.external[e], seed=int(b * 10 + e)
         )
-        p[b, i, e, j] = [found[g]["value"] for g in GROUPS]
-        base[b, i, e, j] = [found[g]["baseline"] for g in GROUPS]
+        p[b, i, e, j] = [predicted[g]["value"] for g in GROUPS]
+        base[b, i, e, j] = [predicted[g]["baseline"] for g in GROUPS]
         left[b, i, j] -= 1
         if not left[b, i, j] and RULES[j] not in ("class", "control"):
-            made[b, i, j] = Protected(tables[b], made[b, i, j].design)  # done with it: free the memory
+            protected[b, i, j] = Protected(tables[b], protected[b, i, j].design)  # done with it: free the memory
         if step % 20 == 0:
             tell("runs", step / len(order))
     for b in range(plan.blocks):
         for i in range(len(plan.k)):
-            shown = [made[b, i, RULES.index(rule)].table.polars().select(PLACE) for rule in ("class", "control")]
+            shown = [protected[b, i, RULES.index(rule)].table.polars().select(PLACE) for rule in ("class", "control")]
             same = [(shown[0][c] == shown[1][c]).to_numpy() for c in PLACE]
             equal[b, i] = float(np.all(same, axis=0).mean())
     sets = np.array([[[by_sets(t, n) for n in (k, k + plan.extra)] for k in plan.k] for t in tables.values()])
@@ -131,19 +131,19 @@ def run(
     some = float(np.mean([blocked[rows].sum() for rows in chosen]))
     runs = order.reshape(shape)
     return Results(
-        plan, p, base, gcp, altered, equal, told, strict, untrue, alpha, classes, before, some, sets, runs, holds
+        plan, p, base, gcp, altered, equal, exposed, strict, untrue, alpha, classes, before, some, sets, runs, holds
     )
 
 
 def sensitivity(first: Results, others: Sequence[Results]) -> list[dict[str, Any]]:
     """What X does: P_reid of blocking owners and altered rows of everybody, for each X, k and rule."""
     out = []
-    for found in (first, *others):
-        for i, k in enumerate(found.plan.k):
-            row: dict[str, Any] = {"X": found.plan.extra, "k": k}
+    for results in (first, *others):
+        for i, k in enumerate(results.plan.k):
+            row: dict[str, Any] = {"X": results.plan.extra, "k": k}
             for j, rule in enumerate(RULES):
-                row[f"P_reid, {rule}"] = float(found.p_reid[:, i, -1, j, 1].mean())
-                row[f"altered, {rule}"] = float(found.altered[:, i, j, 0].mean())
+                row[f"P_reid, {rule}"] = float(results.p_reid[:, i, -1, j, 1].mean())
+                row[f"altered, {rule}"] = float(results.altered[:, i, j, 0].mean())
             out.append(row)
     return out
 
@@ -156,8 +156,10 @@ def altered_rows(people: pl.DataFrame, blocked: NDArray[np.bool_], plan: Plan, s
     for k in plan.k:
         row: dict[str, Any] = {"k": k}
         for rule in RULES:
-            made = honour(students, np.where(mine, plan.extra, 0), Design(k=k, rule=rule, tree=PLACE), Stream(seed))
-            row[rule] = losses(students, made, mine, PLACE)["all"]["altered"]
+            protected = honour(
+                students, np.where(mine, plan.extra, 0), Design(k=k, rule=rule, tree=PLACE), Stream(seed)
+            )
+            row[rule] = losses(students, protected, mine, PLACE)["all"]["altered"]
         out.append(row)
     return out
 
@@ -194,33 +196,33 @@ def paired(first: NDArray[np.float64], second: NDArray[np.float64], level: float
 
 
 def magnitudes(
-    found: Results, rules: Sequence[str] = ("class", "coarser", "exchange", "control")
+    results: Results, rules: Sequence[str] = ("class", "coarser", "exchange", "control")
 ) -> list[dict[str, Any]]:
     """Paired differences of P_reid: standard(k) minus a rule, per k, share and group."""
     out = []
     base = RULES.index("standard")
     for rule in rules:
         at = [str(r) for r in RULES].index(rule)
-        for i, k in enumerate(found.plan.k):
-            for e, share in enumerate(found.plan.external):
+        for i, k in enumerate(results.plan.k):
+            for e, share in enumerate(results.plan.external):
                 for g, group in enumerate(GROUPS):
-                    difference = paired(found.p_reid[:, i, e, base, g], found.p_reid[:, i, e, at, g])
+                    difference = paired(results.p_reid[:, i, e, base, g], results.p_reid[:, i, e, at, g])
                     out.append({"rule": rule, "group": group, "k": k, "external": share, **difference})
     return out
 
 
-def others_cost(found: Results) -> list[dict[str, float]]:
+def others_cost(results: Results) -> list[dict[str, float]]:
     """What each rule costs the owners who block nothing: rise of their GCP over standard(k), and its share of the
     control's.
     """
     out = []
     base, control = RULES.index("standard"), RULES.index("control")
-    for i, k in enumerate(found.plan.k):
-        start = found.gcp[:, i, base, 2].mean()
-        whole = found.gcp[:, i, control, 2].mean() - start
+    for i, k in enumerate(results.plan.k):
+        start = results.gcp[:, i, base, 2].mean()
+        whole = results.gcp[:, i, control, 2].mean() - start
         row = {"k": k, "standard": float(start), "control rise": float(whole)}
         for rule in ("class", "coarser", "exchange"):
-            rise = found.gcp[:, i, [str(r) for r in RULES].index(rule), 2].mean() - start
+            rise = results.gcp[:, i, [str(r) for r in RULES].index(rule), 2].mean() - start
             row[f"{rule} rise"] = float(rise)
             row[f"{rule} share"] = float(rise / whole) if whole > 0 else 0.0
         out.append(row)

@@ -21,12 +21,12 @@ INTRO = (
 )
 
 
-def sections(found: Results, report: dict[str, Any]) -> list[Section]:
+def sections(results: Results, report: dict[str, Any]) -> list[Section]:
     """Everything but the statements."""
-    plan = found.plan
+    plan = results.plan
     facts: dict[str, Any] = {"blocks": plan.blocks, "students in each": plan.rows, "X": plan.extra}
-    facts |= {"owners who block, in a block": round(found.blocking), "districts": report["case"]}
-    made = [
+    facts |= {"owners who block, in a block": round(results.blocking), "districts": report["case"]}
+    parts = [
         Section(
             "How the students were generated",
             _generated(report["case"]),
@@ -40,19 +40,19 @@ def sections(found: Results, report: dict[str, Any]) -> list[Section]:
         Section(
             "Figures 8.1 to 8.4",
             "Means over the blocks; an upright stroke is the 99 % interval of the mean, often smaller than the line.",
-            tuple(_figures(found)),
+            tuple(_figures(results)),
         ),
         Section(
             "Table 8.2: α of Lodha and Thomas",
             "The share of records that are alone with their place. Nobody is after k-anonymity, so α cannot fall with "
             "k as printed; what does is the number of places that are shown, as a share of the rows.",
-            grids=(grid("α by k", alpha_table(found)),),
+            grids=(grid("α by k", alpha_table(results)),),
         ),
         Section(
             "Differences",
             grids=(
-                grid("P_reid, standard(k) minus the rule, with 99 % intervals", magnitudes(found)),
-                grid("What the rules cost owners who block nothing (GCP)", others_cost(found)),
+                grid("P_reid, standard(k) minus the rule, with 99 % intervals", magnitudes(results)),
+                grid("What the rules cost owners who block nothing (GCP)", others_cost(results)),
             ),
         ),
         Section(
@@ -61,12 +61,12 @@ def sections(found: Results, report: dict[str, Any]) -> list[Section]:
         ),
     ]
     if report["sensitivity"]:
-        made.append(Section("Sensitivity to X", _SENSITIVITY, grids=(grid("X, k and rule", report["sensitivity"]),)))
+        parts.append(Section("Sensitivity to X", _SENSITIVITY, grids=(grid("X, k and rule", report["sensitivity"]),)))
     if report["adult"]:
         numbers = (grid("The numbers", report["adult"]),)
         drawn = tuple(_adult(report["adult"]))
-        made.append(Section("Chapter 6: the metric on the Adult file", _ADULT, drawn, grids=numbers))
-    return made
+        parts.append(Section("Chapter 6: the metric on the Adult file", _ADULT, drawn, grids=numbers))
+    return parts
 
 
 _SENSITIVITY = (
@@ -109,29 +109,29 @@ def _said(summary: dict[str, Any]) -> dict[str, Any]:
 
 def _point(values: Any) -> Point:
     """The mean over blocks with its 99 % interval."""
-    found = paired(values, np.zeros(len(values)))
-    return found["mean"], found["low"], found["high"]
+    interval = paired(values, np.zeros(len(values)))
+    return interval["mean"], interval["low"], interval["high"]
 
 
-def _figures(found: Results) -> list[str]:
+def _figures(results: Results) -> list[str]:
     """8.1 P_reid of all, 8.2 of blocking owners, 8.3 the difference, 8.4 altered rows; by k, one curve per rule."""
-    k, drawn = found.plan.k, []
+    k, drawn = results.plan.k, []
     for number, group, who in (("8.1", "all", "everybody"), ("8.2", "blocking", "those who block")):
         g = GROUPS.index(group)
-        for e, share in enumerate(found.plan.external):
+        for e, share in enumerate(results.plan.external):
             series: list[tuple[str, list[Point]]] = [
-                (rule, [_point(found.p_reid[:, i, e, j, g]) for i in range(len(k))]) for j, rule in enumerate(RULES)
+                (rule, [_point(results.p_reid[:, i, e, j, g]) for i in range(len(k))]) for j, rule in enumerate(RULES)
             ]
             drawn.append(curves(f"Figure {number}: P_reid of {who}; the intruder knows {share:.0%}", k, series))
-    gain = found.p_reid[:, :, :, [RULES.index("standard")], 1] - found.p_reid[..., 1]
+    gain = results.p_reid[:, :, :, [RULES.index("standard")], 1] - results.p_reid[..., 1]
     series = [
         (f"{rule}, {share:.0%}", [_point(gain[:, i, e, RULES.index(rule)]) for i in range(len(k))])
         for rule in ("class", "coarser")
-        for e, share in enumerate(found.plan.external)
+        for e, share in enumerate(results.plan.external)
     ]
     drawn.append(curves("Figure 8.3: how much lower P_reid is for those who block than under standard(k)", k, series))
     altered: list[tuple[str, list[Point]]] = [
-        (r, [_point(found.altered[:, i, j, 0]) for i in range(len(k))]) for j, r in enumerate(RULES)
+        (r, [_point(results.altered[:, i, j, 0]) for i in range(len(k))]) for j, r in enumerate(RULES)
     ]
     return [*drawn, curves("Figure 8.4: altered rows (CM of the thesis)", k, altered)]
 

@@ -29,10 +29,10 @@ OTHER_DATA = "the students are generated: directions can be compared, sizes foll
 LARGER_K = "nearly every class has a blocking owner, so the rule is the larger k + X for everybody"
 
 
-def answers(found: Results) -> list[dict[str, str]]:
+def answers(results: Results) -> list[dict[str, str]]:
     """Question, what the thesis says, what comes out here."""
-    p, k = found.p_reid, found.plan.k
-    rows = magnitudes(found)
+    p, k = results.p_reid, results.plan.k
+    rows = magnitudes(results)
 
     def significant(rule: str, group: str) -> str:
         mine = [r for r in rows if r["rule"] == rule and r["group"] == group]
@@ -40,12 +40,12 @@ def answers(found: Results) -> list[dict[str, str]]:
         low, high = min(r["mean"] for r in mine), max(r["mean"] for r in mine)
         return f"{good} of {len(mine)} combinations significant at 1 %, by {100 * low:.1f} to {100 * high:.1f} points"
 
-    same = float(found.equal.mean())
+    same = float(results.equal.mean())
     least = {rule: float(p[:, :, :, _AT[rule], 0].mean(axis=(0,)).min()) for rule in ("standard", "class")}
     by_k = [float(p[:, i, :, _AT["class"], 0].mean()) for i in range(len(k))]
-    by_share = [float(p[:, :, e, _AT["class"], 0].mean()) for e in range(len(found.plan.external))]
-    altered = [float(found.altered[:, i, _AT["class"], 0].mean()) for i in range(len(k))]
-    cost = others_cost(found)
+    by_share = [float(p[:, :, e, _AT["class"], 0].mean()) for e in range(len(results.plan.external))]
+    altered = [float(results.altered[:, i, _AT["class"], 0].mean()) for i in range(len(k))]
+    cost = others_cost(results)
     shares = ", ".join(f"{c['coarser share']:.0%}" for c in cost)
     falls = "falls" if all(np.diff(by_k) < 0) else f"does not fall everywhere: {_list(by_k)}"
     knows = "as printed" if all(np.diff(by_share) > 0) else _list(by_share)
@@ -68,16 +68,16 @@ def answers(found: Results) -> list[dict[str, str]]:
     return [{"question": q, "thesis": t, "here": h} for (q, t), h in zip(PRINTED, here, strict=True)]
 
 
-def statements(found: Results) -> list[Statement]:
+def statements(results: Results) -> list[Statement]:
     """What chapter 8 prints, from the runs: the published rule against the standard method."""
-    k, shares = found.plan.k, found.plan.external
-    p = found.p_reid[:, :, :, [_AT["standard"], _AT["class"]]]
-    gain = magnitudes(found, ["class"])
+    k, shares = results.plan.k, results.plan.external
+    p = results.p_reid[:, :, :, [_AT["standard"], _AT["class"]]]
+    gain = magnitudes(results, ["class"])
     everybody = [row for row in gain if row["group"] == "all"]
     blocking = [row for row in gain if row["group"] == "blocking"]
     means = p[..., 0].mean(axis=0)
-    altered = found.altered[:, :, [_AT["standard"], _AT["class"]], 0].mean(axis=0)
-    saved = np.mean([row["mean"] for row in blocking]) * found.blocking
+    altered = results.altered[:, :, [_AT["standard"], _AT["class"]], 0].mean(axis=0)
+    saved = np.mean([row["mean"] for row in blocking]) * results.blocking
     most = [float(np.max([row["p"] for row in rows])) for rows in (everybody, blocking)]
     out = [
         printed("Question 1", "lower for everybody at every k", True, all(row["mean"] > 0 for row in everybody)),
@@ -126,27 +126,27 @@ def statements(found: Results) -> list[Statement]:
         out.append(
             printed("Question 6", "k at which the curves of 5 % and 10 % differ", stated, differ, why=OTHER_DATA)
         )
-    return [*out, *_alphas(found), *_analysis(found, p)]
+    return [*out, *_alphas(results), *_analysis(results, p)]
 
 
-def _alphas(found: Results) -> list[Statement]:
+def _alphas(results: Results) -> list[Statement]:
     why = "after k-anonymity nobody is alone with a place, so α is 0; the thesis does not say how its α depends on k"
-    alpha = found.alpha[:, :, _AT["standard"]].mean(axis=0)
+    alpha = results.alpha[:, :, _AT["standard"]].mean(axis=0)
     own = [
         printed("Table 8.2", f"α at k = {k}", ALPHA[k], float(a), why=why)
-        for k, a in zip(found.plan.k, alpha, strict=True)
+        for k, a in zip(results.plan.k, alpha, strict=True)
         if k in ALPHA
     ]
     return [*own, printed("Table 8.2", "every α below 0.5", True, bool(alpha.max() < 0.5))]
 
 
-def _analysis(found: Results, p: Any) -> list[Statement]:
-    if found.plan.blocks < 3:
+def _analysis(results: Results, p: Any) -> list[Statement]:
+    if results.plan.blocks < 3:
         return []
     values = p[..., 1]
     effects = [effect for effect in anova(values, ["k", "external", "rule"]) if effect.p is not None]
     factors = [effect for effect in effects if effect.name in ("k", "external", "rule")]
-    checks = assumptions(values, _order(found, ["standard", "class"]))
+    checks = assumptions(values, _order(results, ["standard", "class"]))
     least = min(checks[name] for name in ("normality p", "equal variance p", "independence p"))
     failing = [name.removesuffix(" p") for name in checks if name.endswith(" p") and checks[name] < 0.01]
     return [
@@ -161,51 +161,56 @@ def _analysis(found: Results, p: Any) -> list[Statement]:
     ]
 
 
-def _order(found: Results, rules: list[str]) -> Any:
+def _order(results: Results, rules: list[str]) -> Any:
     """The runs of some rules in the order in which they came, numbered among themselves."""
-    *rest, rule = np.unravel_index(found.order.ravel(), found.order.shape)
+    *rest, rule = np.unravel_index(results.order.ravel(), results.order.shape)
     place = np.full(len(RULES), -1)
     place[[_AT[name] for name in rules]] = np.arange(len(rules))
     kept = place[rule] >= 0
-    shape = (*found.order.shape[:-1], len(rules))
+    shape = (*results.order.shape[:-1], len(rules))
     return np.ravel_multi_index((*(axis[kept] for axis in rest), place[rule][kept]), shape)
 
 
-def alpha_table(found: Results) -> list[dict[str, Any]]:
+def alpha_table(results: Results) -> list[dict[str, Any]]:
     """Table 8.2, with α before anything is done and after each rule, and the distinct places as a share of the rows."""
-    mean = found.alpha.mean(axis=0)
+    mean = results.alpha.mean(axis=0)
     return [
         {
             "k": k,
             "printed α": ALPHA.get(k, ""),
-            "before": found.before,
+            "before": results.before,
             **{rule: float(mean[i, j]) for rule, j in _AT.items()},
-            "places / rows (standard)": float(found.classes[:, i].mean() / found.plan.rows),
+            "places / rows (standard)": float(results.classes[:, i].mean() / results.plan.rows),
         }
-        for i, k in enumerate(found.plan.k)
+        for i, k in enumerate(results.plan.k)
     ]
 
 
-def summary(found: Results) -> dict[str, Any]:
+def summary(results: Results) -> dict[str, Any]:
     """The figures that are checked."""
-    rows = [r for r in magnitudes(found) if r["group"] == "blocking"]
-    out: dict[str, Any] = {"labels equal to the control (class rule)": float(found.equal.mean())}
+    rows = [r for r in magnitudes(results) if r["group"] == "blocking"]
+    out: dict[str, Any] = {"labels equal to the control (class rule)": float(results.equal.mean())}
     for rule in ("coarser", "exchange"):
         mine = [r for r in rows if r["rule"] == rule]
         out[f"{rule}: lowers P_reid of blocking owners significantly"] = (
             f"{sum(r['p'] < 0.01 and r['mean'] > 0 for r in mine)} of {len(mine)}"
         )
-        most = max(c[f"{rule} share"] for c in others_cost(found))
+        most = max(c[f"{rule} share"] for c in others_cost(results))
         out[f"{rule}: rise of the others' GCP, of the control's, at most"] = most
     for rule in RULES:
-        out[f"altered rows, {rule} (by k)"] = _list([float(v) for v in found.altered[:, :, _AT[rule], 0].mean(axis=0)])
-    smallest = zip(found.plan.k, found.strict.min(axis=0), strict=True)
+        out[f"altered rows, {rule} (by k)"] = _list(
+            [float(v) for v in results.altered[:, :, _AT[rule], 0].mean(axis=0)]
+        )
+    smallest = zip(results.plan.k, results.strict.min(axis=0), strict=True)
     out["coarser: smallest class"] = ", ".join(f"{int(n)} at k = {k}" for k, n in smallest)
-    out["exchange: share of rows that are not true"] = float(found.untrue.mean())
-    sets, plain = found.sets.mean(axis=(0, 1)), found.gcp[:, :, [_AT["standard"], _AT["control"]], 0].mean(axis=(0, 1))
+    out["exchange: share of rows that are not true"] = float(results.untrue.mean())
+    sets, plain = (
+        results.sets.mean(axis=(0, 1)),
+        results.gcp[:, :, [_AT["standard"], _AT["control"]], 0].mean(axis=(0, 1)),
+    )
     out["GCP of standard(k) and of the control"] = _list([float(v) for v in plain])
     out["the same when classes are named by sets of districts"] = _list([float(v) for v in sets])
-    out["post-condition holds in every run"] = found.holds
+    out["post-condition holds in every run"] = results.holds
     return out
 
 

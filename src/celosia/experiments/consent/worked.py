@@ -46,15 +46,15 @@ def _timetable(texts: Texts) -> list[Statement]:
     from celosia.consent.rules.matching import match
     from celosia.consent.sql.elements import elements
 
-    found = elements(texts["query_4_3"], DIALECT)
-    fields = {field for _, field in found.fields}
+    touched = elements(texts["query_4_3"], DIALECT)
+    fields = {field for _, field in touched.fields}
     rule = read_xml(texts["rule_4_4"]).inferences[0].rules[0]
     hit = match(rule, elements(texts["query_4_9"], DIALECT))
     where = "Section 4.2"
     named = {"sigla", "grupo", "hora_inicio", "hora_final", "aula", "edificio"}
-    fixed = sorted(c.field for c in found.constants if c.field in ("anno", "periodo"))
+    fixed = sorted(c.field for c in touched.constants if c.field in ("anno", "periodo"))
     return [
-        printed(where, "tables of the query", True, {"ma_matricula", "ho_horarios"} <= set(found.tables)),
+        printed(where, "tables of the query", True, {"ma_matricula", "ho_horarios"} <= set(touched.tables)),
         printed(
             where,
             "attributes that the query uses",
@@ -160,11 +160,11 @@ def _tree() -> list[Statement]:
     extra = np.array([int(i < leaf[4]) for leaf in LEAVES for i in range(leaf[3])])
     frame = pl.DataFrame(rows, schema=list(TREE), orient="row")
     table = celosia.read(frame, celosia.Schema.of(quasi=list(TREE))).identified()
-    made = honour(table, extra, Design(k=2, rule="class", tree=TREE), Stream(1))
-    shown = made.table.polars().with_columns(private=pl.Series(extra > 0))
+    protected = honour(table, extra, Design(k=2, rule="class", tree=TREE), Stream(1))
+    shown = protected.table.polars().with_columns(private=pl.Series(extra > 0))
     groups = shown.group_by(list(TREE)).agg(n=pl.len(), private=pl.col("private").any()).sort(TREE)
     merged = groups.filter(pl.col("district") == "*")
-    altered = losses(table, made, extra > 0, TREE)["all"]["altered"]
+    altered = losses(table, protected, extra > 0, TREE)["all"]["altered"]
     return [
         printed("Figure 5.1", "classes", 5, len(groups)),
         printed("Figure 5.1", "classes at k + X", 1, int(groups["private"].sum())),

@@ -69,9 +69,9 @@ def _printed(chosen: Study, out: Path, tell: Progress, starts: int, seed: int) -
     from celosia.experiments.fuzzy_privacy.study import printed
     from celosia.experiments.statements import page, summary
 
-    found, plots = _run(chosen, tell, starts, seed)
+    computed, plots = _run(chosen, tell, starts, seed)
     assert chosen.printed is not None
-    results = {block: {"printed": chosen.printed[block], **modes} for block, modes in found.items()}
+    results = {block: {"printed": chosen.printed[block], **modes} for block, modes in computed.items()}
     numbers = {
         mode: [
             number
@@ -95,10 +95,10 @@ def _printed(chosen: Study, out: Path, tell: Progress, starts: int, seed: int) -
         "summaries": summaries,
         "mean_t": artefacts,
         "differ at the choice nearest to print": [s.data() for s in checked["nearest"] if not s.agrees],
-        "results": _plain(results),
+        "results": _keyed_by_text(results),
     }
-    told = sections(chosen, results, numbers, summaries, artefacts, plots)
-    html = page("Fuzzy privacy: the experiment of 2013, run again", INTRO, checked["default"], told)
+    parts = sections(chosen, results, numbers, summaries, artefacts, plots)
+    html = page("Fuzzy privacy: the experiment of 2013, run again", INTRO, checked["default"], parts)
     return _written(report, out, html, tell)
 
 
@@ -135,18 +135,18 @@ def _own(chosen: Study, out: Path, tell: Progress, starts: int, seed: int) -> di
         "classes per attribute (k)": chosen.classes,
         "pairs": len(chosen.pairs),
         "summaries": summaries,
-        "results": _plain(results),
+        "results": _keyed_by_text(results),
     }
     intro = (
         f"{len(chosen.pairs)} pairs of {len(chosen.attributes)} columns, {len(chosen.x)} records, {chosen.classes} "
         f"classes per attribute; sensitive: {secret or 'no column, so l and t are left out'}. Criteria are as they are "
         "defined. The pictures show records: keep this page with those who may see the file."
     )
-    told = sections(chosen, results, {}, summaries, {}, plots)
-    return _written(report, out, page("Crisp and fuzzy partitions of a file", intro, [], told), tell)
+    parts = sections(chosen, results, {}, summaries, {}, plots)
+    return _written(report, out, page("Crisp and fuzzy partitions of a file", intro, [], parts), tell)
 
 
-def _plain(results: dict[str, dict[str, Results]]) -> dict[str, Any]:
+def _keyed_by_text(results: dict[str, dict[str, Results]]) -> dict[str, Any]:
     return {
         block: {mode: {f"{a},{b}": row for (a, b), row in rows.items()} for mode, rows in modes.items()}
         for block, modes in results.items()

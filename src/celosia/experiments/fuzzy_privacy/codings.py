@@ -111,7 +111,7 @@ def local_optima(
 ) -> list[tuple[Labels, float]]:
     """Different k-means results from random starts, best first; the source used one start of unknown seed."""
     shift = x - x.mean(axis=0)
-    found: dict[bytes, tuple[Labels, float]] = {}
+    optima: dict[bytes, tuple[Labels, float]] = {}
     for start in range(starts):
         # half of the starts far apart, half plain records: the first finds the optimum, the second the traps
         plain = shift[rng.choice(len(x), classes, replace=False)]
@@ -119,19 +119,19 @@ def local_optima(
         labels, cost = single_phase(shift, labels, classes)
         order = np.argsort([shift[labels == i, 0].mean() if (labels == i).any() else 0.0 for i in range(classes)])
         labels = np.argsort(order)[labels]
-        found.setdefault(labels.astype(np.int8).tobytes(), (labels, cost))
-    return sorted(found.values(), key=lambda r: r[1])
+        optima.setdefault(labels.astype(np.int8).tobytes(), (labels, cost))
+    return sorted(optima.values(), key=lambda r: r[1])
 
 
 def gustafson_kessel_optima(x: Floats, starts: int, rng: np.random.Generator, classes: int = CLASSES) -> list[Coding]:
     """Different Gustafson–Kessel results from random starts, best first."""
     scaled = scale(x)
-    found: dict[float, Coding] = {}
+    optima: dict[float, Coding] = {}
     for start in range(starts):
         box = rng.random((classes, x.shape[1])) if start % 2 else spread_centres(scaled, classes, rng)
         clusters = gustafson_kessel(scaled, classes, centres=box, tolerance=1e-6, iterations=600)
-        found.setdefault(round(clusters.report.objective, 4), joint(clusters))
-    return sorted(found.values(), key=lambda c: c.objective)
+        optima.setdefault(round(clusters.report.objective, 4), joint(clusters))
+    return sorted(optima.values(), key=lambda c: c.objective)
 
 
 def nearest(options: list[T], distance: Callable[[T], float]) -> T:

@@ -87,7 +87,7 @@ def numbers(block: str, want: Results, got: Results, near: Results | None = None
 
     ``near``, what comes out at the choice nearest to print, tells why a number differs at another choice.
     """
-    found = []
+    compared = []
     for column in next(iter(want.values())):
         method, criterion = column.split("_")
         for pair, row in want.items():
@@ -103,43 +103,45 @@ def numbers(block: str, want: Results, got: Results, near: Results | None = None
                     again = statements.printed(where, what, stated, near[pair][column], within=digit)
                     why = ELSEWHERE if again.agrees else reason(column, row, near[pair])
                 statement = statements.printed(where, what, stated, computed, within=digit, why=why)
-            found.append(Number(block, pair, column, statement))
-    return found
+            compared.append(Number(block, pair, column, statement))
+    return compared
 
 
 ELSEWHERE = "comes out at another local optimum than the best one: the source used one random start of unknown seed"
 
 
-def came_out(found: Sequence[Number], *, chosen: bool | None = None) -> tuple[int, int]:
+def came_out(compared: Sequence[Number], *, chosen: bool | None = None) -> tuple[int, int]:
     """How many numbers come out, of how many; of the codings with a random start, of the others, or of all."""
-    own = [n.statement.agrees for n in found if chosen is None or n.chosen == chosen]
+    own = [n.statement.agrees for n in compared if chosen is None or n.chosen == chosen]
     return sum(own), len(own)
 
 
-def largest(found: Sequence[Number]) -> float:
+def largest(compared: Sequence[Number]) -> float:
     """The largest difference between a printed number and ours."""
-    gaps = [(n.statement.stated, n.statement.computed) for n in found]
+    gaps = [(n.statement.stated, n.statement.computed) for n in compared]
     return max(abs(a - b) if a is not None and b is not None else float("inf") for a, b in gaps)
 
 
 def summary_statements(annex: dict[str, Results]) -> list[Statement]:
     """The summary tables of the source against its own annex."""
-    found = []
+    checked = []
     for block, table in annex.items():
         tables = {"independent": ("4.2", "4.3"), "joint": ("4.5", "4.6")}[block]
         for criterion, row in PRINTED_COUNTS[block].items():
             again = tuple(best_counts(table, METHODS[block], criterion))
-            found.append(statements.printed(f"Table {tables[0]}", f"how often best by {criterion}", row, again))
+            checked.append(statements.printed(f"Table {tables[0]}", f"how often best by {criterion}", row, again))
         for criterion, pairs in PRINTED_MEANS[block].items():
             digit = HALF_DIGIT if criterion.startswith("t") else 0.0051
             where, what = f"Table {tables[1]}", f"mean and distance of {criterion}"
             mean, why = tuple(means(table, METHODS[block], criterion)), "printed one off in the last digit"
             same = statements.printed(where, what, pairs, mean, within=digit)
-            found.append(same if same.agrees else statements.printed(where, what, pairs, mean, within=digit, why=why))
+            checked.append(same if same.agrees else statements.printed(where, what, pairs, mean, within=digit, why=why))
     for criterion, duel_row in PRINTED_DUEL.items():
         again = tuple(best_counts(annex["joint"], ("km", "fcm"), criterion))
-        found.append(statements.printed("Table 4.7", f"k-means against fuzzy c-means by {criterion}", duel_row, again))
-    return found
+        checked.append(
+            statements.printed("Table 4.7", f"k-means against fuzzy c-means by {criterion}", duel_row, again)
+        )
+    return checked
 
 
 def reason(column: str, printed: Row, got: Row) -> str:
@@ -171,10 +173,10 @@ def best_counts(results: Results, methods: tuple[str, ...], criterion: str) -> l
     columns = [f"{m}_{criterion}" for m in methods]
     counts: list[int | None] = [0 if any(c in r for r in results.values()) else None for c in columns]
     for row in results.values():
-        known = [row[c] for c in columns if row.get(c) is not None]
-        if not known or all(row[f"{m}_k"] == 1 for m in methods):
+        measured = [row[c] for c in columns if row.get(c) is not None]
+        if not measured or all(row[f"{m}_k"] == 1 for m in methods):
             continue
-        best = (min if criterion in LOWER_IS_BETTER else max)(v for v in known if v is not None)
+        best = (min if criterion in LOWER_IS_BETTER else max)(v for v in measured if v is not None)
         for i, column in enumerate(columns):
             if row.get(column) == best:
                 counts[i] = (counts[i] or 0) + 1

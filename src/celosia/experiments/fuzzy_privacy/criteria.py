@@ -82,6 +82,6 @@ def measure(coding: Coding, sensitive: list[tuple[Codes, int]], *, compatible: b
     dash = compatible and row["Q" if coding.fuzzy else "k"] == 1
     for number, (codes, values) in enumerate(sensitive, start=1):
         names = (f"l{number}", f"t{number}", f"tmin{number}")
-        found = (compatible_l_t if compatible else corrected_l_t)(coding, codes, values)
-        row |= {name: None if dash else value for name, value in zip(names, found, strict=False)}
+        l_and_t = (compatible_l_t if compatible else corrected_l_t)(coding, codes, values)
+        row |= {name: None if dash else value for name, value in zip(names, l_and_t, strict=False)}
     return row

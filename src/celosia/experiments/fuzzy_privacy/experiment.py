@@ -100,7 +100,7 @@ def independent_block(study: Study, rng: np.random.Generator, starts: int, progr
     classes = {
         a: recoded(study.column(a), study.classes, as_source=study.printed is not None) for a in study.attributes
     }
-    sensitive, found = study.codes(), {}
+    sensitive, by_pair = study.codes(), {}
     for done, (a, b) in enumerate(study.pairs):
         coded = {
             "gr": crossed(classes[a], classes[b], study.classes),
@@ -110,14 +110,14 @@ def independent_block(study: Study, rng: np.random.Generator, starts: int, progr
         if study.printed is not None:
             want = study.printed["independent"][a, b]
             chosen["nearest"] = {"km": printed_k_means(optima[a], optima[b], sensitive, want), **coded}
-        found[a, b] = modes_of(chosen, sensitive)
+        by_pair[a, b] = modes_of(chosen, sensitive)
         progress("independent coding", 0.05 + 0.15 * (done + 1) / len(study.pairs))
-    return by_mode(found)
+    return by_mode(by_pair)
 
 
 def joint_block(study: Study, rng: np.random.Generator, starts: int, progress: Progress) -> dict[str, Results]:
     """A cell per cluster of the plane: k-means (km), Gustafson–Kessel (gk), fuzzy c-means (fcm)."""
-    sensitive, found = study.codes(), {}
+    sensitive, by_pair = study.codes(), {}
     for done, pair in enumerate(study.pairs):
         plane = study.plane(pair)
         sharp = [
@@ -134,9 +134,9 @@ def joint_block(study: Study, rng: np.random.Generator, starts: int, progress: P
                 "gk": nearest(shaped, distance_to(want, "gk")),
                 **coded,
             }
-        found[pair] = modes_of(chosen, sensitive)
+        by_pair[pair] = modes_of(chosen, sensitive)
         progress("joint coding", 0.2 + 0.75 * (done + 1) / len(study.pairs))
-    return by_mode(found)
+    return by_mode(by_pair)
 
 
 def modes_of(chosen: Coded, sensitive: list[tuple[Codes, int]]) -> dict[str, Row]:
@@ -144,16 +144,16 @@ def modes_of(chosen: Coded, sensitive: list[tuple[Codes, int]]) -> dict[str, Row
 
     Another file than that of the source has the criteria as they are defined only.
     """
-    found = {"corrected": rows_of(chosen["default"], sensitive, compatible=False)}
+    rows = {"corrected": rows_of(chosen["default"], sensitive, compatible=False)}
     if "nearest" in chosen:
-        found |= {mode: rows_of(codings, sensitive, compatible=True) for mode, codings in chosen.items()}
-    return found
+        rows |= {mode: rows_of(codings, sensitive, compatible=True) for mode, codings in chosen.items()}
+    return rows
 
 
-def by_mode(found: dict[tuple[int, int], dict[str, Row]]) -> dict[str, Results]:
+def by_mode(by_pair: dict[tuple[int, int], dict[str, Row]]) -> dict[str, Results]:
     """The rows of each mode by pair."""
-    modes = dict.fromkeys(mode for rows in found.values() for mode in rows)
-    return {mode: {pair: rows[mode] for pair, rows in found.items()} for mode in modes}
+    modes = dict.fromkeys(mode for rows in by_pair.values() for mode in rows)
+    return {mode: {pair: rows[mode] for pair, rows in by_pair.items()} for mode in modes}
 
 
 def rows_of(codings: dict[str, Coding], sensitive: list[tuple[Codes, int]], *, compatible: bool) -> Row:

@@ -51,13 +51,13 @@ SHOWN = {"default": "as run, default", "nearest": "as run, nearest", "corrected"
 def sections(
     study: Study,
     results: Mapping[str, Mapping[str, Results]],
-    found: Mapping[str, Sequence[Number]],
+    numbers: Mapping[str, Sequence[Number]],
     summaries: Mapping[str, Any],
     artefacts: Mapping[str, Any],
     plots: Sequence[Section],
 ) -> list[Section]:
     """All sections; on a file of which nothing is printed there is nothing to compare."""
-    compared = [*_compared(found), _artefacts(artefacts)] if study.printed is not None else []
+    compared = [*_compared(numbers), _artefacts(artefacts)] if study.printed is not None else []
     return [
         *compared,
         *(_summary(block, summaries[block], study) for block in METHODS),
@@ -67,7 +67,7 @@ def sections(
     ]
 
 
-def _compared(found: Mapping[str, Sequence[Number]]) -> Iterator[Section]:
+def _compared(numbers: Mapping[str, Sequence[Number]]) -> Iterator[Section]:
     """The counts by choice, and column by column."""
     parts: dict[str, bool | None] = {
         "no random start: global recode, fuzzy c-means": False,
@@ -76,13 +76,13 @@ def _compared(found: Mapping[str, Sequence[Number]]) -> Iterator[Section]:
     }
     rows = []
     for name, chosen in parts.items():
-        counts = {mode: came_out(own, chosen=chosen) for mode, own in found.items()}
+        counts = {mode: came_out(own, chosen=chosen) for mode, own in numbers.items()}
         rows.append((name, counts["default"][1], counts["default"][0], counts["nearest"][0]))
     head = ("codings", "printed numbers", "come out, default choice", "come out, nearest to print")
     yield Section(
         "Default choice, and choice nearest to print", CHOICE, grids=(Grid("numbers of the annex", head, rows),)
     )
-    columns = zip(found["default"], found["nearest"], strict=True)
+    columns = zip(numbers["default"], numbers["nearest"], strict=True)
     rows_by_column = []
     for (block, column), group in groupby(columns, key=lambda own: (own[0].block, own[0].column)):
         default, near = (list(part) for part in zip(*group, strict=True))
@@ -159,7 +159,7 @@ def _annex(block: str, study: Study, versions: Mapping[str, Results]) -> Section
 
 
 def _annex_cell(column: str, *versions: Row) -> Any:
-    shown = [_number(version.get(column)) for version in versions]
+    shown = [_four_digits(version.get(column)) for version in versions]
     if len(shown) == 1:
         return shown[0]
     printed, *others = shown
@@ -167,7 +167,7 @@ def _annex_cell(column: str, *versions: Row) -> Any:
     return Markup("<br>".join([printed, *lines, f"<i>{others[-1]}</i>"]))  # noqa: S704 (numbers of our own)
 
 
-def _number(value: float | None) -> str:
+def _four_digits(value: float | None) -> str:
     return str(cell(value, 4)) if value is None or not float(value).is_integer() else f"{value:g}"
 
 

@@ -61,11 +61,11 @@ class Study:
 
     def codes(self) -> list[tuple[Codes, int]]:
         """The sensitive columns as codes in value order, with their number of values."""
-        found = []
+        coded = []
         for position in self.sensitive:
             values, codes = np.unique(self.column(position), return_inverse=True)
-            found.append((codes, len(values)))
-        return found
+            coded.append((codes, len(values)))
+        return coded
 
 
 def read_census(path: Path) -> Floats:

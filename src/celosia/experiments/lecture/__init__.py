@@ -65,11 +65,11 @@ def reproduce(
             dict(zip(shown[1].grids[0].head, row, strict=True)) for row in shown[1].grids[0].rows
         ],
     }
-    told = [
+    attacked = [
         Section(f"Attack: {s['name']}", s["story"], facts={k: v for k, v in s.items() if k not in TOLD}, why=s["why"])
         for s in stories
     ]
-    html = page("Database privacy: the lecture, run again", INTRO, checked, [*shown, *listed, *told])
+    html = page("Database privacy: the lecture, run again", INTRO, checked, [*shown, *listed, *attacked])
     files = write_report(NAME, out, html, report)
     tell("done", 1.0)
     return {**report, "files": files}

@@ -86,9 +86,9 @@ def linkage(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
     roles: dict[str, Any] = {"quasi": ["Fecha Nac."], "sensitive": ["Enfermedad"]}
     original = celosia.read(truth, celosia.Schema.of(identifiers=["Nombre"], **roles))
     release = celosia.read(truth.drop("Nombre"), celosia.Schema.of(**roles))
-    known = pl.DataFrame({"Nombre": ["Rashad Arnold"], "Fecha Nac.": ["08/05/2018"]})
-    join = known.join(truth.drop("Nombre"), on="Fecha Nac.").select("Fecha Nac.", "Sexo", "Coding", "Enfermedad")
-    attack = JoinAttack(external=known, on=("Fecha Nac.",), key="Nombre").evidence(original, release)
+    register = pl.DataFrame({"Nombre": ["Rashad Arnold"], "Fecha Nac.": ["08/05/2018"]})
+    join = register.join(truth.drop("Nombre"), on="Fecha Nac.").select("Fecha Nac.", "Sexo", "Coding", "Enfermedad")
+    attack = JoinAttack(external=register, on=("Fecha Nac.",), key="Nombre").evidence(original, release)
     own = truth.filter(pl.col("Nombre") == "Rashad Arnold")
     return [
         printed(where, "the joined record", ["08/05/2018", "M", "14890", "Hepatitis"], list(join.row(0))),
@@ -214,14 +214,14 @@ STATED_K = {"k_raw": 1, "k_decades": 1, "k_capped": 12, "k_more_data": 455}
 
 def by_sql(tables: Mapping[str, pl.DataFrame], person: People) -> list[Statement]:
     """The four queries that measure k on ``person``: every printed count, and k."""
-    found = []
+    checked = []
     for name, (age, education, rows) in QUERIES.items():
         where = "k-anonymity by SQL"
         first = f"(SELECT * FROM person LIMIT {rows})"  # noqa: S608
         sql = f"SELECT {age} AS a, {education} AS e, COUNT(*) AS c FROM {first} GROUP BY 1, 2"  # noqa: S608
         counts = {(int(a), int(e)): int(c) for a, e, c in person.sql(sql)}
         shown = [tuple(int(cell) for cell in row) for row in tables[name].rows() if row[0] != "..."]
-        found += [printed(where, f"{name}: rows at ({a}, {e})", c, counts.get((a, e), 0)) for a, e, c in shown]
+        checked += [printed(where, f"{name}: rows at ({a}, {e})", c, counts.get((a, e), 0)) for a, e, c in shown]
         why = "the lecture counts the first 1 000 rows here; all rows give 21" if name == "k_decades" else ""
-        found.append(printed(where, f"{name}: k", STATED_K[name], min(counts.values()), why=why))
-    return found
+        checked.append(printed(where, f"{name}: k", STATED_K[name], min(counts.values()), why=why))
+    return checked

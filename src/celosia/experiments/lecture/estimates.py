@@ -34,11 +34,11 @@ def releases(table: Table) -> dict[str, Table]:
     coarse = celosia.protect(table, Mondrian(require=require), seed=1).polars()
     # the recipient knows which values there are: a star stands for all of them
     values = {name: table.column(name).unique() for name in QUASI if name != "age"}
-    known = {name: LevelTable(rows=tuple((value, "*") for value in own)) for name, own in values.items()}
+    trees = {name: LevelTable(rows=tuple((value, "*") for value in own)) for name, own in values.items()}
     ages = (float(table.column("age").min()), float(table.column("age").max()))  # type: ignore[arg-type]
     given: dict[str, Any] = {"quasi": QUASI, "sensitive": [SENSITIVE], "kinds": {"age": "numeric"}}
     return {
-        "generalisation": celosia.read(coarse, celosia.Schema.of(**given, hierarchies=known, bounds={"age": ages})),
+        "generalisation": celosia.read(coarse, celosia.Schema.of(**given, hierarchies=trees, bounds={"age": ages})),
         "anatomy, near groups": celosia.protect(table, Anatomise(l=L), seed=1),
         "anatomy, buckets": celosia.protect(table, Anatomise(l=L, groups="buckets"), seed=1),
     }
@@ -49,8 +49,8 @@ def questions(table: Table, number: int, seed: int = 2006) -> list[tuple[Questio
     rng = np.random.default_rng(seed)
     frame = table.polars()
     values = {name: frame[name].unique().sort().to_list() for name in QUASI}
-    found: list[tuple[Question, int]] = []
-    while len(found) < number:
+    drawn: list[tuple[Question, int]] = []
+    while len(drawn) < number:
         asked = rng.permutation(QUASI)[: rng.integers(1, len(QUASI) + 1)]
         share = SELECTIVITY ** (1 / (len(asked) + 1))
         where = {str(name): _some(values[name], share, rng, together=name == "age") for name in asked}
@@ -58,8 +58,8 @@ def questions(table: Table, number: int, seed: int = 2006) -> list[tuple[Questio
         own = np.logical_and.reduce([frame[name].is_in(some).to_numpy() for name, some in where.items()])
         truth = int((own & (frame[SENSITIVE] == value).to_numpy()).sum())
         if truth:
-            found.append(((where, {SENSITIVE: value}), truth))
-    return found
+            drawn.append(((where, {SENSITIVE: value}), truth))
+    return drawn
 
 
 def _some(values: list[Any], share: float, rng: np.random.Generator, *, together: bool) -> list[Any]:
@@ -71,11 +71,12 @@ def _some(values: list[Any], share: float, rng: np.random.Generator, *, together
     return [values[i] for i in sorted(rng.choice(len(values), size, replace=False))]
 
 
-def errors(made: Mapping[str, Table], asked: list[tuple[Question, int]]) -> dict[str, NDArray[np.float64]]:
+def errors(published: Mapping[str, Table], asked: list[tuple[Question, int]]) -> dict[str, NDArray[np.float64]]:
     """The relative error of each estimate, by release."""
     truth = np.array([count for _, count in asked])
     estimates = {
-        name: np.array([estimated_count(release, *question) for question, _ in asked]) for name, release in made.items()
+        name: np.array([estimated_count(release, *question) for question, _ in asked])
+        for name, release in published.items()
     }
     return {name: np.abs(values - truth) / truth for name, values in estimates.items()}
 
@@ -87,28 +88,28 @@ def compared(person: People, rows: int = 6000, queries: int = QUERIES) -> Sectio
     frame = pl.read_parquet(person.path, columns=[*QUASI, SENSITIVE]).sample(rows, seed=1)
     table = celosia.read(frame, celosia.Schema.of(quasi=QUASI, sensitive=[SENSITIVE]))
     asked = questions(table, queries)
-    found = errors(releases(table), asked)
+    relative = errors(releases(table), asked)
     width = np.array([len(question[0]) for question, _ in asked])
     return Section(
         "Estimated counts: generalisation against anatomy",
         f"{queries} random questions about {rows} of the persons: one to five quasi-identifiers and an occupation. "
         f"Each release promises that no occupation has more than 1/{L} of a class or group. Xiao & Tao (2006) claim "
         "that anatomy answers such counts with a far smaller error than generalisation.",
-        _figures(found, width),
+        _figures(relative, width),
         statements=(
             derived(
                 "Estimated counts",
                 "anatomy errs less than generalisation (median of the relative errors)",
                 True,
-                bool(np.median(found["anatomy, near groups"]) < np.median(found["generalisation"])),
-                why=", ".join(f"{name}: {np.median(values):.1%}" for name, values in found.items()),
+                bool(np.median(relative["anatomy, near groups"]) < np.median(relative["generalisation"])),
+                why=", ".join(f"{name}: {np.median(values):.1%}" for name, values in relative.items()),
             ),
         ),
-        grids=(_grid(found),),
+        grids=(_grid(relative),),
     )
 
 
-def _grid(found: Mapping[str, NDArray[np.float64]]) -> Grid:
+def _grid(relative: Mapping[str, NDArray[np.float64]]) -> Grid:
     head = ("release", "median", "mean", "90 % are below", *(f"share below {limit:.0%}" for limit in LIMITS))
     rows = [
         (
@@ -118,17 +119,17 @@ def _grid(found: Mapping[str, NDArray[np.float64]]) -> Grid:
             100 * float(np.quantile(values, 0.9)),
             *(100 * float((values <= limit).mean()) for limit in LIMITS),
         )
-        for name, values in found.items()
+        for name, values in relative.items()
     ]
     return Grid("relative errors in per cent", head, rows, digits=1)
 
 
-def _figures(found: Mapping[str, NDArray[np.float64]], width: NDArray[np.int64]) -> tuple[str, ...]:
+def _figures(relative: Mapping[str, NDArray[np.float64]], width: NDArray[np.int64]) -> tuple[str, ...]:
     from celosia.release.report.charts import bars
 
-    below = [(name, [float((values <= limit).mean()) for limit in LIMITS]) for name, values in found.items()]
+    below = [(name, [float((values <= limit).mean()) for limit in LIMITS]) for name, values in relative.items()]
     present = np.unique(width)
-    medians = [(name, [float(np.median(values[width == n])) for n in present]) for name, values in found.items()]
+    medians = [(name, [float(np.median(values[width == n])) for n in present]) for name, values in relative.items()]
     return (
         bars("Median relative error", [f"{n} column{'s' if n > 1 else ''} asked" for n in present], _open(medians)),
         bars("Share of questions by error", [f"at most {limit:.0%} off" for limit in LIMITS], _open(below)),

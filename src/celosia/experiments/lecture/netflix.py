@@ -58,28 +58,28 @@ def released(table: Table) -> Table:
     return there.replace({"who": shuffled[codes.to_numpy()]})
 
 
-def attack(known: int, **more: Any) -> Scoreboard:
+def attack(ratings_known: int, **more: Any) -> Scoreboard:
     """An intruder who saw some ratings of a person elsewhere, under a name; a star and two weeks off."""
     given: dict[str, Any] = {"rating": "stars", "day": "day", "rating_error": 1.0, "day_error": 14.0, "attacks": 600}
-    return Scoreboard(item="film", known=known, eccentricity=STANDS_OUT, **{**given, **more})
+    return Scoreboard(item="film", known=ratings_known, eccentricity=STANDS_OUT, **{**given, **more})
 
 
 def recognised(original: Table, release: Table) -> tuple[str, ...]:
     """Of each named person her name when she is claimed rightly, nobody when nobody is, somebody else when wrongly."""
     everybody = attack(8, attacks=len(original)).records(original, release)
     who = original.column("who")
-    found = []
+    claimed = []
     for name in NAMED:
         right, stands = everybody.filter(who == name).row(0)
-        found.append(name if right else "somebody else" if stands >= STANDS_OUT else "–")
-    return tuple(found)
+        claimed.append(name if right else "somebody else" if stands >= STANDS_OUT else "–")
+    return tuple(claimed)
 
 
 def netflix(table: Table | None = None) -> Section:
     """The picture on generated ratings, and how many ratings it takes."""
     original = ratings() if table is None else table
     release = released(original)
-    found = recognised(original, release)
+    claimed = recognised(original, release)
     evidence = attack(8).evidence(original, release)
     ways: dict[str, dict[str, Any]] = {
         "stars and days": {},
@@ -87,7 +87,9 @@ def netflix(table: Table | None = None) -> Section:
         "stars without days": {"day": None},
         "films only": {"rating": None, "day": None},
     }
-    shares = {name: [attack(known, **more).value(original, release) for known in KNOWN] for name, more in ways.items()}
+    shares = {
+        name: [attack(number, **more).value(original, release) for number in KNOWN] for name, more in ways.items()
+    }
     story = (
         "A company publishes ratings for a competition; names are removed and numbers are random. People rate films on "
         "public pages under their names. The intruder knows some of these ratings, a star and two weeks off, scores "
@@ -101,25 +103,25 @@ def netflix(table: Table | None = None) -> Section:
         "claims about people who are not there": f"{evidence['control']:.1%}",
         "a guess": f"{evidence['baseline']:.2%}",
     }
-    rows = [(f"{known} ratings", *(100 * shares[name][at] for name in ways)) for at, known in enumerate(KNOWN)]
+    rows = [(f"{number} ratings", *(100 * shares[name][at] for name in ways)) for at, number in enumerate(KNOWN)]
     return Section(
         "Netflix: ratings without names",
         story,
         (_figure(shares),),
         facts,
         "a list of a few dozen films is as good as a name: nobody else has it, and a few entries of it suffice",
-        (_picture(found),),
+        (_picture(claimed),),
         (Grid("per cent recognised, by what is known of a person", ("known", *ways), rows, digits=1),),
     )
 
 
-def _picture(found: tuple[str, ...]) -> Statement:
+def _picture(claimed: tuple[str, ...]) -> Statement:
     why = "on generated ratings: the columns of the picture are lost"
-    return printed("Netflix", f"who is recognised of {', '.join(NAMED)}", PICTURE, found, why=why)
+    return printed("Netflix", f"who is recognised of {', '.join(NAMED)}", PICTURE, claimed, why=why)
 
 
 def _figure(shares: dict[str, list[float]]) -> str:
     from celosia.release.report.charts import bars
 
-    labels = [f"{known} ratings known" for known in KNOWN]
+    labels = [f"{number} ratings known" for number in KNOWN]
     return bars("Share of people recognised", labels, [(name, list(values)) for name, values in shares.items()])

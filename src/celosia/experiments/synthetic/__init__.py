@@ -43,12 +43,12 @@ def reproduce(
     tell = progress or (lambda *_: None)
     x = read_census(Path(data))
     table = sweeps.census_table(x)
-    found: dict[str, dict[str, Point]] = {}
+    swept: dict[str, dict[str, Point]] = {}
     kept: dict[str, Any] = {}
     for setup, first, last in ((S1, 0.0, 0.3), (S2, 0.3, 0.45)):
         wanted = [c for c in setup.numbers if numbers is None or c in numbers]
         runs = starts if setup is S1 else max(1, starts // 4)  # the printed S2 is no target: one start shows it
-        found[setup.name] = sweeps.sweep(table, setup, wanted, runs, _between(tell, first, last))
+        swept[setup.name] = sweeps.sweep(table, setup, wanted, runs, _between(tell, first, last))
         kept[setup.name] = sweeps.kept_identities(table, setup, seed=1)
     bent = [c for c in (2, 5, 10) if numbers is None or c in numbers]
     beyond = sweeps.variations(table, S1, _between(tell, 0.45, 0.5), bent)
@@ -60,8 +60,8 @@ def reproduce(
     small, pictures = sweeps.example(range(1, 11), repeats, (2, 5))
     by_table = {
         5: ({str(c): point for c, point in small.items()}, printed(5)),
-        6: (found["S1"], printed(6)),
-        7: (found["S2"], printed(7)),
+        6: (swept["S1"], printed(6)),
+        7: (swept["S2"], printed(7)),
     }
     rows = list(comparison.lines(by_table, printed_s3(), (with_intercept, s3)))
     concluded = conclusions({"S1": by_table[6], "S2": by_table[7]}, s3, beyond, sums)
@@ -74,8 +74,8 @@ def reproduce(
     parts = [
         sections.conclusion_section(concluded),
         sections.choice_section(tables[False], tables[True]),
-        sections.sweep_section(S1, found["S1"], printed(6), "Table 6"),
-        sections.sweep_section(S2, found["S2"], printed(7), "Table 7"),
+        sections.sweep_section(S1, swept["S1"], printed(6), "Table 6"),
+        sections.sweep_section(S2, swept["S2"], printed(7), "Table 7"),
         sections.surface_section(s3, with_intercept, printed_s3()),
         sections.example_section(small, pictures, printed(5)),
         sections.identities_section(kept),
@@ -90,12 +90,12 @@ def reproduce(
         "conclusions that hold": f"{sum(c.holds for c in concluded)} of {len(concluded)}",
         "conclusions": [conclusion.data() for conclusion in concluded],
         "identities": kept,
-        "choice": {name: choice(points) for name, points in found.items()},
+        "choice": {name: choice(points) for name, points in swept.items()},
         "choice of the source": {"S1": choice(printed(6)), "S2": choice(printed(7))},
         "constraint": sums,
-        "S1": _plain(found["S1"]),
-        "S2": _plain(found["S2"]),
-        "variations": _plain(beyond),
+        "S1": _point_data(swept["S1"]),
+        "S2": _point_data(swept["S2"]),
+        "variations": _point_data(beyond),
         "S3": {f"c={c}, N={n}": point.data() for (c, n), point in s3.items()},
         "S3 with intercept": {f"c={c}, N={n}": point.data() for (c, n), point in with_intercept.items()},
         "example": {str(c): point.data() for c, point in small.items()},
@@ -114,13 +114,13 @@ INTRO = (
 )
 
 
-def _within(found: list[Statement], points: float) -> str:
-    return f"{sum(statement.agrees for statement in found)} of {len(found)} within {points:g} points"
+def _within(compared: list[Statement], points: float) -> str:
+    return f"{sum(statement.agrees for statement in compared)} of {len(compared)} within {points:g} points"
 
 
 def _between(tell: Progress, first: float, last: float) -> Progress:
     return lambda what, share: tell(what, first + share * (last - first))
 
 
-def _plain(points: Mapping[str, Point]) -> dict[str, Any]:
+def _point_data(points: Mapping[str, Point]) -> dict[str, Any]:
     return {name: point.data() for name, point in points.items()}

@@ -106,6 +106,6 @@ def checked(rows: list[Line], *, nearest: bool) -> list[Statement]:
     return [row.statement(measure, nearest=nearest) for row in rows for measure in MEASURES]
 
 
-def close(found: list[Statement], points: float) -> int:
+def close(compared: list[Statement], points: float) -> int:
     """How many numbers lie within so many points of the printed ones."""
-    return sum(s.computed is not None and abs(s.stated - s.computed) <= points for s in found)
+    return sum(s.computed is not None and abs(s.stated - s.computed) <= points for s in compared)

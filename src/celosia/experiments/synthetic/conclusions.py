@@ -78,18 +78,20 @@ def choice(points: Mapping[str, Measured]) -> dict[str, Any]:
     if not cs:
         return {}
     pil, dr = [points[str(c)].pil for c in cs], [points[str(c)].dr for c in cs]
-    found: dict[str, Any] = {
+    marks: dict[str, Any] = {
         "best c": best(cs, [points[str(c)].score for c in cs]),
         "loss falls below risk between": crossing(cs, pil, dr),
         "first c with a loss of at most 20": reaching(cs, pil, 20.0),
     }
-    one = points.get("IPSO-A")
-    if one is not None:
-        found["loss below IPSO-A from c"] = next((c for c, p in zip(cs, pil, strict=True) if p < one.pil), None)
-        found["risk above IPSO-A from c"] = next((c for c, r in zip(cs, dr, strict=True) if r > one.dr), None)
+    ipso_a = points.get("IPSO-A")
+    if ipso_a is not None:
+        marks["loss below IPSO-A from c"] = next((c for c, p in zip(cs, pil, strict=True) if p < ipso_a.pil), None)
+        marks["risk above IPSO-A from c"] = next((c for c, r in zip(cs, dr, strict=True) if r > ipso_a.dr), None)
         scores = [points[str(c)].score for c in cs]
-        found["score below IPSO-A from c"] = next((c for c, s in zip(cs, scores, strict=True) if s < one.score), None)
-    return found
+        marks["score below IPSO-A from c"] = next(
+            (c for c, s in zip(cs, scores, strict=True) if s < ipso_a.score), None
+        )
+    return marks
 
 
 def conclusions(
@@ -99,13 +101,13 @@ def conclusions(
     sums: Mapping[str, Any],
 ) -> list[Conclusion]:
     """All that the source concludes and the runs can tell."""
-    found: list[Conclusion] = []
+    concluded: list[Conclusion] = []
     for name, (points, printed) in swept.items():
-        found += _of_sweep(name, points, printed)
-    found += _of_surface(surface)
+        concluded += _of_sweep(name, points, printed)
+    concluded += _of_surface(surface)
     free, kept = sums["free"], sums["constrained"]
     held = kept["records where it holds"]
-    found.append(
+    concluded.append(
         Conclusion(
             "known constraints between columns can be built in (PTOTVAL = POTHVAL + PEARNVAL)",
             "proposed, not run",
@@ -118,7 +120,7 @@ def conclusions(
     rival = swept["S1"][0]["IPSO-C"].score
     bent = {name: point.score for name, point in beyond.items() if "radial" in name}
     least = min(bent, key=lambda name: bent[name])
-    found.append(
+    concluded.append(
         Conclusion(
             "local models that bend (radial basis functions) may beat IPSO-C",
             "hoped, not run",
@@ -128,7 +130,7 @@ def conclusions(
             origin="derived",
         )
     )
-    return found
+    return concluded
 
 
 def _of_sweep(name: str, points: Mapping[str, Point], printed: Mapping[str, Row]) -> list[Conclusion]:
@@ -211,13 +213,13 @@ RISK = "our risk is about three times the printed one, so that scores and crossi
 def _of_surface(surface: Mapping[tuple[int, int], Point]) -> list[Conclusion]:
     """S3: what more independent columns do, at a fixed number of regressions."""
     widths = sorted({n for _, n in surface})
-    found = []
+    concluded = []
     for c in (2, 4):
         along = [surface[c, n] for n in widths if (c, n) in surface]
         if len(along) < 2:
             continue
         pil, dr = [p.pil_alone for p in along], [p.dr_alone or 0.0 for p in along]
-        found.append(
+        concluded.append(
             Conclusion(
                 f"S3: more independent columns lose less and disclose more (c = {c})",
                 "loss falls, risk rises from N = 1 on",
@@ -225,7 +227,7 @@ def _of_surface(surface: Mapping[tuple[int, int], Point]) -> list[Conclusion]:
                 _falls(pil) and _falls([-r for r in dr]),
             )
         )
-    return found
+    return concluded
 
 
 def _falls(values: Sequence[float]) -> bool:

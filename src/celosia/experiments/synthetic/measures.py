@@ -60,33 +60,34 @@ def table_of(x: Floats, names: Sequence[str] | None = None) -> Table:
     return read(pl.DataFrame(x, schema=list(names or [f"v{j}" for j in range(1, x.shape[1] + 1)])))
 
 
-def risks(original: Table, made: Table, columns: Sequence[str]) -> tuple[float, float]:
+def risks(original: Table, synthetic: Table, columns: Sequence[str]) -> tuple[float, float]:
     """DR with intervals of ranks and with relative ones; the linkages are those of the first, done once."""
-    part = build("attack", {"use": "classical-disclosure-risk", "columns": columns}).evidence(original, made)
+    part = build("attack", {"use": "classical-disclosure-risk", "columns": columns}).evidence(original, synthetic)
     other = build("attack", {"use": "interval-disclosure", "columns": columns, "window": "relative"})
-    relative = part["value"] + 0.5 * (other.value(original, made) - part["parts"]["id"]["value"])
+    relative = part["value"] + 0.5 * (other.value(original, synthetic) - part["parts"]["id"]["value"])
     return 100 * float(part["value"]), 100 * float(relative)
 
 
-def losses(original: Table, made: Table, columns: Sequence[str]) -> tuple[float, float]:
+def losses(original: Table, synthetic: Table, columns: Sequence[str]) -> tuple[float, float]:
     """PIL of all columns together, and of each alone; the same for one column."""
     alone, joint = (
-        100 * build("loss", {"use": "probabilistic-loss", "columns": columns, "scope": scope}).value(original, made)
+        100
+        * build("loss", {"use": "probabilistic-loss", "columns": columns, "scope": scope}).value(original, synthetic)
         for scope in ("per-column", "joint" if len(columns) > 1 else "per-column")
     )
     return joint, alone
 
 
-def measured(original: Table, made: Table, columns: Sequence[str], **more: Any) -> Point:
+def measured(original: Table, synthetic: Table, columns: Sequence[str], **more: Any) -> Point:
     """Loss and risk of some columns."""
-    pil, alone = losses(original, made, columns)
-    rank, relative = risks(original, made, columns)
+    pil, alone = losses(original, synthetic, columns)
+    rank, relative = risks(original, synthetic, columns)
     return Point(pil, rank, alone, relative, **more)
 
 
-def measured_alone(x: Floats, made: Floats) -> Point:
+def measured_alone(x: Floats, values: Floats) -> Point:
     """Loss and risk of all columns together, and the mean over files of one column each."""
-    original, synthetic = table_of(x), table_of(made)
+    original, synthetic = table_of(x), table_of(values)
     each = np.array([risks(original, synthetic, [name]) for name in original.names]).mean(axis=0)
     return measured(original, synthetic, original.names, dr_alone=float(each[0]), dr_alone_relative=float(each[1]))
 

@@ -45,11 +45,11 @@ def choice_section(default: list[Statement], nearest: list[Statement]) -> Sectio
     return Section("Default reading, and reading nearest to print", story, grids=(grid,))
 
 
-def conclusion_section(found: Sequence[Conclusion]) -> Section:
+def conclusion_section(concluded: Sequence[Conclusion]) -> Section:
     """Which conclusions hold here."""
-    rows = [(c.conclusion, c.printed, c.here, "holds" if c.holds else "does not hold") for c in found]
-    held = sum(c.holds for c in found)
-    grid = Grid(f"{held} of {len(found)} hold here", ("conclusion", "in the source", "here", ""), rows, plain=4)
+    rows = [(c.conclusion, c.printed, c.here, "holds" if c.holds else "does not hold") for c in concluded]
+    held = sum(c.holds for c in concluded)
+    grid = Grid(f"{held} of {len(concluded)} hold here", ("conclusion", "in the source", "here", ""), rows, plain=4)
     return Section("Which conclusions hold here", grids=(grid,))
 
 
@@ -154,7 +154,7 @@ def surface_section(
 
 def _cuts(points: Mapping[tuple[int, int], Point], printed: Mapping[tuple[int, int], Row]) -> list[str]:
     """Loss and risk against N at the numbers of regressions that are printed."""
-    found = []
+    figures = []
     for c in (2, 4):
         ours = {n: p for (d, n), p in points.items() if d == c}
         theirs = {n: r for (d, n), r in printed.items() if d == c}
@@ -165,8 +165,8 @@ def _cuts(points: Mapping[tuple[int, int], Point], printed: Mapping[tuple[int, i
                 ("DR", {n: p.dr_alone or 0.0 for n, p in ours.items()}, False),
                 ("DR printed", {n: r.dr for n, r in theirs.items()}, True),
             ]
-            found.append(curves(f"S3: loss and risk by column against N, c = {c}", series, "N"))
-    return found
+            figures.append(curves(f"S3: loss and risk by column against N, c = {c}", series, "N"))
+    return figures
 
 
 def example_section(

@@ -34,18 +34,18 @@ def sweep(table: Table, setup: Setup, numbers: Sequence[int], starts: int, tell:
     tried: dict[str, dict[str, Any]] = {str(c): {"use": "fcrm", "c": c, **common} for c in numbers}
     for variant in "ABC":
         tried[f"IPSO-{variant}"] = {"use": "ipso", "variant": variant, "noise": "unit", **common}
-    found = {}
+    points = {}
     for i, (name, method) in enumerate(tried.items()):
         tell(f"{setup.name}: {name}", i / len(tried))
         runs = range(1 if name == "IPSO-A" else starts)
-        made = [protect(table, method, seed=seed) for seed in runs]
-        found[name] = mean([_measured(table, each, dependent) for each in made])
-    return found
+        synthetic = [protect(table, method, seed=seed) for seed in runs]
+        points[name] = mean([_measured(table, each, dependent) for each in synthetic])
+    return points
 
 
-def _measured(table: Table, made: Table, dependent: Sequence[str]) -> Point:
-    step = made.history[-1]
-    return measured(table, made, dependent, change=step.get("last change"), objective=step.get("objective"))
+def _measured(table: Table, synthetic: Table, dependent: Sequence[str]) -> Point:
+    step = synthetic.history[-1]
+    return measured(table, synthetic, dependent, change=step.get("last change"), objective=step.get("objective"))
 
 
 VARIATIONS: dict[str, dict[str, Any]] = {
@@ -59,24 +59,24 @@ VARIATIONS: dict[str, dict[str, Any]] = {
 def variations(table: Table, setup: Setup, tell: Progress, numbers: Sequence[int]) -> dict[str, Point]:
     """Fuzzy c-regression with local models that bend, with a blind choice, and for all columns together."""
     dependent, independent = setup.columns
-    found = {}
+    points = {}
     for i, c in enumerate(numbers):
         tell(f"{setup.name}: variations", i / len(numbers))
         for name, more in VARIATIONS.items():
             method = {"use": "fcrm", "c": c, "dependent": dependent, "independent": independent, **more}
-            found[f"c = {c}, {name}"] = _measured(table, protect(table, method, seed=1), dependent)
-    return found
+            points[f"c = {c}, {name}"] = _measured(table, protect(table, method, seed=1), dependent)
+    return points
 
 
 def kept_identities(table: Table, setup: Setup, seed: int) -> dict[str, dict[str, float]]:
     """The largest relative error of the regression and of the residual covariance, by variant."""
     dependent, independent = setup.columns
     x, y = table.numeric(independent), table.numeric(dependent)
-    found = {}
+    errors = {}
     for variant in "ABC":
         part = {"use": "ipso", "variant": variant, "dependent": dependent, "independent": independent}
-        found[variant] = identities(x, y, protect(table, part, seed=seed).numeric(dependent))
-    return found
+        errors[variant] = identities(x, y, protect(table, part, seed=seed).numeric(dependent))
+    return errors
 
 
 def rotating(
@@ -87,7 +87,7 @@ def rotating(
     Loss and risk (both linkages and the intervals): of the thirteen new columns together, and the mean over thirteen
     files of one new column each.
     """
-    found = {}
+    points = {}
     done = 0
     for n in widths:
         models = []
@@ -95,12 +95,12 @@ def rotating(
             chosen = x[:, [j - 1 for j in next_columns(v, n)]]
             models.append((chosen, design(chosen, intercept=intercept), x[:, [v - 1]]))
         for c in numbers:
-            made = np.column_stack([_synthetic(*model, c, np.random.default_rng([c, n, v]))[0] for v, model in
+            synthetic = np.column_stack([_synthetic(*model, c, np.random.default_rng([c, n, v]))[0] for v, model in
                                     enumerate(models)])  # fmt: skip
-            found[c, n] = measured_alone(x, made)
+            points[c, n] = measured_alone(x, synthetic)
             done += 1
             tell(f"S3: c = {c}, N = {n}", done / (len(numbers) * len(widths)))
-    return found
+    return points
 
 
 def _synthetic(x: Floats, model: Any, y: Floats, c: int, rng: np.random.Generator) -> tuple[Floats, State | None]:
@@ -118,14 +118,14 @@ def constrained(table: Table, c: int = 4) -> dict[str, Any]:
     """The sum that holds in every record, made new without and with the constraint: where it holds, loss and risk."""
     independent = [name for name in COLUMNS if name not in SUM]
     method: dict[str, Any] = {"use": "fcrm", "c": c, "dependent": list(SUM), "independent": independent}
-    found = {}
+    measures = {}
     for name, more in (("free", {}), ("constrained", {"constraints": [EQUATION]})):
-        made = protect(table, {**method, **more}, seed=1)
-        total, other, earned = made.numeric(SUM).T
+        synthetic = protect(table, {**method, **more}, seed=1)
+        total, other, earned = synthetic.numeric(SUM).T
         held = float(np.isclose(total, other + earned, rtol=0, atol=0.5).mean())
-        point = measured(table, made, SUM)
-        found[name] = {"records where it holds": held, "pil": point.pil, "dr": point.dr, "score": point.score}
-    return found
+        point = measured(table, synthetic, SUM)
+        measures[name] = {"records where it holds": held, "pil": point.pil, "dr": point.dr, "score": point.score}
+    return measures
 
 
 @dataclass(frozen=True)
@@ -142,11 +142,11 @@ def example(numbers: Sequence[int], starts: int, drawn: Sequence[int]) -> tuple[
     """The two-dimensional example on a stand-in, whose points are not given: five groups of points, c regressions."""
     x, y = five_groups(np.random.default_rng(2009))
     model = design(x)
-    found, pictures = {}, {}
+    points, pictures = {}, {}
     for c in numbers:
         runs = [_synthetic(x, model, y, c, np.random.default_rng([c, s])) for s in range(starts)]
-        found[c] = mean([measured_alone(y, made[:, None]) for made, _ in runs])
+        points[c] = mean([measured_alone(y, column[:, None]) for column, _ in runs])
         best = min((state for _, state in runs if state is not None), key=lambda s: s.objective, default=None)
         if c in drawn and best is not None:
             pictures[c] = Drawing(x[:, 0], y[:, 0], best.nearest(), best.lines(model)[:, :, 0])
-    return found, pictures
+    return points, pictures

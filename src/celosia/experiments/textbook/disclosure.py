@@ -62,22 +62,22 @@ def knowledge(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
         ("a woman", {"Sex": "F"}, 0.2),
     ]
     why = {"a woman": "there are four women: 0.25; 0.2 would be the five men"}
-    found = [
+    chances = [
         printed(
             where,
             f"chance: {who}",
             stated,
-            AttackerKnows(known=known).value(table),
+            AttackerKnows(known=attributes).value(table),
             within=0.0034,
             why=why.get(who, ""),
         )
-        for who, known, stated in facts
+        for who, attributes, stated in facts
     ]
     unique = [float(Uniqueness().value(read(frame, [name]))) * len(frame) for name in ("Occupation", "ZIP", "Age")]
     incomes = AttackerKnows(known=facts[1][1]).learned(table)["Income"]
     return [
         printed("Table 2", "cell x_42", "Professor", tables["table02"].row(3)[1]),
-        *found,
+        *chances,
         printed(where, "incomes of the two women of 40831", ["18098", "790"], list(incomes)),
         derived(where, "unique records by occupation, ZIP, age", [9, 4, 9], unique, within=1e-9),
         derived(where, "k by sex", 4, smallest(read(frame, ["Sex"]))),
@@ -186,11 +186,11 @@ def numbers_of(frame: pl.DataFrame, letters: str) -> dict[str, Table]:
     """The files of a printed table: columns x1, x2 are one file, y1, y2 another; all get columns V1, V2."""
     import polars as pl
 
-    def one(letter: str) -> Table:
+    def file_of(letter: str) -> Table:
         own = [name for name in frame.columns if name[0] == letter]
         return celosia.read(frame.select(pl.col(name).cast(pl.Float64).alias(f"V{name[1:]}") for name in own))
 
-    return {letter: one(letter) for letter in letters}
+    return {letter: file_of(letter) for letter in letters}
 
 
 def emperors(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:

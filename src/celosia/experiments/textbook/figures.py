@@ -163,9 +163,9 @@ def risk_and_utility() -> Section:
     ]
     attack, loss = DistanceLinkage(columns=names), ScaledError()
     points = [
-        (family, attack.value(table, made), loss.value(table, made))
+        (family, attack.value(table, masked), loss.value(table, masked))
         for family, methods in families
-        for made in (celosia.protect(table, method, seed=5) for method in methods)
+        for masked in (celosia.protect(table, method, seed=5) for method in methods)
     ]
     worst = max(lost for _, _, lost in points)
     axes = _Axes(0, 1, 1.0)

@@ -85,14 +85,14 @@ def iris(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
 def exercise_two(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
     """Tables 25 and 26: six measures of two files."""
     files = numbers_of(tables["table25"], "xyz")
-    found = []
+    compared = []
     for name, *stated in tables["table26"].rows():
         _, on, measure = name.split("_")
         loss = MEASURES[measure](on=ON[on])
         for file, number in zip("yz", stated, strict=True):
             value = loss.value(files["x"], files[file])
             rounding = 0.0101 if on == "Corr" else 0.0
-            found.append(
+            compared.append(
                 printed(
                     "Table 26",
                     f"{name} of X{chr(39) * (1 if file == 'y' else 2)}",
@@ -105,7 +105,7 @@ def exercise_two(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
             )
     values, structure = (SquaredError(on=on) for on in ("data", "correlation"))
     return [
-        *found,
+        *compared,
         derived("Table 26", "X'' loses more in values, X' in correlations", [True, True],
                 [values.value(files["x"], files["z"]) > values.value(files["x"], files["y"]),
                  structure.value(files["x"], files["y"]) > structure.value(files["x"], files["z"])]),

@@ -47,13 +47,13 @@ def generalisation(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
     }
     schema = celosia.Schema.of(quasi=raw.columns, hierarchies=hierarchies)
     table = celosia.read(raw.with_columns(pl.col("Age").cast(pl.Int64)), schema)
-    made = celosia.protect(table, *(Recode(column=name, level=1) for name in raw.columns)).polars()
+    recoded = celosia.protect(table, *(Recode(column=name, level=1) for name in raw.columns)).polars()
 
     def column(name: str) -> list[str]:
         return [cell.replace(" ", "") if name == "Age" else cell for cell in safe[name]]
 
     def own(name: str) -> list[str]:
-        return [str(cell).replace("-", ",").replace(" ", "") if name == "Age" else cell for cell in made[name]]
+        return [str(cell).replace("-", ",").replace(" ", "") if name == "Age" else cell for cell in recoded[name]]
 
     return [
         *(printed(where, f"{name}, generalised", column(name), own(name)) for name in raw.columns),
@@ -101,9 +101,9 @@ def _repeated(age: Floats, income: Floats, *, correlated: bool) -> tuple[float, 
     copies = DRAWS // len(age)
     frame = pl.DataFrame({"age": np.tile(age, copies), "income": np.tile(income, copies)})
     method = (CorrelatedNoise if correlated else Noise)(columns=("age", "income"), p=0.5)
-    made = celosia.protect(celosia.read(frame), method, seed=1).polars()
-    growth = float(made["age"].to_numpy().var() / frame["age"].to_numpy().var())
-    kept = np.corrcoef(made["age"], made["income"])[0, 1] / np.corrcoef(frame["age"], frame["income"])[0, 1]
+    noisy = celosia.protect(celosia.read(frame), method, seed=1).polars()
+    growth = float(noisy["age"].to_numpy().var() / frame["age"].to_numpy().var())
+    kept = np.corrcoef(noisy["age"], noisy["income"])[0, 1] / np.corrcoef(frame["age"], frame["income"])[0, 1]
     return growth, float(kept)
 
 
@@ -139,12 +139,12 @@ def microaggregation(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
 
     where, frame = "Table 22", tables["table22"].with_columns(pl.all().cast(pl.Int64))
     table = celosia.read(frame.select(pl.col("value").cast(pl.Float64)))
-    made = celosia.protect(table, Microaggregate(columns=("value",), k=3)).polars()["value"].to_numpy()
+    grouped = celosia.protect(table, Microaggregate(columns=("value",), k=3)).polars()["value"].to_numpy()
     best = celosia.protect(table, OptimalUnivariate(column="value", k=3)).polars()["value"].to_numpy()
     x = frame["value"].to_numpy()
-    squares = [float(((x - means) ** 2).sum()) for means in (made, best)]
+    squares = [float(((x - means) ** 2).sum()) for means in (grouped, best)]
     return [
-        printed(where, "the result", frame["result"].to_list(), [int(v) for v in np.floor(made + 0.5)]),
+        printed(where, "the result", frame["result"].to_list(), [int(v) for v in np.floor(grouped + 0.5)]),
         derived(where, "squared error of MDAV", 442.6667, squares[0], within=1e-4),
         derived(
             where, "squared error of the best groups", 311.4167, squares[1], within=1e-4, why="the print is not best"
