@@ -69,8 +69,3 @@ def test_no_function_takes_nine_arguments_by_their_place():
                 given = [*node.args.posonlyargs, *node.args.args]
                 long += [f"{place}:{node.lineno}: {node.name}"] * (len(given) >= MOST)
     assert not long, "group the arguments, or take them by name:\n" + "\n".join(long)
-
-
-def test_open_rooms_exist():
-    gone = [room for room in OPEN if not (SOURCE / room).exists()]
-    assert not gone, f"take them off the list: {gone}"
