@@ -24,8 +24,6 @@ class Records:
     domain: Domain
     codes: Codes
     """n × m, level 0."""
-    count: Counts | None = None
-    """How many records each row stands for; one unless given."""
     sensitive: Mapping[str, Sensitive] = field(default_factory=dict)
     person: Codes | None = None
     """The person that each record belongs to; sizes and values then count persons."""
@@ -38,6 +36,8 @@ class Records:
     """Records (persons) of the whole table with those that an earlier step suppressed; these records unless given."""
     judged: tuple[str, ...] | None = None
     """The counted columns that a requirement means when it names none; all unless given."""
+    count: Counts | None = None
+    """How many records each row stands for; one unless given."""
 
     def __len__(self) -> int:
         return len(self.codes) if self.count is None else int(self.count.sum())
