@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from chromium import chromium
 from playwright.sync_api import sync_playwright
 
 parser = argparse.ArgumentParser()
@@ -13,15 +14,8 @@ parser.add_argument("--width", type=int, default=900)
 parser.add_argument("--height", type=int, default=0, help="cut the picture at this height; the whole page when 0")
 given = parser.parse_args()
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 with sync_playwright() as play:
-    browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+    browser = chromium(play)
     page = browser.new_page(
         viewport={"width": given.width, "height": given.height or 900}, color_scheme="dark" if given.dark else "light"
     )

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import uvicorn
+from chromium import chromium
 from playwright.sync_api import Page, sync_playwright
 
 from celosia.demo import prepare
@@ -27,13 +28,6 @@ from celosia.studio.pages.start.beginning import seeded
 from celosia.studio.project import Project
 
 OUT = Path(__file__).resolve().parents[1] / "docs" / "assets" / "studio"
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 POLICY = """[input]
 path = "patients.csv"
 
@@ -185,7 +179,7 @@ def main(wanted: list[str]) -> None:
             name: served(make(Path(place) / name))
             for name, make in (("hospital", project), ("register", demonstration))
         }
-        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        browser = chromium(play)
         for name in wanted or PAGES:
             ready, language = PAGES[name]
             address, token = studios["register" if name in DEMONSTRATED else "hospital"]

@@ -17,8 +17,9 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from chromium import chromium
 from playwright.sync_api import Page, sync_playwright
-from studio_pictures import FLAGS, OUT
+from studio_pictures import OUT
 
 LONG = 180_000
 """Milliseconds that a full run may take on a slow machine."""
@@ -234,7 +235,7 @@ def prepared(task: str, folder: Path) -> Path:
 def main(wanted: list[str]) -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place, sync_playwright() as play:
-        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        browser = chromium(play)
         for task in wanted or TASKS:
             steps, language, theme = TASKS[task]
             folder = prepared(task, Path(place) / task)

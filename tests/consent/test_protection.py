@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.reference.sources import PLACES
 
 import celosia
 from celosia.consent.protection.measures import losses, re_identification, singletons
 from celosia.consent.protection.protection import Design, honour
 from celosia.consent.protection.tree import Tree
 from celosia.errors import ParameterError, RequirementError
+from celosia.experiments.consent.worked import LEAVES as PLACES
 from celosia.parts import build
 from celosia.streams import Stream
 

@@ -65,7 +65,9 @@ def _doctest(code: str, names: dict[str, object], page: Path) -> None:
 def _shell(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     text, _, comment = line.partition("  #")
     expected = 3 if "exit code 3" in comment else 0
-    code = command(shlex.split(text)[1:])
+    words = shlex.split(text)[1:]
+    assert not {"studio", "serve"} & set(words[:2]), f"{line}: it serves until it is stopped; mark the block with skip"
+    code = command(words)
     assert code == expected, f"{line}\n{capsys.readouterr().err}"
 
 

@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.reference.sources import PLACES
 
 import celosia
 from celosia.errors import ParameterError, RequirementError, SchemaError
+from celosia.experiments.consent.worked import LEAVES as PLACES
 from celosia.methods.generalisation.tree_generalise import TreeGeneralise
 from celosia.search.partition.tree_merge import merge
 

@@ -22,16 +22,6 @@ PATIENTS = {
     "age": [28, 29, 21, 23, 50, 55, 47, 59, 31, 37, 36, 32],
 }
 """The twelve patients of the lecture."""
-PLACES = (
-    ("Guanacaste", "Nicoya", "Nicoya", 5, 0),
-    ("Guanacaste", "Liberia", "Nacascolo", 2, 0),
-    ("Guanacaste", "Liberia", "Mayorga", 3, 0),
-    ("Heredia", "Flores", "Barrantes", 2, 0),
-    ("Heredia", "Flores", "Llorente", 1, 0),
-    ("Heredia", "Barva", "San Pablo", 3, 1),
-    ("Heredia", "Barva", "San Roque", 2, 1),
-)
-"""Figure 5.1: province, canton, district, rows, private rows."""
 FEW_SUPPRESSED = """
 [input]
 path = "people.csv"

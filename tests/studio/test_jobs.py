@@ -55,7 +55,8 @@ def test_a_job_whose_process_is_killed_is_told_as_ended(jobs):
     job = jobs.start(NAP, seconds=600)
     until(lambda: jobs.find(job.id).share > 0)
     os.kill(jobs.process(job.id), signal.SIGKILL)
-    until(lambda: jobs.find(job.id).state == "ended", 10)
+    until(lambda: not jobs.lives(job.id), 10)
+    assert jobs.find(job.id).state == "ended"
 
 
 def test_a_refusal_is_the_sentence_of_the_library(jobs):

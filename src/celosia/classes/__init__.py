@@ -4,10 +4,11 @@ Persons, weights, suppressed records and missing values are decided here, once.
 """
 
 from celosia.classes.baseline import Baseline, Sensitive
-from celosia.classes.classes import Classes, Held, compatible
+from celosia.classes.classes import Classes
 from celosia.classes.coded import Coded
 from celosia.classes.column import Encoded, encode, number, pack, recode
 from celosia.classes.counts import ClassCounts, ValueCounts
+from celosia.classes.missing import Held, compatible
 from celosia.classes.patterns import Patterns
 from celosia.classes.rows import STAR, Rows
 

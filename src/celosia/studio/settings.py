@@ -43,7 +43,7 @@ def kept_as_is(text: str, pages: Iterable[Page]) -> list[tuple[str, str]]:
 
     >>> page = Page("data", 1, "job", lambda *_: None, ("input.path",))
     >>> kept_as_is('[input]\\npath = "a.csv"\\nseparator = ";"', [page])
-    [('input.separator', ';')]
+    [('input.separator', '";"')]
     """
     shown = [place for page in pages for place in page.shows]
     return [

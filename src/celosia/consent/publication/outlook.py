@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.consent.protection.measures import losses
 from celosia.consent.protection.protection import honour
-from celosia.consent.publication.request import Publication, Request, activations, prepared
+from celosia.consent.publication.request import Publication, Request, activations, publish
 from celosia.streams import Stream
 
 if TYPE_CHECKING:
@@ -21,9 +21,8 @@ def outlook(request: Request, source: str | pl.DataFrame, catalogue: Catalogue, 
     """What fired, whose wishes apply, which rows change and how large classes become, beside the two rules without
     preferences. Whatever would stop the publication stops this, with the same sentence.
     """
-    publication = prepared(
-        replace(request, measure=False), source, catalogue, store, cache=activations(request, source, catalogue)
-    )
+    cache = activations(request, source, catalogue)
+    publication = publish(replace(request, measure=False), source, catalogue, store, cache=cache, noted=False)
     report = publication.report
     return {
         "rules": [(match.sentence(), match.active) for match in publication.matches],

@@ -125,6 +125,7 @@ def publish(
     seed: int | None = None,
     cache: Activations | None = None,
     progress: Progress | None = None,
+    noted: bool = True,
 ) -> Publication:
     """Carry out a request on a database (URL) or on a result that is already there (a frame).
 
@@ -132,26 +133,9 @@ def publish(
     the chosen rule, check the post-condition, measure against standard(k) and standard(k + X).
 
     Raises ``RequirementError`` when the post-condition does not hold, and ``DataError`` when a block that is stored
-    would be ignored: then nothing may be published.
+    would be ignored: then nothing may be published. Without ``noted`` there is no line in the audit trail: with a
+    ``cache`` of its own a request then leaves no trace.
     """
-    publication = prepared(request, source, catalogue, store, seed=seed, cache=cache, progress=progress)
-    marked = public(publication.report)["rows marked"]
-    shown = "a few" if marked is None else marked
-    store.note("publication", "publisher", f"{len(publication.marks.rows)} inferences, {shown} rows marked")
-    return publication
-
-
-def prepared(
-    request: Request,
-    source: str | pl.DataFrame,
-    catalogue: Catalogue,
-    store: Preferences,
-    *,
-    seed: int | None = None,
-    cache: Activations | None = None,
-    progress: Progress | None = None,
-) -> Publication:
-    """All of :func:`publish` but its line in the audit trail; with a ``cache`` of its own it leaves no trace."""
     refuse_unknown(store, catalogue)
     refuse_misnamed(store, catalogue, known_columns(source, request.sql, request.dialect or dialect_of(source)))
     matching = cache or activations(request, source, catalogue, Remembered(store, catalogue.digest()))
@@ -160,7 +144,12 @@ def prepared(
     )
     refuse_unfound(publication.marks, store, request.key)
     missing = {"owners who block and are not in the result": len(absent(publication.marks, store))}
-    return replace(publication, report={**publication.report, **missing})
+    publication = replace(publication, report={**publication.report, **missing})
+    if noted:
+        marked = public(publication.report)["rows marked"]
+        shown = "a few" if marked is None else marked
+        store.note("publication", "publisher", f"{len(publication.marks.rows)} inferences, {shown} rows marked")
+    return publication
 
 
 def activations(
