@@ -6,7 +6,7 @@ DEBIAN := chromium postgresql default-jre-headless fonts-dejavu-core
 PYTEST_WORKERS ?= 2
 REFERENCE ?= ../shared/data
 
-.PHONY: demo test test-long lint types imports unit docs serve bench reproduce system clean constraints stubs picture
+.PHONY: demo test test-long lint types imports unit docs serve bench reproduce system clean constraints stubs picture trust
 
 $(BIN)/celosia: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -48,6 +48,10 @@ unit: $(VENV)/.dev
 # Thousands of generated cases (some 20 minutes); what was counted is printed at the end.
 test-long: system $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -rP -m long -n $(PYTEST_WORKERS) --dist loadgroup
+
+# What the tests tried against Celosia and how often it failed, as they counted it, into the documentation.
+trust: $(VENV)/.dev
+	$(BIN)/python -m tests.trust.tried
 
 docs: $(VENV)/.dev
 	$(BIN)/python docs/build.py

@@ -86,6 +86,19 @@ def reproductions() -> str:
     return as_markdown(json.loads((HERE / "assets" / "reproduced.json").read_text("utf-8"))["experiments"])
 
 
+def tried() -> str:
+    """What the tests tried against Celosia, as they counted it (`make trust`)."""
+    import json
+
+    suites = json.loads((HERE / "assets" / "trust.json").read_text("utf-8"))
+    rows = "\n".join(
+        f"| {row['what']} | {row['times']:,} | {row['failures']:,} | {row['harm']} |"
+        for suite in suites.values()
+        for row in suite
+    )
+    return f"| fault or attack | times tried | failures | what would be a failure |\n|---|---|---|---|\n{rows}\n"
+
+
 COUNTING = {
     "counted": "counts persons",
     "refused": "refuses a declared person column",

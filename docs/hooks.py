@@ -36,6 +36,15 @@ def on_config(config: Any) -> Any:
     return config
 
 
+def on_page_markdown(markdown: str, page: Any, **_others: Any) -> str:
+    """Put the counts of the tests into the page that shows them."""
+    if page.file.src_uri != "promises/tried.md":
+        return markdown
+    from build import tried
+
+    return markdown.replace("{{ tried }}", tried())
+
+
 def _entry(place: Path) -> Any:
     if place.is_file():
         return place.relative_to(HERE).as_posix()
