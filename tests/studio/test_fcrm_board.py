@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import celosia
 from celosia.errors import DataError, InputError, ParameterError, UnknownName
-from celosia.release.report.plots import Axis
+from celosia.show.plots import Axis
 from celosia.studio.pages.fcrm import board as boards
 from celosia.studio.pages.fcrm.board import Board, read_points, seen, stepped
 from celosia.studio.pages.fcrm.drawing import picture

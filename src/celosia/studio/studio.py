@@ -16,11 +16,12 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from celosia.errors import CelosiaError
 from celosia.release.policy import Policy
 from celosia.show.look import LANGUAGES, preferred
+from celosia.show.wording import wording
 from celosia.studio import forms
 from celosia.studio.jobs import Jobs
 from celosia.studio.preview import Samples
 from celosia.studio.project import Project
-from celosia.studio.wording import wording, words
+from celosia.studio.wording import words
 
 if TYPE_CHECKING:
     import jinja2

@@ -1,86 +1,10 @@
-"""The words of the pages in three languages, and numbers, shares and moments as each language writes them."""
+"""The words of the pages in three languages; numbers are written by :mod:`celosia.show.wording`."""
 
 from __future__ import annotations
 
-import datetime as dt
-import functools
 from typing import Any
 
 from celosia.show.look import texts
-
-LOCALES = {"en": "en_GB", "es": "es_ES", "ca": "ca_ES"}
-
-
-class Wording:
-    """What a template says things with: ``num``, ``share``, ``moment``, ``duration``, ``plural``."""
-
-    def __init__(self, language: str) -> None:
-        self.language = language
-
-    @functools.cached_property
-    def _locale(self) -> Any:
-        from babel import Locale
-
-        return Locale.parse(LOCALES[self.language])
-
-    def num(self, value: Any, digits: int = 3) -> str:
-        """A number; whole ones in full, others to some digits.
-
-        >>> Wording("es").num(1234567), Wording("ca").num(0.123456), Wording("en").num(None)
-        ('1.234.567', '0,123', '—')
-        """
-        from babel.numbers import format_decimal
-
-        if not isinstance(value, int | float) or value != value:
-            return "—"
-        if value in (float("inf"), float("-inf")):
-            return "∞" if value > 0 else "−∞"
-        short = value if isinstance(value, int) or float(value).is_integer() else float(f"{value:.{digits}g}")
-        return str(format_decimal(short, format="#,##0.##########", locale=self._locale))
-
-    def share(self, value: Any) -> str:
-        """A share as a percentage.
-
-        >>> Wording("en").share(0.0512), Wording("es").share(0.0512)
-        ('5.1%', '5,1\\xa0%')
-        """
-        from babel.numbers import format_percent
-
-        if not isinstance(value, int | float) or value != value:
-            return "—"
-        blank = "" if self.language == "en" else "\xa0"
-        return str(format_percent(value, format=f"#,##0.#{blank}%", locale=self._locale))
-
-    def moment(self, seconds: float) -> str:
-        """A moment (seconds since 1970) in the time of the machine."""
-        from babel.dates import format_datetime
-
-        return str(format_datetime(dt.datetime.fromtimestamp(seconds), "d MMM y, HH:mm", locale=self._locale))
-
-    def duration(self, seconds: float | None) -> str:
-        """How long something takes.
-
-        >>> Wording("en").duration(90), Wording("ca").duration(2)
-        ('2 minutes', '2 segons')
-        """
-        from babel.dates import format_timedelta
-
-        return (
-            ""
-            if seconds is None
-            else str(format_timedelta(dt.timedelta(seconds=seconds), threshold=1.2, locale=self._locale))
-        )
-
-    def plural(self, forms: dict[str, str], n: int, **more: Any) -> str:
-        """The form of a sentence for a number: ``{one = "{n} column", other = "{n} columns"}``."""
-        form = forms.get(self._locale.plural_form(n)) or forms["other"]
-        return form.format(n=self.num(n), **more)
-
-
-@functools.cache
-def wording(language: str) -> Wording:
-    """How a language writes things."""
-    return Wording(language)
 
 
 def words(language: str, page: str = "") -> dict[str, Any]:

@@ -11,10 +11,10 @@ import pytest
 
 from celosia.demo import prepare
 from celosia.release.report import LANGUAGES, certificate_page, comparison_page, render, verification_page
-from celosia.release.report.charts import bars, number
 from celosia.release.report.page import words
 from celosia.release.running import run
 from celosia.release.verifying import verify
+from celosia.show.charts import bars, number
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,9 @@ import celosia
 from celosia.frontier import explore
 from celosia.studio import editing
 from celosia.studio.pages.compare import exploration
-from celosia.studio.pages.compare.view import Sight, compared, dependences, overlaid, rows, zoomed
+from celosia.studio.pages.compare.view import Sight, compared, rows, zoomed
+from celosia.views.comparing.columns import overlaid
+from celosia.views.comparing.dependences import dependences
 
 pytestmark = pytest.mark.xdist_group("studio-compare")
 

@@ -135,7 +135,7 @@ class Tabulation:
 
     def chart(self, language: str = "en", *, title: str = "How private, by class", ungrouped: str = "all") -> str:
         """The classes as bars, one per group, as a share of the most private answer."""
-        from celosia.release.report.charts import bars
+        from celosia.show.charts import bars
 
         most = max(int(value) for value in _texts()["private"])
         shares = {(row["category"], row["group"]): row["mean"] / most for row in self.classes().to_dicts()}

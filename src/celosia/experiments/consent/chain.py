@@ -40,7 +40,7 @@ class Registers:
 
 def section(rng: np.random.Generator, people: int = 20_000, students: int = 4_000) -> Section:
     """Attack the person of the figure, then everybody."""
-    from celosia.release.report.charts import bars
+    from celosia.show.charts import bars
 
     registers = generated(rng, people, students)
     steps = attack(registers, FIRST, SURNAME, AGES)

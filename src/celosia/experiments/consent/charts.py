@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from celosia.experiments.statements import Grid
-from celosia.release.report.charts import legend, number
+from celosia.show.charts import legend, number
 
 WIDTH, HEIGHT, LEFT, EDGE = 480, 280, 58, 34
 Point = tuple[float, float, float]

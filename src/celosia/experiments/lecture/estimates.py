@@ -125,7 +125,7 @@ def _grid(relative: Mapping[str, NDArray[np.float64]]) -> Grid:
 
 
 def _figures(relative: Mapping[str, NDArray[np.float64]], width: NDArray[np.int64]) -> tuple[str, ...]:
-    from celosia.release.report.charts import bars
+    from celosia.show.charts import bars
 
     below = [(name, [float((values <= limit).mean()) for limit in LIMITS]) for name, values in relative.items()]
     present = np.unique(width)

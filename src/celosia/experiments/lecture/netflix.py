@@ -121,7 +121,7 @@ def _picture(claimed: tuple[str, ...]) -> Statement:
 
 
 def _figure(shares: dict[str, list[float]]) -> str:
-    from celosia.release.report.charts import bars
+    from celosia.show.charts import bars
 
     labels = [f"{number} ratings known" for number in KNOWN]
     return bars("Share of people recognised", labels, [(name, list(values)) for name, values in shares.items()])

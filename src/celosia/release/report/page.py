@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.parts import grammar
-from celosia.release.report.charts import bars, number
 from celosia.release.report.facts import BINS, SMALLEST, THRESHOLDS, Classes, classes_of, columns_of, internal_of, share
+from celosia.show.charts import bars, number
 from celosia.show.look import LANGUAGES, texts, tokens
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.io.atomic import replaced
-from celosia.release.report.charts import number
 from celosia.release.report.page import templates, words
+from celosia.show.charts import number
 
 if TYPE_CHECKING:
     from celosia.frontier import Frontier, Point

@@ -13,15 +13,17 @@ from celosia.frontier.trial import measure
 from celosia.parts import grammar
 from celosia.release.measuring import protect
 from celosia.release.policy import Policy
-from celosia.release.report.charts import bars, heatmap, overlay
 from celosia.release.report.ru_map import ru_map, whole_window
+from celosia.show.charts import bars, heatmap, overlay
 from celosia.studio import editing, forms
 from celosia.studio.pages.compare import exploration
-from celosia.studio.pages.compare.view import Sight, compared, dependences, options_of, overlaid, rows, zoomed
+from celosia.studio.pages.compare.view import Sight, compared, options_of, rows, zoomed
 from celosia.studio.project import version_of
 from celosia.studio.studio import Page, Sent, Studio, language_of
 from celosia.studio.wording import words
 from celosia.table import Table
+from celosia.views.comparing.columns import overlaid
+from celosia.views.comparing.dependences import dependences
 
 NUMBERS = {"seeds": True, "max_risk": False, "max_loss": False, "budget_seconds": False}
 """The numbers of an exploration, and whether they are whole."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from celosia.release.report.plots import Plane, series
+from celosia.show.plots import Plane, series
 from celosia.studio.pages.fcrm.view import Drawing
 
 ALONE = (

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.release.report.plots import Axis
+from celosia.show.plots import Axis
 from celosia.studio.pages.fcrm.board import Board, Reading, seen
 
 Floats = NDArray[np.float64]

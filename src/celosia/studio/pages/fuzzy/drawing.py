@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from celosia.release.report.plots import Axis, Plane, series
+from celosia.show.plots import Axis, Plane, series
 from celosia.studio.pages.fuzzy.view import ColumnView, CurveView, SetFacts
 
 RADIUS = 9

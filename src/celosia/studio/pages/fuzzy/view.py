@@ -16,7 +16,7 @@ from celosia.mathematics.fuzzy.coding import FuzzyCoding
 from celosia.mathematics.fuzzy.sets import FuzzySet, Trapezoid
 from celosia.models.bases.fuzzy_model import values_of
 from celosia.models.q_anonymity import QAnonymity
-from celosia.release.report.plots import plain_step
+from celosia.show.plots import plain_step
 from celosia.studio.pages.fuzzy.chain import Chain, outline
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from celosia.hierarchy.level_table import LevelTable
 from celosia.parts import parts
 from celosia.proposals import ColumnSuggestion, suggest
 from celosia.release.policy import Policy
-from celosia.release.report.charts import cut_histogram
+from celosia.show.charts import cut_histogram
 from celosia.studio import editing
 from celosia.studio.pages.hierarchies import drafting
 from celosia.studio.pages.hierarchies.view import Values, histogram, levels_view, starting_point

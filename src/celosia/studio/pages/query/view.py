@@ -11,7 +11,7 @@ from celosia.gateway.answer import Answer, Bar, decimals, error_bars
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.metadata import ColumnFacts, DatasetFacts
 from celosia.gateway.page import Asked, Limit, asked, limits, loss_name
-from celosia.release.report.plots import intervals
+from celosia.show.plots import intervals
 
 MOST_BARS = 40
 

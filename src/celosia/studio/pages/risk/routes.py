@@ -10,7 +10,7 @@ from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 from celosia.errors import CelosiaError, InputError
 from celosia.models import KAnonymity
 from celosia.release.policy import Policy
-from celosia.release.report.charts import bars
+from celosia.show.charts import bars
 from celosia.studio import editing
 from celosia.studio.pages.hierarchies.view import Values
 from celosia.studio.pages.risk.view import candidates, keys_of, linked, makers, overview

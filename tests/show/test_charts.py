@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from celosia.release.report.charts import heatmap, overlay
+from celosia.show.charts import heatmap, overlay
 
 
 def picture(text):

@@ -1,0 +1,192 @@
+"""Columns of two tables side by side: the shares of the records by range, by period or by label."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celosia.data.schema import Kind
+from celosia.errors import SchemaError
+from celosia.hierarchy import parse, texts
+from celosia.hierarchy.dates import Dates
+from celosia.hierarchy.values import Everything, Exact, Interval, number
+from celosia.mathematics.statistics.distribution_distance import total_variation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.table import Table
+
+    Floats = NDArray[np.float64]
+
+BINS = 30
+LABELS = 10
+
+
+@dataclass(frozen=True)
+class ColumnPair:
+    """One column before and after: shares of the records by range or by label."""
+
+    name: str
+    labels: tuple[str, ...]
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+    edges: tuple[float, ...] = ()
+    """Where the ranges of a numeric column meet; empty for labels."""
+    hidden: float = 0.0
+    """The share of the records that show nothing afterwards."""
+    distance: float = 0.0
+    """The share of the records that sit in another place (half the sum of the differences)."""
+
+
+def overlaid(original: Table, protected: Table, names: Sequence[str] = ()) -> tuple[ColumnPair, ...]:
+    """Every column of both tables before and after; identifiers apart.
+
+    >>> import polars as pl, celosia
+    >>> before = celosia.read(pl.DataFrame({"sex": ["F", "F", "M", "M"]}))
+    >>> after = celosia.read(pl.DataFrame({"sex": ["F", "F", "F", "M"]}))
+    >>> pair, = overlaid(before, after)
+    >>> pair.labels, pair.before, pair.after, pair.distance
+    (('F', 'M'), (0.5, 0.5), (0.75, 0.25), 0.25)
+    """
+    skipped = {*original.schema.naming, original.schema.weight}
+    shared = [name for name in original.names if name in protected.names and name not in skipped]
+    return tuple(_pair(original, protected, name) for name in names or shared)
+
+
+def _pair(original: Table, protected: Table, name: str) -> ColumnPair:
+    before, after = _counts(original, name), _counts(protected, name)
+    info = original.schema[name]
+    numbers = {text: value for text in before if (value := _finite(text)) is not None}
+    if info.kind == Kind.NUMERIC and len(numbers) > LABELS:
+        return _number_pair(name, before, after, numbers)
+    return _label_pair(original, name, before, after)
+
+
+def _counts(table: Table, name: str) -> dict[str, int]:
+    """The cells of a column as texts with their records; missing ones under an empty text."""
+    cells = table.classes.patterns([name], everyone=True)
+    counts: dict[str, int] = {}
+    for text, rows_ in zip(texts(cells.cells[name]), cells.rows.tolist(), strict=True):
+        counts[text or ""] = counts.get(text or "", 0) + int(rows_)
+    return counts
+
+
+def _number_pair(
+    name: str, before: Mapping[str, int], after: Mapping[str, int], numbers: Mapping[str, float]
+) -> ColumnPair:
+    """Two histograms over the same ranges; a generalised cell counts evenly in all that it covers."""
+    low, high = min(numbers.values()), max(numbers.values())
+    edges = np.linspace(low, high, BINS + 1)
+    first, _ = _spread(before, edges)
+    second, hidden = _spread(after, edges)
+    return ColumnPair(
+        name,
+        (),
+        tuple(first.tolist()),
+        tuple(second.tolist()),
+        tuple(edges.tolist()),
+        hidden,
+        total_variation(np.append(first, 1 - first.sum()), np.append(second, 1 - second.sum())),
+    )
+
+
+def _spread(counts: Mapping[str, int], edges: Floats) -> tuple[Floats, float]:
+    """Shares of the records per range, and the share that shows nothing (missing or starred)."""
+    heights = np.zeros(len(edges) - 1)
+    hidden = 0
+    for text, records in counts.items():
+        cell = parse(text) if text else Everything()
+        value = number(text) if isinstance(cell, Exact) else None
+        if value is not None:
+            place = int(np.clip(np.searchsorted(edges, value, side="right") - 1, 0, len(heights) - 1))
+            heights[place] += records
+        elif isinstance(cell, Interval) and not cell.textual:
+            low = max(float(cell.low), edges[0])
+            high = min(float(cell.high), edges[-1])
+            over = np.clip(np.minimum(edges[1:], high) - np.maximum(edges[:-1], low), 0.0, None)
+            if over.sum() > 0:
+                heights += records * over / over.sum()
+            else:
+                heights[0 if float(cell.high) <= edges[0] else -1] += records
+        else:
+            hidden += records
+    total = max(1, sum(counts.values()))
+    return heights / total, hidden / total
+
+
+def _label_pair(original: Table, name: str, before: Mapping[str, int], after: Mapping[str, int]) -> ColumnPair:
+    """Shares by label; where values were generalised, the original counts under the labels of the release."""
+    mapped = _at_released_level(original, name, before, after)
+    if original.schema[name].kind == Kind.DATE:
+        mapped, after = _by_time(mapped, after)
+    totals = [max(1, sum(counts.values())) for counts in (mapped, after)]
+    shown = {"", "*"}
+    names = [n for n in {**mapped, **after} if n not in shown]
+    names.sort(key=lambda n: (-(mapped.get(n, 0) / totals[0] + after.get(n, 0) / totals[1]), n))
+    listed, rest = names[:LABELS], names[LABELS:]
+    if original.schema[name].kind in (Kind.NUMERIC, Kind.ORDINAL, Kind.DATE):
+        listed.sort(key=lambda n: (_finite(n) is None, _finite(n) or 0.0, n))
+    first = [mapped.get(n, 0) / totals[0] for n in listed]
+    second = [after.get(n, 0) / totals[1] for n in listed]
+    labels = list(listed)
+    if rest:
+        labels.append("…")
+        first.append(sum(mapped.get(n, 0) for n in rest) / totals[0])
+        second.append(sum(after.get(n, 0) for n in rest) / totals[1])
+    hidden = sum(after.get(n, 0) for n in shown) / totals[1]
+    every = [*names, *shown]
+    distance = total_variation(
+        np.array([mapped.get(n, 0) / totals[0] for n in every]), np.array([after.get(n, 0) / totals[1] for n in every])
+    )
+    return ColumnPair(name, tuple(labels), tuple(first), tuple(second), (), hidden, distance)
+
+
+def _at_released_level(
+    original: Table, name: str, before: Mapping[str, int], after: Mapping[str, int]
+) -> Mapping[str, int]:
+    """The original counts under the labels of the one level that the release shows; as they are where there is none."""
+    hierarchy = original.schema.hierarchy(name)
+    released = [text for text in after if text not in ("", "*")]
+    if hierarchy is None or all(text in before for text in released):
+        return before
+    values = [text for text in before if text]
+    try:
+        levels = hierarchy.levels(values, [before[text] for text in values])
+    except SchemaError:  # they are labels already
+        return before
+    here = [level for level in range(1, levels.height + 1) if set(released) <= set(levels.categories(level))]
+    if not here:
+        return before
+    counts: dict[str, int] = {"": before[""]} if "" in before else {}
+    for value, label in zip(values, levels.labels(here[0]), strict=True):
+        counts[str(label)] = counts.get(str(label), 0) + before[value]
+    return counts
+
+
+def _by_time(*sides: Mapping[str, int]) -> tuple[Mapping[str, int], ...]:
+    """Days by year or by decade, where there are too many of them to be listed; what is no day stays as it is."""
+    gathered = sides
+    for unit in ("year", "decade"):
+        if max(len(side) for side in gathered) > 2 * LABELS:
+            hierarchy = Dates(units=(unit,), fallback="*")
+            gathered = tuple(_gathered(side, hierarchy) for side in sides)
+    return gathered
+
+
+def _gathered(counts: Mapping[str, int], hierarchy: Dates) -> Mapping[str, int]:
+    gathered: dict[str, int] = {}
+    texts_ = list(counts)
+    for text, label in zip(texts_, hierarchy.levels(texts_).labels(1), strict=True):
+        kept = text if label in (None, "*") else str(label)
+        gathered[kept] = gathered.get(kept, 0) + counts[text]
+    return gathered
+
+
+def _finite(text: str) -> float | None:
+    value = number(text)
+    return None if value is None or not math.isfinite(value) else value
