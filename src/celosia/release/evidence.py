@@ -15,7 +15,7 @@ import json
 import math
 import secrets
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -115,10 +115,16 @@ def sealed(
 
 
 @contextlib.contextmanager
-def drafted(paths: Mapping[str, Path]) -> Iterator[dict[str, Path]]:
-    """A draft for each file of a release; all of them appear in one step when the block ends well, else none."""
+def drafted(
+    paths: Mapping[str, Path], stale: Callable[[], Iterable[Path]] = tuple, *, overwrite: bool = False
+) -> Iterator[dict[str, Path]]:
+    """A draft for each file of a release; all of them appear in one step when the block ends well, else none.
+
+    ``stale`` tells which files of an earlier release go in the same step.
+    """
     modes = dict.fromkeys(PRIVATE, 0o600)
-    with together(paths, journal_of(paths["certificate"]), modes) as drafts:
+    journal = journal_of(paths["certificate"])
+    with together(paths, journal, modes, stale=stale, fresh=not overwrite) as drafts:
         yield drafts
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.data.io import write
+from celosia.data.io.atomic import refuse_taken
 from celosia.errors import DataError, OutputError, PolicyError
 from celosia.parts import Attack
 from celosia.parts.progress import Progress, stage
@@ -234,15 +235,14 @@ def write_release(release: Release, policy: Policy, *, overwrite: bool = False) 
     others = further_tables(release.table)
     paths = release_paths(policy.output, others)
     evidence.settled(paths)
-    stale = _stale(policy.output, paths)
-    taken = [path for path in (*paths.values(), *stale) if path.exists()]
     source = Path(policy.source)
     if source.is_file() and any(path.exists() and path.samefile(source) for path in paths.values()):
         raise OutputError(f"the output {paths['data'].name!r} is the input; an original is never overwritten.")
-    if taken and not overwrite:
-        raise OutputError(f"{taken[0].name!r} is there already: choose another path or allow overwriting.")
+    if not overwrite:
+        refuse_taken([*paths.values(), *_stale(policy.output, paths)])
     visible = release.table.streamed()
-    with evidence.drafted(paths) as drafts:
+    # an old report must not stand beside new data
+    with evidence.drafted(paths, lambda: _stale(policy.output, paths), overwrite=overwrite) as drafts:
         _write_data(visible, drafts["data"], paths["data"], release, policy)
         for name, table in others.items():
             _write_data(table.visible(), drafts[name], paths[name], release, policy)
@@ -266,8 +266,6 @@ def write_release(release: Release, policy: Policy, *, overwrite: bool = False) 
 
             drafts["report"].write_text(render(done, edition="external", language=policy.output.language), "utf-8")
             drafts["internal"].write_text(render(done, edition="internal", language=policy.output.language), "utf-8")
-        for path in stale:  # an old report must not stand beside new data; an old release may lack its report
-            path.unlink(missing_ok=True)
     return done
 
 

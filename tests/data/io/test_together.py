@@ -249,3 +249,70 @@ def test_a_link_is_no_draft(tmp_path):
     (tmp_path / ".release.json").write_text(json.dumps(entries))
     with pytest.raises(DataError):
         settle(tmp_path / ".release.json")
+
+
+# Two processes write the same files again and again; the third looks after each journal, as a reader does.
+RACING = """
+import sys
+from pathlib import Path
+from celosia.data.io import atomic
+place, word = Path(sys.argv[1]), sys.argv[2]
+names = ["a.csv", "b.json", *(["c.html"] if word == "one" else [])]
+for n in range(60):
+    if word == "reader":
+        atomic.settle(place / ".release.json")
+        continue
+    paths = {name: place / name for name in names}
+    with atomic.together(paths, place / ".release.json", stale=lambda: {place / "c.html"} - {*paths.values()}) as drafts:
+        for draft in drafts.values():
+            draft.write_text(f"{word} {n}")
+"""
+
+
+def test_two_writers_and_a_reader_on_one_place(tmp_path):
+    words = ("one", "two", "reader")
+    racing = [subprocess.Popen([sys.executable, "-c", RACING, str(tmp_path), word]) for word in words]
+    assert [process.wait() for process in racing] == [0, 0, 0]
+    held = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert len(set(held.values())) == 1, "both files are of one writer"
+    assert set(held) == set(NAMES if held["a.csv"].startswith("one") else NAMES[:2]), "nothing is left over"
+
+
+def test_what_goes_with_the_old_files_goes_in_the_same_step(tmp_path):
+    paths = old_files(tmp_path / "d")
+    journal = tmp_path / "d" / ".release.json"
+    gone = paths.pop("c.html")
+    with together(paths, journal, stale=lambda: [gone, tmp_path / "d" / "none"]) as drafts:
+        for draft in drafts.values():
+            draft.write_text("new")
+        assert gone.read_text() == "old", "until the others are there"
+    assert sorted(p.name for p in (tmp_path / "d").iterdir()) == ["a.csv", "b.json"]
+
+
+def test_a_journal_removes_only_the_file_it_was_written_about(tmp_path):
+    entries = pending(tmp_path, ("a.csv",))
+    (tmp_path / "mine.txt").write_text("mine")
+    entries.append({"draft": None, "file": "mine.txt", "inode": (tmp_path / "mine.txt").stat().st_ino + 1})
+    (tmp_path / ".release.json").write_text(json.dumps(entries))
+    with pytest.raises(DataError, match="Remove it"):
+        settle(tmp_path / ".release.json")
+    (tmp_path / ".release.json").write_text(json.dumps(entries[1:]))
+    with pytest.raises(DataError, match="Remove it"):
+        settle(tmp_path / ".release.json")
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_what_another_process_wrote_meanwhile_is_not_replaced(tmp_path):
+    paths = {name: tmp_path / name for name in NAMES}
+
+    def write(word: str, **how: bool) -> None:
+        with together(paths, tmp_path / ".release.json", **how) as drafts:
+            for draft in drafts.values():
+                draft.write_text(word)
+            if word == "second":
+                write("first")
+
+    with pytest.raises(OutputError, match="there already"):
+        write("second", fresh=True)
+    assert contents(tmp_path) == {"first"}
+    assert len(list(tmp_path.iterdir())) == 3

@@ -54,7 +54,7 @@ def write_files(publication: Publication, out: str | Path, *, overwrite: bool = 
     if taken and not overwrite:
         raise OutputError(f"{', '.join(taken)} exist already in {str(out)!r}. Give another place, or overwrite.")
     shown = public(publication.report)
-    with evidence.drafted(paths) as drafts:
+    with evidence.drafted(paths, overwrite=overwrite) as drafts:
         certificate = certified(publication, drafts["data"])
         certificate, record = evidence.sealed(
             certificate, recorded(publication), paths["data"].name, evidence.file_hash(drafts["data"])

@@ -2,7 +2,8 @@
 
 A draft beside the target takes the content; it is on the disk before the name points to it. Several files appear in one
 step by a *journal*: once it is on the disk, the release is the new one, and whoever meets the journal first (the writer
-itself, or the next command after a kill) gives the drafts their names. Before that the release is the old one.
+itself, or the next command after a kill) gives the drafts their names. Before that the release is the old one. Whoever
+writes or follows a journal holds a lock meanwhile, so that two processes with one target come one after the other.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import os
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +53,17 @@ def replaced(path: str | Path, mode: int | None = None) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def together(
-    targets: Mapping[str, Path], journal: Path, modes: Mapping[str, int] | None = None
+    targets: Mapping[str, Path],
+    journal: Path,
+    modes: Mapping[str, int] | None = None,
+    *,
+    stale: Callable[[], Iterable[Path]] = tuple,
+    fresh: bool = False,
 ) -> Iterator[dict[str, Path]]:
     """Give a draft for each of several files in one directory; all appear when the block ends well, else none.
+
+    ``stale`` tells, at the end, which other files of that directory go in the same step: what an earlier release had
+    and the new one has not. With ``fresh`` nothing is replaced: what another process wrote meanwhile stays.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as place:
@@ -72,15 +81,24 @@ def together(
             yield drafts
             for name, draft in drafts.items():
                 _on_disk(draft, (modes or {}).get(name))
-            entries = [
-                {"draft": draft.name, "file": targets[name].name, "inode": draft.stat().st_ino}
-                for name, draft in drafts.items()
-            ]
-            removed.clear()  # with the journal the drafts are the release: then they stay, whatever happens
-            _write_journal(journal, entries)
+            with _alone(journal):
+                _follow(journal)  # of a process that was killed while this one was writing
+                going = [path for path in stale() if path.is_file()]
+                if fresh:
+                    refuse_taken([*targets.values(), *going])
+                entries = [_entry(targets[name], draft) for name, draft in drafts.items()] + [_entry(p) for p in going]
+                removed.clear()  # with the journal the drafts are the release: then they stay, whatever happens
+                _write_journal(journal, entries)
+                _follow(journal)
         except OSError as error:
             raise _failed(next(iter(targets.values())), error) from error
-        settle(journal)
+
+
+def refuse_taken(paths: Iterable[Path]) -> None:
+    """Raise when one of the paths is there: nothing is replaced that nobody allowed to be."""
+    for path in paths:
+        if path.exists():
+            raise OutputError(f"{path.name!r} is there already: choose another path or allow overwriting.")
 
 
 def journals(directory: Path) -> list[Path]:
@@ -91,21 +109,27 @@ def journals(directory: Path) -> list[Path]:
 def settle(journal: Path) -> None:
     """Finish what a journal says, if there is one: give the drafts their names, then remove the journal.
 
-    A directory may come from elsewhere, so nothing is renamed but the very files (by inode) that the journal was
-    written about, inside its own directory; anything else is refused.
+    A directory may come from elsewhere, so nothing is renamed or removed but the very files (by inode) that the journal
+    was written about, inside its own directory; anything else is refused.
     """
     try:
-        entries = _entries(journal)
-        if entries is None:
-            return
-        for draft, file, _ in entries:
-            with contextlib.suppress(FileNotFoundError):  # it has its name already
-                draft.replace(file)
-        _directory_on_disk(journal.parent)
-        journal.unlink(missing_ok=True)
-        _directory_on_disk(journal.parent)
+        if journal.exists():
+            with _alone(journal):
+                _follow(journal)
     except OSError as error:
         raise _failed(journal, error) from error
+
+
+def _follow(journal: Path) -> None:
+    entries = _entries(journal)
+    if entries is None:
+        return
+    for draft, file, _ in entries:
+        with contextlib.suppress(FileNotFoundError):  # it has its name already, or is gone
+            file.unlink() if draft is None else draft.replace(file)
+    _directory_on_disk(journal.parent)
+    journal.unlink(missing_ok=True)
+    _directory_on_disk(journal.parent)
 
 
 def refuse_originals(path: str | Path, originals: Iterable[str | Path]) -> None:
@@ -145,13 +169,39 @@ def _remove(drafts: list[Path]) -> None:
         draft.unlink(missing_ok=True)
 
 
+@contextlib.contextmanager
+def _alone(journal: Path) -> Iterator[None]:
+    """Keep other processes from the same journal, by a lock on a file beside it that goes afterwards."""
+    import fcntl
+
+    lock = journal.with_name(f"{PART}lock{journal.name}")
+    while True:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if _is(lock, os.fstat(descriptor).st_ino):
+            break
+        os.close(descriptor)  # whoever held it has removed it: it keeps nobody out any more
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _entry(file: Path, draft: Path | None = None) -> dict[str, Any]:
+    """A line of a journal: the draft that becomes a file; without one the file goes."""
+    return {"draft": draft and draft.name, "file": file.name, "inode": (draft or file).stat().st_ino}
+
+
 def _write_journal(journal: Path, entries: list[dict[str, Any]]) -> None:
     try:
+        _directory_on_disk(journal.parent)  # the names of the drafts, before something tells of them
         with replaced(journal, 0o600) as draft:
             draft.write_text(json.dumps(entries), encoding="utf-8")
     except BaseException:
         if not journal.exists():
-            _remove([journal.with_name(entry["draft"]) for entry in entries])
+            _remove([journal.with_name(entry["draft"]) for entry in entries if entry["draft"]])
         raise
 
 
@@ -165,32 +215,45 @@ def _sweep(directory: int, targets: list[Path]) -> None:
     place = targets[0].parent
     with contextlib.suppress(OSError, DataError):  # held by others, a file system without locks, an odd journal
         fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        pending = {draft for journal in journals(place) for draft, _, _ in _entries(journal) or ()}
+        pending = {draft for journal in journals(place) for draft, _, _ in _entries(journal) or () if draft}
         for target in targets:
             _remove([old for old in place.glob(f"{PART}*-{glob.escape(target.name)}") if old not in pending])
     with contextlib.suppress(OSError):
         fcntl.flock(directory, fcntl.LOCK_SH)
 
 
-def _entries(journal: Path) -> list[tuple[Path, Path, int]] | None:
-    """What a journal says, checked: drafts, the files they become, and which files they are. None without a journal."""
+def _entries(journal: Path) -> list[tuple[Path | None, Path, int]] | None:
+    """What a journal says, checked: drafts, the files they become, and which files they are. None without a journal.
+
+    Where there is no draft the file itself goes.
+    """
     try:
         recorded: Any = json.loads(journal.read_text(encoding="utf-8"))
         entries = [
-            (journal.with_name(entry["draft"]), journal.with_name(entry["file"]), int(entry["inode"]))
+            (
+                entry["draft"] and journal.with_name(entry["draft"]),
+                journal.with_name(entry["file"]),
+                int(entry["inode"]),
+            )
             for entry in recorded
         ]
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, TypeError, KeyError, RecursionError):
         entries = []
-    own = all(d.name.startswith(PART) and (_is(d, inode) or _is(f, inode)) for d, f, inode in entries)
-    if not entries or not own:
+    if not any(draft for draft, _, _ in entries) or not all(_own(*entry) for entry in entries):
         raise DataError(
             f"{journal.name} in {str(journal.parent)!r} tells of files that are not those it was written about. Remove "
             "it if the directory came from elsewhere; otherwise make the release again after removing it."
         )
     return entries
+
+
+def _own(draft: Path | None, file: Path, inode: int) -> bool:
+    """Whether a line of a journal tells of the file that it was written about, before or after it was followed."""
+    if draft is None:
+        return _is(file, inode) or not os.path.lexists(file)
+    return draft.name.startswith(PART) and (_is(draft, inode) or _is(file, inode))
 
 
 def _is(path: Path, inode: int) -> bool:
