@@ -12,6 +12,7 @@ import functools
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 PREFIX = "celosia-spill-"
@@ -24,13 +25,31 @@ def spill_folder() -> Path:
 
 @functools.cache
 def _folder_of(process: int, place: Path) -> Path:
-    import fcntl
-
-    sweep(place)
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
-    fcntl.flock(os.open(folder, os.O_RDONLY | os.O_DIRECTORY), fcntl.LOCK_SH)
+    folder, _ = _locked(place, PREFIX)
     atexit.register(_removed, process, folder)
     return folder
+
+
+@contextlib.contextmanager
+def private_folder(place: Path, prefix: str) -> Iterator[Path]:
+    """A folder for one piece of work, gone with it; those that killed processes left go first."""
+    folder, lock = _locked(place, prefix)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _locked(place: Path, prefix: str) -> tuple[Path, int]:
+    """A new folder and the lock on it, after those that nobody holds are swept."""
+    import fcntl
+
+    sweep(place, prefix)
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    return folder, lock
 
 
 def _removed(process: int, folder: Path) -> None:
@@ -38,11 +57,11 @@ def _removed(process: int, folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def sweep(place: Path) -> None:
+def sweep(place: Path, prefix: str = PREFIX) -> None:
     """Remove the folders of processes that are gone."""
     import fcntl
 
-    for folder in place.glob(f"{PREFIX}*"):
+    for folder in place.glob(f"{prefix}*"):
         with contextlib.suppress(OSError):  # held by a process that lives, or of another user
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
@@ -52,4 +71,4 @@ def sweep(place: Path) -> None:
                 os.close(lock)
 
 
-__all__ = ["spill_folder", "sweep"]
+__all__ = ["private_folder", "spill_folder", "sweep"]

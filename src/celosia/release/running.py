@@ -23,6 +23,7 @@ from celosia.release.leaving import Leaving, arranged, further_tables, order_str
 from celosia.release.measuring import Assessment, Comparison, assess, check_columns, compare, step
 from celosia.release.policy import Output, Policy, Step
 from celosia.release.policy_text import policy_toml, whole_spec
+from celosia.release.writing import beside
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table
 
@@ -280,19 +281,16 @@ def _stale(output: Output, paths: Mapping[str, Path]) -> list[Path]:
 
 def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]:
     """Where the parts of a release go: beside the data, named after it."""
-    stem = output.path.with_suffix("")
-    if output.path.name.lower().endswith(".csv.gz"):
-        stem = stem.with_suffix("")
+    path = output.path
     paths = {
-        "data": output.path,
-        "certificate": stem.with_name(stem.name + ".certificate.json"),
-        "record": stem.with_name(stem.name + ".private.json"),
+        "data": path,
+        "certificate": beside(path, ".certificate", ".json"),
+        "record": beside(path, ".private", ".json"),
     }
-    endings = output.path.name[len(stem.name) :]
-    paths |= {name: stem.with_name(f"{stem.name}.{name}{endings}") for name in others}
+    paths |= {name: beside(path, f".{name}") for name in others}
     if output.report:
-        paths["report"] = stem.with_name(stem.name + ".report.html")
-        paths["internal"] = stem.with_name(stem.name + ".internal.html")
+        paths["report"] = beside(path, ".report", ".html")
+        paths["internal"] = beside(path, ".internal", ".html")
     return paths
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from celosia.data.io import FileFacts
 from celosia.data.io import write as write_frame
+from celosia.data.io.atomic import refuse_originals, refuse_taken, together
+from celosia.data.io.filetypes import type_of
+from celosia.release.certificate import journal_of
 from celosia.release.leaving import Leaving, arranged, further_tables, releasable
 from celosia.streams import Stream
 
@@ -60,11 +64,42 @@ def write(
     steps = [secret["method"] for secret in table.secrets if "method" in secret] if methods is None else methods
     leaving = releasable(first, table, steps, keep, keeping=keeping, acknowledge=acknowledge)
     released = arranged(leaving, order, Stream.of(seed, first.fingerprint))
-    shown = released.engine.select(released.rows.frame, released.names)
-    write_frame(shown, path, first.facts, originals=originals, overwrite=overwrite)
-    files = {"out": str(path)}
-    for name, other in further_tables(released).items():
-        beside = path.with_name(f"{path.stem}.{name}{path.suffix}")
-        write_frame(other.visible(), beside, overwrite=overwrite)
-        files[name] = str(beside)
-    return Written(released, leaving, files)
+    tables = {"out": released.engine.select(released.rows.frame, released.names)}
+    tables |= {name: other.visible() for name, other in further_tables(released).items()}
+    paths = {name: path if name == "out" else beside(path, f".{name}") for name in tables}
+    if len(tables) == 1:
+        write_frame(tables["out"], path, first.facts, originals=originals, overwrite=overwrite)
+    else:
+        _write_together(tables, paths, first.facts, originals, overwrite=overwrite)
+    return Written(released, leaving, {name: str(place) for name, place in paths.items()})
+
+
+def beside(path: Path, name: str, ending: str | None = None) -> Path:
+    """The path of a file beside the data, named after them and, unless told otherwise, of the same type.
+
+    >>> str(beside(Path("out/safe.csv.gz"), ".groups")), beside(Path("safe.csv"), ".certificate", ".json").name
+    ('out/safe.groups.csv.gz', 'safe.certificate.json')
+    """
+    own = path.name[-len(".csv.gz") :] if path.name.lower().endswith(".csv.gz") else path.suffix
+    return path.with_name(path.name.removesuffix(own) + name + (own if ending is None else ending))
+
+
+def _write_together(
+    tables: Mapping[str, Any],
+    paths: Mapping[str, Path],
+    facts: FileFacts | None,
+    originals: Iterable[str | Path],
+    *,
+    overwrite: bool,
+) -> None:
+    """Write a table and those beside it: all of the files appear, or none."""
+    given = list(originals)
+    for path in paths.values():
+        refuse_originals(path, given)
+    if not overwrite:
+        refuse_taken(paths.values())
+    journal = journal_of(beside(paths["out"], ".certificate", ".json"))
+    with together(paths, journal, fresh=not overwrite) as drafts:
+        for name, frame in tables.items():
+            kind = type_of(paths[name]).name
+            write_frame(frame, drafts[name], facts if name == "out" else None, type=kind, overwrite=True)

@@ -76,7 +76,9 @@ class Jobs:
         """Start a job: ``call`` names a function ``(project, tell, **arguments)`` of the studio. Returns at once."""
         if not call.startswith(HOME):
             raise InputError("a job is a function of the studio.")
-        name = f"{time.time_ns():020}-{secrets.token_hex(4)}"
+        # the latest has the highest number, also when the clock was set back
+        number = max([time.time_ns(), *(1 + int(folder.name[:20]) for folder in self._folders()[:1])])
+        name = f"{number:020}-{secrets.token_hex(4)}"
         folder = self._folder / name
         folder.mkdir()
         asked = {"call": call, "arguments": arguments, "version": self._project.version, "begun": time.time()}
@@ -110,13 +112,17 @@ class Jobs:
             state=state,
             what=progress.get("what", ""),
             share=1.0 if state == "done" else float(progress.get("share", 0.0)),
-            seconds=now - asked.get("begun", now),
+            seconds=max(0.0, now - asked.get("begun", now)),
             result=ended.get("result"),
         )
 
     def all(self) -> list[Job]:
         """Every job, the latest first."""
-        return [self.find(folder.name) for folder in sorted(self._folder.iterdir(), reverse=True) if folder.is_dir()]
+        return [self.find(folder.name) for folder in self._folders()]
+
+    def _folders(self) -> list[Path]:
+        """Those of the jobs, the latest first."""
+        return [folder for folder in sorted(self._folder.iterdir(), reverse=True) if folder.is_dir()]
 
     def latest(self, name: str, version: str | None = None) -> Job | None:
         """The latest job of a function, for a policy or for any."""
@@ -202,7 +208,8 @@ def _teller(place: Path) -> Callable[[str, float], None]:
 def _gone(folder: Path, asked: dict[str, Any]) -> State:
     """The state of a job whose process is not there: not yet, or no longer."""
     taken = (folder / "process.json").exists()
-    return "ended" if taken or time.time() - asked.get("begun", 0.0) > STARTING else "waiting"
+    waited = time.time() - asked.get("begun", 0.0)
+    return "waiting" if not taken and abs(waited) <= STARTING else "ended"  # a clock may be set back
 
 
 def _held(lock: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from celosia.data.io.atomic import replaced
@@ -34,13 +35,13 @@ class Past:
         for file in _files(self._redo):
             file.unlink()
 
-    def back(self, now: str) -> str | None:
-        """The policy before the last change; ``now`` is kept for a way forward."""
-        return _moved(self._undo, self._redo, now)
+    def back(self, now: str, write: Callable[[str], None]) -> None:
+        """Write the policy before the last change; ``now`` is kept for a way forward."""
+        _move(self._undo, self._redo, now, write)
 
-    def forward(self, now: str) -> str | None:
-        """The policy that was taken back last."""
-        return _moved(self._redo, self._undo, now)
+    def forward(self, now: str, write: Callable[[str], None]) -> None:
+        """Write the policy that was taken back last."""
+        _move(self._redo, self._undo, now, write)
 
 
 def _files(pile: Path) -> list[Path]:
@@ -56,11 +57,10 @@ def _push(pile: Path, text: str) -> None:
         old.unlink()
 
 
-def _moved(source: Path, target: Path, now: str) -> str | None:
+def _move(source: Path, target: Path, now: str, write: Callable[[str], None]) -> None:
+    """Both policies are kept until the other one is written: a kill in between loses none."""
     files = _files(source)
-    if not files:
-        return None
-    text = files[-1].read_text(encoding="utf-8")
-    _push(target, now)
-    files[-1].unlink()
-    return text
+    if files:
+        _push(target, now)
+        write(files[-1].read_text(encoding="utf-8"))
+        files[-1].unlink()

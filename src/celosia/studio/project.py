@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
 import re
 import secrets
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +15,7 @@ from typing import IO
 
 from celosia.data.io.atomic import replaced
 from celosia.data.io.filetypes import type_of
+from celosia.data.spill import private_folder
 from celosia.errors import CelosiaError, InputError
 from celosia.release.policy import Policy
 from celosia.studio.past import Past
@@ -23,6 +24,8 @@ from celosia.studio.paths import named_paths
 POLICY = "policy.toml"
 INSIDE = ".studio"
 """Where the studio keeps the history of policies, its token and its jobs."""
+UPLOAD = "upload-"
+"""How the folders begin that hold uploads on their way."""
 BLOCK = 1 << 20
 
 
@@ -99,17 +102,13 @@ class Project:
 
     def undo(self) -> None:
         """Take the last change back."""
-        self._step(self.past.back)
+        with self.alone():
+            self.past.back(self.text, self._write)
 
     def redo(self) -> None:
         """Make a change again that was taken back."""
-        self._step(self.past.forward)
-
-    def _step(self, move: Callable[[str], str | None]) -> None:
         with self.alone():
-            text = move(self.text)
-            if text is not None:
-                self._write(text)
+            self.past.forward(self.text, self._write)
 
     def _write(self, text: str) -> None:
         if not text:
@@ -138,21 +137,20 @@ class Project:
     def keep(self, name: str, content: IO[bytes], check: Callable[[Path], object] | None = None) -> Path:
         """Keep an uploaded file under its hash; returns its path. ``check`` raises where the content is wrong."""
         name = file_name(name)
-        draft = self.own / f"upload-{secrets.token_hex(8)}" / name
-        draft.parent.mkdir()
-        try:
+        with private_folder(self.own, UPLOAD) as folder:
+            draft = folder / name
             digest = hashlib.sha256()
             with draft.open("wb") as out:
                 while block := content.read(BLOCK):
                     digest.update(block)
                     out.write(block)
+                out.flush()
+                os.fsync(out.fileno())
             if check is not None:
                 check(draft)
             place = self.folder / "inputs" / digest.hexdigest()[:16] / name
             place.parent.mkdir(parents=True, exist_ok=True)
             draft.replace(place)
-        finally:
-            shutil.rmtree(draft.parent)
         return place
 
     def results(self, version: str | None = None) -> Path:
@@ -162,10 +160,11 @@ class Project:
     def token(self) -> str:
         """The secret of the project: who has it may use the studio. It outlives a restart."""
         place = self.own / "token"
-        if not place.exists():
-            place.touch(mode=0o600)
-            place.write_text(secrets.token_urlsafe(32), "utf-8")
-        return place.read_text("utf-8")
+        with self.alone():
+            if not place.exists() or not place.stat().st_size:
+                with replaced(place, 0o600) as draft:
+                    draft.write_text(secrets.token_urlsafe(32), "utf-8")
+            return place.read_text("utf-8")
 
 
 def version_of(text: str) -> str:

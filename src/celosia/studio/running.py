@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from celosia.data.io.atomic import replaced
 from celosia.errors import GuardError
 from celosia.parts.progress import Progress
 from celosia.release.evidence import plain
@@ -55,8 +56,8 @@ def start_run(project: Project, jobs: Jobs) -> Job:
     project.policy(text)
     place = project.results(version)
     place.mkdir(parents=True, exist_ok=True)
-    (place / POLICY).touch(mode=0o600)
-    (place / POLICY).write_text(text, "utf-8")
+    with replaced(place / POLICY, 0o600) as draft:
+        draft.write_text(text, "utf-8")
     return jobs.start(RUN, version=version)
 
 

@@ -43,7 +43,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
             now=project.version,
             files=_files(studio, job),
             certificate=_certificate(studio, job),
-            verified=verified if verified is None or job is None or verified.begun > job.begun else None,
+            verified=verified if verified is None or job is None or verified.id > job.id else None,
             sections={name: settings.fields(project.text, name) for name in settings.SECTIONS},
         )
 
