@@ -54,11 +54,11 @@ class Rows:
 
     @property
     def starrable(self) -> bool:
-        """Whether records can show stars in all these columns: then all of them are text."""
+        """Whether records can show stars in all these columns: then all of them are text, or categories."""
         import narwhals as nw
 
-        types = self.engine.types(self.frame)
-        return bool(self.telling) and all(types[name] == nw.String for name in self.telling)
+        types, textual = self.engine.types(self.frame), (nw.String, nw.Categorical, nw.Enum)
+        return bool(self.telling) and all(isinstance(types[name], textual) for name in self.telling)
 
     @property
     def telling(self) -> tuple[str, ...]:
@@ -70,11 +70,12 @@ def all_stars(names: Sequence[str]) -> nw.Expr:
     """Whether a row has stars in all these columns; a missing value is no star."""
     import narwhals as nw
 
-    return nw.all_horizontal(*((nw.col(name) == STAR).fill_null(value=False) for name in names), ignore_nulls=False)
+    stars = ((nw.col(name).cast(nw.String) == STAR).fill_null(value=False) for name in names)
+    return nw.all_horizontal(*stars, ignore_nulls=False)
 
 
 def starred(frame: pl.DataFrame, names: Sequence[str]) -> pl.Series:
     """The same for a frame in memory."""
     import polars as pl
 
-    return frame.select(pl.all_horizontal(pl.col(name).eq_missing(STAR) for name in names)).to_series()
+    return frame.select(pl.all_horizontal(pl.col(name).cast(pl.String).eq_missing(STAR) for name in names)).to_series()

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from celosia.data.schema import Schema
 from celosia.errors import ParameterError
 from celosia.frontier.candidates import Candidate, graded, listed
 from celosia.frontier.points import Estimate, Frontier, Point, layered
@@ -22,15 +23,16 @@ from celosia.parts import Loss, Threat, build
 from celosia.parts.progress import Progress
 from celosia.release.measuring import check_columns
 from celosia.streams import fresh_seed
-from celosia.table import Table
+from celosia.table import Table, read
 
 ALONE = 2.0  # seconds of work before other processes are started: starting one takes about as long
 
 
 def explore(
-    table: Table,
+    table: Any,
     candidates: Sequence[Any] | None = None,
     *,
+    schema: Schema | None = None,
     risk: Threat | str | Mapping[str, Any] | None = None,
     loss: Loss | str | Mapping[str, Any] | None = None,
     seeds: int = 5,
@@ -44,6 +46,7 @@ def explore(
 ) -> Frontier:
     """Try many methods and parameters, measure the risk and the loss of each, and find the best balance.
 
+    ``table`` is a table, or a frame or file that ``schema`` describes.
     Candidates are methods, pipelines (lists of methods) or mappings that ``vary`` parameters; without any the
     catalogue proposes some for the kinds of the columns. Each is evaluated with several seeds. ``max_risk`` and
     ``max_loss`` are the limits that :meth:`Frontier.best` keeps. With ``store`` (a path) results are kept and a later
@@ -62,6 +65,7 @@ def explore(
         raise ParameterError(f"explore: seeds must be at least 1, got {seeds}.")
     if workers is not None and workers < 1:
         raise ParameterError(f"explore: workers must be at least 1, got {workers}.")
+    table = read(table, schema)
     tried = listed(table, candidates)
     chosen_risk, chosen_loss = measures(table, risk, loss)
     check_columns(table, [chosen_risk, chosen_loss, *(c.methods[0] for c in tried)])

@@ -5,16 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar, overload
 
+from celosia.data.frames import is_frame
+from celosia.data.schema import Schema
 from celosia.errors import CelosiaError, NotApplicable, ParameterError, SchemaError, suggestion
 from celosia.parts import Loss, Method, Model, Risk, Threat, build, find, grammar, identity, named_columns
 from celosia.parts.progress import Progress, stage
+from celosia.proposals import schema_of, suggest
 from celosia.release.fitting import refuse_beyond
 from celosia.show.blocks import Block, Shown, assessment_blocks, comparison_blocks
 from celosia.streams import Stream
-from celosia.table import Table
-from celosia.table.pairing import by_key
+from celosia.table import Table, read, read_protected
+from celosia.table.pairing import by_index, by_key
+
+F = TypeVar("F")
 
 
 @dataclass(frozen=True)
@@ -95,14 +101,18 @@ class Comparison(Shown):
 
 
 def assess(
-    table: Table,
+    table: Any,
     models: Sequence[Model | str | Mapping[str, Any]] = (),
     risks: Sequence[Threat | str | Mapping[str, Any]] = ("prosecutor",),
     *,
+    schema: Schema | None = None,
     guessed: bool = False,
     against: Sequence[Any] = (),
 ) -> Assessment:
-    """Measure requirements and risks on a table.
+    """Measure requirements and risks on a table, or on a frame or file under a schema.
+
+    Without a schema the roles of a frame or a file are guessed (:func:`celosia.suggest`); then no requirement is said
+    to be met.
 
     ``against`` names earlier releases about the same people (certificates, files, frames, tables): what a protected
     table and they tell together is measured too, by the attacks on several releases. An intruder knows the input of
@@ -113,6 +123,9 @@ def assess(
     >>> assess(table, ["k-anonymity(k=2)"]).holds
     True
     """
+    if schema is None and not isinstance(table, Table):
+        schema, guessed = schema_of(suggest(table)), True
+    table = read_protected(table, schema)
     warn_repeated(table)
     built_models = [build("model", model) for model in models]
     built_risks = [build("risk or attack", risk) for risk in risks]
@@ -135,13 +148,37 @@ def _together(table: Table, earlier: Sequence[Any], models: Sequence[Model]) -> 
     return history.against(table.first, table, earlier, history.least(None, models)) if earlier else ()
 
 
+@overload
 def protect(
-    table: Table,
+    table: Table | str | Path,
     *methods: Method | str | Mapping[str, Any],
+    schema: Schema | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
-) -> Table:
+) -> Table: ...
+
+
+@overload
+def protect(
+    table: F,
+    *methods: Method | str | Mapping[str, Any],
+    schema: Schema | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> F: ...
+
+
+def protect(
+    table: Any,
+    *methods: Method | str | Mapping[str, Any],
+    schema: Schema | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Any:
     """Apply methods one after the other; ``table.history`` tells what each did.
+
+    A table gives a table. A frame of pandas, Polars, PyArrow, DuckDB or Spark, described by ``schema``, gives a frame
+    of that kind; its index, if it has one, is kept as it is.
 
     Without a seed 128 bits come from the operating system; then the result cannot be repeated. With a seed the same
     table and the same methods give the same result; another cell or another parameter gives independent noise.
@@ -152,6 +189,7 @@ def protect(
     1
     """
     built = [build("method", method) for method in methods]
+    source, table = table, read(table, schema)
     current = table.identified()
     start = current.first
     refuse_beyond(current, built)
@@ -162,7 +200,10 @@ def protect(
             current = step(current, method, stream.child(i, method.name), start)
     if progress:
         progress("done", 1.0)
-    return current
+    if not is_frame(source):
+        return current
+    warn_index(current)
+    return current.frame
 
 
 def watch(table: Table, method: Method | str | Mapping[str, Any], *, seed: int) -> Iterator[Any]:
@@ -200,14 +241,18 @@ def step(table: Table, method: Method, stream: Stream, start: Table) -> Table:
 
 
 def compare(
-    original: Table,
-    protected: Table,
+    original: Any,
+    protected: Any,
     losses: Sequence[Loss | str | Mapping[str, Any]] = ("altered-records", "discernibility"),
     risks: Sequence[Threat | str | Mapping[str, Any]] = (),
     *,
+    schema: Schema | None = None,
     key: str | None = None,
 ) -> Comparison:
     """Measure what was lost, and attacks that use both tables. A measure that does not apply says why.
+
+    Each is a table, or a frame or file; ``schema`` describes both. Frames are paired by the index of pandas, or else by
+    the order of their rows.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [30, 30]}), celosia.Schema.of(quasi=["age"]))
@@ -216,6 +261,7 @@ def compare(
     """
     built_losses = [build("loss", loss) for loss in losses]
     built_risks = [build("risk or attack", risk) for risk in risks]
+    original, protected = opened_pair(original, protected, schema)
     refuse_beyond(original, [*built_losses, *built_risks])
     aligned = by_key(original, protected, key) if key else protected
     return Comparison(
@@ -224,6 +270,16 @@ def compare(
         tuple(lost(loss, original, aligned) for loss in built_losses),
         tuple(threatened(risk, original, aligned) for risk in built_risks),
     )
+
+
+def opened_pair(original: Any, protected: Any, schema: Schema | None = None) -> tuple[Table, Table]:
+    """An original and what was made of it as two tables; the protected one has what the schema names of its columns."""
+    first = read(original, schema)
+    if isinstance(protected, Table):
+        return first, protected
+    bare = read(protected)
+    own = first.schema.keep(bare.names).loose()
+    return first, by_index(first, bare.with_schema(own))
 
 
 def judge(model: Model, table: Table) -> Finding:
@@ -263,6 +319,19 @@ def check_columns(table: Table, parts: Sequence[Any]) -> None:
                 raise SchemaError(
                     f"{part.name}: {field_name} names the column {column!r}, which the table lacks.{hint}"
                 )
+
+
+def warn_index(table: Table) -> None:
+    """Warn when a frame goes back with an index that may name somebody: nobody has looked at it."""
+    index = table.around.index
+    if index is None or not hasattr(index, "names"):
+        return
+    if any(name is not None for name in index.names) or index.inferred_type != "integer":
+        warnings.warn(
+            "the index of the frame is kept as it is and nothing protects it: where it names somebody, call "
+            "reset_index() first and give the column a role.",
+            stacklevel=3,
+        )
 
 
 def warn_repeated(table: Table) -> None:

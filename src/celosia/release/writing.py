@@ -14,10 +14,11 @@ from celosia.data.io.filetypes import type_of
 from celosia.release.certificate import journal_of
 from celosia.release.leaving import Leaving, arranged, further_tables, releasable
 from celosia.streams import Stream
+from celosia.table import Table, read, read_protected
 
 if TYPE_CHECKING:
+    from celosia.data.schema import Schema
     from celosia.parts import Method
-    from celosia.table import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +33,11 @@ class Written:
 
 
 def write(
-    table: Table,
+    table: Any,
     out: str | Path,
     *,
-    original: Table | None = None,
+    schema: Schema | None = None,
+    original: Any = None,
     methods: Sequence[Method] | None = None,
     keep: Collection[str] = (),
     order: str = "shuffled",
@@ -47,6 +49,7 @@ def write(
 ) -> Written:
     """Write a protected table: the columns that may leave, the records shuffled, further tables beside it.
 
+    A frame is described by ``schema``; without one none of its columns is declared, so that none may leave.
     ``original`` and ``methods`` are the input and the steps that the table remembers, unless given. ``keep`` names
     columns that leave although they are not declared or name somebody. ``order="kept"`` keeps the order of the
     records. ``acknowledge`` gives the reason, by column, why something that the guard sees may leave. Nobody has
@@ -60,7 +63,8 @@ def write(
     >>> written.table.names, dict(written.leaving.left_out)
     (('age',), {'name': 'identifier'})
     """
-    path, first = Path(out), original or table.first
+    table = read_protected(table, schema).identified()
+    path, first = Path(out), table.first if original is None else read(original, schema)
     steps = [secret["method"] for secret in table.secrets if "method" in secret] if methods is None else methods
     leaving = releasable(first, table, steps, keep, keeping=keeping, acknowledge=acknowledge)
     released = arranged(leaving, order, Stream.of(seed, first.fingerprint))

@@ -12,6 +12,7 @@ import numpy as np
 from celosia.classes import ClassCounts, Classes, Encoded, Rows, Sensitive, encode
 from celosia.data.engines import engine_named
 from celosia.data.engines.engine import HIDDEN, RECORD, ROWS, Engine
+from celosia.data.frames import Around, handed_back
 from celosia.data.schema import Kind, Schema
 from celosia.errors import DataError, SchemaError
 from celosia.show.blocks import Shown
@@ -38,6 +39,8 @@ class Asked(Shown):
     rows: Rows
     origin: str = "polars"
     """The kind of frame that came in: polars, lazy, pandas, pyarrow, duckdb or spark."""
+    around: Around = field(default_factory=Around, repr=False)
+    """What the frame that came in had around its cells: the index and the types of pandas."""
     facts: Any = None
     """What the reader of a file learnt about it: labels, separator, missing codes."""
     history: tuple[Mapping[str, Any], ...] = ()
@@ -108,17 +111,14 @@ class Asked(Shown):
     @property
     def frame(self) -> Any:
         """The data as the kind of frame that came in."""
-        if self.origin == self.engine.name != "polars":
+        stays = self.origin == self.engine.name != "polars"
+        if stays and (self.origin == "spark" or self.start is None or self._beyond_room()):
             return self.visible()
-        data = self.polars()
-        if self.origin in {"duckdb", "spark"}:
-            return engine_named(self.origin).accept(data)
-        convert: dict[str, Callable[[], Any]] = {
-            "lazy": data.lazy,
-            "pandas": data.to_pandas,
-            "pyarrow": data.to_arrow,
-        }
-        return convert.get(self.origin, lambda: data)()
+        if self.origin == "spark":
+            return engine_named(self.origin).accept(self.polars())
+        first = self if self.start is None else self.start
+        places = self.ids() if first.lineage is self.lineage else None
+        return handed_back(self.polars(), self.origin, self.around, first.polars_types(), places)
 
     def streamed(self) -> pl.LazyFrame:
         """The visible columns as they come, as a lazy Polars frame that is run through without being in memory."""
@@ -302,6 +302,9 @@ class Asked(Shown):
         """Whether the table is known, without counting rows, to have more cells than are kept in memory."""
         if self.trace is None or self.trace.base.memory() is not None:
             return False
+        return self._beyond_room()
+
+    def _beyond_room(self) -> bool:
         return len(self) * len(self.engine.types(self.rows.frame)) > self.engine.room
 
     @property

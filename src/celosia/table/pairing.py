@@ -108,6 +108,22 @@ def by_key(original: Table, protected: Table, key: str) -> Table:
     return by_ids(original, protected, matched.to_numpy())
 
 
+def by_index(original: Table, protected: Table) -> Table:
+    """The protected frame paired with the original by the index of pandas, where both have one that tells rows apart.
+
+    Fewer rows that are numbered from 0 may have been numbered again: they are not paired.
+    """
+    ours, theirs = original.around.index, protected.around.index
+    alike = (
+        hasattr(ours, "get_indexer") and hasattr(theirs, "get_indexer") and original.lineage is not protected.lineage
+    )
+    if not alike or not ours.is_unique or not theirs.is_unique:
+        return protected
+    places = ours.get_indexer(theirs)
+    numbered = len(ours) != len(theirs) and np.array_equal(theirs, np.arange(len(theirs)))
+    return protected if numbered or (places < 0).any() else by_ids(original, protected, original.ids()[places])
+
+
 def by_ids(original: Table, protected: Table, ids: NDArray[np.int64]) -> Table:
     """The protected table with the record ids of the original: those that a private record holds of a release."""
     import polars as pl
@@ -118,4 +134,5 @@ def by_ids(original: Table, protected: Table, ids: NDArray[np.int64]) -> Table:
     data = protected.polars()[order].with_columns(pl.Series(RECORD, ids[order]))
     frame = protected.engine.accept(data)
     rows = replace(protected.rows, frame=frame)
-    return replace(protected, rows=rows, lineage=original.lineage, start=original, _cache={})
+    back = {"origin": original.origin, "around": original.around}
+    return replace(protected, rows=rows, lineage=original.lineage, start=original, _cache={}, **back)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.classes import Rows
 from celosia.data.cleaning import cleaned
 from celosia.data.engines import engine_for, engine_named, installed
 from celosia.data.engines.engine import Engine, unsigned
+from celosia.data.frames import Around, library_of, taken
 from celosia.data.memory import bytes_of
-from celosia.data.schema import Schema
+from celosia.data.schema import Kind, Schema
 from celosia.errors import DataError
 from celosia.table.table import Table
 
@@ -38,11 +38,11 @@ def read(
     """Read a table: a path, a database URL with a query, or a data frame.
 
     Files are scanned lazily. A frame may be of Polars, pandas, PyArrow, DuckDB or Spark; ``table.frame`` gives the same
-    kind back. ``engine`` is "polars", "duckdb", or "spark", which may name its master: "spark:local[2]"; unless given,
-    it is that of a frame, and Polars or (above :data:`SMALL` cells) DuckDB for a file. ``memory`` is how much of it the
-    engine may use, such as "2GB": a table that does not fit is run through, and DuckDB spills to disk. ``clean``
-    says what is cleaned before anything is counted, as :func:`celosia.data.cleaning.cleaned` takes it:
-    ``{"strip": [...], "same": {...}, "missing": {...}}``.
+    kind back, that of pandas with its index. ``engine`` is "polars", "duckdb", or "spark", which may name its master:
+    "spark:local[2]"; unless given, it is that of a frame, and Polars or (above :data:`SMALL` cells) DuckDB for a file.
+    ``memory`` is how much of it the engine may use, such as "2GB": a table that does not fit is run through, and DuckDB
+    spills to disk. ``clean`` says what is cleaned before anything is counted, as
+    :func:`celosia.data.cleaning.cleaned` takes it: ``{"strip": [...], "same": {...}, "missing": {...}}``.
 
     >>> import polars as pl
     >>> table = read(pl.DataFrame({"age": [30, 31], "city": ["A", "A"]}), Schema.of(quasi=["age", "city"]))
@@ -52,14 +52,16 @@ def read(
     if isinstance(source, Table):
         return source.with_schema(schema) if schema is not None else source
     facts = None
-    origin = _origin(source)
+    origin = library_of(source)
+    around = Around()
     limit = None if memory is None else bytes_of(memory)
     if origin == "file":
         chosen, frame, facts = _opened(source, engine, limit, {**({"query": query} if query else {}), **options})
         origin = "polars"
     else:
-        chosen = engine_named(engine or engine_for(source).name, limit)
-        frame = chosen.accept(source)
+        given, around = taken(source, origin)
+        chosen = engine_named(engine or engine_for(given).name, limit)
+        frame = chosen.accept(given)
     names = list(chosen.types(frame))
     if chosen.name != "polars" and any("." in name for name in names):
         # Narwhals takes a full stop in a column name of these for the end of a table name.
@@ -71,21 +73,27 @@ def read(
     if clean:
         frame = cleaned(frame, **clean)
     rows = Rows.described(chosen, unsigned(frame), schema or Schema())
-    return Table(rows, origin=origin, facts=facts, ordered=facts is None)
+    return Table(rows, origin=origin, around=around, facts=facts, ordered=facts is None)
 
 
-def _origin(source: Any) -> str:
-    if isinstance(source, str | Path | Mapping):
-        return "file"
-    library = type(source).__module__.split(".")[0]
-    origins = {name: name for name in ("polars", "pandas", "pyarrow", "duckdb")}
-    origins |= {"_duckdb": "duckdb", "pyspark": "spark"}
-    if library not in origins:
-        raise DataError(
-            f"cannot read a {type(source).__name__}: give a path, a database URL, "
-            "or a Polars, pandas, PyArrow, DuckDB or Spark frame."
-        )
-    return "lazy" if type(source).__name__ == "LazyFrame" else origins[library]
+def read_protected(source: Any, schema: Schema | None = None) -> Table:
+    """Read a table that may be protected already, under the schema of its original.
+
+    Columns that name somebody may be gone, and numbers or dates may have become labels.
+    """
+    if schema is None or isinstance(source, Table):
+        return read(source, schema)
+    bare = read(source)
+    gone = {name for name in schema.naming if name not in bare.names}
+    own = schema.keep(name for name in schema.names if name not in gone)
+    for name in own.names:
+        if (
+            name in bare.schema
+            and bare.schema[name].kind == Kind.NOMINAL
+            and own[name].kind in (Kind.NUMERIC, Kind.DATE)
+        ):
+            own = own.change(name, kind=None)
+    return bare.with_schema(own)
 
 
 def _opened(source: Any, engine: str | None, memory: int | None, options: Mapping[str, Any]) -> tuple[Engine, Any, Any]:
