@@ -70,10 +70,6 @@ def library_of(source: Any) -> str:
 
 def is_frame(source: Any) -> bool:
     """Whether a result goes back as the kind of frame that was given."""
-    return not isinstance(source, str | Path | Mapping) and hasattr(type(source), "__module__") and _known(source)
-
-
-def _known(source: Any) -> bool:
     try:
         return library_of(source) != "file"
     except DataError:
@@ -196,7 +192,7 @@ def _pandas_column(series: pl.Series, dtype: Any, *, same: bool) -> Any:
         return _categories(series, dtype)
     if series.dtype == pl.Date and str(dtype) == "object":
         return pd.Series(series.to_list(), dtype=object)
-    plain = _plain(series)
+    plain = _by_own_type(series)
     if dtype is None or not same:
         return plain
     try:
@@ -205,7 +201,7 @@ def _pandas_column(series: pl.Series, dtype: Any, *, same: bool) -> Any:
         return plain
 
 
-def _plain(series: pl.Series) -> Any:
+def _by_own_type(series: pl.Series) -> Any:
     """A column by its own type; whole numbers and truth values with missing ones do not become floats or objects."""
     import pandas as pd
     import polars as pl
@@ -226,9 +222,9 @@ def _categories(series: pl.Series, dtype: Any) -> Any:
 
     plain = series.cast(pl.String) if series.dtype in (pl.Categorical, pl.Enum) else series
     occurring = set(plain.drop_nulls().unique().to_list())
-    known: Sequence[Any] = [] if dtype.categories is None else [c for c in dtype.categories if c in occurring]
-    every = len(known) == len(occurring)
-    order = known if every else sorted(occurring)
+    ordered: Sequence[Any] = [] if dtype.categories is None else [c for c in dtype.categories if c in occurring]
+    every = len(ordered) == len(occurring)
+    order = ordered if every else sorted(occurring)
     return pd.Series(pd.Categorical(plain.to_pandas(), categories=order, ordered=every and bool(dtype.ordered)))
 
 
