@@ -60,8 +60,9 @@ docs: $(VENV)/.dev
 serve: docs
 	$(BIN)/python -m http.server --directory site --bind 127.0.0.1 8000
 
+# Celosia beside its peers, each in an environment of its own below build/bench: build/bench/index.html. BENCH takes options.
 bench: $(VENV)/.dev
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench $(BENCH)
 
 # The source documents repeated: build/reproduced/index.html over all of them, and its numbers for the documentation.
 # REFERENCE is the directory with census.csv and adult.data; what needs a file that is not there is left out.

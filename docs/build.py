@@ -34,6 +34,7 @@ TITLES = {
 def pages() -> dict[str, str]:
     """Every generated page by its path below docs/reference."""
     found = {
+        "benchmarks.md": benchmarks(),
         "command-line.md": command_line(),
         "glossary.md": glossary(),
         "engines.md": engines(),
@@ -97,6 +98,16 @@ def tried() -> str:
         for row in suite
     )
     return f"| fault or attack | times tried | failures | what would be a failure |\n|---|---|---|---|\n{rows}\n"
+
+
+def benchmarks() -> str:
+    """What takes how long, from the numbers that `make bench` kept."""
+    import json
+
+    sys.path.insert(0, str(HERE.parent))
+    from bench.comparison.page import as_markdown
+
+    return as_markdown(json.loads((HERE / "assets" / "benchmarks.json").read_text("utf-8")))
 
 
 COUNTING = {

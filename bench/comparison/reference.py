@@ -72,16 +72,40 @@ def with_arx(place: Path) -> Iterator[Row]:
         (1.0, 4.13, "loss 0.22041, 2,553 suppressed"),
     ):
         method = f"generalise(require=k-anonymity(k=5), objective=domain-loss, suppress={share})"
-        what = f"full-domain generalisation, 9 columns, k = 5, at most {share:.0%} suppressed"
+        what = f"full-domain generalisation, 9 columns, k = 5, at most {100 * share:.0f} % suppressed"
         yield ARX, what, len(table), seconds, result, protecting(table, method), loss, 3
     method = "local-generalise(require=k-anonymity(k=5))"
     result = "granularity 0.9476, 3 suppressed"
-    yield ARX, "local generalisation, 9 columns, k = 5", len(table), 57.0, result, protecting(table, method), granularity, 1
+    yield (
+        ARX,
+        "local generalisation, 9 columns, k = 5",
+        len(table),
+        57.0,
+        result,
+        protecting(table, method),
+        granularity,
+        1,
+    )
     method = "local-generalise(require=[k-anonymity(k=5), t-closeness(t=0.2, column=occupation)])"
     result = "granularity 0.5441, 4,424 suppressed"
-    yield ARX, "local generalisation, 8 columns, t = 0.2", len(close), 68.7, result, protecting(close, method), granularity, 1
+    yield (
+        ARX,
+        "local generalisation, 8 columns, t = 0.2",
+        len(close),
+        68.7,
+        result,
+        protecting(close, method),
+        granularity,
+        1,
+    )
     grown = place / "grown.csv"
-    grow = [sys.executable, SHARED / "tools" / "grow_adult.py", SHARED / "data" / "adult" / "adult.csv", grown, "1000000"]
+    grow = [
+        sys.executable,
+        SHARED / "tools" / "grow_adult.py",
+        SHARED / "data" / "adult" / "adult.csv",
+        grown,
+        "1000000",
+    ]
     subprocess.run([str(word) for word in grow], check=True)
     large = adult(grown)
     for share, seconds, result in (
@@ -89,7 +113,7 @@ def with_arx(place: Path) -> Iterator[Row]:
         (0.05, 44.2, "loss 0.10738, 40,678 suppressed"),
     ):
         method = f"generalise(require=k-anonymity(k=5), objective=domain-loss, suppress={share})"
-        what = f"full-domain generalisation, 9 columns, k = 5, at most {share:.0%} suppressed"
+        what = f"full-domain generalisation, 9 columns, k = 5, at most {100 * share:.0f} % suppressed"
         yield ARX, what, len(large), seconds, result, protecting(large, method), loss, 1
 
 
@@ -101,6 +125,7 @@ def with_sdcmicro(_place: Path) -> Iterator[Row]:
 
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where the subjects find each other
     from bench.risk import grown
+
     from celosia.risk.individual_risk import IndividualRisk
     from celosia.risk.suda import Suda
 
@@ -126,7 +151,7 @@ def with_sdcmicro(_place: Path) -> Iterator[Row]:
     yield (
         SDCMICRO, "SUDA, 8 keys", len(data), 6.2, "", lambda: Suda().records(celosia.read(data, keys)), no_words, 2
     )  # fmt: skip
-    hard = pl.read_csv(source / "input_bench_n10000.csv.gz").select(["urbrur", "roof", "walls", "water", "electcon", "relat", "sex", "age"])
+    hard = pl.read_csv(source / "input_bench_n10000.csv.gz").select(data.columns[:8])
     table = celosia.read(hard, celosia.Schema.of(quasi=hard.columns))
     yield (
         SDCMICRO, "local suppression, 8 keys with single years of age, k = 3", len(hard), 39.0, "3,695 cells",

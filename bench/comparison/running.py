@@ -78,7 +78,7 @@ def climb(
     task: Task, contestant: Contestant, largest: int, enough: float, known: dict[str, str]
 ) -> tuple[list[dict[str, Any]], str]:
     """One contestant on larger and larger tables, until one would take too long; and why it stopped before the last."""
-    python = interpreter(contestant.peer) if contestant.peer else Path(sys.executable)
+    call = contestant.call or (interpreter(contestant.peer) if contestant.peer else sys.executable,)
     rows: list[dict[str, Any]] = []
     for size in contestant.sizes:
         if size > largest:
@@ -90,7 +90,7 @@ def climb(
                 return rows, f"{size:,} rows would take about {expected:,.0f} s CPU"
         files = [given(task.table, n, contestant) for n in (WARM, size)]
         try:
-            took = measured([python, JOBS / contestant.file, contestant.job, *files], PATIENCE)
+            took = measured([*call, JOBS / contestant.file, contestant.job, *files], PATIENCE)
         except Failed as reason:
             return rows, f"{size:,} rows: {reason}"
         known |= took.pop("versions")
@@ -104,7 +104,7 @@ def climb(
 def given(kind: str, rows: int, contestant: Contestant) -> Path:
     """The file that a contestant reads."""
     path = table(kind, rows, BUILD / "tables")
-    if contestant.peer is None:
+    if contestant.peer is None and not contestant.call:
         return path
     plain = path.with_suffix(".csv")
     if not plain.exists():

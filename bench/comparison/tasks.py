@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 PEOPLE = "people"
 NUMBERS = "numbers"
@@ -18,6 +18,8 @@ class Contestant:
     file: str
     job: str
     peer: str | None = None
+    call: tuple[str, ...] = ()
+    """How the file is called where that is not by Python."""
     floor: bool = False
     sizes: tuple[int, ...] = DECADES
     """One that needs minutes for ten thousand rows begins with fewer."""
@@ -34,7 +36,6 @@ class Task:
     table: str = PEOPLE
     limit: float | None = None
     """The largest exponent of time over rows that Celosia is held to, where one is stated."""
-    sizes: tuple[int, ...] = field(default=DECADES)
 
 
 def ours(job: str, who: str = OURS, sizes: tuple[int, ...] = DECADES) -> Contestant:
@@ -56,8 +57,8 @@ TASKS = (
     Task(
         "classes",
         "k-anonymity, l-diversity and t-closeness",
-        "Eight quasi-identifiers and a sensitive column, from a Parquet file (peers: CSV). The floor is one group-by of "
-        "the nine columns by the bare engine.",
+        "Eight quasi-identifiers and a sensitive column, from a Parquet file (peers: CSV). The floor is one "
+        "group-by of the nine columns by the bare engine.",
         (
             bare("polars", "Polars group-by"),
             bare("duckdb", "DuckDB group-by"),
@@ -72,8 +73,8 @@ TASKS = (
     Task(
         "generalise",
         "Full-domain generalisation",
-        "k = 5, at most 5 % of the records suppressed, the same hierarchies for all. anjana takes the first transformation "
-        "that it meets; Celosia finds the best one and proves it.",
+        "k = 5, at most 5 % of the records suppressed, the same hierarchies for all. anjana takes the first "
+        "transformation that it meets; Celosia finds the best one and proves it.",
         (ours("generalise"), peer("anjana", "generalise", SLOW)),
     ),
     Task(

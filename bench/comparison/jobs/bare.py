@@ -23,8 +23,9 @@ def with_duckdb(path: str) -> int:
 def with_spark(path: str) -> int:
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
-    spark = builder.config("spark.driver.memory", "4g").config("spark.sql.shuffle.partitions", "8").getOrCreate()
+    builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "4g")
+    quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.sql.shuffle.partitions": "8"}
+    spark = builder.config(map=quiet).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return len(spark.read.parquet(path).groupBy(*KEYS).count().toArrow())
 

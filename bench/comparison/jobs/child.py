@@ -26,9 +26,11 @@ def spent() -> float:
 
 
 def peak() -> float:
-    """The largest resident memory in MB: of this process, and of children that run."""
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return own + sum(_high_water(pid) for pid in descendants())
+    """The largest resident memory in MB: of this process, and of children that run.
+
+    Not what getrusage tells: that begins with the memory of the process that started this one.
+    """
+    return sum(_high_water(pid) for pid in [os.getpid(), *descendants()])
 
 
 def descendants() -> list[int]:

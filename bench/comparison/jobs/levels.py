@@ -1,4 +1,4 @@
-"""The value hierarchies of the people, the same for all who generalise: age in wider and wider bands, text by prefix."""
+"""The value hierarchies of the people, the same for all: age in wider and wider bands, text by prefix."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ def levels(name: str, value: Any) -> tuple[str, ...]:
     """A value, and what stands for it at each coarser level."""
     if name != "age":
         return str(value), f"{str(value)[:-1]}.", "*"
-    return str(value), *(f"{value // width * width} to {value // width * width + width - 1}" for width in (5, 10, 20)), "*"
+    return (
+        str(value),
+        *(f"{value // width * width} to {value // width * width + width - 1}" for width in (5, 10, 20)),
+        "*",
+    )
 
 
 def rows(name: str) -> list[tuple[str, ...]]:
