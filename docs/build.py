@@ -164,7 +164,8 @@ def engines() -> str:
 
 def glossary() -> str:
     """The words of the report in its three languages, side by side."""
-    from celosia.release.report.page import LANGUAGES, words
+    from celosia.release.report.telling import words
+    from celosia.show.look import LANGUAGES
 
     columns = [list(words(language)["glossary_of"].items()) for language in LANGUAGES]
     head = " | ".join(words(language)["language"] for language in LANGUAGES)

@@ -11,7 +11,7 @@ import pytest
 from celosia.cli.main import run as command
 from celosia.parts import measured_by, parts
 from celosia.release.report import LANGUAGES, render
-from celosia.release.report.page import words
+from celosia.release.report.telling import words
 from celosia.release.running import run
 
 POLICY = """

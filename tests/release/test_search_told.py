@@ -10,7 +10,8 @@ import pytest
 
 import celosia
 from celosia.release.report import render
-from celosia.release.report.page import words
+from celosia.release.report.telling import words
+from celosia.show.wording import number
 
 POLICY = """
 [input]
@@ -74,6 +75,6 @@ def test_the_report_tells_it_in_its_language(release, language, edition):
     texts = words(language)
     assert texts["changes"] in page
     assert texts["advice"]["columns"] in page
-    assert f"{7**12:,}" in page
+    assert number(7**12, language=language) in page
     changed = next(change for change in release.changes if change.example is not None)
     assert changed.after.sentence(texts["detail"], texts["units"]) in page

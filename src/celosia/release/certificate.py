@@ -137,6 +137,17 @@ class PublicStep(_Stated):
     evidence: dict[str, Any] = Field(default={}, description="what the method reports about its work")
 
 
+class Cover(_Stated):
+    """What the release is, for its readers, as the policy says it."""
+
+    title: str = Field(default="", description="title of the release")
+    organisation: str = Field(default="", description="who publishes it")
+    purpose: str = Field(default="", description="what it is published for")
+    contact: str = Field(default="", description="whom to ask")
+    approver: str = Field(default="", description="who approved it")
+    review: str = Field(default="", description="the day by which the decision is looked at again")
+
+
 class Certificate(_Stated):
     """The public part of the evidence; a policy made the release, or a consent request."""
 
@@ -145,6 +156,7 @@ class Certificate(_Stated):
     created: str = Field(default="", description="when, in UTC")
     made_by: str = Field(default="", alias="made by", description="the command that made it, where no policy did")
     test: str = Field(default="", description="there when the release was made for a test, not for publication")
+    about: Cover = Field(default_factory=Cover, description="what the release is, for its readers")
     release: Released = Field(description="the file")
     tables: list[Beside] = Field(default=[], description="further tables of the release")
     roles: Roles = Field(alias="schema", description="the declared columns")

@@ -143,6 +143,7 @@ def _certificate(
         "format": CERTIFICATE_FORMAT,
         "celosia": evidence.version(),
         "created": evidence.now(),
+        **({"about": about} if (about := policy.about.model_dump(mode="json", exclude_defaults=True)) else {}),
         "release": {"rows": len(released), "columns": list(released.names), "suppressed": released.suppressed()},
         "schema": released.schema.spec(),
         "counted": "persons" if comparison.protected.schema.person else "records",

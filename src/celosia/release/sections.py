@@ -6,6 +6,7 @@ that explains it and the message for a misspelt key follow from them. A field th
 
 from __future__ import annotations
 
+import datetime as dt
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -305,3 +306,7 @@ class About(Section):
     organisation: str = Field(default="", description="who publishes it")
     purpose: str = Field(default="", description="what it is published for")
     contact: str = Field(default="", description="whom to ask")
+    approver: str = Field(default="", description="who approved it")
+    review: Annotated[dt.date | None, Strict(False)] = Field(
+        default=None, description="the day by which the decision to publish is looked at again"
+    )

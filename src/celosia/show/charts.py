@@ -1,17 +1,23 @@
 """Small charts as inline SVG: they follow the theme of the page, print well and carry a text for screen readers.
 
-Drawn here and not by a chart library, because a picture with fixed colours cannot follow light and dark, and because
-the two libraries it would take weigh more than the rest of the report and a second of CPU each run.
+Drawn here and not by a chart library: ``docs/developers/report.md`` has the numbers of the libraries that were tried.
 """
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from html import escape
 
+from celosia.show.plots import ticks
+from celosia.show.wording import number
+
 WIDTH = 440
 _ROW = 20
-_LABEL = 126
+_LINE = 14
+_LABEL = 150
+_LETTERS = 21
+"""Letters of a label in one line; a longer one takes several."""
 _VALUE = 58
 
 
@@ -21,69 +27,119 @@ def bars(
     series: Sequence[tuple[str, Sequence[float | None]]],
     *,
     percent: bool = True,
+    language: str = "en",
 ) -> str:
     """Horizontal bars, one group per label and one bar per series; None is a withheld number.
 
     >>> bars("ages", ["young", "old"], [("now", [0.25, 0.75])]).startswith("<figure")
     True
     """
-    many = len(series)
-    height = len(labels) * (_ROW * many + 10) + 8
     most = max((value for _, values in series for value in values if value), default=1.0) or 1.0
-    room = WIDTH - _LABEL - _VALUE
+    left = _beside([line for label in labels for line in _lines(label)])
+    room = WIDTH - left - _VALUE
+    first = 0 if len(series) > 1 else 1
     rows = []
-    y = 4
+    y = 4.0
     for i, label in enumerate(labels):
-        rows.append(_caption(_LABEL - 8, y + (_ROW * many) / 2 + 4, label, anchor="end", limit=18))
+        lines = _lines(label)
+        height = max(_ROW * len(series), _LINE * len(lines))
+        rows.append(_label(left - 8, y + height / 2, lines))
         for j, (name, values) in enumerate(series):
             value = values[i]
             width = 0.0 if value is None else max(1.0 if value > 0 else 0.0, room * value / most)
-            said = "…" if value is None else number(value, percent=percent)
+            said = _said(value, percent=percent, language=language)
+            top = y + (height - _ROW * len(series)) / 2 + _ROW * j
             rows.append(
-                f'<rect class="s{j}" x="{_LABEL}" y="{y + 3:.0f}" width="{width:.1f}" height="{_ROW - 6}" rx="2">'
-                f"<title>{escape(f'{label}, {name}: {said}')}</title></rect>"
+                f'<rect class="s{j + first}" x="{left}" y="{top + 3:.0f}" width="{width:.1f}" height="{_ROW - 6}" '
+                f'rx="2"><title>{escape(f"{label}, {name}: {said}")}</title></rect>'
             )
-            rows.append(_caption(_LABEL + width + 6, y + _ROW / 2 + 4, said))
-            y += _ROW
-        y += 10
+            rows.append(_caption(left + width + 6, top + _ROW / 2 + 4, said))
+        y += height + 10
     described = "; ".join(
         f"{label}: "
-        + ", ".join(
-            f"{name} {'…' if values[i] is None else number(values[i] or 0.0, percent=percent)}"
-            for name, values in series
-        )
+        + ", ".join(f"{name} {_said(values[i], percent=percent, language=language)}" for name, values in series)
         for i, label in enumerate(labels)
     )
-    label = escape(f"{title}. {described}", quote=True)
-    svg = f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{label}">{"".join(rows)}</svg>'
-    return f"<figure>{legend([name for name, _ in series])}{svg}<figcaption>{escape(title)}</figcaption></figure>"
+    spoken = escape(f"{title}. {described}", quote=True)
+    svg = f'<svg viewBox="0 0 {WIDTH} {y + 4:.0f}" role="img" aria-label="{spoken}">{"".join(rows)}</svg>'
+    return _figure(title, svg, legend([name for name, _ in series]))
 
 
-def overlay(title: str, edges: Sequence[float], series: Sequence[tuple[str, Sequence[float]]]) -> str:
+def stacked(
+    title: str, bands: Sequence[str], rows: Sequence[tuple[str, Sequence[float | None]]], *, language: str = "en"
+) -> str:
+    """One bar per row, divided into bands from bad to good (class ``r0``, ``r1``, …); None is a withheld share.
+
+    >>> stacked("risk", ["high", "low"], [("before", [0.75, 0.25]), ("after", [0, 1])]).count("<rect")
+    3
+    """
+    left, thick = 86, 34
+    room = WIDTH - left - 4
+    drawn, told = [], []
+    for i, (name, shares) in enumerate(rows):
+        y, x = 6 + i * (thick + 12), float(left)
+        whole = sum(value or 0.0 for value in shares) or 1.0
+        drawn.append(_label(left - 8, y + thick / 2, _lines(name, 12)))
+        for j, value in enumerate(shares):
+            width = room * (value or 0.0) / whole
+            if not width:
+                continue
+            said = number(value or 0.0, percent=True, language=language)
+            drawn.append(
+                f'<rect class="r{j}" x="{x:.1f}" y="{y}" width="{max(1.0, width):.1f}" height="{thick}">'
+                f"<title>{escape(f'{name}, {bands[j]}: {said}')}</title></rect>"
+            )
+            if width > 7.5 * len(said):
+                place = f'x="{x + width / 2:.1f}" y="{y + thick / 2 + 4:.0f}"'
+                drawn.append(f'<text class="on-r{j}" {place} text-anchor="middle">{said}</text>')
+            x += width
+        shown = ", ".join(f"{band} {_said(v, language=language)}" for band, v in zip(bands, shares, strict=True))
+        told.append(f"{name}: {shown}")
+    height = 6 + len(rows) * (thick + 12)
+    spoken = escape(f"{title}. {'; '.join(told)}", quote=True)
+    svg = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{spoken}">{"".join(drawn)}</svg>'
+    return _figure(title, svg, legend(bands, "r"))
+
+
+def overlay(
+    title: str,
+    edges: Sequence[float],
+    series: Sequence[tuple[str, Sequence[float | None]]],
+    *,
+    language: str = "en",
+) -> str:
     """Histograms over the same ranges, one on top of the other: the first filled, the others as outlines.
 
-    >>> overlay("age", [0, 10, 20], [("before", [0.5, 0.5]), ("after", [0.4, 0.6])]).count("<path")
-    2
+    >>> overlay("age", [0, 10, 20], [("before", [0.5, 0.5]), ("after", [0.4, 0.6])]).count("outline")
+    1
     """
-    height, left, base = 150, 8, 122
-    most = max((value for _, values in series for value in values), default=0.0) or 1.0
-    room = WIDTH - 2 * left
-    at = [left + room * (edge - edges[0]) / ((edges[-1] - edges[0]) or 1.0) for edge in edges]
-    drawn = []
-    for j, (_, values) in enumerate(series):
+    height, left, base = 150, 56, 122
+    heights = [(name, [value or 0.0 for value in values]) for name, values in series]
+    most = max((value for _, values in heights for value in values), default=0.0) or 1.0
+    room = WIDTH - left - 16
+    low, high = float(edges[0]), float(edges[-1])
+
+    def x(value: float) -> float:
+        return left + room * (value - low) / ((high - low) or 1.0)
+
+    drawn = [f'<path d="M{left} 8V{base}H{WIDTH - 16}" fill="none" stroke="currentColor" stroke-opacity=".3"/>']
+    for j, (_, values) in enumerate(heights):
         tops = [base - (base - 8) * value / most for value in values]
-        steps = "".join(f"V{top:.1f}H{x:.1f}" for top, x in zip(tops, at[1:], strict=True))
-        drawn.append(f'<path class="{"area" if j == 0 else "outline"} s{j}" d="M{at[0]:.1f} {base}{steps}V{base}Z"/>')
-    places = [(0, "start"), (len(edges) // 2, "middle"), (len(edges) - 1, "end")]
-    texts = [_caption(at[i], base + 18, number(float(edges[i])), anchor=anchor) for i, anchor in places]
+        steps = "".join(f"V{top:.1f}H{x(edge):.1f}" for top, edge in zip(tops, edges[1:], strict=True))
+        drawn.append(f'<path class="{"area" if j == 0 else "outline"} s{j}" d="M{x(low):.1f} {base}{steps}V{base}Z"/>')
+    marks = ticks(low, high, 4) if high > low else (low,)
+    drawn += [_caption(x(t), base + 18, number(t, language=language), anchor="middle") for t in marks]
+    drawn.append(_caption(left - 6, 14, number(most, percent=True, language=language), anchor="end"))
+    drawn.append(_caption(left - 6, base, number(0.0, percent=True, language=language), anchor="end"))
     peaks = "; ".join(
-        f"{name}: {number(max(values), percent=True)} {number(float(edges[list(values).index(max(values))]))}"
-        for name, values in series
-        if len(values)
+        f"{name}: {number(max(values), percent=True, language=language)} "
+        f"{number(float(edges[values.index(max(values))]), language=language)}"
+        for name, values in heights
+        if values
     )
-    label = escape(f"{title}. {peaks}", quote=True)
-    svg = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{label}">{"".join(drawn)}{"".join(texts)}</svg>'
-    return f"<figure>{legend([name for name, _ in series])}{svg}<figcaption>{escape(title)}</figcaption></figure>"
+    spoken = escape(f"{title}. {peaks}", quote=True)
+    svg = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{spoken}">{"".join(drawn)}</svg>'
+    return _figure(title, svg, legend([name for name, _ in series]))
 
 
 def cut_histogram(
@@ -106,9 +162,9 @@ def cut_histogram(
         f'height="{150 * n / most:.1f}"><title>{number(float(a))} – {number(float(b))}: {n:,}</title></rect>'
         for a, b, n in zip(edges[:-1], edges[1:], counts, strict=True)
     ]
-    ticks = [low + (high - low) * i / 4 for i in range(5)]
+    marks = [low + (high - low) * i / 4 for i in range(5)]
     anchors = ("start", "middle", "middle", "middle", "end")
-    drawn += [_caption(x(t), base + 20, number(t), anchor=a) for t, a in zip(ticks, anchors, strict=True)]
+    drawn += [_caption(x(t), base + 20, number(t), anchor=a) for t, a in zip(marks, anchors, strict=True)]
     for i, value in enumerate(breaks):
         drawn.append(
             f'<g class="grip" id="grip-{i}" data-break="{i}" transform="translate({x(value):.1f} 0)" tabindex="0" '
@@ -120,65 +176,85 @@ def cut_histogram(
     frame = f'data-low="{low:g}" data-high="{high:g}" data-left="{left}" data-room="{room}" data-step="{step:g}"'
     label = escape(title, quote=True)
     svg = f'<svg class="cuts" viewBox="0 0 {width} {base + 46}" role="group" aria-label="{label}" {frame}>'
-    return f"<figure>{svg}{''.join(drawn)}</svg><figcaption>{escape(title)}</figcaption></figure>"
+    return _figure(title, f"{svg}{''.join(drawn)}</svg>")
 
 
-def heatmap(title: str, names: Sequence[str], values: Sequence[Sequence[float]]) -> str:
+def heatmap(title: str, names: Sequence[str], values: Sequence[Sequence[float]], *, language: str = "en") -> str:
     """A square of numbers between -1 and 1, one per pair of columns; the stronger, the darker (class ``h0`` to ``h9``).
 
     >>> heatmap("correlation", ["a", "b"], [[1.0, -0.5], [-0.5, 1.0]]).count("<rect")
     4
     """
-    cell = min(46, (WIDTH - _LABEL) // max(1, len(names)))
-    size = cell * len(names)
+    from babel.numbers import format_decimal
+
+    from celosia.show.wording import LOCALES
+
+    def said(value: float) -> str:
+        return str(format_decimal(round(value, 2) + 0.0, "0.00", locale=LOCALES[language]))
+
+    left = _beside([line for i, name in enumerate(names) for line in _lines(f"{i + 1} {name}")])
+    cell, top = min(46, (WIDTH - left) // max(1, len(names))), 20
     drawn = []
     for i, row in enumerate(values):
-        drawn.append(_caption(_LABEL - 8, i * cell + cell / 2 + 4, names[i], anchor="end", limit=18))
+        drawn.append(_label(left - 8, top + i * cell + cell / 2, _lines(f"{i + 1} {names[i]}"), room=cell))
+        drawn.append(_caption(left + i * cell + cell / 2, 14, str(i + 1), anchor="middle"))
         for j, value in enumerate(row):
             shade = min(9, int(abs(value) * 10))
             sign = " minus" if value < 0 else ""
-            hint = escape(f"{names[i]}, {names[j]}: {value:.2f}")
+            hint = escape(f"{names[i]}, {names[j]}: {said(value)}")
             drawn.append(
-                f'<rect class="h{shade}{sign}" x="{_LABEL + j * cell}" y="{i * cell}" width="{cell - 1}" '
+                f'<rect class="h{shade}{sign}" x="{left + j * cell}" y="{top + i * cell}" width="{cell - 1}" '
                 f'height="{cell - 1}"><title>{hint}</title></rect>'
             )
-            if cell >= 30:
-                place = f'x="{_LABEL + j * cell + cell / 2:.0f}" y="{i * cell + cell / 2 + 4:.0f}"'
-                drawn.append(f'<text class="t{shade}" {place} text-anchor="middle">{value:.2f}</text>')
+            if cell >= 34:
+                place = f'x="{left + j * cell + cell / 2:.0f}" y="{top + i * cell + cell / 2 + 4:.0f}"'
+                drawn.append(f'<text class="t{shade}" {place} text-anchor="middle">{said(value)}</text>')
     pairs = "; ".join(
-        f"{names[i]} {names[j]} {values[i][j]:.2f}" for i in range(len(names)) for j in range(i + 1, len(names))
+        f"{names[i]} {names[j]} {said(values[i][j])}" for i in range(len(names)) for j in range(i + 1, len(names))
     )
-    label = escape(f"{title}. {pairs}", quote=True)
-    svg = f'<svg viewBox="0 0 {WIDTH} {size}" role="img" aria-label="{label}">{"".join(drawn)}</svg>'
-    return f'<figure class="heat">{svg}<figcaption>{escape(title)}</figcaption></figure>'
+    spoken = escape(f"{title}. {pairs}", quote=True)
+    frame = f'viewBox="0 0 {WIDTH} {top + cell * len(names)}" role="img" aria-label="{spoken}"'
+    svg = f"<svg {frame}>{''.join(drawn)}</svg>"
+    return _figure(title, svg, classes="heat")
 
 
-def legend(names: Sequence[str]) -> str:
+def legend(names: Sequence[str], classes: str = "s") -> str:
     """Which colour is which series; nothing for a single one."""
     if len(names) < 2:
         return ""
     keys = "".join(
-        f'<span class="key"><span class="swatch s{j}"></span>{escape(name)}</span>' for j, name in enumerate(names)
+        f'<span class="key"><span class="swatch {classes}{j}"></span>{escape(name)}</span>'
+        for j, name in enumerate(names)
     )
     return f'<div class="legend" aria-hidden="true">{keys}</div>'
 
 
-def number(value: float, *, percent: bool = False) -> str:
-    """A number for people: three significant digits, a percentage with one digit.
-
-    >>> number(0.1234, percent=True), number(12918200.0), number(0.000123), number(5.0)
-    ('12.3 %', '12,918,200', '0.000123', '5')
-    """
-    if percent:
-        share = 100 * value
-        if 0 < share < 0.1:
-            return "< 0.1 %"
-        return f"{share:.1f} %"
-    if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+def _figure(title: str, svg: str, key: str = "", classes: str = "") -> str:
+    marked = f' class="{classes}"' if classes else ""
+    return f"<figure{marked}><figcaption>{escape(title)}</figcaption>{key}{svg}</figure>"
 
 
-def _caption(x: float, y: float, text: str, anchor: str = "start", limit: int = 40) -> str:
-    shown = text if len(text) <= limit else text[: limit - 1] + "…"
-    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{escape(shown)}</text>'
+def _said(value: float | None, *, percent: bool = True, language: str = "en") -> str:
+    return "…" if value is None else number(value, percent=percent, language=language)
+
+
+def _lines(label: str, letters: int = _LETTERS) -> list[str]:
+    """A label in as many lines as it needs: nothing of it is cut off."""
+    return textwrap.wrap(label, letters, break_on_hyphens=False) or [""]
+
+
+def _beside(lines: Sequence[str]) -> int:
+    """The room that labels take beside what they name."""
+    return min(_LABEL, 14 + 7 * max(map(len, lines), default=0))
+
+
+def _label(x: float, middle: float, lines: Sequence[str], room: float = 0.0) -> str:
+    """Lines of text that end at a place, around a middle; closer together where there is little room."""
+    line = min(_LINE, room / len(lines)) if room else _LINE
+    top = middle + 4 - line * (len(lines) - 1) / 2
+    spans = "".join(f'<tspan x="{x:.0f}" y="{top + line * i:.1f}">{escape(t)}</tspan>' for i, t in enumerate(lines))
+    return f'<text text-anchor="end">{spans}</text>'
+
+
+def _caption(x: float, y: float, text: str, anchor: str = "start") -> str:
+    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{escape(text)}</text>'

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 
-from celosia.show.charts import number
+from celosia.show.wording import number
 
 Points = Sequence[tuple[float, float]]
 SERIES = 10

@@ -79,3 +79,26 @@ class Wording:
 def wording(language: str) -> Wording:
     """How a language writes things."""
     return Wording(language)
+
+
+def number(value: float, *, percent: bool = False, language: str = "en") -> str:
+    """A number of a chart or a report: three significant digits, a percentage with one digit.
+
+    >>> number(0.1234, percent=True), number(12918200.0), number(0.000123), number(5.0)
+    ('12.3 %', '12,918,200', '0.000123', '5')
+    >>> number(0.1234, percent=True, language="es"), number(12918200.0, language="ca"), number(0.5, language="es")
+    ('12,3 %', '12.918.200', '0,5')
+    """
+    from babel.numbers import format_decimal
+
+    locale = LOCALES[language]
+    if percent:
+        if 0 < value < 0.001:
+            return f"< {format_decimal(0.1, '0.0', locale=locale)} %"
+        return f"{format_decimal(100 * value, '#,##0.0', locale=locale)} %"
+    if value == int(value) and abs(value) < 1e15:
+        return str(format_decimal(int(value), "#,##0", locale=locale))
+    short = float(f"{value:.3g}") if abs(value) < 1000 else round(value)
+    if abs(short) < 1e-4:
+        return f"{short:g}".replace(".", format_decimal(0.5, "0.0", locale=locale)[1])
+    return str(format_decimal(short, "#,##0.##########", locale=locale))

@@ -9,8 +9,8 @@ from typing import Any
 from celosia.errors import UnknownName
 from celosia.parts import Part, find, grammar
 from celosia.release.policy import MEASURED_LOSSES, MEASURED_RISKS, Policy
-from celosia.release.report.page import meaning
-from celosia.release.report.page import words as report_words
+from celosia.release.report.telling import meaning
+from celosia.release.report.telling import words as report_words
 from celosia.studio import editing, forms
 
 

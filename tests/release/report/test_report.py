@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -11,16 +12,28 @@ import pytest
 
 from celosia.demo import prepare
 from celosia.release.report import LANGUAGES, certificate_page, comparison_page, render, verification_page
-from celosia.release.report.page import words
+from celosia.release.report.grids import grid
+from celosia.release.report.telling import words
 from celosia.release.running import run
 from celosia.release.verifying import verify
-from celosia.show.charts import bars, number
+from celosia.show.charts import bars
+from celosia.show.wording import number
+
+ABOUT = {
+    "title": "Visits of 2025",
+    "organisation": "Hospital of the Valley",
+    "purpose": "For research on care",
+    "contact": "data@hospital.example",
+    "approver": "The ethics board",
+}
 
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory):
-    place = tmp_path_factory.mktemp("report")
-    return run(prepare(place, persons=1500))
+    policy = prepare(tmp_path_factory.mktemp("report"), persons=1500)
+    about = "".join(f"{key} = {json.dumps(text)}\n" for key, text in ABOUT.items())
+    policy.write_text(f"[about]\n{about}review = 2031-01-31\n{policy.read_text()}")
+    return run(policy)
 
 
 def test_the_languages_say_the_same_things():
@@ -128,15 +141,17 @@ def test_no_number_beside_a_withheld_one_gives_it_away(tmp_path, small):
     page = render(release, edition="external")
     assert "&lt; 5" in page
     charts = re.findall(r'aria-label="([^"]*)"', page)
-    assert len(charts) == 3, "class sizes, ages and diseases"
+    charts = [chart for chart in charts if chart != "Contents"]
+    assert len(charts) == 4, "risk, class sizes, ages and diseases"
     shown = [float(number) * 2 for chart in charts for number in re.findall(r"([\d.]+) %", chart)]
+    shown = [n for n in shown if n not in {5.3 * 2, 9.1 * 2}]  # ends of bands of risk
     assert len(shown) > 5
-    assert "1: before …, after …" in charts[0]
-    assert "rare: after …" in charts[2]
+    assert "before: certain …" in charts[0]
+    assert "1: before …, after …" in charts[1]
+    assert "rare: after …" in charts[3]
     assert [n for n in shown if n % 5] == [], "counts of records are multiples of five"
-    rows = re.findall(
-        r"<td class=\"n\">([^<]*) %</td>", page[page.index("<h2>Risk of re") : page.index("<h2>What was lost")]
-    )
+    rows = re.findall(r'class="n">([^<]*) %</td>', page[page.index('id="risk"') : page.index('id="lost"')])
+    assert len(rows) > 5
     exact = {release.comparison.protected.sizes()[0].size / 2, 100.0}  # the mean and the highest risk are no counts
     rest = [float(n.replace("&lt; ", "")) for n in rows]
     assert [n for n in rest if n not in exact and (n * 2) % 5] == []
@@ -146,6 +161,57 @@ def test_no_number_beside_a_withheld_one_gives_it_away(tmp_path, small):
         assert "1 / 200" in inside
         assert "1 / 200" not in page
     assert f"{small / 2:.1f} %" in inside, "the test can fail"
+
+
+def test_the_first_page_answers_what_a_board_asks(release):
+    """Verdict, who could be found, what was lost, what to watch; who stands behind it; each in the reader's language."""
+    assert json.loads(release.paths["certificate"].read_text())["about"] == ABOUT | {"review": "2031-01-31"}
+    for language, review in (("en", "31 January 2031"), ("es", "31 de enero de 2031"), ("ca", "31 de gener del 2031")):
+        page = render(release, edition="external", language=language)
+        first = page[page.index("<header>") : page.index('id="requirements"')]
+        w = words(language)
+        texts = [*ABOUT.values(), review, w["verdict_met"], w["short_found"], w["short_lost"], w["short_watch"]]
+        assert [text for text in texts if text not in first] == []
+        assert w["watch_guard"].split("{")[0] in first
+        assert w["one_in"].format(n=5) in first
+        assert first.count("<svg") == 1, "risk before and after in one picture"
+    assert "20,0 %" in page
+    assert "20.0 %" not in page, "numbers of the reader's language, in charts too"
+
+
+def test_a_due_review_is_said(release):
+    about = {**release.certificate["about"], "review": "2020-01-31"}
+    late = replace(release, certificate={**release.certificate, "about": about})
+    assert "was due on 31 January 2020" in render(late, edition="external")
+
+
+def test_the_owner_sees_before_and_after_and_nobody_else_does(release):
+    inside = release.paths["internal"].read_text()
+    outside = release.paths["report"].read_text()
+    for text in ("standard deviation", "<h2>How columns depend on each other", "The best alternatives", ">median<"):
+        assert text in inside
+        assert text not in outside
+    income = release.original.polars()["income"]
+    assert number(float(income.mean())) in inside
+    assert number(float(income.mean())) not in outside
+
+
+def test_measures_have_names_for_people_and_no_column_is_empty(release):
+    page = release.paths["report"].read_text()
+    assert "Share of the file that is re-identified" in page
+    assert "guessing would reach" not in page, "nothing was guessed: the column is not there"
+    attacked = grid(["measure", "value", "interval"], [["a", "1", "—"], ["b", "2", "0 – 3"]])
+    assert attacked.headings == ("measure", "value", "interval")
+
+
+def test_every_measure_has_a_name_in_every_language():
+    from celosia.parts import parts
+
+    for language in LANGUAGES:
+        names = words(language)["names"]
+        for kind in ("model", "risk", "attack", "loss"):
+            own = {name for name, part in parts(kind).items() if part.__module__.startswith("celosia.")}
+            assert set(names[kind]) == own
 
 
 def test_numbers_read_well():

@@ -9,7 +9,7 @@ import pytest
 import celosia
 from celosia.frontier import Estimate, Frontier, Point
 from celosia.frontier.candidates import Candidate
-from celosia.release.report.ru_map import ENGLISH, HEIGHT, TOP, WIDTH, Window, _round_up, exploration_page, ru_map
+from celosia.release.report.ru_map import HEIGHT, TOP, WIDTH, Window, _round_up, exploration_page, ru_map
 
 METHODS = [
     celosia.methods.Noise(columns=["a<b"], p=0.1),
@@ -98,8 +98,7 @@ def test_marks_that_can_be_chosen_are_buttons_with_their_number():
     assert [float(end) for end in svg.get("data-window").split()] == [0.0, 1.0, 0.0, 0.8]
 
 
-def test_a_map_speaks_the_words_it_is_given():
-    spanish = {name: f"«{text}»" for name, text in ENGLISH.items()}
-    page = ru_map(found(max_risk=0.3), words=spanish)
-    assert "«original»" in page
-    assert "«risk at most 30.0 %»" in page
+def test_a_map_speaks_the_language_of_its_reader():
+    page = ru_map(found(max_risk=0.3), language="es")
+    assert "riesgo de 30,0 % como mucho" in page
+    assert "Arriba hay más riesgo" in page

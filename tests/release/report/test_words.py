@@ -7,7 +7,8 @@ import re
 import pytest
 
 from celosia.parts import find, kinds, parts
-from celosia.release.report.page import LANGUAGES, meaning, words
+from celosia.release.report.telling import meaning, words
+from celosia.show.look import LANGUAGES
 
 KINDS = ("model", "risk", "attack", "loss", "method", "mechanism")
 TRANSLATED = tuple(language for language in LANGUAGES if language != "en")

@@ -7,7 +7,8 @@ from html import escape
 from typing import Any
 
 from celosia.experiments.statements import Grid
-from celosia.show.charts import legend, number
+from celosia.show.charts import legend
+from celosia.show.wording import number
 
 WIDTH, HEIGHT, LEFT, EDGE = 480, 280, 58, 34
 Point = tuple[float, float, float]

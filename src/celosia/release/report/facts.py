@@ -12,6 +12,7 @@ from celosia.table import Table
 if TYPE_CHECKING:
     import polars as pl
 
+    from celosia.data.schema import Schema
     from celosia.release.evidence import Release
 
 BINS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, 99), (100, None))
@@ -33,6 +34,11 @@ class Classes:
     unique: int
     highest: float
     average: float
+
+    def between(self, low: int, high: int | None) -> int:
+        """The records in classes of so many, both ends included; the ends are those of ``BINS``."""
+        inside = [a >= low and (high is None or (b is not None and b <= high)) for a, b in BINS]
+        return sum(n for n, wanted in zip(self.sizes, inside, strict=True) if wanted)
 
 
 @dataclass(frozen=True)
@@ -98,7 +104,7 @@ def columns_of(release: Release, *, internal: bool) -> list[ColumnFacts]:
     schema = release.table.schema
     facts = []
     for name in release.table.names:
-        role = next((str(r) for r in ("quasi", "sensitive", "weight", "stratum") if r in schema[name].roles), "")
+        role = role_of(schema, name)
         shown = role in {"quasi", "sensitive"}
         after = value_counts(release.comparison.protected, name)
         declared = name in release.original.schema
@@ -106,7 +112,7 @@ def columns_of(release: Release, *, internal: bool) -> list[ColumnFacts]:
         facts.append(
             ColumnFacts(
                 name=name,
-                role=role or "insensitive",
+                role=role,
                 kind=str(schema[name].kind or ""),
                 before=None if before is None else len(before),
                 after=len(after),
@@ -117,6 +123,12 @@ def columns_of(release: Release, *, internal: bool) -> list[ColumnFacts]:
             )
         )
     return facts
+
+
+def role_of(schema: Schema, name: str) -> str:
+    """The role of a released column in one word."""
+    roles = schema[name].roles
+    return next((role for role in ("quasi", "sensitive", "weight", "stratum") if role in roles), "insensitive")
 
 
 def value_counts(table: Table, name: str) -> pl.DataFrame:

@@ -6,10 +6,25 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from celosia.parts import grammar
-from celosia.release.report.facts import BINS, SMALLEST, THRESHOLDS, Classes, classes_of, columns_of, internal_of, share
-from celosia.show.charts import bars, number
-from celosia.show.look import LANGUAGES, texts, tokens
+from celosia.release.report.board import board, day
+from celosia.release.report.columns import dependence_maps, pictures
+from celosia.release.report.facts import (
+    BINS,
+    SMALLEST,
+    THRESHOLDS,
+    Classes,
+    ColumnFacts,
+    classes_of,
+    columns_of,
+    internal_of,
+    share,
+)
+from celosia.release.report.grids import Cell, Grid, grid
+from celosia.release.report.telling import HOME, meaning, title, words
+from celosia.release.report.work import lattice_told, searches, step_told
+from celosia.show.charts import bars
+from celosia.show.look import light, tokens
+from celosia.show.wording import number
 
 if TYPE_CHECKING:
     import jinja2
@@ -19,19 +34,7 @@ if TYPE_CHECKING:
     from celosia.release.measuring import Finding
     from celosia.table.changes import ColumnChange
 
-HOME = "celosia.release.report"
 Edition = Literal["external", "internal"]
-
-
-@functools.cache
-def words(language: str) -> dict[str, Any]:
-    """The texts of a language, with what each part is (``meanings``, by kind and name) where that is not English."""
-    if language not in LANGUAGES:
-        from celosia.errors import UnknownName
-
-        raise UnknownName.of("language", language, LANGUAGES)
-    meanings = {} if language == "en" else texts(HOME, f"parts.{language}")  # English stands in the docstrings
-    return texts(HOME, language) | {"meanings": meanings}
 
 
 @functools.cache
@@ -43,60 +46,247 @@ def templates() -> jinja2.Environment:
     loader = jinja2.PackageLoader(HOME, "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
     environment.globals["tokens"] = Markup(tokens())  # noqa: S704 - a style sheet of ours
+    environment.globals["light"] = Markup(light())  # noqa: S704
     return environment
 
 
-def render(release: Release, *, edition: Edition, language: str = "en") -> str:
-    """The report of a release. The external edition holds no value of the original data."""
-    from markupsafe import Markup
+def render(release: Release, *, edition: Edition, language: str = "en", exploration: Any = None) -> str:
+    """The report of a release. The external edition holds no value of the original data.
 
-    w = words(language)
-    internal = edition == "internal"
-    formal = "formal" in release.certificate and not internal
-    columns = columns_of(release, internal=internal)
-    before = None if formal else classes_of(release.original)
-    after = classes_of(release.comparison.protected)
-    verdict, style = _verdict(release, w)
-    inside = internal_of(release) if internal else None
-    return (
-        templates()
-        .get_template("report.html.j2")
-        .render(
-            w=w,
-            code=language,
-            heading=f"{w['title']}: {release.certificate['release']['file']}",
-            c=release.certificate,
-            internal=internal,
-            formal=formal,
-            verdict=verdict,
-            verdict_class=style,
-            requirements=_requirements(release, w, formal=formal),
-            quasi=release.table.schema.quasi,
-            sensitive=release.table.schema.sensitive,
-            size_chart=Markup(_size_chart(before, after, w, internal=internal)),  # noqa: S704
-            risk_rows=_risk_rows(before, after, w, internal=internal),
-            further=[
-                _further(f, w)
-                for f in (*release.assessment.risks, *release.comparison.risks)
-                if f.part.name != "prosecutor"
-            ],
-            losses=[_loss(f, w) for f in release.comparison.losses],
-            columns=columns,
-            changes=[_change(change, w, internal=internal) for change in release.changes],
-            searches=_searches(release, w),
-            column_charts=[Markup(chart) for col in columns for chart in _column_charts(col, w, internal=internal)],  # noqa: S704
-            steps=[_step(step, w) for step in release.certificate["steps"]],
-            limits=_limits(release, w),
-            checking=_checking(release.certificate, w),
-            stem=release.certificate["release"]["file"].split(".")[0],
-            share=lambda x: number(x, percent=True),
-            counted=functools.partial(_counted, internal=internal),
-            lattices=[_lattice(nodes) for s in release.table.secrets if (nodes := s["method"].searched(s)) is not None],
-            smallest=Markup(_frame(inside.smallest, w)) if inside else "",  # noqa: S704
-            homogeneous=Markup(_frame(inside.homogeneous, w)) if inside else "",  # noqa: S704
-            risky=Markup(_frame(inside.risky, w)) if inside else "",  # noqa: S704
+    ``exploration`` is a frontier of other candidates; the internal edition draws its map of risk and utility.
+    """
+    return _Page(release, edition, language).html(exploration)
+
+
+class _Page:
+    """A report while it is put together: the release, for whom, in which language."""
+
+    def __init__(self, release: Release, edition: Edition, language: str) -> None:
+        self.release, self.language, self.w = release, language, words(language)
+        self.internal = edition == "internal"
+        self.formal = "formal" in release.certificate and not self.internal
+        self.before = None if self.formal else classes_of(release.original)
+        self.after = classes_of(release.comparison.protected)
+
+    def html(self, exploration: Any) -> str:
+        """The page as text."""
+        from markupsafe import Markup
+
+        release, w = self.release, self.w
+        columns = columns_of(release, internal=self.internal)
+        verdict, style = _verdict(release, w)
+        about = dict.fromkeys(("title", "organisation", "purpose"), "") | release.certificate.get("about", {})
+        name = release.certificate["release"].get("file", "")
+        first = board(release, self.before, self.after, w, internal=self.internal, language=self.language)
+        given: dict[str, Any] = {
+            "w": w,
+            "code": self.language,
+            "heading": about.get("title") or ": ".join(part for part in (w["title"], name) if part),
+            "c": release.certificate,
+            "about": about,
+            "internal": self.internal,
+            "formal": self.formal,
+            "verdict": verdict,
+            "verdict_class": style,
+            "board": first,
+            "board_picture": Markup(first.picture),  # noqa: S704
+            "facts": self.facts(about, name),
+            "requirements": self.requirements(),
+            "schema": release.table.schema,
+            "changes": self.changes(columns),
+            "guard": self.guard(),
+            "size_chart": Markup(self.size_chart()),  # noqa: S704
+            "risks": self.risks(),
+            "further": self.further(),
+            "losses": self.losses(),
+            "searches": searches(release, w, self.language),
+            "pictures": pictures(release, columns, w, internal=self.internal, language=self.language),
+            "steps": [step_told(step, w, self.language) for step in release.certificate["steps"]],
+            "limits": _limits(release, w),
+            "checking": _checking(release.certificate, w) if name else [],
+            "stem": name.split(".")[0],
+            "mark": Markup,  # for charts of ours: every text in them is escaped
+        }
+        return templates().get_template("report.html.j2").render(**given, **self.inside(exploration))
+
+    def inside(self, exploration: Any) -> dict[str, Any]:
+        """What only the owner sees."""
+        if not self.internal:
+            return {"dependences": (), "lattices": (), "map": "", "owner": None}
+        from celosia.release.report.ru_map import ru_map
+
+        release, w = self.release, self.w
+        searched = [nodes for s in release.table.secrets if (nodes := s["method"].searched(s)) is not None]
+        facts = internal_of(release)
+        return {
+            "dependences": dependence_maps(release, w, language=self.language),
+            "lattices": [lattice_told(nodes, w, self.language) for nodes in searched],
+            "map": "" if exploration is None else ru_map(exploration, language=self.language),
+            "owner": [_frame(frame) for frame in (facts.smallest, facts.homogeneous, facts.risky)],
+        }
+
+    def num(self, value: float, *, percent: bool = False) -> str:
+        return number(value, percent=percent, language=self.language)
+
+    def shown(self, value: Any, *, percent: bool = False) -> str:
+        """A number that may be missing or infinite."""
+        if not isinstance(value, int | float):
+            return "—"
+        return "∞" if value == float("inf") else self.num(float(value), percent=percent)
+
+    def counted(self, n: int) -> str:
+        """A count of records; the external edition withholds small ones that are not zero."""
+        return _counted(n, internal=self.internal, language=self.language)
+
+    def facts(self, about: Mapping[str, str], name: str) -> list[tuple[str, str]]:
+        """What the file is, in a line each."""
+        w, c = self.w, self.release.certificate
+        suppressed = c["release"]["suppressed"]
+        part = f" ({self.num(suppressed / max(1, c['release']['rows']), percent=True)})" if suppressed else ""
+        given = [
+            (w["file"], name),
+            (w["rows"], self.num(c["release"]["rows"])),
+            (w["suppressed"], self.num(suppressed) + part),
+            (w["created"], day(c["created"][:10], self.language)),
+            (w["approver"], about.get("approver", "")),
+            (w["review"], day(about["review"], self.language) if about.get("review") else ""),
+            (w["contact"], about.get("contact", "")),
+            (w["version"], c["celosia"]),
+        ]
+        return [(label, text) for label, text in given if text]
+
+    def requirements(self) -> Grid | None:
+        w, rows = self.w, []
+        for earlier, now in zip(self.release.before.models, self.release.assessment.models, strict=True):
+            direction, bound = w[now.part.direction.replace(" ", "_")], self.num(now.part.bound())
+            wish = f"{now.part.symbol or now.part.name} {direction} {bound}"
+            verdict = Cell(w["yes"], style="good") if now.holds else Cell(w["no"], style="bad")
+            before = "—" if self.formal else self.shown(earlier.value)
+            rows.append([Cell(title(now.part, w), meaning(now.part, w)), wish, before, self.shown(now.value), verdict])
+        return (
+            grid([w["requirement"], w["wanted"], w["before"], w["after"], w["holds"]], rows, {2, 3}) if rows else None
         )
-    )
+
+    def changes(self, columns: Sequence[ColumnFacts]) -> Grid:
+        """What happened to each column, in one table."""
+        w, facts = self.w, {column.name: column for column in columns}
+        heads = [
+            "column",
+            "role",
+            "from_detail",
+            "to_detail",
+            "example",
+            "distinct_before",
+            "distinct_after",
+            "altered",
+        ]
+        rows = [self.change(change, facts.get(change.name)) for change in self.release.changes]
+        return grid([w[head] for head in heads], rows, {5, 6, 7})
+
+    def change(self, change: ColumnChange, facts: ColumnFacts | None) -> list[str | Cell]:
+        w = self.w
+        before = None if facts is None or self.formal else facts.before
+        altered = None if self.formal else change.altered
+        return [
+            Cell(change.name),
+            w["roles"][facts.role] if facts else "—",
+            change.before.sentence(w["detail"], w["units"]),
+            change.after.sentence(w["detail"], w["units"]),
+            change.shown_example(raw=self.internal),
+            self.shown(before),
+            self.shown(facts.after if facts else None),
+            self.shown(altered, percent=True),
+        ]
+
+    def guard(self) -> Grid | None:
+        w, seen = self.w, self.release.certificate["guard"]
+        rows = [
+            [
+                sighting["column"],
+                w["guard_of"].get(sighting["what"], sighting["what"]),
+                f"{self.counted(sighting['cells'])} / {self.num(sighting['of'])}",
+                Cell(
+                    sighting.get("acknowledged") or w["guard_open"], style="" if sighting.get("acknowledged") else "bad"
+                ),
+            ]
+            for sighting in seen
+        ]
+        return grid([w["column"], w["guard_what"], w["guard_cells"], w["guard_reason"]], rows, {2}) if rows else None
+
+    def size_chart(self) -> str:
+        """The records by the size of their class, before and after."""
+        w = self.w
+        labels = [str(low) if low == high else (f"{low}–{high}" if high else f"{low}+") for low, high in BINS]
+        series = [
+            (name, [share(n, classes.records, internal=self.internal) for n in classes.sizes])
+            for name, classes in ((w["before"], self.before), (w["after"], self.after))
+            if classes is not None
+        ]
+        coarse = "" if self.internal else f" ({w['withheld'].format(n=SMALLEST)})"
+        return bars(w["class_sizes"] + coarse, labels, series, language=self.language)
+
+    def risks(self) -> Grid:
+        w = self.w
+
+        def above(classes: Classes, k: int) -> str:
+            part = share(classes.above[k], classes.records, internal=self.internal)
+            if part is None:
+                return f"< {self.num(SMALLEST / classes.records, percent=True)}"
+            return self.num(part, percent=True)
+
+        measures: list[tuple[str, str, Any]] = [
+            (w["highest"], w["highest_meaning"], lambda c: self.num(c.highest, percent=True)),
+            (w["average"], w["average_meaning"], lambda c: self.num(c.average, percent=True)),
+            (w["unique"], w["unique_meaning"], lambda c: self.counted(c.unique)),
+        ]
+        measures += [(w["above"].format(k=k), w[f"above_{k}"], functools.partial(above, k=k)) for k in THRESHOLDS]
+        rows = [
+            [Cell(name, text), "—" if self.before is None else show(self.before), show(self.after)]
+            for name, text, show in measures
+        ]
+        return grid([w["measure"], w["before"], w["after"]], rows, {1, 2})
+
+    def further(self) -> Grid | None:
+        """The measured risks and attacks, besides those that every report tells."""
+        w, release = self.w, self.release
+        earlier = {id(now): before for before, now in zip(release.before.risks, release.assessment.risks, strict=False)}
+        findings = [f for f in (*release.assessment.risks, *release.comparison.risks) if f.part.name != "prosecutor"]
+        rows = [self.further_row(f, earlier.get(id(f))) for f in findings]
+        heads = [w["measure"], w["before"], w["after"], w["interval"], w["baseline"]]
+        return grid(heads, rows, {1, 2, 3, 4}) if rows else None
+
+    def further_row(self, finding: Finding, earlier: Finding | None) -> list[str | Cell]:
+        w, percent = self.w, bool(finding.part.bounded)
+        interval, guess = finding.evidence.get("interval"), finding.evidence.get("baseline")
+        explained = meaning(finding.part, w)
+        if "decided" in finding.evidence:
+            explained += " " + w["decided_by"].format(attacks=", ".join(finding.evidence["decided"]))
+        reason = f"{w['why_not']}: {finding.reason}"
+        ends = interval if isinstance(interval, list | tuple) and len(interval) == 2 else ()
+        before = earlier.value if earlier is not None and self.internal else None
+        return [
+            Cell(title(finding.part, w), reason if finding.value is None else explained),
+            self.shown(before, percent=percent),
+            self.shown(finding.value, percent=percent),
+            " – ".join(self.shown(end, percent=percent) for end in ends),
+            self.shown(guess, percent=percent),
+        ]
+
+    def losses(self) -> Grid:
+        w = self.w
+        rows = [
+            [
+                Cell(
+                    title(finding.part, w),
+                    f"{w['why_not']}: {finding.reason}"
+                    if finding.value is None
+                    else f"{meaning(finding.part, w)} {w['direction']}",
+                ),
+                self.shown(finding.value, percent=finding.part.bounded),
+            ]
+            for finding in self.release.comparison.losses
+        ]
+        return grid([w["measure"], w["value"]], rows, {1})
 
 
 def tables_page(
@@ -115,175 +305,10 @@ def tables_page(
     )
 
 
-def meaning(part: Any, w: Mapping[str, Any]) -> str:
-    """What a part is, in the language of the report; a part of another package is told in English."""
-    translated: str | None = w["meanings"].get(part.kind, {}).get(part.name)
-    return translated or part.summary().replace("``", "")
-
-
 def _verdict(release: Release, w: Mapping[str, Any]) -> tuple[str, str]:
     if not release.assessment.models:
         return w["verdict_none"], "neutral"
     return (w["verdict_met"], "met") if release.holds else (w["verdict_unmet"], "unmet")
-
-
-def _requirements(release: Release, w: Mapping[str, Any], *, formal: bool) -> list[dict[str, Any]]:
-    rows = []
-    for earlier, now in zip(release.before.models, release.assessment.models, strict=True):
-        bound = number(now.part.bound())
-        rows.append(
-            {
-                "name": now.part.name,
-                "meaning": meaning(now.part, w),
-                "wish": f"{now.part.symbol or now.part.name} {w[now.part.direction.replace(' ', '_')]} {bound}",
-                "before": "—" if formal else _shown_number(earlier.value),
-                "after": _shown_number(now.value),
-                "holds": now.holds,
-            }
-        )
-    return rows
-
-
-def _size_chart(before: Classes | None, after: Classes, w: Mapping[str, Any], *, internal: bool) -> str:
-    labels = [str(low) if low == high else (f"{low}–{high}" if high else f"{low}+") for low, high in BINS]
-    series = [
-        (name, [share(n, classes.records, internal=internal) for n in classes.sizes])
-        for name, classes in ((w["before"], before), (w["after"], after))
-        if classes is not None
-    ]
-    return bars(w["class_sizes"] + ("" if internal else _coarse(w)), labels, series)
-
-
-def _coarse(w: Mapping[str, Any]) -> str:
-    """How the external edition counts, for the title of a chart."""
-    return f" ({w['withheld'].format(n=SMALLEST)})"
-
-
-def _risk_rows(before: Classes | None, after: Classes, w: Mapping[str, Any], *, internal: bool) -> list[dict[str, str]]:
-    def row(name: str, text: str, get: Any, show: Any) -> dict[str, str]:
-        return {
-            "name": name,
-            "meaning": text,
-            "before": "—" if before is None else show(get(before)),
-            "after": show(get(after)),
-        }
-
-    percent = functools.partial(number, percent=True)
-
-    def part(classes: Classes, k: int) -> str:
-        shown = share(classes.above[k], classes.records, internal=internal)
-        return f"< {percent(SMALLEST / classes.records)}" if shown is None else percent(shown)
-
-    rows = [
-        row(w["highest"], w["highest_meaning"], lambda c: c.highest, percent),
-        row(w["average"], w["average_meaning"], lambda c: c.average, percent),
-        row(w["unique"], w["unique_meaning"], lambda c: c.unique, lambda n: _counted(n, internal=internal)),
-    ]
-    return rows + [row(w["above"].format(k=k), w[f"above_{k}"], lambda c, k=k: part(c, k), str) for k in THRESHOLDS]
-
-
-def _further(finding: Finding, w: Mapping[str, Any]) -> dict[str, str]:
-    interval = finding.evidence.get("interval")
-    pair = isinstance(interval, list | tuple) and len(interval) == 2
-    guess = finding.evidence.get("baseline")
-    explained = meaning(finding.part, w)
-    if "decided" in finding.evidence:
-        explained += " " + w["decided_by"].format(attacks=", ".join(finding.evidence["decided"]))
-    return {
-        "name": finding.part.name,
-        "meaning": f"{w['why_not']}: {finding.reason}" if finding.value is None else explained,
-        "value": _shown_number(finding.value),
-        "interval": f"{_shown_number(interval[0])} – {_shown_number(interval[1])}" if pair and interval else "—",
-        "baseline": _shown_number(guess) if isinstance(guess, int | float) else "—",
-    }
-
-
-def _loss(finding: Finding, w: Mapping[str, Any]) -> dict[str, str]:
-    share = finding.part.bounded
-    return {
-        "name": finding.part.name,
-        "meaning": f"{w['why_not']}: {finding.reason}"
-        if finding.value is None
-        else f"{meaning(finding.part, w)} {w['direction']}",
-        "value": "—" if finding.value is None else number(finding.value, percent=share),
-    }
-
-
-def _change(change: ColumnChange, w: Mapping[str, Any], *, internal: bool) -> dict[str, Any]:
-    """What happened to a column, in the language of the report; outside an example has no value of the original."""
-    return {
-        "name": change.name,
-        "before": change.before.sentence(w["detail"], w["units"]),
-        "after": change.after.sentence(w["detail"], w["units"]),
-        "example": change.shown_example(raw=internal),
-        "altered": change.altered,
-    }
-
-
-def _searches(release: Release, w: Mapping[str, Any]) -> list[str]:
-    """A sentence for each search that stopped early: how good its result is, and what would help."""
-    texts = []
-    for entry in release.table.history:
-        search = entry.get("search")
-        if not search or search["complete"]:
-            continue
-        distance = w["search_unknown"]
-        if search["gap"] is not None:
-            distance = w["search_gap"].format(bound=number(search["bound"]), gap=number(search["gap"]))
-        helps = "; ".join(w["advice"][name] for name in search["advice"])
-        counts = {"judged": f"{search['judged']:,}", "nodes": f"{search['nodes']:,}"}
-        score = _shown_number(search["score"])
-        texts.append(
-            w["search_stopped"].format(step=entry["step"], score=score, distance=distance, helps=helps, **counts)
-        )
-    return texts
-
-
-def _column_charts(column: Any, w: Mapping[str, Any], *, internal: bool) -> list[str]:
-    charts = []
-    if column.originals:
-        charts.append(
-            bars(w["distribution_before"].format(column=column.name), *_labelled(column.originals, w["before"]))
-        )
-    if column.values:
-        title = w["distribution_of"].format(column=column.name)
-        if column.others:
-            title += ", " + w["others"].format(n=column.others)
-        charts.append(bars(title + ("" if internal else _coarse(w)), *_labelled(column.values, w["after"])))
-    return charts
-
-
-def _labelled(
-    values: Sequence[tuple[str, float | None]], name: str
-) -> tuple[list[str], list[tuple[str, list[float | None]]]]:
-    return [label for label, _ in values], [(name, [part for _, part in values])]
-
-
-def _step(step: Mapping[str, Any], w: Mapping[str, Any]) -> dict[str, str]:
-    from celosia.parts import attacks_reading, find
-
-    readers = ", ".join(attacks_reading(step["use"]))
-    spec = {k: v for k, v in step.items() if k not in {"name", "withheld", "evidence"}}
-    plain = {k: v for k, v in step["evidence"].items() if isinstance(v, int | float | str | bool)}
-    facts = ", ".join(f"{k} {_shown_number(v) if isinstance(v, float) else v}" for k, v in plain.items())
-    return {
-        "name": str(step["name"]),
-        "written": grammar.show(spec),
-        "meaning": meaning(find("method", step["use"]), w),
-        "found": facts,
-        "read": w["read_by"].format(attacks=readers) if readers else w["general_only"],
-    }
-
-
-def _lattice(lattice: Mapping[str, Any]) -> dict[str, Any]:
-    """The explored lattice as a picture, and the best loss for each number of suppressed records."""
-    from markupsafe import Markup
-
-    from celosia.search.lattice.drawing import lattice_svg
-    from celosia.search.lattice.explanation import suppression_curve
-
-    curve = [(int(point[0]), _shown_number(point[1])) for point in suppression_curve(lattice)]
-    return {"svg": Markup(lattice_svg(lattice)), "curve": curve[:20]}  # noqa: S704
 
 
 def _limits(release: Release, w: Mapping[str, Any]) -> list[str]:
@@ -306,24 +331,14 @@ def _checking(certificate: Mapping[str, Any], w: Mapping[str, Any]) -> list[str]
     return [w["checking_of"]["always"], *texts, whole]
 
 
-def _frame(frame: pl.DataFrame | None, w: Mapping[str, Any]) -> str:
+def _frame(frame: pl.DataFrame | None) -> Grid | None:
     """A table of values, for the internal edition."""
-    from markupsafe import escape
-
     if frame is None or frame.height == 0:
-        return f"<p>{escape(w['none'])}</p>"
-    head = "".join(f"<th>{escape(name)}</th>" for name in frame.columns)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape('—' if value is None else value)}</td>" for value in row) + "</tr>"
-        for row in frame.iter_rows()
-    )
-    return f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        return None
+    rows = [["—" if value is None else str(value) for value in row] for row in frame.iter_rows()]
+    return grid(frame.columns, rows, {j for j, kind in enumerate(frame.dtypes) if kind.is_numeric()})
 
 
-def _shown_number(value: Any) -> str:
-    return "—" if not isinstance(value, int | float) else ("∞" if value == float("inf") else number(float(value)))
-
-
-def _counted(n: int, *, internal: bool) -> str:
+def _counted(n: int, *, internal: bool, language: str = "en") -> str:
     """A count of records; the external edition withholds small ones that are not zero."""
-    return f"< {SMALLEST}" if not internal and 0 < n < SMALLEST else f"{n:,}"
+    return f"< {SMALLEST}" if not internal and 0 < n < SMALLEST else number(n, language=language)

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.io.atomic import replaced
-from celosia.release.report.page import templates, words
-from celosia.show.charts import number
+from celosia.release.report.page import templates
+from celosia.release.report.telling import words as report_words
+from celosia.show.wording import number
 
 if TYPE_CHECKING:
     from celosia.frontier import Frontier, Point
@@ -23,25 +24,6 @@ SIZE = 4.5  # half of the width of a mark
 # Hues far apart, of a lightness that reads on white and on black; shapes tell the methods apart without colour.
 HUES = (172, 28, 215, 340, 95, 265, 0, 240, 50, 130, 300, 195)
 SHAPES = ("circle", "square", "diamond", "triangle", "cross", "down")
-
-
-ENGLISH = {
-    "told": "Risk and loss of {n} candidates. On the frontier: {front}.",
-    "point": "{label}: risk {risk}, loss {loss}",
-    "risk": "risk",
-    "loss": "loss",
-    "score": "score",
-    "risk axis": "risk ({name})",
-    "loss axis": "loss ({name}): less to the right",
-    "risk limit": "risk at most {value}",
-    "loss limit": "loss at most {value}",
-    "original": "original",
-    "the original": "the original: risk {risk}, loss {loss}",
-    "on the frontier": "on the frontier",
-    "decided": "decided by {name}",
-    "caption": "Up is more risk, right is more utility (less loss). The line joins the candidates that no other beats.",
-}
-"""What the map says; a page in another language hands its own words in."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +55,7 @@ def ru_map(
     shown: Collection[int] | None = None,
     choosable: bool = False,
     chosen: int | None = None,
-    words: Mapping[str, str] = ENGLISH,
+    language: str = "en",
 ) -> str:
     """The map as an SVG figure: utility grows to the right, risk upwards, so that the original is top right.
 
@@ -81,7 +63,8 @@ def ru_map(
     it. Bars are the intervals over the seeds. ``window`` draws a part of the map, ``shown`` some of the candidates.
     With ``choosable`` every mark is a button that carries the candidate's number, and the page brings the style.
     """
-    scale = _Scale(window or whole_window(frontier))
+    words = report_words(language)["map"]
+    scale = _Scale(window or whole_window(frontier), language)
     families = list(dict.fromkeys(point.candidate.family for point in frontier.points))
     front = {id(point) for point in frontier.frontier}
     drawn = [
@@ -111,7 +94,9 @@ def ru_map(
         _original(scale, frontier, words),
     ]
     front_points = "; ".join(
-        words["point"].format(label=p.label, risk=_share(p.risk.mean), loss=_loss(frontier, p.loss.mean))
+        words["point"].format(
+            label=p.label, risk=_share(p.risk.mean, language), loss=_loss(frontier, p.loss.mean, language)
+        )
         for p in frontier.frontier
     )
     label = escape(words["told"].format(n=len(frontier.points), front=front_points), quote=True)
@@ -156,8 +141,8 @@ def exploration_page(frontier: Frontier, path: Path, *, language: str = "en") ->
             verdict=verdict,
             verdict_class="met" if good else "unmet",
             code=language,
-            w=words(language),
-            figure=Markup(ru_map(frontier)),  # noqa: S704 - every text in it is escaped
+            w=report_words(language),
+            figure=Markup(ru_map(frontier, language=language)),  # noqa: S704 - every text in it is escaped
             rows=[row(p) for p in sorted(frontier.points, key=frontier.score)],
             failed=list(frontier.failed.items()),
             risk=frontier.risk,
@@ -172,8 +157,8 @@ def exploration_page(frontier: Frontier, path: Path, *, language: str = "en") ->
 class _Scale:
     """From risk and loss to places in the picture."""
 
-    def __init__(self, window: Window) -> None:
-        self.window = window
+    def __init__(self, window: Window, language: str = "en") -> None:
+        self.window, self.language = window, language
 
     @property
     def text(self) -> str:
@@ -208,8 +193,11 @@ def _axes(scale: _Scale, frontier: Frontier, words: Mapping[str, str]) -> str:
     out = [f'<path class="axis" d="M{left} {TOP}V{base}H{WIDTH - RIGHT}"/>']
     for i in range(5):
         risk, loss = (low + (high - low) * i / 4 for low, high in (scale.window.risk, scale.window.loss))
-        out.append(f'<text x="{left - 6}" y="{scale.y(risk) + 4:.1f}" text-anchor="end">{_share(risk)}</text>')
-        out.append(f'<text x="{scale.x(loss):.1f}" y="{base + 16}" text-anchor="middle">{_loss(frontier, loss)}</text>')
+        out.append(
+            f'<text x="{left - 6}" y="{scale.y(risk) + 4:.1f}" text-anchor="end">{_share(risk, scale.language)}</text>'
+        )
+        said = _loss(frontier, loss, scale.language)
+        out.append(f'<text x="{scale.x(loss):.1f}" y="{base + 16}" text-anchor="middle">{said}</text>')
         out.append(f'<path class="grid" d="M{left} {scale.y(risk):.1f}H{WIDTH - RIGHT}"/>')
     middle = (left + WIDTH - RIGHT) / 2
     name = escape(words["loss axis"].format(name=frontier.loss.name))
@@ -224,11 +212,11 @@ def _limits(scale: _Scale, frontier: Frontier, words: Mapping[str, str]) -> str:
     low_risk, low_loss = scale.window.risk[0], scale.window.loss[0]
     if frontier.max_risk is not None and low_risk <= frontier.max_risk <= scale.window.risk[1]:
         y = scale.y(frontier.max_risk)
-        hint = escape(words["risk limit"].format(value=_share(frontier.max_risk)))
+        hint = escape(words["risk limit"].format(value=_share(frontier.max_risk, scale.language)))
         out.append(f'<path class="limit" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"><title>{hint}</title></path>')
     if frontier.max_loss is not None and low_loss <= frontier.max_loss <= scale.window.loss[1]:
         x = scale.x(frontier.max_loss)
-        hint = escape(words["loss limit"].format(value=_loss(frontier, frontier.max_loss)))
+        hint = escape(words["loss limit"].format(value=_loss(frontier, frontier.max_loss, scale.language)))
         out.append(f'<path class="limit" d="M{x:.1f} {TOP}V{HEIGHT - BOTTOM}"><title>{hint}</title></path>')
     return "".join(out)
 
@@ -256,8 +244,8 @@ def _mark(
 ) -> str:
     x, y = scale.x(point.loss.mean), scale.y(point.risk.mean)
     hint = (
-        f"{point.label}\n{words['risk']} {_range(point.risk, _share)}\n"
-        f"{words['loss']} {_range(point.loss, lambda v: _loss(frontier, v))}\n"
+        f"{point.label}\n{words['risk']} {_range(point.risk, lambda v: _share(v, scale.language))}\n"
+        f"{words['loss']} {_range(point.loss, lambda v: _loss(frontier, v, scale.language))}\n"
         f"{words['score']} {frontier.score(point):.1f}{', ' + words['on the frontier'] if on else ''}"
         f"{chr(10) + words['decided'].format(name=point.decided) if point.decided else ''}"
     )
@@ -290,7 +278,10 @@ def _original(scale: _Scale, frontier: Frontier, words: Mapping[str, str]) -> st
         return ""
     x, y = scale.x(frontier.original[1]), scale.y(frontier.original[0])
     hint = escape(
-        words["the original"].format(risk=_share(frontier.original[0]), loss=_loss(frontier, frontier.original[1]))
+        words["the original"].format(
+            risk=_share(frontier.original[0], scale.language),
+            loss=_loss(frontier, frontier.original[1], scale.language),
+        )
     )
     return (
         f'<g class="original">{_shape("square", x, y, 6)}<title>{hint}</title></g>'
@@ -322,12 +313,12 @@ def _style(families: int) -> str:
     )
 
 
-def _share(value: float) -> str:
-    return number(value, percent=True)
+def _share(value: float, language: str = "en") -> str:
+    return number(value, percent=True, language=language)
 
 
-def _loss(frontier: Frontier, value: float) -> str:
-    return number(value, percent=frontier.loss.bounded)
+def _loss(frontier: Frontier, value: float, language: str = "en") -> str:
+    return number(value, percent=frontier.loss.bounded, language=language)
 
 
 def _range(estimate: Estimate, show: Any) -> str:

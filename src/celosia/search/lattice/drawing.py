@@ -13,14 +13,34 @@ DRAWN = 400
 WIDTH = 900
 ROW = 44
 LEFT = 60
-COLOURS = {"best": "#b5482a", "safe": "#3d7a57", "holds": "#a9cdb8", "fails": "#d9d5cf"}
+COLOURS = {
+    "best": "var(--s2, #b5482a)",
+    "safe": "var(--s1, #3d7a57)",
+    "holds": "var(--s0, #a9cdb8)",
+    "fails": "var(--soft, #8c857b)",
+}
+"""Those of the page that the picture stands on, or of its own."""
+INK = 'fill="var(--ink, #222)"'
+LABELLED = 12
+"""Nodes of a row up to which each is labelled with its levels; of a longer one the best and the minimal are."""
+ENGLISH = {
+    "optimum": "optimum",
+    "minimal": "minimal, holds",
+    "holds": "holds",
+    "fails": "does not hold",
+    "told": "Lattice of {size} nodes, {judged} judged, {drawn} drawn",
+    "node": "{levels}; loss {loss}; {suppressed} suppressed; {classes} classes; {verdict}",
+    "key": "Numbers are the levels of {columns}, in this order.",
+}
+"""What the picture says; a page in another language hands its own words in."""
 
 
-def lattice_svg(lattice: Mapping[str, Any]) -> str:
+def lattice_svg(lattice: Mapping[str, Any], words: Mapping[str, str] = ENGLISH) -> str:
     """Draw an explored lattice (:func:`celosia.search.lattice.explanation.explored`): fine nodes below, coarse above.
 
     The best node, the minimal nodes that hold, other nodes that hold and nodes that fail differ in colour and in shape
-    (so that the picture can be read without colours); lines join nodes that differ by one level of one column.
+    (so that the picture can be read without colours); lines join nodes that differ by one level of one column. Labels
+    are the levels of the columns in their order.
     Texts name columns, levels and counts only.
 
     >>> picture = lattice_svg({"columns": ["age"], "lower": [0], "upper": [1], "size": 2, "optimal": True, "best": [1],
@@ -39,18 +59,24 @@ def lattice_svg(lattice: Mapping[str, Any]) -> str:
         gap = (WIDTH - 2 * LEFT) / len(members)
         for i, node in enumerate(members):
             place[tuple(node[0])] = (LEFT + gap * (i + 0.5), 30 + ROW * row)
-    height_px = 60 + ROW * max(1, len(heights)) + 30
-    summary = f"Lattice of {lattice['size']} nodes, {len(lattice['nodes'])} judged, {len(chosen)} drawn"
+    height_px = 70 + ROW * max(1, len(heights)) + 30
+    summary = words["told"].format(size=lattice["size"], judged=len(lattice["nodes"]), drawn=len(chosen))
     frame = f'viewBox="0 0 {WIDTH} {height_px}" role="img" font-family="system-ui, sans-serif" font-size="11"'
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {frame}><title>{escape(summary)}</title>']
     parts += [
-        f'<text x="8" y="{34 + ROW * row}" fill="#555">{height}</text>' for row, height in enumerate(reversed(heights))
+        f'<text x="8" y="{34 + ROW * row}" fill="var(--soft, #555)">{height}</text>'
+        for row, height in enumerate(reversed(heights))
     ]
     parts += list(_lines(place))
     safe = {tuple(levels) for levels in minimal_safe(lattice)}
     best = tuple(lattice["best"] or ())
-    parts += [_mark(node, place[tuple(node[0])], _state(node, best, safe), lattice["columns"]) for node in chosen]
-    parts.append(_legend(height_px - 16))
+    for node in chosen:
+        state = _state(node, best, safe)
+        named = state in {"best", "safe"} or len(rows[sum(node[0])]) <= LABELLED
+        parts.append(_mark(node, place[tuple(node[0])], state, lattice["columns"], words, named=named))
+    key = escape(words["key"].format(columns=", ".join(lattice["columns"])))
+    parts.append(f'<text x="{LEFT}" y="{height_px - 36}" fill="var(--soft, #555)">{key}</text>')
+    parts.append(_legend(height_px - 12, words))
     parts.append("</svg>")
     return "".join(parts)
 
@@ -78,7 +104,7 @@ def _lines(place: Mapping[tuple[int, ...], tuple[float, float]]) -> list[str]:
             if upper in place:
                 to_x, to_y = place[upper]
                 ends = f'x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}"'
-                lines.append(f'<line {ends} stroke="#ccc" stroke-width="0.6"/>')
+                lines.append(f'<line {ends} stroke="var(--line, #ccc)" stroke-width="0.6"/>')
     return lines
 
 
@@ -91,14 +117,20 @@ def _state(node: Any, best: tuple[int, ...], safe: set[tuple[int, ...]]) -> str:
     return "holds" if node[4] else "fails"
 
 
-def _mark(node: Any, at: tuple[float, float], state: str, columns: list[str]) -> str:
+def _mark(
+    node: Any, at: tuple[float, float], state: str, columns: list[str], words: Mapping[str, str], *, named: bool
+) -> str:
     levels, suppressed, classes, score, holds = node
     x, y = at
-    named = ", ".join(f"{name} {level}" for name, level in zip(columns, levels, strict=True))
-    shown = f"{score:.6g}" if isinstance(score, int | float) else ", ".join(f"{part:.4g}" for part in score)
-    verdict = "holds" if holds else "does not hold"
-    title = escape(f"{named}; loss {shown}; {suppressed} suppressed; {classes} classes; {verdict}")
-    return f"<g>{_shape(state, x, y)}<title>{title}</title></g>"
+    title = words["node"].format(
+        levels=", ".join(f"{name} {level}" for name, level in zip(columns, levels, strict=True)),
+        loss=f"{score:.6g}" if isinstance(score, int | float) else ", ".join(f"{part:.4g}" for part in score),
+        suppressed=suppressed,
+        classes=classes,
+        verdict=words["holds" if holds else "fails"],
+    )
+    label = f'<text x="{x:.1f}" y="{y + 20:.1f}" text-anchor="middle" {INK}>{"·".join(map(str, levels))}</text>'
+    return f"<g>{_shape(state, x, y)}{label if named else ''}<title>{escape(title)}</title></g>"
 
 
 def _shape(state: str, x: float, y: float) -> str:
@@ -110,12 +142,12 @@ def _shape(state: str, x: float, y: float) -> str:
         return f'<rect x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10" fill="{colour}"/>'
     if state == "holds":
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{colour}"/>'
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="none" stroke="#8c857b"/>'
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="none" stroke="{colour}"/>'
 
 
-def _legend(y: float) -> str:
-    words = {"best": "optimum", "safe": "minimal, holds", "holds": "holds", "fails": "does not hold"}
+def _legend(y: float, words: Mapping[str, str]) -> str:
+    said = {"best": "optimum", "safe": "minimal", "holds": "holds", "fails": "fails"}
     return "".join(
-        f'{_shape(state, 80 + 170 * i, y)}<text x="{94 + 170 * i}" y="{y + 4}">{word}</text>'
-        for i, (state, word) in enumerate(words.items())
+        f'{_shape(state, 80 + 190 * i, y - 4)}<text x="{94 + 190 * i}" y="{y}" {INK}>{words[word]}</text>'
+        for i, (state, word) in enumerate(said.items())
     )

@@ -107,3 +107,14 @@ def suppression_curve(lattice: Mapping[str, Any]) -> list[tuple[int, Any]]:
         if classes and (not curve or score < curve[-1][1]):
             curve.append((suppressed, score))
     return curve
+
+
+def alternatives(lattice: Mapping[str, Any], most: int = 6) -> list[Any]:
+    """Give the judged nodes that hold, the best one first, then by their score.
+
+    >>> nodes = [[[0, 0], 9, 1, 0.1, False], [[1, 0], 2, 2, 0.4, True], [[0, 1], 3, 2, 0.6, True]]
+    >>> [node[0] for node in alternatives({"nodes": nodes, "best": [1, 0]})]
+    [[1, 0], [0, 1]]
+    """
+    holding = [node for node in lattice["nodes"] if node[4]]
+    return sorted(holding, key=lambda node: (node[0] != lattice["best"], node[3], node[1]))[:most]

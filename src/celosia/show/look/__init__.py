@@ -13,13 +13,31 @@ LANGUAGES = ("en", "es", "ca")
 @functools.cache
 def tokens() -> str:
     """The style sheet of colours, type and spacing: light and dark as the system has it, or as ``data-theme`` says."""
-    given = tomllib.loads((resources.files("celosia.show.look") / "tokens.toml").read_text("utf-8"))
-    same, light, dark = ("".join(f"--{name}:{value};" for name, value in given[key].items()) for key in given)
+    same, day, dark = (_properties(key) for key in ("same", "light", "dark"))
     return (
-        f":root{{color-scheme:light dark;{same}{light}}}\n"
+        f":root{{color-scheme:light dark;{same}{day}}}\n"
         f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}\n"
         f":root[data-theme=light]{{color-scheme:light}}\n:root[data-theme=dark]{{color-scheme:dark;{dark}}}\n"
     )
+
+
+def light() -> str:
+    """The colours of the light theme as properties: what is printed has them in any theme."""
+    return _properties("light")
+
+
+def colours() -> dict[str, str]:
+    """The colours of the light theme by name, for what knows no style sheet."""
+    return dict(_given()["light"])
+
+
+@functools.cache
+def _given() -> dict[str, dict[str, str]]:
+    return tomllib.loads((resources.files("celosia.show.look") / "tokens.toml").read_text("utf-8"))
+
+
+def _properties(key: str) -> str:
+    return "".join(f"--{name}:{value};" for name, value in _given()[key].items())
 
 
 @functools.cache

@@ -59,12 +59,38 @@ def overlaid(original: Table, protected: Table, names: Sequence[str] = ()) -> tu
 
 
 def _pair(original: Table, protected: Table, name: str) -> ColumnPair:
+    if _plain_numbers(original, protected, name):
+        return _array_pair(original, protected, name)
     before, after = _counts(original, name), _counts(protected, name)
     info = original.schema[name]
     numbers = {text: value for text in before if (value := _finite(text)) is not None}
     if info.kind == Kind.NUMERIC and len(numbers) > LABELS:
         return _number_pair(name, before, after, numbers)
     return _label_pair(original, name, before, after)
+
+
+def _plain_numbers(original: Table, protected: Table, name: str) -> bool:
+    """Whether a column is made of numbers, most of them different, before and after, and is in memory."""
+    sides = (original, protected)
+    if original.schema[name].kind != Kind.NUMERIC or any(table.memory() is None for table in sides):
+        return False
+    numeric = all(table.polars_types()[name].is_numeric() for table in sides)
+    return numeric and len(original.tally(name)) > LABELS
+
+
+def _array_pair(original: Table, protected: Table, name: str) -> ColumnPair:
+    """Two histograms over the same ranges, counted from the numbers themselves."""
+    before, after = (table.numeric([name])[:, 0] for table in (original, protected))
+    filled = before[np.isfinite(before)]
+    edges = np.linspace(float(filled.min()), float(filled.max()), BINS + 1)
+    heights = []
+    for x in (before, after):
+        inside = np.clip(x[np.isfinite(x)], edges[0], edges[-1])
+        heights.append(np.histogram(inside, edges)[0] / max(1, len(x)))
+    first, second = heights
+    hidden = float(1 - second.sum())
+    distance = total_variation(np.append(first, 1 - first.sum()), np.append(second, hidden))
+    return ColumnPair(name, (), tuple(first.tolist()), tuple(second.tolist()), tuple(edges.tolist()), hidden, distance)
 
 
 def _counts(table: Table, name: str) -> dict[str, int]:
@@ -130,7 +156,7 @@ def _label_pair(original: Table, name: str, before: Mapping[str, int], after: Ma
     names.sort(key=lambda n: (-(mapped.get(n, 0) / totals[0] + after.get(n, 0) / totals[1]), n))
     listed, rest = names[:LABELS], names[LABELS:]
     if original.schema[name].kind in (Kind.NUMERIC, Kind.ORDINAL, Kind.DATE):
-        listed.sort(key=lambda n: (_finite(n) is None, _finite(n) or 0.0, n))
+        listed = in_order(listed, original.schema[name].order)
     first = [mapped.get(n, 0) / totals[0] for n in listed]
     second = [after.get(n, 0) / totals[1] for n in listed]
     labels = list(listed)
@@ -144,6 +170,24 @@ def _label_pair(original: Table, name: str, before: Mapping[str, int], after: Ma
         np.array([mapped.get(n, 0) / totals[0] for n in every]), np.array([after.get(n, 0) / totals[1] for n in every])
     )
     return ColumnPair(name, tuple(labels), tuple(first), tuple(second), (), hidden, distance)
+
+
+def in_order(labels: Sequence[str], order: Sequence[str] = ()) -> list[str]:
+    """Labels in their own order: the one that is declared, else by number or lower end, else by text.
+
+    >>> in_order(["high", "low", "mid"], ["low", "mid", "high"]), in_order(["[20, 30)", "[3, 20)", "*"])
+    (['low', 'mid', 'high'], ['[3, 20)', '[20, 30)', '*'])
+    """
+    places = {label: place for place, label in enumerate(order)}
+
+    def key(label: str) -> tuple[int, float, str]:
+        if label in places:
+            return 0, places[label], ""
+        cell = parse(label)
+        low = float(cell.low) if isinstance(cell, Interval) and not cell.textual else _finite(label)
+        return (2, 0.0, label) if low is None else (1, low, "")
+
+    return sorted(labels, key=key)
 
 
 def _at_released_level(

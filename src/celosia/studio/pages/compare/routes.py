@@ -67,8 +67,10 @@ def routes(studio: Studio, router: APIRouter) -> None:
         frontier = _explored(studio)
         window = zoomed(frontier, sight)
         shown = [row.index for row in rows(frontier) if sight.shows(row)]
-        p = words(language_of(request), "compare")
-        drawn = ru_map(frontier, window=window, shown=set(shown), choosable=True, chosen=sight.chosen, words=p["map"])
+        language = language_of(request)
+        drawn = ru_map(
+            frontier, window=window, shown=set(shown), choosable=True, chosen=sight.chosen, language=language
+        )
         return studio.draw(
             request,
             "compare",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.parts import grammar
 from celosia.release.measuring import Finding, assess, check_columns, step
 from celosia.release.policy import Policy, Step
-from celosia.release.report.page import words as report_words
+from celosia.release.report.telling import words as report_words
 from celosia.streams import Stream
 from celosia.studio.preview import Samples
 from celosia.studio.sketch import Pair, pair

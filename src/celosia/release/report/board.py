@@ -1,0 +1,153 @@
+"""The first page of a report, for people who decide: the verdict, who could be found, what was lost, what to watch."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from celosia.release.report.facts import SMALLEST, Classes, role_of, share
+from celosia.show.charts import stacked
+from celosia.show.wording import LOCALES, number
+
+if TYPE_CHECKING:
+    from celosia.release.evidence import Release
+
+BANDS = ((1, 1), (2, 4), (5, 10), (11, 19), (20, None))
+"""Class sizes that are told as one chance to be found: certain, above 1/5, above 1/11, above 1/20, below."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """What the first page says: a headline and sentences for each of its three questions."""
+
+    found: str
+    found_text: tuple[str, ...]
+    lost: str
+    lost_text: tuple[str, ...]
+    watch: tuple[str, ...]
+    picture: str
+
+
+def board(
+    release: Release, before: Classes | None, after: Classes, w: Mapping[str, Any], *, internal: bool, language: str
+) -> Board:
+    """The first page of a release; ``before`` is None where a formal guarantee forbids to tell it."""
+    found, found_text = _found(release, before, after, w, internal=internal, language=language)
+    lost, lost_text = _lost(release, w, formal=before is None, language=language)
+    return Board(
+        found,
+        found_text,
+        lost,
+        lost_text,
+        _watch(release, after, w, internal=internal, language=language),
+        _picture(before, after, w, internal=internal, language=language),
+    )
+
+
+def day(text: str, language: str) -> str:
+    """A date (ISO) as the language writes it.
+
+    >>> day("2026-11-16", "en"), day("2026-11-16", "es")
+    ('16 November 2026', '16 de noviembre de 2026')
+    """
+    from babel.dates import format_date
+
+    return str(format_date(dt.date.fromisoformat(text), "long", locale=LOCALES[language]))
+
+
+def _found(
+    release: Release, before: Classes | None, after: Classes, w: Mapping[str, Any], *, internal: bool, language: str
+) -> tuple[str, tuple[str, ...]]:
+    def one_in(classes: Classes) -> str:
+        smallest = round(1 / classes.highest) if classes.highest else 0
+        return w["one_in"].format(n=number(smallest, language=language)) if smallest else str(w["nobody"])
+
+    def unique(classes: Classes) -> str:
+        few = not internal and 0 < classes.unique < SMALLEST
+        return f"< {SMALLEST}" if few else number(classes.unique, language=language)
+
+    columns = ", ".join(release.table.schema.quasi)
+    after_share = number(after.highest, percent=True, language=language)
+    sentences = [w["found_after"].format(columns=columns, after=after_share)]
+    if before is None:
+        sentences.append(w["found_unique_now"].format(after=unique(after)))
+    else:
+        sentences.append(w["found_before"].format(before=number(before.highest, percent=True, language=language)))
+        sentences.append(w["found_unique"].format(before=unique(before), after=unique(after)))
+    return one_in(after), tuple(sentences)
+
+
+def _lost(release: Release, w: Mapping[str, Any], *, formal: bool, language: str) -> tuple[str, tuple[str, ...]]:
+    changes = release.changes
+    gone = [change.name for change in changes if change.after.form == "gone"]
+    same = [change.name for change in changes if change.after == change.before]
+    coarser = [change.name for change in changes if change.name not in {*gone, *same}]
+    shares = [change.altered for change in changes if change.altered is not None]
+    headline = "" if formal or not shares else number(sum(shares) / len(shares), percent=True, language=language)
+    rows, suppressed = release.certificate["release"]["rows"], release.certificate["release"]["suppressed"]
+    told = [
+        w[key].format(columns=", ".join(names))
+        for key, names in (("lost_columns", coarser), ("lost_same", same), ("lost_out", gone))
+        if names
+    ]
+    if suppressed:
+        part = number(suppressed / max(1, rows), percent=True, language=language)
+        told.append(w["lost_suppressed"].format(n=number(suppressed, language=language), share=part))
+    return headline, tuple(told)
+
+
+def _watch(release: Release, after: Classes, w: Mapping[str, Any], *, internal: bool, language: str) -> tuple[str, ...]:
+    """What somebody who decides should think of before signing, the gravest first."""
+    names = w["names"]["model"]
+    schema = release.table.schema
+    models = release.assessment.models
+    told = [w["watch_unmet"].format(name=names.get(f.part.name, f.part.name)) for f in models if not f.holds]
+    if not models:
+        told.append(w["watch_none"])
+    unsaid = [seen["column"] for seen in release.certificate["guard"] if not seen.get("acknowledged")]
+    guarded = {column for finding in models for column in finding.part.sensitive()}  # None stands for all
+    open_columns = [name for name in schema.sensitive if guarded.isdisjoint({name, None})]
+    small = share(after.above[11], after.records, internal=internal)
+    known = [name for name in release.table.names if role_of(schema, name) == "insensitive"]
+    if unsaid:
+        told.append(w["watch_guard"].format(columns=", ".join(dict.fromkeys(unsaid))))
+    if open_columns and models:
+        told.append(w["watch_sensitive"].format(columns=", ".join(open_columns)))
+    if small:
+        told.append(w["watch_small"].format(share=number(small, percent=True, language=language)))
+    if known:
+        told.append(w["watch_known"].format(columns=", ".join(known)))
+    if any(entry.get("search") and not entry["search"]["complete"] for entry in release.table.history):
+        told.append(w["watch_search"])
+    return (*told, _review(release, w, language))
+
+
+def _review(release: Release, w: Mapping[str, Any], language: str) -> str:
+    due = release.certificate.get("about", {}).get("review")
+    if not due:
+        return str(w["watch_no_review"])
+    key = "watch_overdue" if due < release.certificate["created"][:10] else "watch_review"
+    return str(w[key].format(date=day(due, language)))
+
+
+def _picture(before: Classes | None, after: Classes, w: Mapping[str, Any], *, internal: bool, language: str) -> str:
+    """Risk before and after in one picture: the records by their chance to be found."""
+
+    def chance(size: int) -> str:
+        return number(1 / size, percent=True, language=language)
+
+    def label(low: int, high: int | None) -> str:
+        if high == 1:
+            return str(w["band_sure"])
+        if high is None:
+            return str(w["band_below"].format(high=chance(low)))
+        return str(w["band_between"].format(low=chance(high), high=chance(low)))
+
+    def shares(classes: Classes) -> list[float | None]:
+        counts = [classes.between(low, high) for low, high in BANDS]
+        return [share(count, classes.records, internal=internal) for count in counts]
+
+    rows = [(name, shares(c)) for name, c in ((w["before"], before), (w["after"], after)) if c is not None]
+    return stacked(w["bands"], [label(low, high) for low, high in BANDS], rows, language=language)
