@@ -75,7 +75,7 @@ def stacked(
     """
     left, thick = 86, 34
     room = WIDTH - left - 4
-    drawn, told = [], []
+    drawn, spoken_rows = [], []
     for i, (name, shares) in enumerate(rows):
         y, x = 6 + i * (thick + 12), float(left)
         whole = sum(value or 0.0 for value in shares) or 1.0
@@ -94,9 +94,9 @@ def stacked(
                 drawn.append(f'<text class="on-r{j}" {place} text-anchor="middle">{said}</text>')
             x += width
         shown = ", ".join(f"{band} {_said(v, language=language)}" for band, v in zip(bands, shares, strict=True))
-        told.append(f"{name}: {shown}")
+        spoken_rows.append(f"{name}: {shown}")
     height = 6 + len(rows) * (thick + 12)
-    spoken = escape(f"{title}. {'; '.join(told)}", quote=True)
+    spoken = escape(f"{title}. {'; '.join(spoken_rows)}", quote=True)
     svg = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{spoken}">{"".join(drawn)}</svg>'
     return _figure(title, svg, legend(bands, "r"))
 

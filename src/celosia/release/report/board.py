@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from celosia.release.evidence import Release
 
 BANDS = ((1, 1), (2, 4), (5, 10), (11, 19), (20, None))
-"""Class sizes that are told as one chance to be found: certain, above 1/5, above 1/11, above 1/20, below."""
+"""Class sizes that are sentences as one chance to be found: certain, above 1/5, above 1/11, above 1/20, below."""
 
 
 @dataclass(frozen=True)
 class Board:
     """What the first page says: a headline and sentences for each of its three questions."""
 
-    found: str
-    found_text: tuple[str, ...]
+    chance: str
+    chance_text: tuple[str, ...]
     lost: str
     lost_text: tuple[str, ...]
     watch: tuple[str, ...]
@@ -34,11 +34,11 @@ def board(
     release: Release, before: Classes | None, after: Classes, w: Mapping[str, Any], *, internal: bool, language: str
 ) -> Board:
     """The first page of a release; ``before`` is None where a formal guarantee forbids to tell it."""
-    found, found_text = _found(release, before, after, w, internal=internal, language=language)
+    chance, chance_text = _findable(release, before, after, w, internal=internal, language=language)
     lost, lost_text = _lost(release, w, formal=before is None, language=language)
     return Board(
-        found,
-        found_text,
+        chance,
+        chance_text,
         lost,
         lost_text,
         _watch(release, after, w, internal=internal, language=language),
@@ -57,7 +57,7 @@ def day(text: str, language: str) -> str:
     return str(format_date(dt.date.fromisoformat(text), "long", locale=LOCALES[language]))
 
 
-def _found(
+def _findable(
     release: Release, before: Classes | None, after: Classes, w: Mapping[str, Any], *, internal: bool, language: str
 ) -> tuple[str, tuple[str, ...]]:
     def one_in(classes: Classes) -> str:
@@ -87,15 +87,15 @@ def _lost(release: Release, w: Mapping[str, Any], *, formal: bool, language: str
     shares = [change.altered for change in changes if change.altered is not None]
     headline = "" if formal or not shares else number(sum(shares) / len(shares), percent=True, language=language)
     rows, suppressed = release.certificate["release"]["rows"], release.certificate["release"]["suppressed"]
-    told = [
+    sentences = [
         w[key].format(columns=", ".join(names))
         for key, names in (("lost_columns", coarser), ("lost_same", same), ("lost_out", gone))
         if names
     ]
     if suppressed:
         part = number(suppressed / max(1, rows), percent=True, language=language)
-        told.append(w["lost_suppressed"].format(n=number(suppressed, language=language), share=part))
-    return headline, tuple(told)
+        sentences.append(w["lost_suppressed"].format(n=number(suppressed, language=language), share=part))
+    return headline, tuple(sentences)
 
 
 def _watch(release: Release, after: Classes, w: Mapping[str, Any], *, internal: bool, language: str) -> tuple[str, ...]:
@@ -103,25 +103,25 @@ def _watch(release: Release, after: Classes, w: Mapping[str, Any], *, internal: 
     names = w["names"]["model"]
     schema = release.table.schema
     models = release.assessment.models
-    told = [w["watch_unmet"].format(name=names.get(f.part.name, f.part.name)) for f in models if not f.holds]
+    sentences = [w["watch_unmet"].format(name=names.get(f.part.name, f.part.name)) for f in models if not f.holds]
     if not models:
-        told.append(w["watch_none"])
+        sentences.append(w["watch_none"])
     unsaid = [seen["column"] for seen in release.certificate["guard"] if not seen.get("acknowledged")]
     guarded = {column for finding in models for column in finding.part.sensitive()}  # None stands for all
     open_columns = [name for name in schema.sensitive if guarded.isdisjoint({name, None})]
     small = share(after.above[11], after.records, internal=internal)
-    known = [name for name in release.table.names if role_of(schema, name) == "insensitive"]
+    uncounted = [name for name in release.table.names if role_of(schema, name) == "insensitive"]
     if unsaid:
-        told.append(w["watch_guard"].format(columns=", ".join(dict.fromkeys(unsaid))))
+        sentences.append(w["watch_guard"].format(columns=", ".join(dict.fromkeys(unsaid))))
     if open_columns and models:
-        told.append(w["watch_sensitive"].format(columns=", ".join(open_columns)))
+        sentences.append(w["watch_sensitive"].format(columns=", ".join(open_columns)))
     if small:
-        told.append(w["watch_small"].format(share=number(small, percent=True, language=language)))
-    if known:
-        told.append(w["watch_known"].format(columns=", ".join(known)))
+        sentences.append(w["watch_small"].format(share=number(small, percent=True, language=language)))
+    if uncounted:
+        sentences.append(w["watch_known"].format(columns=", ".join(uncounted)))
     if any(entry.get("search") and not entry["search"]["complete"] for entry in release.table.history):
-        told.append(w["watch_search"])
-    return (*told, _review(release, w, language))
+        sentences.append(w["watch_search"])
+    return (*sentences, _review(release, w, language))
 
 
 def _review(release: Release, w: Mapping[str, Any], language: str) -> str:

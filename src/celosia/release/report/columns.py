@@ -35,7 +35,7 @@ class Picture:
     name: str
     role: str
     chart: str
-    told: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
     statistics: Grid | None = None
 
 
@@ -61,8 +61,8 @@ def _maps(each: Dependences, w: Mapping[str, Any], language: str) -> tuple[str, 
     change = (np.array(each.after) - np.array(each.before)).tolist()
     sides = ((w["before"], each.before), (w["after"], each.after), (w["difference"], change))
     before, after, difference = (heatmap(title, each.names, values, language=language) for title, values in sides)
-    told = w["dependences_text"].format(largest=number(each.largest, language=language))
-    return w[each.measure], told, (before, after, difference)
+    sentences = w["dependences_text"].format(largest=number(each.largest, language=language))
+    return w[each.measure], sentences, (before, after, difference)
 
 
 def _inside(release: Release, column: ColumnFacts, w: Mapping[str, Any], language: str) -> Picture | None:
@@ -87,10 +87,12 @@ def _pair(release: Release, column: ColumnFacts, w: Mapping[str, Any], language:
         labels = [w["rest"] if label == "…" else label for label in pair.labels]
         chart = bars(w["share_of"], labels, list(zip(names, (pair.before, pair.after), strict=True)), language=language)
     shares = (("moved", pair.distance - pair.hidden), ("hidden", pair.hidden))
-    told = tuple(
+    sentences = tuple(
         w[key].format(share=number(value, percent=True, language=language)) for key, value in shares if value > 1e-9
     )
-    return Picture(column.name, column.role, chart, told, _statistics(original, protected, column.name, w, language))
+    return Picture(
+        column.name, column.role, chart, sentences, _statistics(original, protected, column.name, w, language)
+    )
 
 
 def _numbers(original: Table, protected: Table, name: str) -> bool:
@@ -135,9 +137,9 @@ def _outside(release: Release, column: ColumnFacts, w: Mapping[str, Any], langua
     labels = list(values)
     if info.kind in (Kind.NUMERIC, Kind.ORDINAL, Kind.DATE):
         labels = in_order(labels, info.order)
-    told = (w["others"].format(n=number(column.others, language=language)),) if column.others else ()
+    sentences = (w["others"].format(n=number(column.others, language=language)),) if column.others else ()
     series = [(w["after"], [values[label] for label in labels])]
-    return Picture(column.name, column.role, bars(title, labels, series, language=language), told)
+    return Picture(column.name, column.role, bars(title, labels, series, language=language), sentences)
 
 
 def _many_numbers(table: Table, column: ColumnFacts) -> bool:

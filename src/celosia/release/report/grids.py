@@ -34,9 +34,9 @@ def grid(headings: Sequence[str], rows: Sequence[Sequence[str | Cell]], numbers:
     (('measure', 'value'), [1])
     """
     cells = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
-    told = [j for j in range(len(headings)) if not rows or any(row[j].text not in EMPTY for row in cells)]
+    telling = [j for j in range(len(headings)) if not rows or any(row[j].text not in EMPTY for row in cells)]
     return Grid(
-        tuple(headings[j] for j in told),
-        tuple(tuple(row[j] for j in told) for row in cells),
-        frozenset(i for i, j in enumerate(told) if j in numbers),
+        tuple(headings[j] for j in telling),
+        tuple(tuple(row[j] for j in telling) for row in cells),
+        frozenset(i for i, j in enumerate(telling) if j in numbers),
     )
