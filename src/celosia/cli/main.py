@@ -22,6 +22,7 @@ from celosia.cli.explain_risk import explain_risk
 from celosia.cli.explore import explore
 from celosia.cli.gateway import gateway_app
 from celosia.cli.init import init
+from celosia.cli.key import key
 from celosia.cli.parts import parts
 from celosia.cli.protect import protect_app
 from celosia.cli.query import query
@@ -52,6 +53,7 @@ COMMANDS = (
     run_command,
     apply,
     verify,
+    key,
     studio,
     query,
     reproduce,

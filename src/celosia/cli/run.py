@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.bases.options import Engine, Json, Memory, end_with
+from celosia.cli.bases.options import Engine, Json, Memory, Sign, end_with
 
 
 def run(
@@ -15,6 +15,7 @@ def run(
     until: Annotated[str | None, typer.Option(help="Run the steps up to this one.")] = None,
     without: Annotated[list[str] | None, typer.Option(help="Leave this step out.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace a release that is there already.")] = False,
+    sign: Sign = None,
     engine: Engine = None,
     memory: Memory = None,
     json: Json = False,
@@ -29,6 +30,7 @@ def run(
             until=until,
             without=without or (),
             overwrite=overwrite,
+            sign=sign,
             engine=engine,
             memory=memory,
             progress=tell,

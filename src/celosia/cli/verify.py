@@ -21,6 +21,9 @@ def verify(
     ] = None,
     catalogue: Annotated[Path | None, typer.Option(help="Inferences, to repeat a consent request.")] = None,
     store: Annotated[str, typer.Option(help="Choices of owners, to repeat a consent request.")] = "consent.db",
+    signer: Annotated[
+        Path | None, typer.Option(help="A public key: the certificate must be signed with the private one.")
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Write the result as a page as well.")] = None,
     engine: Engine = None,
     json: Json = False,
@@ -34,7 +37,9 @@ def verify(
         from celosia.consent.commands import repeat_request
 
         repeat = repeat_request(original, catalogue, store)
-    verification = check(certificate, data, record=record, original=original, repeat=repeat, engine=engine)
+    verification = check(
+        certificate, data, record=record, original=original, repeat=repeat, signer=signer, engine=engine
+    )
     if html is not None:
         from celosia.release.report import verification_page
 

@@ -16,6 +16,7 @@ from celosia.consent.rules.rules import Catalogue, Inference, derived, load
 from celosia.consent.site.signin import ADMIN, issue
 from celosia.data.io.durable import PATIENCE
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
+from celosia.release.signing import Signer
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,6 +97,7 @@ def request(
     acknowledge: Mapping[str, str] | None = None,
     out: str | Path = "publication",
     overwrite: bool = False,
+    sign: str | Path | None = None,
     seed: int | None = None,
     measure: bool = True,
     progress: Callable[[str, float], None] | None = None,
@@ -115,9 +117,10 @@ def request(
         acknowledge=acknowledge or {},
         measure=measure,
     )
+    signer = None if sign is None else Signer.load(sign)
     with opened(store) as choices:
         publication = publish(wanted, database, load(catalogue), choices, seed=seed, progress=progress)
-    return publication, write(publication, out, overwrite=overwrite)
+    return publication, write(publication, out, overwrite=overwrite, signer=signer)
 
 
 def repeat_request(database: str, catalogue: str | Path, store: str | Path = STORE) -> Repeat:

@@ -148,6 +148,14 @@ class Cover(_Stated):
     review: str = Field(default="", description="the day by which the decision is looked at again")
 
 
+class Signature(_Stated):
+    """Who vouches for the certificate."""
+
+    how: str = Field(description="what is signed, and how")
+    key: Hex = Field(description="the public key, in hexadecimal digits")
+    value: Hex = Field(description="the signature, in hexadecimal digits")
+
+
 class Certificate(_Stated):
     """The public part of the evidence; a policy made the release, or a consent request."""
 
@@ -178,6 +186,7 @@ class Certificate(_Stated):
     commitments: dict[str, str] = Field(
         description="keyed hashes of the input, the policy and the private record; the record holds the key"
     )
+    signature: Signature | None = Field(default=None, description="signature of its author, where there is one")
     parameters: dict[str, Any] = Field(default={}, description="of a consent request: how it protects")
     inferences: list[dict[str, Any]] = Field(default=[], description="of a consent request: the blocked inferences")
     owners: Any = Field(default=None, description="of a consent request: number of owners")

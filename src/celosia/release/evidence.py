@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.release.measuring import Assessment, Comparison
+    from celosia.release.signing import Signer
     from celosia.table.changes import ColumnChange
 
 PRIVATE = frozenset({"record", "internal"})
@@ -101,12 +102,15 @@ def sealed(
     file: str,
     digest: str,
     beside: Sequence[Mapping[str, Any]] = (),
+    signer: Signer | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The certificate with the hash of the written file and the commitments, and the record they commit to."""
+    """The certificate with the hash of the written file, the commitments and a signature, and its record."""
     certificate = {**certificate, "release": {"file": file, "sha256": digest, **certificate["release"]}}
     if beside:
         certificate["tables"] = list(beside)
     certificate["commitments"] = {"how": "HMAC-SHA-256 with a key that the private record holds", **opened(record)}
+    if signer is not None:
+        certificate["signature"] = signer.signature(certificate)
     record = {**record, "certificate": hashlib.sha256(canonical(certificate)).hexdigest()}
     # nothing is written that could not be read: a field that the forms do not know is a mistake of ours
     Certificate.model_validate(plain(certificate))

@@ -23,6 +23,7 @@ from celosia.release.leaving import Leaving, arranged, further_tables, order_str
 from celosia.release.measuring import Assessment, Comparison, assess, check_columns, compare, step
 from celosia.release.policy import Output, Policy, Step
 from celosia.release.policy_text import policy_toml, whole_spec
+from celosia.release.signing import Signer
 from celosia.release.writing import beside
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table
@@ -41,6 +42,7 @@ def run(
     until: str | None = None,
     without: Sequence[str] = (),
     overwrite: bool = False,
+    sign: str | Path | None = None,
     engine: str | None = None,
     memory: str | int | None = None,
     progress: Progress | None = None,
@@ -48,13 +50,15 @@ def run(
     """Read, protect, measure and write what a policy says.
 
     ``until`` runs the steps up to one, ``without`` leaves some out. A result that is there already is replaced only
-    with ``overwrite``, or where the policy says ``output.overwrite``. ``engine`` and ``memory`` ("2GB") win over the
+    with ``overwrite``, or where the policy says ``output.overwrite``. ``sign`` is the file of a private key that signs
+    the certificate (:mod:`celosia.release.signing`). ``engine`` and ``memory`` ("2GB") win over the
     policy's.
     """
     policy = policy if isinstance(policy, Policy) else Policy.load(policy)
     policy = policy.select(until=until, without=without)
     tell = progress or (lambda *_: None)
     seed = _seed(policy)
+    signer = None if sign is None else Signer.load(sign)
     tell("read", 0.0)
     original = policy.table(engine=engine, memory=memory).identified().computed()
     check_input(original)
@@ -64,7 +68,7 @@ def run(
     tell("measure", 0.8)
     release = finish(original, protected, policy, seed)
     tell("write", 0.9)
-    written = write_release(release, policy, overwrite=overwrite or policy.output.overwrite)
+    written = write_release(release, policy, overwrite=overwrite or policy.output.overwrite, signer=signer)
     tell("done", 1.0)
     return written
 
@@ -232,7 +236,9 @@ def _persons(protected: Table, released: Table, order: Mapping[str, Any]) -> dic
     return {} if persons is None else {"persons": evidence.pack_rows(persons)}
 
 
-def write_release(release: Release, policy: Policy, *, overwrite: bool = False) -> Release:
+def write_release(
+    release: Release, policy: Policy, *, overwrite: bool = False, signer: Signer | None = None
+) -> Release:
     """Write data, certificate, private record and report; when one of them fails none of them appears."""
     others = further_tables(release.table)
     paths = release_paths(policy.output, others)
@@ -248,7 +254,7 @@ def write_release(release: Release, policy: Policy, *, overwrite: bool = False) 
         _write_data(visible, drafts["data"], paths["data"], release, policy)
         for name, table in others.items():
             _write_data(table.visible(), drafts[name], paths[name], release, policy)
-        beside = [
+        tables = [
             {
                 "name": n,
                 "file": paths[n].name,
@@ -259,7 +265,9 @@ def write_release(release: Release, policy: Policy, *, overwrite: bool = False) 
             for n, t in others.items()
         ]
         digest = evidence.file_hash(drafts["data"])
-        certificate, record = evidence.sealed(release.certificate, release.record, paths["data"].name, digest, beside)
+        certificate, record = evidence.sealed(
+            release.certificate, release.record, paths["data"].name, digest, tables, signer
+        )
         drafts["certificate"].write_bytes(_pretty(certificate))
         drafts["record"].write_bytes(_pretty(record))
         done = replace(release, certificate=certificate, record=record, paths=paths)

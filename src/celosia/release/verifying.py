@@ -19,6 +19,7 @@ from celosia.release.certificate import load_certificate, load_record
 from celosia.release.policy import Policy
 from celosia.release.running import run
 from celosia.release.sections import History
+from celosia.release.signing import from_author
 from celosia.release.verification import Check, Verification, confirmed
 from celosia.table import Table, read
 
@@ -42,6 +43,7 @@ def verify(
     record: str | Path | None = None,
     original: str | Path | None = None,
     repeat: Repeat | None = None,
+    signer: str | Path | None = None,
     engine: str | None = None,
 ) -> Verification:
     """Compute again what a certificate claims, from the released file; the verdict excepts what cannot be told.
@@ -49,7 +51,8 @@ def verify(
     The file is the one beside the certificate unless another is given; instead of the certificate the directory of
     the release will do, and then a private record in it is read too. The private record opens the commitments and
     tells which records belong to one person. With the original as well the run is repeated and must give the same
-    bytes; ``repeat`` is another way to repeat it, for releases that no policy made. ``engine`` holds the rows.
+    bytes; ``repeat`` is another way to repeat it, for releases that no policy made. ``signer`` is the file of a public
+    key: the certificate must be signed with the private one. ``engine`` holds the rows.
     """
     certificate = Path(certificate)
     if certificate.is_dir():
@@ -57,7 +60,7 @@ def verify(
     stated = load_certificate(certificate)
     private = None if record is None else load_record(record)
     file = certificate.with_name(stated["release"]["file"]) if data is None else Path(data)
-    checks = [*_from_release(stated, file, private, engine), *_from_original(stated)]
+    checks = [*from_author(stated, signer), *_from_release(stated, file, private, engine), *_from_original(stated)]
     if private is None:
         checks.append(Check("commitments", "keyed hashes", None, None, "needs the private record"))
         return Verification(tuple(checks))

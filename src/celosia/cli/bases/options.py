@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -21,6 +22,7 @@ Identifiers = Annotated[str | None, typer.Option(help="Columns that name a perso
 Person = Annotated[str | None, typer.Option(help="Column of person ids, when a person owns several rows.")]
 Weight = Annotated[str | None, typer.Option(help="Column of sampling weights.")]
 Query = Annotated[str | None, typer.Option(help="SQL query, when the source is a database URL.")]
+Sign = Annotated[Path | None, typer.Option(help="A private key (see 'celosia key') that signs the certificate.")]
 
 
 def exit_code() -> int:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.bases.options import Json, end_with, names
+from celosia.cli.bases.options import Json, Sign, end_with, names
 from celosia.cli.bases.show import say
 from celosia.cli.consent.application import Inferences, Sql, Store, consent_app, query_text, show
 
@@ -36,6 +36,7 @@ def request(
         "publication"
     ),
     overwrite: Annotated[bool, typer.Option(help="Replace a publication that is there already.")] = False,
+    sign: Sign = None,
     seed: Annotated[int | None, typer.Option(help="Seed, for tests only.")] = None,
     measure: Annotated[bool, typer.Option(help="Attack the release, standard(k) and the control.")] = True,
     json: Json = False,
@@ -64,6 +65,7 @@ def request(
             acknowledge=_reasons(acknowledge or []),
             out=out,
             overwrite=overwrite,
+            sign=sign,
             seed=seed,
             measure=measure,
             progress=tell,

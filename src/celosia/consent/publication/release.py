@@ -20,6 +20,7 @@ from celosia.table import read
 
 if TYPE_CHECKING:
     from celosia.consent.publication.request import Publication
+    from celosia.release.signing import Signer
     from celosia.table import Table
 
 FILES = {
@@ -39,7 +40,9 @@ BIGGER = {
 """What k + X bounds under each rule; ``standard`` knows no X."""
 
 
-def write_files(publication: Publication, out: str | Path, *, overwrite: bool = False) -> dict[str, Path]:
+def write_files(
+    publication: Publication, out: str | Path, *, overwrite: bool = False, signer: Signer | None = None
+) -> dict[str, Path]:
     """Write a release into a directory: when one of its files fails none of them appears.
 
     The private record and the internal page can be read by their owner alone (mode 0600).
@@ -56,8 +59,9 @@ def write_files(publication: Publication, out: str | Path, *, overwrite: bool = 
     shown = public(publication.report)
     with evidence.drafted(paths, overwrite=overwrite) as drafts:
         certificate = certified(publication, drafts["data"])
+        digest = evidence.file_hash(drafts["data"])
         certificate, record = evidence.sealed(
-            certificate, recorded(publication), paths["data"].name, evidence.file_hash(drafts["data"])
+            certificate, recorded(publication), paths["data"].name, digest, signer=signer
         )
         evidence.write_json(certificate, drafts["certificate"])
         evidence.write_json(record, drafts["record"])

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from celosia.release.signing import Signer
+
 ATTACKED = 50_000
 """The intruder attacks a random sample of so many records at most: the interval is then a fraction of a point wide."""
 Progress = Callable[[str, float], None]
@@ -228,11 +230,13 @@ def carried_out(
     return Publication(released, table, marks, tuple(matches), protected, report, request, origin)
 
 
-def write(publication: Publication, out: str | Path, *, overwrite: bool = False) -> dict[str, Path]:
+def write(
+    publication: Publication, out: str | Path, *, overwrite: bool = False, signer: Signer | None = None
+) -> dict[str, Path]:
     """Write a publication as a release: data, certificate, private record and reports, all of them or none."""
     from celosia.consent.publication.release import write_files
 
-    return write_files(publication, out, overwrite=overwrite)
+    return write_files(publication, out, overwrite=overwrite, signer=signer)
 
 
 def _check(protected: Protected) -> None:
