@@ -6,8 +6,9 @@ Persons, weights, suppressed records and missing values are decided here, once.
 from celosia.classes.baseline import Baseline, Sensitive
 from celosia.classes.classes import Classes
 from celosia.classes.coded import Coded
-from celosia.classes.column import Encoded, encode, number, pack, recode
+from celosia.classes.column import Encoded, encode, group, number, pack, recode
 from celosia.classes.counts import ClassCounts, ValueCounts
+from celosia.classes.followed import Followed
 from celosia.classes.missing import Held, compatible
 from celosia.classes.patterns import Patterns
 from celosia.classes.rows import STAR, Rows
@@ -19,6 +20,7 @@ __all__ = [
     "Classes",
     "Coded",
     "Encoded",
+    "Followed",
     "Held",
     "Patterns",
     "Rows",
@@ -26,6 +28,7 @@ __all__ = [
     "ValueCounts",
     "compatible",
     "encode",
+    "group",
     "number",
     "pack",
     "recode",

@@ -29,8 +29,7 @@ from celosia.classes.column import encode
 from celosia.classes.counts import ClassCounts, ValueCounts
 from celosia.classes.missing import Held, compatible
 from celosia.classes.patterns import Patterns
-from celosia.classes.rows import Rows, all_stars, starred
-from celosia.data.engines import engine_named
+from celosia.classes.rows import STAR, Rows, all_stars, starred
 from celosia.data.engines.engine import PERSONS, RECORD, ROWS, SUPPRESSED, WEIGHT, Engine
 from celosia.data.schema import Missing
 from celosia.errors import SchemaError
@@ -40,12 +39,16 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from celosia.classes.followed import Followed
+
     Memory = Callable[[], pl.DataFrame | None]
     Before = Callable[[str], "tuple[Classes, Classes] | None"]
-    Traced = Callable[[Sequence[str]], pl.DataFrame | None]
+    Traced = Callable[[Sequence[str]], "Followed | None"]
 
 _HIDDEN = "__hidden__"
 _FACT = "__fact__"
+FEW_VALUES = 64
+"""Columns with so few values, together, are counted along with the quasi-identifiers: a pass less over the rows."""
 ROOM = 2**62
 """So many combinations can be told apart by one number."""
 
@@ -60,8 +63,8 @@ class Classes:
     before: Before = lambda _column: None
     """Gives for a column the classes of the input table, as it was read and with the values as they are by now."""
     traced: Traced = lambda _names: None
-    """Gives for a table that is not in memory the combinations of some columns with their numbers of rows (ROWS),
-    where those of the input tell them: then no row is looked at again."""
+    """Gives for a table that is not in memory the combinations of some columns (and more), where those of the input
+    tell them: then no row is looked at again."""
     _values: dict[str, pl.Series] = field(default_factory=dict, repr=False)
     _patterns: dict[tuple[tuple[str, ...], bool], Patterns] = field(default_factory=dict, repr=False)
     _keyed: dict[tuple[str, ...], tuple[Patterns, ClassCounts]] = field(default_factory=dict, repr=False)
@@ -136,15 +139,36 @@ class Classes:
         """Rows, marked ones, starred ones, either, and persons of a table that is not in memory: one pass."""
         import narwhals as nw
 
-        person = self.rows.schema.person
-        rows = self._telling(self.rows.schema.quasi)
-        each = nw.col(ROWS) if ROWS in rows.engine.types(rows.frame) else nw.lit(1, nw.Int64)
-        counted = {"rows": rows.engine.counted(rows.frame)}
-        counted |= {name: (mark.cast(nw.Int64) * each).sum() for name, mark in self._marks.items()}
+        known = self._known(self.rows.schema.quasi)
+        if known is not None:
+            patterns, marks = known
+            return {"rows": int(patterns.rows.sum())} | {n: int(patterns.rows[mark].sum()) for n, mark in marks.items()}
+        rows, person = self.rows, self.rows.schema.person
+        counted = {"rows": nw.len(), **{name: mark.cast(nw.Int64).sum() for name, mark in self._marks.items()}}
         if person is not None:
             counted["persons"] = nw.col(person).n_unique()
         totals = rows.engine.collect(nw.from_native(rows.frame).select(**counted).to_native())
         return {"flags": 0, "stars": 0, "either": 0, **{k: int(v or 0) for k, v in totals.row(0, named=True).items()}}
+
+    def _known(self, names: Sequence[str]) -> tuple[Patterns, dict[str, NDArray[np.bool_]]] | None:
+        """Combinations of these columns and more, and which of them are marked, starred, either.
+
+        Where records are counted, and their marks follow from the combinations; else None.
+        """
+        schema = self.rows.schema
+        wanted = list(dict.fromkeys([*schema.quasi, *names]))
+        if schema.person is not None or not schema.quasi:
+            return None
+        followed = self.traced(wanted)
+        if followed is None and self.rows.flagged:
+            return None
+        patterns = self.patterns(wanted, everyone=True) if followed is None else followed.patterns
+        flags = np.zeros(len(patterns), dtype=np.bool_) if followed is None else ~followed.unmarked
+        stars = np.full(len(patterns), self.rows.starrable, dtype=np.bool_)
+        for name in self.rows.telling if self.rows.starrable else ():
+            column = patterns.column(name)
+            stars &= np.asarray(column.values.eq_missing(STAR).to_numpy()[column.codes])
+        return patterns, {"flags": flags, "stars": stars, "either": flags | stars}
 
     @property
     def _told_by(self) -> str:
@@ -168,6 +192,17 @@ class Classes:
             self._patterns[wanted] = self._count_patterns(list(names), everyone=everyone)
         return self._patterns[wanted]
 
+    def count_together(self, names: Sequence[str], further: Sequence[str]) -> None:
+        """Count the combinations of some columns and of further ones with few values, for all that is asked later."""
+        if self.coded is not None or self.rows.schema.person is not None:
+            return
+        domains = self._domains(list(dict.fromkeys([*names, *further])))
+        few = list(names)
+        for name in sorted(set(further) - set(names), key=lambda name: len(domains[name])):
+            if math.prod(len(domains[each]) for each in (*few[len(names) :], name)) <= FEW_VALUES:
+                few.append(name)
+        self.patterns(few, everyone=True)
+
     def _count_patterns(self, names: list[str], *, everyone: bool) -> Patterns:
         coded = self.coded
         if coded is not None:
@@ -177,33 +212,42 @@ class Classes:
             for (columns, all_of_them), patterns in self._patterns.items():
                 if all_of_them == everyone and set(names) <= set(columns):
                     return patterns.coarser(names)
-        rows = self._telling(names)
+            if not everyone and self.suppressed in {0, self._facts["rows"]}:
+                return self.patterns(names, everyone=True)
+            followed = self.traced(names) if everyone else None
+            if followed is not None:
+                return followed.patterns.coarser(names).under(schema)
+            known = None if everyone or not self._follows(names) else self._known(names)
+            if known is not None:
+                patterns, marks = known
+                return patterns.take(~marks[self._told_by]).coarser(names).under(schema)
+        rows = self.rows
         if everyone:
-            return self._grouped(rows, rows.frame, names)
+            return self._grouped(rows.frame, names)
         if not set(schema.quasi) <= set(names):
             some = 0 < self.suppressed < self._facts["rows"]
             kept = rows.engine.filter(rows.frame, ~self._marks[self._told_by]) if some else rows.frame
-            return self._grouped(rows, kept, names)
+            return self._grouped(kept, names)
         # the stars of suppressed records are combinations of their own: no need to look for them row by row
-        combinations = self._grouped(rows, rows.kept(), names)
+        combinations = self._grouped(rows.kept(), names)
         if rows.starrable:
             stars = starred(combinations.cells, rows.telling).to_numpy()
             combinations = combinations.take(~stars) if stars.any() else combinations
-        return combinations if len(combinations) else self._grouped(rows, rows.frame, names)
+        return combinations if len(combinations) else self._grouped(rows.frame, names)
 
-    def _telling(self, names: Sequence[str]) -> Rows:
-        """The rows that tell about some columns: those of the table, or its combinations where they are known."""
-        small = self.traced(names)
-        return self.rows if small is None else replace(self.rows, engine=engine_named("polars"), frame=small.lazy())
+    def _follows(self, names: Sequence[str]) -> bool:
+        """Whether the combinations of these columns with the quasi-identifiers are told, or asked for anyway."""
+        quasi = self.rows.schema.quasi
+        return set(quasi) <= set(names) or self.traced([*quasi, *names]) is not None
 
-    def _grouped(self, rows: Rows, frame: Any, names: list[str]) -> Patterns:
+    def _grouped(self, frame: Any, names: list[str]) -> Patterns:
         """The combinations in a frame: by codes where one number can tell them, else by the values themselves."""
-        schema = rows.schema
-        if rows is self.rows and names and schema.person is None and schema.weight not in names:
+        engine, schema = self.rows.engine, self.rows.schema
+        if names and schema.person is None and schema.weight not in names:
             domains = self._domains(names)
             if math.prod(len(values) for values in domains.values()) < ROOM:
-                return Patterns.of_keys(rows.engine.packed(frame, domains, schema.weight), domains, schema)
-        return Patterns.of_histogram(self._histogram(rows.engine, frame, names), schema, names)
+                return Patterns.of_keys(engine.packed(frame, domains, schema.weight), domains, schema)
+        return Patterns.of_histogram(self._histogram(engine, frame, names), schema, names)
 
     def _domains(self, names: list[str]) -> dict[str, pl.Series]:
         """The values of columns in the order of their kind, a missing one last; all that are new in one pass."""

@@ -59,6 +59,11 @@ class Encoded:
         """Some of the rows; the values stay."""
         return Encoded(self.codes[rows], self.values)
 
+    def ordered(self, kind: Kind | None, order: Sequence[str]) -> Encoded:
+        """The same column with its values in the order of a kind."""
+        other = encode(self.values, kind, order)
+        return self if other.values.equals(self.values) else Encoded(other.codes[self.codes], other.values)
+
     def cells(self) -> pl.Series:
         """The column itself."""
         return self.values.gather(self.codes.astype(np.uint32))
@@ -133,10 +138,34 @@ def pack(columns: Sequence[NDArray[np.int32] | NDArray[np.int64]]) -> NDArray[np
     return key
 
 
+_FEW = 1 << 22
+"""Below so many possible combinations they are found in an array of all of them, without a sort."""
+
+
+def group(columns: Sequence[NDArray[np.int32] | NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The combinations of some columns in their order: where each is first seen, and the combination of each row.
+
+    >>> first, place = group([np.array([7, 7, 3, 7]), np.array([0, 2, 2, 0])])
+    >>> first.tolist(), place.tolist()
+    ([2, 0, 1], [1, 2, 0, 1])
+    """
+    key = pack(columns)
+    size = int(key.max(initial=-1)) + 1
+    if size > _FEW:
+        _, first, place = np.unique(key, return_index=True, return_inverse=True)
+        return first, place.reshape(-1)
+    seen = np.full(size, -1, dtype=np.int64)
+    seen[key[::-1]] = np.arange(len(key) - 1, -1, -1)
+    present = np.flatnonzero(seen >= 0)
+    places = np.zeros(size, dtype=np.int64)
+    places[present] = np.arange(len(present))
+    return seen[present], places[key]
+
+
 def number(columns: Sequence[NDArray[np.int32] | NDArray[np.int64]]) -> NDArray[np.int64]:
     """Number the combinations of some columns from 0, in their order, leaving no number out.
 
     >>> number([np.array([7, 7, 3]), np.array([0, 2, 2])]).tolist()
     [1, 2, 0]
     """
-    return np.unique(pack(columns), return_inverse=True)[1].reshape(-1)
+    return group(columns)[1]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.classes.coded import Coded
-from celosia.classes.column import Encoded, encode, pack, recode
+from celosia.classes.column import Encoded, encode, group, pack, recode
 from celosia.data.engines.engine import KEY, PERSONS, ROWS, WEIGHT
 
 if TYPE_CHECKING:
@@ -91,14 +91,24 @@ class Patterns:
     def coarser(self, names: Sequence[str]) -> Patterns:
         """The combinations of some of the columns; only where records are counted, since a person may have several."""
         columns = [self.column(name) for name in names]
-        key, first, group = np.unique(pack([c.codes for c in columns]), return_index=True, return_inverse=True)
-        rows = np.bincount(group.reshape(-1), weights=self.rows, minlength=len(key)).astype(np.int64)
+        first, place = group([c.codes for c in columns])
+        rows = np.bincount(place, weights=self.rows, minlength=len(first)).astype(np.int64)
         own = self.weight
         weight: NDArray[np.float64] | None = None
         if own is not None:
-            weight = np.bincount(group.reshape(-1), weights=own, minlength=len(key)).astype(np.float64)
+            weight = np.bincount(place, weights=own, minlength=len(first)).astype(np.float64)
         parts = {name: column.take(first) for name, column in zip(names, columns, strict=True)}
         return Patterns(names, rows, rows, lambda: weight, schema=self._schema, columns=parts)
+
+    def with_columns(self, columns: Mapping[str, Encoded]) -> Patterns:
+        """Other values in some of the columns: the same combination may then come several times."""
+        own = {name: columns[name] if name in columns else self.column(name) for name in self.names}
+        return Patterns(self.names, self.rows, self.counted, self._weight, schema=self._schema, columns=own)
+
+    def under(self, schema: Schema) -> Patterns:
+        """The same with the values of each column in the order that a schema declares."""
+        kinds = {name: (schema[name].kind, schema[name].order) for name in self.names if name in schema}
+        return self.with_columns({name: self.column(name).ordered(*kind) for name, kind in kinds.items()})
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -19,7 +19,6 @@ from celosia.proposals.recognising.names import only_names
 from celosia.proposals.recognising.patterns import recognised
 from celosia.proposals.recognising.traces import NAMES, traces_in
 from celosia.table.pairing import paired_counts
-from celosia.table.tracing import BEFORE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -220,13 +219,10 @@ class _Look:
         if self.released.lineage is not self.original.lineage:
             return 0
         pairs = paired_counts(self.original, self.released, [name])
-        if pairs is not None and BEFORE + name not in pairs.columns:
+        if pairs is not None and name not in pairs.before:  # no step changed it
             return int(self.released.tally(name).drop_nulls(name)[ROWS].sum())
         if pairs is not None:
-            both = nw.from_native(pairs)
-            types = both.collect_schema()
-            same = as_text(name, types[name]) == as_text(BEFORE + name, types[BEFORE + name])
-            return int(both.filter(same).to_native()[ROWS].sum())
+            return int(pairs.patterns.rows[pairs.alike(name) & (pairs.before[name].masked >= 0)].sum())
 
         def cells(table: Table) -> pl.DataFrame:
             frame = nw.from_native(table.identified().rows.frame)

@@ -121,7 +121,7 @@ def check_input(table: Table) -> None:
     for name, count in counts.items():
         if count:
             raise DataError(f"column {name!r} holds {count} values that are not finite numbers (NaN or infinite).")
-    table.classes.patterns(list(quasi), everyone=True)  # what all that follows is counted from
+    table.classes.count_together(quasi, table.schema.sensitive)  # what all that follows is counted from
     for name in quasi:
         if table.classes.patterns([name], everyone=True).column(name).present.is_empty():
             raise DataError(f"quasi-identifier {name!r} has no value in any of the {len(table)} rows: leave it out.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from celosia.classes import ClassCounts, Classes, Encoded, Rows, Sensitive, encode
+from celosia.classes import ClassCounts, Classes, Encoded, Followed, Rows, Sensitive, encode
 from celosia.data.engines import engine_named
 from celosia.data.engines.engine import HIDDEN, RECORD, ROWS, Engine
 from celosia.data.frames import Around, handed_back
@@ -81,10 +81,10 @@ class Asked(Shown):
     def _count(self) -> int:
         if self.trace is None:
             return self.engine.rows(self.rows.frame)
-        if not any(step.picks for step in self.trace.steps):
+        if not any(step.drops for step in self.trace.steps):
             return len(self.trace.base)
-        combinations = self.trace.combinations(self.schema.quasi)
-        return self.engine.rows(self.rows.frame) if combinations is None else int(combinations[ROWS].sum())
+        followed = self.trace.followed(self.schema.quasi)
+        return self.engine.rows(self.rows.frame) if followed is None else int(followed.patterns.rows.sum())
 
     def __repr__(self) -> str:
         steps = f", {len(self.history)} steps" if self.history else ""
@@ -211,7 +211,7 @@ class Asked(Shown):
     @property
     def classes(self) -> Classes:
         """The equivalence classes: what every measurement of this table rests on."""
-        return self.cached("classes", lambda: Classes(self.rows, self.memory, self._before, self._combinations))
+        return self.cached("classes", lambda: Classes(self.rows, self.memory, self._before, self._followed))
 
     def _before(self, column: str) -> tuple[Classes, Classes] | None:
         """The classes of the input, as a column was read and as the steps since would have it there."""
@@ -313,8 +313,8 @@ class Asked(Shown):
         trace: Trace | None = self._cache.get(TRACE)
         return trace
 
-    def _combinations(self, names: Sequence[str]) -> pl.DataFrame | None:
-        return None if self.trace is None or not self.trace.steps else self.trace.combinations(names)
+    def _followed(self, names: Sequence[str]) -> Followed | None:
+        return None if self.trace is None or not self.trace.steps else self.trace.followed(names)
 
     def _has(self, name: str) -> bool:
         return name in self.engine.types(self.rows.frame)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from celosia.classes import STAR
-from celosia.data.engines.engine import ROWS, SUPPRESSED
 from celosia.errors import NotApplicable
 from celosia.hierarchy import Levels
 from celosia.hierarchy.dates import Dates
@@ -22,7 +21,6 @@ from celosia.hierarchy.prefixes import Prefixes
 from celosia.hierarchy.text import text_expression
 from celosia.hierarchy.tree import Tree
 from celosia.table.pairing import paired_counts, positions
-from celosia.table.tracing import BEFORE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -165,11 +163,8 @@ def _cells(table: Table, name: str) -> tuple[list[str | None], np.ndarray[tuple[
 def _altered(original: Table, protected: Table, name: str) -> float | None:
     """The share of the cells of the original that changed or are gone."""
     pairs = paired_counts(original, protected, [name])
-    if pairs is not None and BEFORE + name not in pairs.columns:
-        return (len(original) - len(protected)) / max(1, len(original))
     if pairs is not None:
-        alike = _cell_texts(pairs[BEFORE + name]).eq_missing(_cell_texts(pairs[name]))
-        return (len(original) - int(pairs[ROWS].filter(alike).sum())) / max(1, len(original))
+        return (len(original) - int(pairs.patterns.rows[pairs.alike(name)].sum())) / max(1, len(original))
     try:
         rows = positions(original, protected)
     except NotApplicable:
@@ -184,11 +179,8 @@ def _kept_alike(original: Table, protected: Table, name: str) -> bool:
     import polars as pl
 
     pairs = paired_counts(original, protected, [name])
-    if pairs is not None and BEFORE + name not in pairs.columns:
-        return True
     if pairs is not None:
-        kept = pairs.filter(~pl.col(SUPPRESSED)) if SUPPRESSED in pairs.columns else pairs
-        return bool(_cell_texts(kept[BEFORE + name]).eq_missing(_cell_texts(kept[name])).all())
+        return bool((pairs.alike(name) | ~pairs.unmarked).all())
     try:
         rows = positions(original, protected)
     except NotApplicable:

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.data.engines.engine import RECORD, ROWS
+from celosia.data.engines.engine import RECORD
 from celosia.errors import DataError, NotApplicable
 from celosia.table import Table
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
+
+    from celosia.classes import Followed
 
 
 def positions(original: Table, protected: Table) -> NDArray[np.int64]:
@@ -59,19 +61,15 @@ def paired_numbers(
     return original.numeric(names)[rows], protected.numeric(names)
 
 
-def paired_counts(original: Table, protected: Table, names: Sequence[str]) -> pl.DataFrame | None:
-    """The cells of these columns before (under ``BEFORE`` and the name) and after, and how many rows have such a pair.
+def paired_counts(original: Table, protected: Table, names: Sequence[str]) -> Followed | None:
+    """The combinations of those of these columns that steps changed, and of more, with how many rows have each.
 
-    Columns that no step changed are left out. For a table that is not in memory, and whose steps gave equal cells to
-    equal cells; None for others.
+    For a table that is not in memory, and whose steps gave equal cells to equal cells; None for others.
     """
-    import polars as pl
-
     trace = protected.trace
     if protected.memory() is not None or trace is None or trace.base.rows is not original.rows:
         return None
-    changed = [name for name in names if trace.touches(name)]
-    return trace.combinations(changed, before=True) if changed else pl.DataFrame({ROWS: [len(protected)]})
+    return trace.followed([name for name in names if trace.touches(name)] or original.schema.quasi)
 
 
 def shared_columns(original: Table, protected: Table) -> list[str]:

@@ -111,6 +111,8 @@ class Table(Asked):
         """Without these columns."""
         for name in names:
             self._check_column(name)
+        if not names:
+            return self
         kept = [name for name in self.engine.types(self.rows.frame) if name not in set(names)]
         frame = self.engine.select(self.rows.frame, kept)
         fewer = replace(self, rows=Rows(self.engine, frame, self.schema.keep(kept)), _cache={})
@@ -152,7 +154,7 @@ class Table(Asked):
         marked = self.identified()
         columns = [*keys, *blank]
         done = marked._with(change(self.engine, marked.rows.frame))
-        return done._traced(self, lambda trace: trace.then(columns, change, picks=True))
+        return done._traced(self, lambda trace: trace.then(columns, change, drops=drop))
 
     def _starred(self, engine: Engine, frame: Any, blank: Sequence[str]) -> Any:
         """A frame with stars in the quasi-identifiers of the rows that ``HIT`` marks, and their mark."""

@@ -1,28 +1,27 @@
 """What was done to the rows of a table that is not in memory, done to the combinations of their values.
 
 A step that replaces values by values, or suppresses whole classes, does the same to all rows that agree. So the
-combinations of the result follow from those of the input, which are counted once, and no row is looked at again.
+combinations of the result follow from those of the input, which are counted once, and no row is looked at again. They
+are followed as codes: a step is given each different value, or combination of values, of its columns once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from celosia.classes import Followed, encode, group
 from celosia.data.engines import engine_named
-from celosia.data.engines.engine import ROWS, Engine
+from celosia.data.engines.engine import RECORD, SUPPRESSED, Engine
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from celosia.table.table import Table
 
     Change = Callable[[Engine, Any], Any]
     """Gives the frame of an engine with the cells of some columns changed."""
-
-BEFORE = "__before__"
-"""Stands before the name of a column for the cells that it had in the input."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +30,8 @@ class Step:
 
     columns: frozenset[str]
     change: Change
-    picks: bool
-    """Whether it suppresses or leaves out rows, which matters to every column."""
+    drops: bool
+    """Whether it leaves out rows, which matters to every column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,52 +42,78 @@ class Trace:
     steps: tuple[Step, ...] = ()
     unknown: frozenset[str] = frozenset()
     """Columns with cells that no values of the base lead to."""
+    _followed: list[Followed] = field(default_factory=list, repr=False)
 
-    def then(self, columns: Iterable[str], change: Change, *, picks: bool = False) -> Trace:
+    def then(self, columns: Iterable[str], change: Change, *, drops: bool = False) -> Trace:
         """One more change, which looks at these columns and changes no others."""
-        return replace(self, steps=(*self.steps, Step(frozenset(columns), change, picks)))
+        return replace(self, steps=(*self.steps, Step(frozenset(columns), change, drops)), _followed=[])
 
     def without(self, columns: Iterable[str]) -> Trace:
         """Columns that got other cells, record by record."""
-        return replace(self, unknown=self.unknown | frozenset(columns))
+        return replace(self, unknown=self.unknown | frozenset(columns), _followed=[])
 
     def touches(self, name: str) -> bool:
         """Whether a column may have other cells than in the base."""
         return name in self.unknown or any(name in step.columns for step in self.steps)
 
-    def combinations(self, names: Sequence[str], *, before: bool = False) -> pl.DataFrame | None:
-        """The combinations of some columns and how many rows have each; None where the base does not tell them.
-
-        With ``before`` the cells that they had in the base stand beside them.
-        """
-        import polars as pl
-
+    def followed(self, names: Sequence[str]) -> Followed | None:
+        """The combinations of these columns, and of those that decide about them; None where the base tells none."""
         wanted = self._needed(names)
         schema = self.base.schema
         if wanted & self.unknown or not all(name in schema for name in wanted) or schema.person is not None:
             return None
         if schema.weight in wanted or any(schema.weight in step.columns for step in self.steps):
             return None
-        counted = self.base.classes.patterns([name for name in self.base.names if name in wanted], everyone=True)
-        frame = counted.cells.with_columns(pl.Series(ROWS, counted.rows))
-        if counted.weight is not None and schema.weight is not None:
-            frame = frame.with_columns(pl.Series(schema.weight, counted.weight))
-        if before:
-            frame = frame.with_columns(pl.col(sorted(wanted)).name.prefix(BEFORE))
-        polars = engine_named("polars")
-        lazy: Any = frame.lazy()
+        for known in self._followed:
+            if wanted <= set(known.patterns.names):
+                return known
+        self._followed.append(self._follow(wanted))
+        return self._followed[-1]
+
+    def _follow(self, wanted: set[str]) -> Followed:
+        names = [name for name in self.base.names if name in wanted]
+        counted = self.base.classes.patterns(names, everyone=True)
+        columns = {name: counted.column(name) for name in names}
+        state = Followed(counted, columns, None)
         for step in self.steps:
             if step.columns <= wanted:
-                lazy = step.change(polars, lazy)
-        return polars.collect(lazy)
+                state = _stepped(state, step)
+        return state
 
     def _needed(self, names: Sequence[str]) -> set[str]:
         """These columns, and those that decide about their cells."""
         wanted = set(names)
         for step in reversed(self.steps):
-            if step.picks or step.columns & wanted:
+            if step.drops or step.columns & wanted:
                 wanted |= step.columns
         return wanted
 
 
-__all__ = ["BEFORE", "Trace"]
+def _stepped(state: Followed, step: Step) -> Followed:
+    """One step, done to each combination of its columns once."""
+    import polars as pl
+
+    patterns = state.patterns
+    looked = {name: patterns.column(name) for name in patterns.names if name in step.columns}
+    marks = [] if state.marked is None else [state.marked.astype(np.int32)]
+    first, place = group([*(column.codes for column in looked.values()), *marks])
+    cells = pl.DataFrame([column.take(first).cells().alias(name) for name, column in looked.items()])
+    if state.marked is not None:
+        cells = cells.with_columns(pl.Series(SUPPRESSED, state.marked[first]))
+    polars = engine_named("polars")
+    numbered = cells.with_columns(pl.Series(RECORD, np.arange(len(cells))))
+    changed = polars.collect(step.change(polars, numbered.lazy())).sort(RECORD)
+    before, rows = state.before, patterns
+    if len(changed) < len(cells):  # some are left out
+        new_place = np.full(len(cells), -1, dtype=np.int64)
+        new_place[changed[RECORD].to_numpy()] = np.arange(len(changed))
+        place = new_place[place]
+        kept = place >= 0
+        rows, place = patterns.take(kept), place[kept]
+        before = {name: column.take(kept) for name, column in before.items()}
+    new = {name: encode(changed[name]) for name in looked}
+    marked = changed[SUPPRESSED].to_numpy()[place] if SUPPRESSED in changed.columns else None
+    return Followed(rows.with_columns({name: column.take(place) for name, column in new.items()}), before, marked)
+
+
+__all__ = ["Trace"]

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from celosia.data.engines.engine import ROWS
 from celosia.parts import Columns, Loss
 from celosia.table.pairing import paired_counts, positions, shared_columns
-from celosia.table.tracing import BEFORE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,8 +39,8 @@ class AlteredRecords(Loss):
         gone = len(original) - len(protected)
         pairs = paired_counts(original, protected, names)
         if pairs is not None:
-            altered = np.logical_or.reduce([_different(pairs, name) for name in names])
-            return float((pairs[ROWS].to_numpy()[altered].sum() + gone) / max(1, len(original)))
+            altered = np.logical_or.reduce([~pairs.alike(name) for name in names])
+            return float((pairs.patterns.rows[altered].sum() + gone) / max(1, len(original)))
         changed = np.zeros(len(protected), dtype=np.bool_)
         for name in names:
             changed |= _changed(original, protected, name)
@@ -53,8 +51,8 @@ class AlteredRecords(Loss):
         names = self.columns or shared_columns(original, protected)
         pairs = paired_counts(original, protected, names)
         if pairs is not None:
-            rows = pairs[ROWS].to_numpy()
-            return {name: float(rows[_different(pairs, name)].sum() / max(1, len(protected))) for name in names}
+            rows = pairs.patterns.rows
+            return {name: float(rows[~pairs.alike(name)].sum() / max(1, len(protected))) for name in names}
         return {name: float(_changed(original, protected, name).sum() / max(1, len(protected))) for name in names}
 
 
@@ -65,13 +63,6 @@ def _changed(original: Table, protected: Table, name: str) -> NDArray[np.bool_]:
 def _compared(original: Table, protected: Table, name: str) -> NDArray[np.bool_]:
     before: pl.Series = original.column(name)[positions(original, protected)]
     return _unequal(before, protected.column(name))
-
-
-def _different(pairs: pl.DataFrame, name: str) -> NDArray[np.bool_]:
-    """Which pairs of cells differ in a column."""
-    if BEFORE + name not in pairs.columns:  # no step changes it
-        return np.zeros(len(pairs), dtype=np.bool_)
-    return _unequal(pairs[BEFORE + name], pairs[name])
 
 
 def _unequal(before: pl.Series, after: pl.Series) -> NDArray[np.bool_]:
