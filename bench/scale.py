@@ -17,6 +17,8 @@ from pathlib import Path
 
 SIZES = {"sex": 2, "age": 74, "race": 5, "status": 7, "school": 16, "country": 41, "sector": 8, "job": 14}
 PIECE = 1_000_000
+CHANCE = 0.03
+"""How often a column is independent of the others: it decides how many combinations there are."""
 
 
 def grow(path: Path, rows: int) -> None:
@@ -36,7 +38,7 @@ def grow(path: Path, rows: int) -> None:
         person = rng.integers(0, 30_000, count)
         columns = {}
         for name, values in people.items():
-            codes = np.where(rng.random(count) < 0.15, values[rng.integers(0, 30_000, count)], values[person])
+            codes = np.where(rng.random(count) < CHANCE, values[rng.integers(0, 30_000, count)], values[person])
             plain = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), labels[name]).cast(pa.string())
             columns[name] = pa.array(codes + 17) if name == "age" else plain
         batch = pa.table(columns)

@@ -200,17 +200,19 @@ class _Look:
         if whole and person is None:  # the released column is the original one
             rare = values.filter(pl.col(ROWS) < FEW)
             return int(rare[ROWS].sum()), rare[name]
-        keys = dict.fromkeys([name] if person is None else [name, person])
-        frame = nw.from_native(self.original.rows.frame).select(*keys).filter(~nw.col(name).is_null())
-        counted = nw.from_native(engine.histogram(frame.to_native(), [name], person=person))
-        few = counted.filter(nw.col(PERSONS if person else ROWS) < FEW)
-        text = as_text(name, few.collect_schema()[name]).alias(name)
-        rare = engine.collect(few.select(text, nw.col(ROWS)).to_native())
+        if person is None and self.original.memory() is None:  # counted already
+            rare = _as_texts(self.original.tally(name).drop_nulls(name).filter(pl.col(ROWS) < FEW), name)
+        else:
+            keys = dict.fromkeys([name] if person is None else [name, person])
+            frame = nw.from_native(self.original.rows.frame).select(*keys).filter(~nw.col(name).is_null())
+            counted = nw.from_native(engine.histogram(frame.to_native(), [name], person=person))
+            few = counted.filter(nw.col(PERSONS if person else ROWS) < FEW)
+            text = as_text(name, few.collect_schema()[name]).alias(name)
+            rare = engine.collect(few.select(text, nw.col(ROWS)).to_native())
         if whole:
             return int(rare[ROWS].sum() or 0), rare[name]
-        mine = nw.from_native(values)
-        held = mine.select(as_text(name, mine.collect_schema()[name]).alias(name), nw.col(ROWS)).to_native()
-        return int(held.join(rare.select(name), on=name, how="semi")[ROWS].sum()), rare[name]
+        held = _as_texts(values, name).join(rare.select(name), on=name, how="semi")
+        return int(held[ROWS].sum()), rare[name]
 
     def _own(self, name: str) -> int:
         """How many records hold the value that they had: a step that may overwrite a column need not do so."""
@@ -270,6 +272,14 @@ def _parts(label: str) -> tuple[str, ...]:
     if isinstance(cell, OneOf):
         return tuple(cell.members)
     return (str(cell.low), str(cell.high)) if isinstance(cell, Interval) and cell.textual else ()
+
+
+def _as_texts(counted: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Values with their numbers of rows, the values as texts."""
+    import narwhals as nw
+
+    frame = nw.from_native(counted)
+    return frame.select(as_text(name, frame.collect_schema()[name]).alias(name), nw.col(ROWS)).to_native()
 
 
 def _several(what: str) -> str:

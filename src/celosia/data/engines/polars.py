@@ -89,10 +89,7 @@ class Polars(Engine):
     def coded(self, frame: pl.LazyFrame, domains: Domains) -> pl.LazyFrame:
         """The same with the places of the values."""
         types = frame.collect_schema()
-        return frame.with_columns(
-            _looked_up(name, types[name], values, pl.Series(range(len(values)), dtype=pl.Int64))
-            for name, values in domains.items()
-        )
+        return frame.with_columns(_place(name, types[name], values) for name, values in domains.items())
 
     def narrowed(self, frame: pl.LazyFrame, domains: Domains) -> pl.LazyFrame:
         """Text as numbers of a dictionary."""
@@ -127,6 +124,23 @@ class Polars(Engine):
             frame.sink_parquet(path)
         else:
             frame.sink_csv(path, **options)
+
+
+def _place(name: str, dtype: pl.DataType, values: pl.Series) -> pl.Expr:
+    """The place of the value of a column among those given, a missing one last."""
+    present = values.drop_nulls()
+    if dtype == pl.String:
+        place = pl.col(name).cast(pl.Enum(present)).to_physical().cast(pl.Int64)
+    elif dtype.is_signed_integer() and _consecutive(present):
+        place = pl.col(name).cast(pl.Int64) - int(present[0])
+    else:
+        return _looked_up(name, dtype, values, pl.Series(range(len(values)), dtype=pl.Int64))
+    return place if len(present) == len(values) else place.fill_null(len(present))
+
+
+def _consecutive(numbers: pl.Series) -> bool:
+    """Whether whole numbers follow one another without a gap."""
+    return len(numbers) > 0 and numbers.is_sorted() and int(numbers[-1]) - int(numbers[0]) == len(numbers) - 1
 
 
 def _looked_up(name: str, dtype: pl.DataType, values: pl.Series, results: pl.Series) -> pl.Expr:

@@ -1,0 +1,261 @@
+"""Who takes part in the classes of a table, and the combinations of its columns with their counts.
+
+What :mod:`celosia.classes.classes` rests on; it says what is decided here.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celosia.classes.coded import Coded
+from celosia.classes.column import encode
+from celosia.classes.patterns import Patterns
+from celosia.classes.rows import STAR, Rows, all_stars, starred
+from celosia.data.engines.engine import PERSONS, RECORD, ROWS, SUPPRESSED, WEIGHT, Engine
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.classes.classes import Classes
+    from celosia.classes.followed import Followed
+
+    Memory = Callable[[], pl.DataFrame | None]
+    Before = Callable[[str], "tuple[Classes, Classes] | None"]
+    Traced = Callable[[Sequence[str]], "Followed | None"]
+
+HIDDEN = "__hidden__"
+FEW_VALUES = 64
+"""Columns with so few values, together, are counted along with the quasi-identifiers: a pass less over the rows."""
+ROOM = 2**62
+"""So many combinations can be told apart by one number."""
+
+
+@dataclass(eq=False)
+class Counting:
+    """Who takes part, and the combinations of columns with their counts, each computed once."""
+
+    rows: Rows
+    memory: Memory
+    """Gives the frame in the order of the records where it is in memory, else None."""
+    before: Before = lambda _column: None
+    """Gives for a column the classes of the input table, as it was read and with the values as they are by now."""
+    traced: Traced = lambda _names: None
+    """Gives for a table that is not in memory the combinations of some columns (and more), where those of the input
+    tell them: then no row is looked at again."""
+    _values: dict[str, pl.Series] = field(default_factory=dict, repr=False)
+    _patterns: dict[tuple[tuple[str, ...], bool], Patterns] = field(default_factory=dict, repr=False)
+
+    # Who takes part.
+
+    @cached_property
+    def coded(self) -> Coded | None:
+        """The columns as codes; None when the rows are not in memory."""
+        frame = self.memory()
+        if frame is None:
+            return None
+        hidden = self._hidden_in(frame)
+        return Coded(frame, self.rows.schema, None if hidden.all() or not hidden.any() else np.flatnonzero(~hidden))
+
+    @cached_property
+    def suppressed(self) -> int:
+        """How many records (rows) are suppressed."""
+        if self.coded is not None:
+            return int(self.mask.sum())
+        return self._facts[self._told_by]
+
+    @cached_property
+    def nothing_told(self) -> bool:
+        """Whether every record shows nothing but stars."""
+        if not self.rows.starrable:
+            return False
+        if self.coded is not None:
+            return bool(starred(self.coded.frame, self.rows.telling).all()) and len(self.coded.frame) > 0
+        return 0 < self._facts["rows"] == self._facts["stars"]
+
+    @cached_property
+    def total(self) -> int:
+        """Records of the table, suppressed ones included; persons where a person column is declared."""
+        person = self.rows.schema.person
+        if self.coded is not None:
+            return len(self.coded.frame) if person is None else len(np.unique(self.coded.column(person).codes))
+        return self._facts["rows" if person is None else "persons"]
+
+    @cached_property
+    def mask(self) -> NDArray[np.bool_]:
+        """Which records are suppressed, in table order."""
+        if self.coded is not None:
+            return self._hidden_in(self.coded.frame)
+        if self.suppressed == 0:
+            return np.zeros(self._facts["rows"], dtype=np.bool_)
+        engine = self.rows.engine
+        with_marks = engine.with_columns(self._identified(), {HIDDEN: self._marks[self._told_by]})
+        marked = engine.collect(engine.ordered(engine.select(with_marks, [RECORD, HIDDEN])))
+        return np.asarray(marked[HIDDEN].to_numpy(), dtype=np.bool_)
+
+    @cached_property
+    def members(self) -> NDArray[np.bool_]:
+        """Which records belong to a class, in table order: those that are not suppressed, or all where all are."""
+        return np.ones_like(self.mask) if self.mask.all() else ~self.mask
+
+    @cached_property
+    def _marks(self) -> dict[str, nw.Expr]:
+        """How a suppressed row may be told: by its mark, by stars in all quasi-identifiers, by either."""
+        import narwhals as nw
+
+        marks = {"flags": nw.col(SUPPRESSED)} if self.rows.flagged else {}
+        if self.rows.starrable:
+            marks["stars"] = all_stars(self.rows.telling)
+        if marks:
+            marks["either"] = functools.reduce(operator.or_, marks.values())
+        return marks
+
+    @cached_property
+    def _facts(self) -> dict[str, int]:
+        """Rows, marked ones, starred ones, either, and persons of a table that is not in memory: one pass."""
+        import narwhals as nw
+
+        known = self._known(self.rows.schema.quasi)
+        if known is not None:
+            patterns, marks = known
+            return {"rows": int(patterns.rows.sum())} | {n: int(patterns.rows[mark].sum()) for n, mark in marks.items()}
+        rows, person = self.rows, self.rows.schema.person
+        counted = {"rows": nw.len(), **{name: mark.cast(nw.Int64).sum() for name, mark in self._marks.items()}}
+        if person is not None:
+            counted["persons"] = nw.col(person).n_unique()
+        totals = rows.engine.collect(nw.from_native(rows.frame).select(**counted).to_native())
+        return {"flags": 0, "stars": 0, "either": 0, **{k: int(v or 0) for k, v in totals.row(0, named=True).items()}}
+
+    def _known(self, names: Sequence[str]) -> tuple[Patterns, dict[str, NDArray[np.bool_]]] | None:
+        """Combinations of these columns and more, and which of them are marked, starred, either.
+
+        Where records are counted, and their marks follow from the combinations; else None.
+        """
+        schema = self.rows.schema
+        wanted = list(dict.fromkeys([*schema.quasi, *names]))
+        if schema.person is not None or not schema.quasi:
+            return None
+        followed = self.traced(wanted)
+        if followed is None and self.rows.flagged:
+            return None
+        patterns = self.patterns(wanted, everyone=True) if followed is None else followed.patterns
+        flags = np.zeros(len(patterns), dtype=np.bool_) if followed is None else ~followed.unmarked
+        stars = np.full(len(patterns), self.rows.starrable, dtype=np.bool_)
+        for name in self.rows.telling if self.rows.starrable else ():
+            column = patterns.column(name)
+            stars &= np.asarray(column.values.eq_missing(STAR).to_numpy()[column.codes])
+        return patterns, {"flags": flags, "stars": stars, "either": flags | stars}
+
+    @property
+    def _told_by(self) -> str:
+        """The mark that tells the suppressed rows of a table that is not in memory."""
+        return "flags" if self._facts["stars"] == self._facts["rows"] else "either"
+
+    def _hidden_in(self, frame: pl.DataFrame) -> NDArray[np.bool_]:
+        """Which rows of a frame in memory are suppressed."""
+        hidden = frame[SUPPRESSED].to_numpy() if self.rows.flagged else np.zeros(len(frame), dtype=np.bool_)
+        if self.rows.starrable:
+            stars = starred(frame, self.rows.telling).to_numpy()
+            hidden = hidden if stars.all() else hidden | stars
+        return np.asarray(hidden, dtype=np.bool_)
+
+    # Combinations.
+
+    def patterns(self, names: Sequence[str], *, everyone: bool = False) -> Patterns:
+        """The combinations of these columns; with ``everyone`` suppressed records are counted too."""
+        wanted = tuple(names), everyone
+        if wanted not in self._patterns:
+            self._patterns[wanted] = self._count_patterns(list(names), everyone=everyone)
+        return self._patterns[wanted]
+
+    def count_together(self, names: Sequence[str], further: Sequence[str]) -> None:
+        """Count the combinations of some columns and of further ones with few values, for all that is asked later."""
+        if self.coded is not None or self.rows.schema.person is not None:
+            return
+        domains = self._domains(list(dict.fromkeys([*names, *further])))
+        few = list(names)
+        for name in sorted(set(further) - set(names), key=lambda name: len(domains[name])):
+            if math.prod(len(domains[each]) for each in (*few[len(names) :], name)) <= FEW_VALUES:
+                few.append(name)
+        self.patterns(few, everyone=True)
+
+    def _count_patterns(self, names: list[str], *, everyone: bool) -> Patterns:
+        coded = self.coded
+        if coded is not None:
+            return Patterns.of_codes(coded.everyone() if everyone else coded, names)
+        schema = self.rows.schema
+        if schema.person is None:
+            for (columns, all_of_them), patterns in self._patterns.items():
+                if all_of_them == everyone and set(names) <= set(columns):
+                    return patterns.coarser(names)
+            if not everyone and self.suppressed in {0, self._facts["rows"]}:
+                return self.patterns(names, everyone=True)
+            followed = self.traced(names) if everyone else None
+            if followed is not None:
+                return followed.patterns.coarser(names).under(schema)
+            known = None if everyone or not self._follows(names) else self._known(names)
+            if known is not None:
+                patterns, marks = known
+                return patterns.take(~marks[self._told_by]).coarser(names).under(schema)
+        rows = self.rows
+        if everyone:
+            return self._grouped(rows.frame, names)
+        if not set(schema.quasi) <= set(names):
+            some = 0 < self.suppressed < self._facts["rows"]
+            kept = rows.engine.filter(rows.frame, ~self._marks[self._told_by]) if some else rows.frame
+            return self._grouped(kept, names)
+        # the stars of suppressed records are combinations of their own: no need to look for them row by row
+        combinations = self._grouped(rows.kept(), names)
+        if rows.starrable:
+            stars = starred(combinations.cells, rows.telling).to_numpy()
+            combinations = combinations.take(~stars) if stars.any() else combinations
+        return combinations if len(combinations) else self._grouped(rows.frame, names)
+
+    def _follows(self, names: Sequence[str]) -> bool:
+        """Whether the combinations of these columns with the quasi-identifiers are told, or asked for anyway."""
+        quasi = self.rows.schema.quasi
+        return set(quasi) <= set(names) or self.traced([*quasi, *names]) is not None
+
+    def _grouped(self, frame: Any, names: list[str]) -> Patterns:
+        """The combinations in a frame: by codes where one number can tell them, else by the values themselves."""
+        engine, schema = self.rows.engine, self.rows.schema
+        if names and schema.person is None and schema.weight not in names:
+            domains = self._domains(names)
+            if math.prod(len(values) for values in domains.values()) < ROOM:
+                return Patterns.of_keys(engine.packed(frame, domains, schema.weight), domains, schema)
+        return Patterns.of_histogram(self._histogram(engine, frame, names), schema, names)
+
+    def _domains(self, names: list[str]) -> dict[str, pl.Series]:
+        """The values of columns in the order of their kind, a missing one last; all that are new in one pass."""
+        new = [name for name in names if name not in self._values]
+        for name, tally in (self.rows.engine.tallies(self.rows.frame, new) if new else {}).items():
+            info = self.rows.schema[name]
+            self._values[name] = encode(tally[name], info.kind, info.order).values
+        return {name: self._values[name] for name in names}
+
+    def _histogram(self, engine: Engine, frame: Any, names: list[str]) -> pl.DataFrame:
+        """One group-by of the engine, collected; the weight of a person counts once in a combination."""
+        import polars as pl
+
+        person = self.rows.schema.person
+        weight = self.rows.schema.weight
+        if weight is None or person is None:
+            combinations = engine.bounded(engine.histogram(frame, names, person=person, weight=weight))
+            return combinations.sort(names, nulls_last=True)  # sums must not depend on the order of threads
+        each = engine.bounded(engine.histogram(frame, list(dict.fromkeys([*names, person])), weight=weight))
+        once = (pl.col(WEIGHT).cast(pl.Float64) / pl.col(ROWS)).sum().alias(WEIGHT)
+        summed = each.sort(pl.all(), nulls_last=True).group_by(names, maintain_order=True)
+        return summed.agg(pl.col(ROWS).sum(), pl.len().alias(PERSONS), once).sort(names, nulls_last=True)
+
+    def _identified(self) -> Any:
+        engine, frame = self.rows.engine, self.rows.frame
+        return frame if RECORD in engine.types(frame) else engine.identify(frame)
