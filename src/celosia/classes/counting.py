@@ -124,9 +124,9 @@ class Counting:
         """Rows, marked ones, starred ones, either, and persons of a table that is not in memory: one pass."""
         import narwhals as nw
 
-        known = self._known(self.rows.schema.quasi)
-        if known is not None:
-            patterns, marks = known
+        with_marks = self._marked_patterns(self.rows.schema.quasi)
+        if with_marks is not None:
+            patterns, marks = with_marks
             return {"rows": int(patterns.rows.sum())} | {n: int(patterns.rows[mark].sum()) for n, mark in marks.items()}
         rows, person = self.rows, self.rows.schema.person
         counted = {"rows": nw.len(), **{name: mark.cast(nw.Int64).sum() for name, mark in self._marks.items()}}
@@ -135,7 +135,7 @@ class Counting:
         totals = rows.engine.collect(nw.from_native(rows.frame).select(**counted).to_native())
         return {"flags": 0, "stars": 0, "either": 0, **{k: int(v or 0) for k, v in totals.row(0, named=True).items()}}
 
-    def _known(self, names: Sequence[str]) -> tuple[Patterns, dict[str, NDArray[np.bool_]]] | None:
+    def _marked_patterns(self, names: Sequence[str]) -> tuple[Patterns, dict[str, NDArray[np.bool_]]] | None:
         """Combinations of these columns and more, and which of them are marked, starred, either.
 
         Where records are counted, and their marks follow from the combinations; else None.
@@ -202,9 +202,9 @@ class Counting:
             followed = self.traced(names) if everyone else None
             if followed is not None:
                 return followed.patterns.coarser(names).under(schema)
-            known = None if everyone or not self._follows(names) else self._known(names)
-            if known is not None:
-                patterns, marks = known
+            with_marks = None if everyone or not self._follows(names) else self._marked_patterns(names)
+            if with_marks is not None:
+                patterns, marks = with_marks
                 return patterns.take(~marks[self._told_by]).coarser(names).under(schema)
         rows = self.rows
         if everyone:

@@ -64,9 +64,9 @@ class Trace:
             return None
         if schema.weight in wanted or any(schema.weight in step.columns for step in self.steps):
             return None
-        for known in self._followed:
-            if wanted <= set(known.patterns.names):
-                return known
+        for followed in self._followed:
+            if wanted <= set(followed.patterns.names):
+                return followed
         self._followed.append(self._follow(wanted))
         return self._followed[-1]
 
