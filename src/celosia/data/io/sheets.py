@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.data.io.facts import FileFacts, Scan
 from celosia.data.io.filetypes import FileType, existing, register
+from celosia.data.io.formulas import Formulas, without_formulas
 from celosia.data.isolated import limit_memory, own_output, start
 from celosia.errors import DataError, MissingExtra, OutputError
 
@@ -84,27 +85,41 @@ def _read(path: str, sheet: str | None) -> tuple[dict[str, Any], bytes]:
     return {"sheet": name, "titles": list(titles.row(0)) if titles.height else []}, rows.getvalue()
 
 
-def write_excel(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, sheet: str | None = None) -> None:
+def write_excel(
+    frame: pl.LazyFrame,
+    draft: Path,
+    facts: FileFacts | None,
+    *,
+    sheet: str | None = None,
+    formulas: Formulas = "keep",
+) -> None:
     """Write an Excel workbook of one sheet; text that looks like a formula stays text."""
     try:
         import xlsxwriter
     except ImportError as error:
         raise MissingExtra.of("writing Excel files", "stats") from error
-    table = _fitting(frame)
+    table = _fitting(without_formulas(frame, formulas))
     # The library turns "=1+1" in a text cell into a formula unless it is told not to; links likewise.
     options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     with draft.open("wb") as stream, xlsxwriter.Workbook(stream, options) as workbook:
         table.write_excel(workbook, worksheet=_sheet(facts, sheet), float_precision=15, dtype_formats=None)
 
 
-def write_ods(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, sheet: str | None = None) -> None:
+def write_ods(
+    frame: pl.LazyFrame,
+    draft: Path,
+    facts: FileFacts | None,
+    *,
+    sheet: str | None = None,
+    formulas: Formulas = "keep",
+) -> None:
     """Write an OpenDocument spreadsheet of one sheet."""
     try:
         import odf  # noqa: F401
         import pandas as pd
     except ImportError as error:
         raise MissingExtra.of("writing OpenDocument files", "stats") from error
-    table = _fitting(frame)
+    table = _fitting(without_formulas(frame, formulas))
     rows = pd.DataFrame({name: pd.Series(table[name].to_list(), dtype=object) for name in table.columns})
     with draft.open("wb") as stream, pd.ExcelWriter(stream, engine="odf") as book:
         rows.to_excel(book, sheet_name=_sheet(facts, sheet), index=False)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.data.io.facts import FileFacts, Scan
 from celosia.data.io.filetypes import FileType, existing, register
+from celosia.data.io.formulas import Formulas, without_formulas
 from celosia.data.io.text.columns import MARKS, Reading, expression, grouping_map, mark_map, marks_in, readings_of
 from celosia.data.io.text.sniff import Dialect, dialect_of, encoding_of, opened
 from celosia.data.io.text.structure import Structure, damaged_columns, structure_of
@@ -84,8 +85,13 @@ def write(
     separator: str | None = None,
     decimal: str | None = None,
     bom: bool = False,
+    formulas: Formulas = "keep",
 ) -> None:
-    """Write a delimited text file in UTF-8, with the separator and decimal mark of the original by default."""
+    """Write a delimited text file in UTF-8, with the separator and decimal mark of the original by default.
+
+    ``formulas`` says what becomes of texts that a spreadsheet would execute: ``keep``, ``quote`` or ``refuse``.
+    """
+    frame = without_formulas(frame, formulas)
     kept = facts if facts is not None and facts.type == "csv" else FileFacts("csv")
     name = draft.name.lower()
     separator = separator or ("\t" if ".tsv" in name else kept.separator) or ","
