@@ -49,7 +49,7 @@ def without_formulas(frame: pl.LazyFrame, formulas: Formulas) -> pl.LazyFrame:
     for name, count in counts.row(0, named=True).items():
         if count:
             raise OutputError(
-                f"column {name!r} has {count} cells that a spreadsheet would execute (they begin with =, +, -, @, a tab "
+                f"column {name!r} has {count} cells that a spreadsheet would execute (they begin with =, +, -, @, tab "
                 'or a line break). Say formulas = "quote" to put an apostrophe before them, or "keep" to leave them.'
             )
     return frame
