@@ -30,6 +30,7 @@ _HOMES = {
     "apply": "release.applying",
     "suggest": "proposals",
     "write": "release.writing",
+    "report": "release.reporting",
     "CelosiaError": "errors",
 }
 _PACKAGES = ("models", "risk", "loss", "methods", "mechanisms", "fuzzy", "hierarchy", "errors")

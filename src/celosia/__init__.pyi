@@ -23,6 +23,7 @@ from celosia.release.explaining import explain_risk as explain_risk
 from celosia.frontier import explore as explore
 from celosia.release.measuring import protect as protect
 from celosia.table import read as read
+from celosia.release.reporting import report as report
 from celosia.release.running import run as run
 from celosia.proposals import suggest as suggest
 from celosia.release.verifying import verify as verify

@@ -52,7 +52,7 @@ def library_of(source: Any) -> str:
     >>> library_of(pl.LazyFrame({"age": [30]})), library_of("people.csv")
     ('lazy', 'file')
     """
-    if isinstance(source, str | Path) or (isinstance(source, Mapping) and {"path", "url"} & set(source)):
+    if isinstance(source, str | Path) or (isinstance(source, Mapping) and {"path", "url"} & set(source.keys())):
         return "file"
     cls = type(source)
     named = LIBRARIES.get(cls.__module__.split(".")[0])

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.errors import SchemaError, UnknownName, suggestion
+from celosia.show.blocks import Block, Shown, column_block
 
 if TYPE_CHECKING:
     from celosia.hierarchy import Hierarchy
@@ -65,8 +66,8 @@ class Column:
     """False for a column that the schema does not name; it is left out of a release."""
 
 
-@dataclass(frozen=True)
-class Schema:
+@dataclass(frozen=True, repr=False)
+class Schema(Shown):
     """The columns of a table. Make one with :meth:`Schema.of`."""
 
     columns: tuple[Column, ...] = ()
@@ -141,6 +142,18 @@ class Schema:
             for name, own in roles.items()
         )
         return cls(columns, rest)
+
+    def __repr__(self) -> str:
+        said = self.spec() | {
+            "bounds": {c.name: c.bounds for c in self.columns if c.bounds is not None},
+            "hierarchies": {c.name: c.hierarchy for c in self.columns if c.hierarchy is not None},
+            "orders": {c.name: list(c.order) for c in self.columns if c.order},
+        }
+        return f"Schema.of({', '.join(f'{name}={value!r}' for name, value in said.items() if value)})"
+
+    def blocks(self) -> list[Block]:
+        """What there is to show: the columns with their roles, kinds and hierarchies."""
+        return [column_block(self.columns)]
 
     def __contains__(self, name: object) -> bool:
         return name in self._index

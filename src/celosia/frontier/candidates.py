@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from celosia.errors import ParameterError
-from celosia.parts import Method, build, find, grammar, parts
+from celosia.parts import Method, build, grammar, parts
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -172,19 +172,11 @@ def _variants(table: Table, step: Any) -> Iterator[Method]:
 
 def _fitted(table: Table, spec: Mapping[str, Any]) -> Method | None:
     """The method, with columns filled in where it needs some and names none; None when no column suits."""
-    cls = find("method", str(spec.get("use", "")))
-    assert issubclass(cls, Method)
-    filled = dict(spec)
-    used = set(table.schema.identifiers)
-    for place, field in enumerate(cls.fills):
-        if field not in filled and field in cls.model_fields and cls.model_fields[field].is_required():
-            suited = [name for name in table.names if str(table.schema[name].kind) in cls.suits and name not in used]
-            filled[field] = columns_for(table, cls) if place == 0 else suited
-            if not filled[field]:
-                return None
-        used |= set(filled.get(field, ()))
-    method: Method = build("method", filled)
-    return method
+    method: Method = build("method", spec)
+    try:
+        return method.fitted(table.schema, columns_for(table, type(method)))
+    except ParameterError:
+        return None
 
 
 def _short(spec: Mapping[str, Any]) -> dict[str, Any]:

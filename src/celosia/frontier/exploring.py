@@ -22,6 +22,7 @@ from celosia.frontier.workers import Job, results
 from celosia.parts import Loss, Threat, build
 from celosia.parts.progress import Progress
 from celosia.release.measuring import check_columns
+from celosia.show.notebook import shown
 from celosia.streams import fresh_seed
 from celosia.table import Table, read
 
@@ -73,8 +74,9 @@ def explore(
     first = seed if seed is not None else (kept.seed if kept.seed is not None else fresh_seed())
     kept.begin(first)
     task = Task(table.polars(), table.schema, chosen_risk, chosen_loss)
-    search = _Search(task, tried, kept, fingerprint(table), first, workers, progress, budget_seconds)
-    search.run(seeds)
+    with shown(progress) as told:
+        search = _Search(task, tried, kept, fingerprint(table), first, workers, told, budget_seconds)
+        search.run(seeds)
     own = task.table()
     points, failed = search.collect(seeds)
     unchanged = measure(chosen_risk, chosen_loss, own, own)

@@ -13,6 +13,7 @@ from celosia.errors import RequirementError
 from celosia.frontier.candidates import Candidate
 from celosia.parts import Loss, Threat, build
 from celosia.show.blocks import Block, Shown, number
+from celosia.show.pictures import Picture
 
 CONFIDENCE = 0.95
 
@@ -81,7 +82,7 @@ class Point:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Frontier(Shown):
     """What an exploration found."""
 
@@ -229,11 +230,15 @@ class Frontier(Shown):
             blocks.append(Block("Not measured", ("candidate", "why"), list(self.failed.items())))
         return blocks
 
-    def _repr_html_(self) -> str:
-        """The map and the tables, for a notebook."""
+    def plot(self) -> Picture:
+        """The map of risk and utility, with the frontier and the limits."""
         from celosia.release.report.ru_map import ru_map
 
-        return ru_map(self) + super()._repr_html_()
+        return Picture([ru_map(self)], "Risk and utility")
+
+    def _repr_html_(self) -> str:
+        """The map and the tables, for a notebook."""
+        return self.plot()._repr_html_() + super()._repr_html_()
 
     def _limits(self) -> str:
         parts = [

@@ -6,7 +6,7 @@ and the conformance tests all derive from that definition. A third-party package
 group ``celosia.parts`` that names a module to import.
 """
 
-from celosia.parts.columns import Column, ColumnMark, Columns, named_columns
+from celosia.parts.columns import Column, ColumnMark, Columns, SuitedColumns, named_columns
 from celosia.parts.loss import Loss
 from celosia.parts.mechanism import Mechanism
 from celosia.parts.method import Method
@@ -32,6 +32,7 @@ __all__ = [
     "Place",
     "Private",
     "Risk",
+    "SuitedColumns",
     "Threat",
     "Verdict",
     "attacks_reading",

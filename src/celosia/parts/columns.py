@@ -32,6 +32,14 @@ Columns = Annotated[
 """The names of several columns."""
 
 
+class SuitedMark:
+    """Marks columns that the schema gives where none is named."""
+
+
+SuitedColumns = Annotated[Columns, SuitedMark()]
+"""The names of several columns; where none is named, the quasi-identifiers of the kinds that suit the method."""
+
+
 def named_columns(part: Part) -> Iterator[tuple[str, str]]:
     """Every (field, column) that a part names, nested parts included."""
     for field, info in type(part).model_fields.items():

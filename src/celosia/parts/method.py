@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from celosia.errors import DataError
-from celosia.parts.part import Part
+from celosia.errors import DataError, ParameterError
+from celosia.parts.columns import SuitedMark
+from celosia.parts.part import Part, marked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,23 +41,53 @@ class Method(Part):
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     """Values of its parameters that an exploration tries by itself; empty when it is tried only where it is listed."""
     suits: ClassVar[tuple[str, ...]] = ()
-    """Kinds of columns that an exploration gives it; ``"hierarchy"``: every quasi-identifier needs a hierarchy."""
+    """Kinds of columns that it is given where it names none; ``"hierarchy"``: an exploration tries it only where every
+    quasi-identifier has one."""
     fills: ClassVar[tuple[str, ...]] = ("columns",)
-    """Fields that an exploration fills with such columns where they are required: each with those that none before
-    it has."""
+    """Fields that such columns fill (``SuitedColumns``): the first with quasi-identifiers, each other with those that
+    none before it has."""
     changes: ClassVar[tuple[str, ...]] = ("column", "columns")
     """Fields that name the columns whose cells it overwrites; columns that other fields name are only looked at."""
     refusal: ClassVar[str] = "it looks at all records at once"
     """Why new records cannot have what was done to others: the end of the sentence by which it is refused."""
 
-    def overwrites(self, schema: Schema) -> tuple[str, ...]:  # noqa: ARG002
+    def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """The columns whose cells it may overwrite: no other column of the input comes out with other cells.
 
         A method that overwrites columns that nobody named (the quasi-identifiers, all columns) adds them here.
         """
         fields = (name for name in self.changes if name in type(self).model_fields)
-        named = (getattr(self, field) or () for field in fields)
+        fitted = self.fitted(schema)
+        named = (getattr(fitted, field) or () for field in fields)
         return tuple(name for value in named for name in ((value,) if isinstance(value, str) else value))
+
+    def fitted(self, schema: Schema, among: Sequence[str] | None = None) -> Self:
+        """The method with the columns of a schema where it names none, those of a nested method too.
+
+        They are the quasi-identifiers, or the columns of ``among``, whose kind suits it.
+        """
+        filled: dict[str, Any] = {}
+        used = set(schema.identifiers)
+        for name, info in type(self).model_fields.items():
+            nested = getattr(self, name)
+            if isinstance(nested, Method) and (inner := nested.fitted(schema, among)) is not nested:
+                filled[name] = inner
+            if marked(info, SuitedMark) and not nested and name not in self.fills:
+                raise TypeError(f"{self.name} does not say in `fills` how {name} is filled.")
+        for place, name in enumerate(self.fills):
+            info = type(self).model_fields.get(name)
+            if info is not None and marked(info, SuitedMark) and not getattr(self, name):
+                pool = schema.names if place else schema.quasi if among is None else among
+                filled[name] = [n for n in pool if n in schema and str(schema[n].kind) in self.suits and n not in used]
+                if not filled[name]:
+                    raise ParameterError(
+                        f"{self.name}: no quasi-identifier suits it ({' or '.join(self.suits)}): name its {name}, or "
+                        "declare such columns under `quasi`."
+                    )
+            used |= set(filled.get(name, getattr(self, name, None) or ()))
+        if not filled:
+            return self
+        return type(self)(**{name: getattr(self, name) for name in self.model_fields_set} | filled)
 
     @classmethod
     def takes_requirements(cls) -> bool:

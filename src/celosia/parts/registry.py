@@ -7,6 +7,7 @@ import importlib
 import importlib.metadata
 import pkgutil
 import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -116,8 +117,27 @@ def _load_kind(kind: str) -> None:
 
 @functools.cache
 def _load_entry_points() -> None:
+    """Import what other packages add; one that cannot be imported is named and left out, the others are there."""
     for entry in importlib.metadata.entry_points(group="celosia.parts"):
-        entry.load()
+        before = {(kind, name) for kind, registered in _REGISTRY.items() for name in registered}
+        try:
+            entry.load()
+        except Exception as error:  # whatever the code of others raises, ours goes on
+            _leave_out(before)
+            where = "" if entry.dist is None else f" of the package {entry.dist.name} {entry.dist.version}"
+            warnings.warn(
+                f"the plug-in {entry.name!r}{where} is left out: it cannot be loaded "
+                f"({type(error).__name__}: {error}). Update or remove it; everything else works.",
+                stacklevel=2,
+            )
+
+
+def _leave_out(before: set[tuple[str, str]]) -> None:
+    """Take out what a plug-in has added since: half of one is none. What it imported from here stays."""
+    for kind, registered in _REGISTRY.items():
+        for name, part in list(registered.items()):
+            if (kind, name) not in before and not part.__module__.startswith("celosia."):
+                del registered[name]
 
 
 def _import_file_of(kind: str, name: str) -> None:

@@ -12,6 +12,7 @@ from celosia.proposals.content import MOST_ROWS, RARE, Content, contents_of, num
 from celosia.proposals.hierarchies import hierarchy_for, nice_width, nodes_of, thinner
 from celosia.proposals.meanings import Meaning
 from celosia.proposals.roles import REPEATED, Judgement, judged, meaning_for, percent
+from celosia.show.blocks import Block, Shown
 from celosia.table import read
 
 if TYPE_CHECKING:
@@ -81,7 +82,24 @@ class ColumnSuggestion:
     untidy: tuple[Untidiness, ...] = ()
 
 
-def suggest(table: Any) -> list[ColumnSuggestion]:
+class Suggestions(list[ColumnSuggestion], Shown):
+    """The proposals for the columns of a table; ``schema`` is what they describe."""
+
+    @property
+    def schema(self) -> Schema:
+        """The schema that they describe."""
+        return schema_of(self)
+
+    def blocks(self) -> list[Block]:
+        """What there is to show: the role, the kind and the reason of each."""
+        rows = [(s.name, "left out" if s.left_out else str(s.role), str(s.kind), s.reason) for s in self]
+        head = "A beginning, not a decision: look at each, then take .schema or write your own."
+        return [Block(head), Block("Suggested roles", ("column", "role", "kind", "why"), rows)]
+
+    __repr__ = Shown.__repr__
+
+
+def suggest(table: Any) -> Suggestions:
     """Propose a role, a kind and a hierarchy for every column of a table, or of what :func:`celosia.read` takes.
 
     Direct identifiers are found by the form of the values, with check digits where there are some, and by name (in
@@ -103,7 +121,7 @@ def suggest(table: Any) -> list[ColumnSuggestion]:
     proposed = _with_person(frame, _once(proposed), contents, meanings)
     unknown = {name for name, judgement in judgements.items() if judgement.unknown}
     proposed = _few_quasi([_with_hierarchy(s, contents[s.name], meanings[s.name]) for s in proposed], unknown)
-    return [replace(s, if_wrong=_if_wrong(s)) for s in proposed]
+    return Suggestions(replace(s, if_wrong=_if_wrong(s)) for s in proposed)
 
 
 def as_dates(s: ColumnSuggestion) -> ColumnSuggestion:

@@ -41,7 +41,7 @@ PRIVATE = frozenset({"record", "internal"})
 """Files of a release that only its owner may read."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Release(Shown):
     """A protected table with its evidence. ``holds`` tells whether every requirement is met."""
 

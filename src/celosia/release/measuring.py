@@ -16,6 +16,9 @@ from celosia.parts.progress import Progress, stage
 from celosia.proposals import schema_of, suggest
 from celosia.release.fitting import refuse_beyond
 from celosia.show.blocks import Block, Shown, assessment_blocks, comparison_blocks
+from celosia.show.charts import bars, overlay
+from celosia.show.notebook import shown
+from celosia.show.pictures import Picture
 from celosia.streams import Stream
 from celosia.table import Table, read, read_protected
 from celosia.table.pairing import by_index, by_key
@@ -47,7 +50,7 @@ class Finding:
         return {**out, **({"evidence": extra} if extra else {})}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Assessment(Shown):
     """What was measured on one table."""
 
@@ -60,6 +63,17 @@ class Assessment(Shown):
     def blocks(self) -> list[Block]:
         """What there is to show."""
         return assessment_blocks(self)
+
+    def plot(self) -> Picture:
+        """The records by the size of their class, as they came in and, after steps, as they are."""
+        from celosia.release.report.facts import BINS, classes_of
+
+        labels = [str(low) if low == high else (f"{low}–{high}" if high else f"{low}+") for low, high in BINS]
+        tables = {"before": self.table.first, "after": self.table} if self.table.history else {"records": self.table}
+        classes = {name: classes_of(table) for name, table in tables.items()}
+        series = [(name, [n / max(1, each.records) for n in each.sizes]) for name, each in classes.items()]
+        title = "Records by the number of records that look the same"
+        return Picture([bars(title, labels, series)], title)
 
     @property
     def holds(self) -> bool:
@@ -78,7 +92,7 @@ class Assessment(Shown):
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(Shown):
     """What was lost, and what an intruder can still do, between an original and a protected table."""
 
@@ -90,6 +104,18 @@ class Comparison(Shown):
     def blocks(self) -> list[Block]:
         """What there is to show."""
         return comparison_blocks(self)
+
+    def plot(self, *columns: str) -> Picture:
+        """Each column before and after, or those named."""
+        from celosia.views.comparing.columns import overlaid
+
+        figures = []
+        for pair in overlaid(self.original, self.protected, columns):
+            series = [("before", pair.before), ("after", pair.after)]
+            figures.append(
+                overlay(pair.name, pair.edges, series) if pair.edges else bars(pair.name, pair.labels, series)
+            )
+        return Picture(figures, "Columns before and after")
 
     def spec(self) -> dict[str, Any]:
         """The comparison as plain data."""
@@ -192,14 +218,16 @@ def protect(
     source, table = table, read(table, schema)
     current = table.identified()
     start = current.first
+    built = [method.fitted(start.schema) for method in built]
     refuse_beyond(current, built)
     stream = Stream.of(seed, table.fingerprint)
-    for i, method in enumerate(built):
-        check_columns(current, [method])
-        with stage(progress, method.name, i / len(built), (i + 1) / len(built)):
-            current = step(current, method, stream.child(i, method.name), start)
-    if progress:
-        progress("done", 1.0)
+    with shown(progress) as told:
+        for i, method in enumerate(built):
+            check_columns(current, [method])
+            with stage(told, method.name, i / len(built), (i + 1) / len(built)):
+                current = step(current, method, stream.child(i, method.name), start)
+        if told:
+            told("done", 1.0)
     if not is_frame(source):
         return current
     warn_index(current)
@@ -214,6 +242,7 @@ def watch(table: Table, method: Method | str | Mapping[str, Any], *, seed: int) 
     built: Any = build("method", method)
     if not hasattr(built, "watch"):
         raise ParameterError(f"{built.name} does not iterate: there is nothing to watch.")
+    built = built.fitted(table.schema)
     check_columns(table, [built])
     stream = Stream.of(seed, table.fingerprint).child(0, built.name)
     yield from built.watch(table.identified(), _own(stream, built))
@@ -227,6 +256,7 @@ def _own(stream: Stream, method: Method) -> Stream:
 def step(table: Table, method: Method, stream: Stream, start: Table) -> Table:
     """Apply one method and write it into the history. Its parameters belong to the name of its stream."""
     before = len(table.history)
+    method = method.fitted(start.schema)
     refuse_beyond(table, [method])
     outcome = method.apply(table, _own(stream, method))
     if (outcome.table.lineage is table.lineage) == (method.rows == "new"):

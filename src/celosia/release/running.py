@@ -62,6 +62,7 @@ def run(
     tell("read", 0.0)
     original = policy.table(engine=engine, memory=memory).identified().computed()
     check_input(original)
+    policy = policy.fitted(original.schema)
     refuse_beyond(original, [*(s.method for s in policy.steps), *policy.require, *policy.risks, *policy.losses])
     check_columns(original, [*policy.require, *policy.risks, *(s.method for s in policy.steps[:1])])
     protected = apply_steps(original, policy.steps, Stream.of(seed, original.fingerprint), tell)

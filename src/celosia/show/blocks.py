@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from celosia.data.schema import Column
     from celosia.release.evidence import Release
     from celosia.release.measuring import Assessment, Comparison, Finding
     from celosia.table import Table
@@ -64,6 +65,9 @@ class Shown:
     def __rich__(self) -> RenderableType:
         return to_rich(self.blocks())
 
+    def __repr__(self) -> str:
+        return to_text(self.blocks())
+
     def _repr_html_(self) -> str:
         return to_html(self.blocks())
 
@@ -77,6 +81,8 @@ def assessment_blocks(assessment: Assessment) -> list[Block]:
         f"Quasi-identifiers: {', '.join(table.schema.quasi)}."
     )
     blocks = [Block(head)]
+    if assessment.guessed:
+        blocks.append(Block("The roles of the columns were guessed: NOT a verdict. Give a schema to have one."))
     if assessment.models:
         rows = [
             (f.part.name, f.part.wish(), number(f.value), "yes" if f.holds and not assessment.guessed else "NO")
@@ -239,16 +245,23 @@ def risk_blocks(release: Release) -> list[Block]:
     return [Block("Before and after", ("measure", "before", "after", ""), rows)]
 
 
-def table_blocks(table: Table, changes: Sequence[Block] = ()) -> list[Block]:
-    """A table: its columns and what was done to it; never a value of a record."""
+def column_block(columns: Sequence[Column]) -> Block:
+    """Columns with their roles, kinds and hierarchies."""
     rows = [
-        (c.name, ", ".join(sorted(map(str, c.roles))), str(c.kind or ""), "yes" if c.hierarchy is not None else "")
-        for c in table.schema.columns
+        (
+            c.name,
+            ", ".join(sorted(map(str, c.roles))) if c.declared else "none: left out of a release",
+            str(c.kind or ""),
+            "yes" if c.hierarchy is not None else "",
+        )
+        for c in columns
     ]
-    blocks = [
-        Block(f"Table of {len(rows)} columns on {table.engine.name}"),
-        Block("Columns", ("name", "roles", "kind", "hierarchy"), rows),
-    ]
+    return Block("Columns", ("name", "roles", "kind", "hierarchy"), rows)
+
+
+def table_blocks(table: Table, title: str, changes: Sequence[Block] = ()) -> list[Block]:
+    """A table: its columns and what was done to it; never a value of a record."""
+    blocks = [Block(f"{title}."), column_block(table.schema.columns)]
     if table.history:
         steps = [(str(i + 1), str(entry.get("step", ""))) for i, entry in enumerate(table.history)]
         blocks.append(Block("Steps", ("", "method"), steps))
@@ -273,6 +286,17 @@ def to_rich(blocks: Sequence[Block]) -> RenderableType:
             page.add_row(*(Text(visible(cell, lines=False), style="bold red" if cell == "NO" else "") for cell in row))
         shown.append(page)
     return Group(*shown)
+
+
+def to_text(blocks: Sequence[Block]) -> str:
+    """The blocks as plain text, for ``print`` and the prompt of Python."""
+    import io
+
+    from rich.console import Console
+
+    page = io.StringIO()
+    Console(file=page, width=120, no_color=True, force_terminal=False).print(to_rich(blocks))
+    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
 
 
 def to_html(blocks: Sequence[Block]) -> str:

@@ -16,6 +16,7 @@ from celosia.data.frames import Around, handed_back
 from celosia.data.schema import Kind, Schema
 from celosia.errors import DataError, SchemaError
 from celosia.show.blocks import Shown
+from celosia.table.showing import attended, description, preview, preview_html
 from celosia.table.source import Same, open_source
 
 if TYPE_CHECKING:
@@ -87,8 +88,11 @@ class Asked(Shown):
         return self.engine.rows(self.rows.frame) if followed is None else int(followed.patterns.rows.sum())
 
     def __repr__(self) -> str:
-        steps = f", {len(self.history)} steps" if self.history else ""
-        return f"Table({len(self.names)} columns, {self.engine.name}{steps})"
+        told = description(self)
+        return f"{told}\n{preview(self)}" if attended() and self.engine.local else told
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + (preview_html(self) if self.engine.local else "")
 
     def cached(self, key: Any, make: Callable[[], T]) -> T:
         """Compute something about this table once."""

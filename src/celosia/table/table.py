@@ -14,7 +14,9 @@ from celosia.data.schema import Role, Schema
 from celosia.errors import DataError
 from celosia.show.blocks import Block, change_blocks, table_blocks
 from celosia.table.asking import TRACE, Asked
+from celosia.table.showing import headline
 from celosia.table.tracing import Trace
+from celosia.table.verbs import Verbs
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -27,7 +29,7 @@ HIT = "__hit__"
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # the repr of `Asked`, which counts instead of listing fields
-class Table(Asked):
+class Table(Verbs, Asked):
     """Rows + schema. Made by :func:`celosia.read`; changed only by making another one."""
 
     @property
@@ -40,8 +42,8 @@ class Table(Asked):
         from celosia.table.changes import ENGLISH, column_changes
 
         if not self.history or self.memory() is None:  # telling what changed reads the rows: not for show alone
-            return table_blocks(self)
-        return table_blocks(self, change_blocks(column_changes(self.first, self), ENGLISH))
+            return table_blocks(self, headline(self))
+        return table_blocks(self, headline(self), change_blocks(column_changes(self.first, self), ENGLISH))
 
     # Changes, each a new table.
 

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.cells import numbers, put, refuse_constant, units
-from celosia.parts import Columns, Method
+from celosia.parts import Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -34,9 +34,12 @@ class MultivariateTopCode(Method):
     1
     """
 
-    columns: Columns = Field(min_length=1, description="numeric columns that are judged together")
+    columns: SuitedColumns = Field(
+        default=(), description="numeric columns that are judged together; such quasi-identifiers when empty"
+    )
     alpha: float = Field(default=0.025, gt=0, lt=1, description="share of a normal cloud that lies outside the ellipse")
     robust: bool = Field(default=True, description="robust centre and scatter instead of mean and covariance")
+    suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "the ellipse is fitted to all records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:

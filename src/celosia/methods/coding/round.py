@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import DataError
-from celosia.parts import Columns, Method
+from celosia.parts import Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -32,9 +32,12 @@ class Round(Method):
     [1200, 1300, 2000]
     """
 
-    columns: Columns = Field(min_length=1, description="numeric columns to round")
+    columns: SuitedColumns = Field(
+        default=(), description="numeric columns to round; such quasi-identifiers when empty"
+    )
     base: float = Field(gt=0, allow_inf_nan=False, description="results are multiples of it")
     way: Literal["nearest", "down", "up", "random"] = Field(default="nearest", description="which multiple is taken")
+    suits: ClassVar[tuple[str, ...]] = ("numeric",)
 
     @property
     def in_memory(self) -> bool:  # type: ignore[override]

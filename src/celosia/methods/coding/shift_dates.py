@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from celosia.data.credentials import is_reference, key_bytes
 from celosia.errors import DataError
-from celosia.parts import Column, Columns, Counting, Credential, Method
+from celosia.parts import Column, Counting, Credential, Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ class ShiftDates(Method):
     (10, True)
     """
 
-    columns: Columns = Field(min_length=1, description="date columns, shifted together")
+    columns: SuitedColumns = Field(
+        default=(), description="date columns, shifted together; such quasi-identifiers when empty"
+    )
     days: int = Field(default=182, ge=1, description="largest shift in days, to either side")
     by: Column | None = Field(default=None, description="column of the persons; the declared one when not given")
     weeks: bool = Field(default=False, description="shift by whole weeks")
@@ -52,6 +54,7 @@ class ShiftDates(Method):
         default=None,
         description="secret of at least 16 bytes, or env:NAME, file:PATH: the same shifts in all files",
     )
+    suits: ClassVar[tuple[str, ...]] = ("date",)
     persons: ClassVar[Counting] = "counted"
     refusal: ClassVar[str] = "its shifts came from the seed and the data of that run. Give key to shift files alike"
 

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError
-from celosia.parts import Columns, Method
+from celosia.parts import Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 class _Coding(Method):
     """What top and bottom coding share."""
 
-    columns: Columns = Field(min_length=1, description="columns to code")
+    columns: SuitedColumns = Field(default=(), description="numeric columns to code; such quasi-identifiers when empty")
     value: float | str | None = Field(default=None, description="the limit: a number, or a date such as 1936-01-01")
     quantile: float | None = Field(default=None, gt=0, lt=1, description="the limit as a quantile of each column")
     replacement: float | str | None = Field(default=None, description="what stands for values beyond the limit")
+    suits: ClassVar[tuple[str, ...]] = ("numeric",)
     in_memory: ClassVar[bool] = False
 
     @model_validator(mode="after")

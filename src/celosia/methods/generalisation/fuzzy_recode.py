@@ -11,7 +11,7 @@ from pydantic import Field
 from celosia.errors import DataError, ParameterError
 from celosia.mathematics.fuzzy.coding import FuzzyCoding, Partition, facts, known_degrees
 from celosia.mathematics.fuzzy.labels import Language, linguistic_labels
-from celosia.parts import Columns, Method
+from celosia.parts import Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ class FuzzyRecode(FuzzyCoding, Method):
     ('bajo', 0.9, 0.1)
     """
 
-    columns: Columns = Field(min_length=1, description="numeric columns that become labels")
+    columns: SuitedColumns = Field(
+        default=(), description="numeric columns that become labels; such quasi-identifiers when empty"
+    )
     labels: dict[str, tuple[str, ...]] = Field(
         default_factory=dict, description="names of the found sets per column, from low to high: {age=[Young, Old]}"
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field
 
 from celosia.methods.bases.grouping import columns, grouped, loss
-from celosia.parts import Columns, Counting, Method
+from celosia.parts import Columns, Counting, Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ class IndividualRanking(Method):
     [(1.5, 3.5), (1.5, 3.5), (7.0, 1.5), (7.0, 1.5)]
     """
 
-    columns: Columns = Field(min_length=1, description="numeric columns, grouped one by one")
+    columns: SuitedColumns = Field(
+        default=(), description="numeric columns, grouped one by one; such quasi-identifiers when empty"
+    )
     k: int = Field(default=3, ge=2, description="smallest group size")
     optimal: bool = Field(default=True, description="runs with the least loss instead of runs of exactly k")
     within: Columns = Field(default=(), description="group only records that agree on these columns")

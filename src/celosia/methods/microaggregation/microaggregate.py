@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.grouping import aggregated, grouped, scaled
-from celosia.parts import Columns, Counting, Method
+from celosia.parts import Columns, Counting, Method, SuitedColumns
 from celosia.parts.progress import watched
 from celosia.table import Outcome
 
@@ -48,7 +48,9 @@ class Microaggregate(Method):
     [42.0, 21.0, 42.0, 21.0, 21.0, 61.33, 42.0, 42.0, 61.33, 61.33]
     """
 
-    columns: Columns = Field(min_length=1, description="numeric columns that are grouped together")
+    columns: SuitedColumns = Field(
+        default=(), description="numeric columns that are grouped together; such quasi-identifiers when empty"
+    )
     k: int = Field(default=3, ge=2, description="smallest group size")
     quality: bool = Field(default=False, description="search on for groups with less loss than MDAV's")
     scale: bool = Field(default=False, description="work in blocks: near-linear time for large files")

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from celosia.errors import DataError, ParameterError, RequirementError
 from celosia.methods.bases.cells import Impossible, Units, as_column, created, numbers, strata, units
 from celosia.methods.bases.grouping import Persons, sizes
-from celosia.parts import Columns, Counting, Method
+from celosia.parts import Columns, Counting, Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -72,7 +72,9 @@ class MixedMicroaggregate(Method):
     [(21.0, 'cook'), (21.0, 'cook'), (62.0, 'judge'), (62.0, 'judge')]
     """
 
-    columns: Columns = Field(min_length=1, description="columns that are grouped together")
+    columns: SuitedColumns = Field(
+        default=(), description="columns that are grouped together; the quasi-identifiers when empty"
+    )
     k: int = Field(default=3, ge=2, description="smallest group size")
     weights: dict[str, float] = Field(default={}, description="weight of a column in the distance; 1 when not given")
     distance: dict[str, Distance] = Field(default={}, description="distance of a text column: edit, jaccard, cosine")

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.grouping import aggregated, grouped, scaled
-from celosia.parts import Columns, Counting, Method
+from celosia.parts import Columns, Counting, Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ class ProjectionMicroaggregate(Method):
     [1.5, 1.5, 8.5, 8.5]
     """
 
-    columns: Columns = Field(min_length=1, description="numeric columns that are grouped together")
+    columns: SuitedColumns = Field(
+        default=(), description="numeric columns that are grouped together; such quasi-identifiers when empty"
+    )
     k: int = Field(default=3, ge=2, description="smallest group size")
     optimal: bool = Field(default=False, description="runs with the least loss along the component, not of k each")
     within: Columns = Field(default=(), description="group only records that agree on these columns")

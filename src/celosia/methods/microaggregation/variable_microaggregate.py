@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.grouping import aggregated, grouped, scaled
-from celosia.parts import Columns, Counting, Method
+from celosia.parts import Columns, Counting, Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -35,12 +35,15 @@ class VariableMicroaggregate(Method):
     [1.5, 1.5, 1.5, 1.5, 51.0, 51.0, 51.0]
     """
 
-    columns: Columns = Field(min_length=1, description="numeric columns that are grouped together")
+    columns: SuitedColumns = Field(
+        default=(), description="numeric columns that are grouped together; such quasi-identifiers when empty"
+    )
     k: int = Field(default=3, ge=2, description="smallest group size")
     gamma: float = Field(default=0.2, ge=0, description="how readily a group takes in one more record")
     standardise: bool = Field(default=True, description="divide columns by their standard deviation for the distance")
     aggregate: Literal["mean", "median", "medoid"] = Field(default="mean", description="what stands for a group")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
+    suits: ClassVar[tuple[str, ...]] = ("numeric",)
     blockable: ClassVar[bool] = True
     persons: ClassVar[Counting] = "counted"
     refusal: ClassVar[str] = "a value is the mean of a group of records"

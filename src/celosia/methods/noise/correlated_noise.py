@@ -10,7 +10,7 @@ from pydantic import Field
 
 from celosia.errors import DataError
 from celosia.methods.bases.cells import bounds, numbers, put, refuse_constant, units
-from celosia.parts import Columns, Method
+from celosia.parts import Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ class CorrelatedNoise(Method):
     4
     """
 
-    columns: Columns = Field(min_length=1, description="numeric columns that get noise together")
+    columns: SuitedColumns = Field(
+        default=(), description="numeric columns that get noise together; such quasi-identifiers when empty"
+    )
     p: float = Field(default=0.1, gt=0, description="covariance of the noise as a share of the covariance of the data")
     keep_variance: bool = Field(default=False, description="shrink the result so that variances stay (Kim)")
     keep_zeros: bool = Field(default=False, description="leave zeros as they are (semicontinuous columns)")

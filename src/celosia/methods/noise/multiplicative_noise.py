@@ -10,7 +10,7 @@ from pydantic import Field
 
 from celosia.errors import ParameterError
 from celosia.methods.bases.cells import as_column, bounds, numbers, refuse_constant, units
-from celosia.parts import Columns, Method
+from celosia.parts import Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -36,7 +36,9 @@ class MultiplicativeNoise(Method):
     0.0
     """
 
-    columns: Columns = Field(min_length=1, description="numeric columns that get noise")
+    columns: SuitedColumns = Field(
+        default=(), description="numeric columns that get noise; such quasi-identifiers when empty"
+    )
     p: float = Field(default=0.1, gt=0, description="variance of the noise as a share of the variance of the column")
     shape: Literal["log-normal", "truncated-normal"] = Field(
         default="log-normal", description="distribution of the factor"

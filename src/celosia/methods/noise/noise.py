@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.cells import as_column, bounds, numbers, refuse_constant, units
-from celosia.parts import Columns, Method
+from celosia.parts import Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -36,7 +36,9 @@ class Noise(Method):
     (Int64, 4)
     """
 
-    columns: Columns = Field(min_length=1, description="numeric columns that get noise")
+    columns: SuitedColumns = Field(
+        default=(), description="numeric columns that get noise; such quasi-identifiers when empty"
+    )
     p: float = Field(default=0.1, gt=0, description="variance of the noise as a share of the variance of the column")
     scope: Literal["all", "outliers"] = Field(default="all", description="which records get noise")
     share: float = Field(default=0.01, gt=0, lt=1, description="share of a normal cloud that counts as outliers")

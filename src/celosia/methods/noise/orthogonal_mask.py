@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.cells import bounds, numbers, put, refuse_constant, refuse_missing, strata, units
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -36,7 +36,9 @@ class OrthogonalMask(Method):
     (9.5, 1.0)
     """
 
-    columns: Columns = Field(min_length=1, description="numeric columns that are rotated together")
+    columns: SuitedColumns = Field(
+        default=(), description="numeric columns that are rotated together; such quasi-identifiers when empty"
+    )
     p: float = Field(default=0.1, gt=0, le=2, description="mean squared change as a share of the variance")
     block: int = Field(default=9, ge=4, le=64, description="records that are mixed with each other")
     within: Columns = Field(default=(), description="mix only records that agree on these columns")

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.cells import Impossible, created, strata, units
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, Method, SuitedColumns
 from celosia.table import Outcome
 from celosia.table.source import Source, open_source
 
@@ -50,7 +50,9 @@ class Pram(Method):
     [[0.9, 0.1], [0.3, 0.7]]
     """
 
-    columns: Columns = Field(min_length=1, description="categorical columns, randomised one by one")
+    columns: SuitedColumns = Field(
+        default=(), description="categorical columns, randomised one by one; such quasi-identifiers when empty"
+    )
     diagonal: float = Field(default=0.8, gt=0, le=1, description="smallest probability that a category stays")
     matrix: Source = Field(
         default=None,

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.cells import Impossible, Units, created, strata, units
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ class RankSwap(Method):
     True
     """
 
-    columns: Columns = Field(min_length=1, description="ordered columns whose values are exchanged")
+    columns: SuitedColumns = Field(
+        default=(), description="ordered columns whose values are exchanged; such quasi-identifiers when empty"
+    )
     window: float = Field(default=0.05, gt=0, le=1, description="farthest exchange as a share of the records")
     joint: bool = Field(default=False, description="exchange whole rows of these columns")
     correlation: float | None = Field(default=None, gt=0, lt=1, description="least correlation with the original")

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.cells import as_column, numbers, units
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ class Shuffle(Method):
     [1, 4, 9, 16]
     """
 
-    columns: Columns = Field(min_length=1, description="numeric columns whose values are dealt out again")
+    columns: SuitedColumns = Field(
+        default=(), description="numeric columns whose values are dealt out again; such quasi-identifiers when empty"
+    )
     given: Columns = Field(default=(), description="columns whose relation to the shuffled ones is kept")
     blockable: ClassVar[bool] = True
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"given": ((),)}

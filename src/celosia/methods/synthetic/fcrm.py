@@ -13,7 +13,7 @@ from pydantic import Field
 from celosia.errors import ParameterError
 from celosia.methods.bases.cells import Impossible
 from celosia.methods.bases.regression import by_stratum, put_back, split_columns
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -53,8 +53,12 @@ class Fcrm(Method):
     [0.0, 1.0, 2.0, 3.0, 9.0, 8.0, 7.0, 6.0]
     """
 
-    dependent: Columns = Field(min_length=1, description="numeric columns that are replaced")
-    independent: Columns = Field(min_length=1, description="numeric columns that stay and predict the others")
+    dependent: SuitedColumns = Field(
+        default=(), description="numeric columns that are replaced; such quasi-identifiers when empty"
+    )
+    independent: SuitedColumns = Field(
+        default=(), description="numeric columns that stay and predict the others; the other numbers when empty"
+    )
     c: int = Field(default=5, ge=1, description="number of regressions")
     m: float = Field(default=1.5, gt=1, description="fuzziness: near 1 each record belongs to one regression")
     tolerance: float = Field(default=1e-5, gt=0, description="stop when no membership moves by more")

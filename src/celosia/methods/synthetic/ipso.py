@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.regression import by_stratum, put_back, split_columns
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -49,8 +49,12 @@ class Ipso(Method):
     (True, True)
     """
 
-    dependent: Columns = Field(min_length=1, description="numeric columns that are replaced")
-    independent: Columns = Field(min_length=1, description="numeric columns that stay and predict the others")
+    dependent: SuitedColumns = Field(
+        default=(), description="numeric columns that are replaced; such quasi-identifiers when empty"
+    )
+    independent: SuitedColumns = Field(
+        default=(), description="numeric columns that stay and predict the others; the other numbers when empty"
+    )
     variant: Literal["A", "B", "C"] = Field(default="C", description="fit, fit with noise, or fit with residuals")
     noise: Literal["residual", "unit"] = Field(default="residual", description="scale of the noise of variant B")
     form: Literal["burridge", "thesis"] = Field(default="burridge", description="what the noise is orthogonal to")

@@ -1,0 +1,1 @@
+"""A plug-in of Celosia: copy this folder, rename it, and write your own part."""

@@ -1,0 +1,73 @@
+"""The report of two tables, without a policy: what was done, who could still be found, what was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from celosia.data.io.atomic import refuse_taken, replaced
+from celosia.parts import Model
+from celosia.release.measuring import opened_pair
+from celosia.release.policy import Policy, Step
+from celosia.release.running import finish
+from celosia.streams import fresh_seed
+from celosia.table.pairing import by_key
+
+
+def report(
+    original: Any,
+    protected: Any,
+    path: str | Path,
+    require: Sequence[Model | str | Mapping[str, Any]] | None = None,
+    *,
+    schema: Any = None,
+    risks: Sequence[Any] | None = None,
+    losses: Sequence[Any] | None = None,
+    key: str | None = None,
+    about: Mapping[str, Any] | None = None,
+    acknowledge: Mapping[str, str] | None = None,
+    edition: Literal["external", "internal"] = "external",
+    language: str = "en",
+    overwrite: bool = False,
+) -> Path:
+    """Write a page about an original and what was made of it, and give its path.
+
+    Each is a table, or a frame or file that ``schema`` describes. ``require`` is what must hold: unless given, what
+    the steps of the protected table promise. ``about`` says what the release is, as the section of that name in a
+    policy does. The external edition holds no value of the original; the internal one does. Nothing but the page is
+    written: :func:`celosia.run` writes data, certificate and record as well.
+
+    >>> import polars as pl, celosia, tempfile
+    >>> table = celosia.read(pl.DataFrame({"age": [31, 31, 47, 47]}), celosia.Schema.of(quasi=["age"]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = report(table, table.protect("round(base=10)"), f"{folder}/report.html").read_text()
+    >>> page.startswith("<!doctype html>")
+    True
+    """
+    from celosia.release.report import render
+
+    page = Path(path)
+    if not overwrite:
+        refuse_taken([page])
+    before, after = opened_pair(original, protected, schema)
+    after = by_key(before, after, key) if key else after
+    methods = [secret["method"] for secret in after.secrets if "method" in secret]
+    promised = [model for method in methods for model in method.requirements()]
+    measures = {name: list(given) for name, given in (("risks", risks), ("losses", losses)) if given is not None}
+    policy = Policy.of(
+        {
+            "about": dict(about or {}),
+            "input": {"path": f"{page.stem}.csv"},
+            "schema": before.schema,
+            "require": list(promised if require is None else require),
+            "step": [Step(method.name, method) for method in methods],
+            "measure": measures,
+            "guard": {"acknowledge": dict(acknowledge or {})},
+        }
+    )
+    release = finish(before.identified(), after.identified(), policy, fresh_seed())
+    text = render(release, edition=edition, language=language)
+    with replaced(page) as draft:
+        draft.write_text(text, encoding="utf-8")
+    return page

@@ -1,0 +1,80 @@
+"""How a table looks at the prompt of Python and in a notebook: rows, roles, and a few rows for the person who asks.
+
+The rows are shown only where somebody sits before the screen. A script, a service, a log or the message of an error
+gets the counts and the roles alone: what is printed there is read by others.
+"""
+
+from __future__ import annotations
+
+import sys
+from html import escape
+from typing import TYPE_CHECKING
+
+from celosia.data.engines.engine import HIDDEN
+from celosia.data.schema import Role
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.table.asking import Asked
+
+PREVIEW = 5
+"""Rows of a preview."""
+WIDEST = 60
+"""Characters of a cell in a preview."""
+
+
+def attended() -> bool:
+    """Whether a person reads what is shown: at the prompt of Python, or in a notebook."""
+    shell = sys.modules.get("IPython")
+    return hasattr(sys, "ps1") or (shell is not None and shell.get_ipython() is not None)
+
+
+def description(table: Asked) -> str:
+    """The size of a table, its steps and its roles; no cell."""
+    told = [headline(table)]
+    roles = roles_of(table)
+    width = max((len(role) for role in roles), default=0)
+    return "\n".join([*told, *(f"  {role:<{width}}  {', '.join(names)}" for role, names in roles.items())])
+
+
+def headline(table: Asked) -> str:
+    """The number of rows, where it is known or quickly counted, of columns, and the steps."""
+    counted = table.engine.local or "rows" in table._cache  # noqa: SLF001
+    rows = f"{len(table):,} rows × " if counted else ""
+    steps = [str(entry.get("step", "")) for entry in table.history]
+    done = f", after {', '.join(steps)}" if steps else ""
+    return f"Table: {rows}{len(table.names)} columns on {table.engine.name}{done}"
+
+
+def roles_of(table: Asked) -> dict[str, list[str]]:
+    """The columns by role; one with several stands under each."""
+    roles = {str(role): [c.name for c in table.schema.columns if role in c.roles and c.declared] for role in Role}
+    roles["no role"] = [c.name for c in table.schema.columns if not c.declared]
+    return {role: names for role, names in roles.items() if names}
+
+
+def preview(table: Asked, rows: int = PREVIEW) -> pl.DataFrame:
+    """The first rows as Polars has them."""
+    import narwhals as nw
+
+    frame = nw.from_native(table.engine.select(table.rows.frame, [n for n in table.names if n not in HIDDEN]))
+    return table.engine.collect(frame.head(rows).to_native())
+
+
+def preview_html(table: Asked) -> str:
+    """The first rows for a notebook."""
+    data = preview(table)
+    head = "".join(f"<th>{escape(name)}</th>" for name in data.columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(_cell(value))}</td>" for value in row) + "</tr>" for row in data.rows()
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(value: object) -> str:
+    text = "" if value is None else str(value)
+    return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
+
+
+__all__ = ["attended", "description", "headline", "preview", "preview_html", "roles_of"]
