@@ -39,9 +39,9 @@ class Protector(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     named ``x0``, ``x1``, and so on. With ``seed`` the same rows give the same result.
 
     New rows get what the training rows got, as :func:`celosia.apply` does it: the same levels, the same cuts; a row
-    that has no place there shows stars. A method that looks at all records at once (microaggregation, swapping) is
-    applied to the new rows by themselves. A fitted transformer holds what each step found, which may tell values of the
-    training rows: keep it as you keep them.
+    that has no place there shows stars; whether requirements hold for new rows is not judged. A method that looks at
+    all records at once (microaggregation, swapping) is applied to the new rows by themselves. A fitted transformer
+    holds what each step found, which may tell values of the training rows: keep it as you keep them.
 
     >>> import numpy as np
     >>> ages = np.array([[31.0], [33.0], [47.0], [49.0]])

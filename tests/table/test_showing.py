@@ -79,6 +79,7 @@ def test_verbs_follow_one_another() -> None:
 def test_pictures_show_before_and_after_and_are_saved_as_a_page(tmp_path) -> None:
     safe = table().protect("drop", "round(base=10)", seed=1)
     classes = safe.assess().plot()._repr_html_()
+    assert "--s0:#" in classes, "the colours of the report come with it"
     assert "before" in classes
     assert "after" in classes
     columns = safe.compare().plot()

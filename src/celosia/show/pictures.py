@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from celosia.show.look import colours
+from celosia.show.look import light
 
 STYLE = (
     ".celosia figure{margin:.6em 0;display:inline-block;vertical-align:top;width:27rem;max-width:100%}"
@@ -36,7 +36,7 @@ class Picture:
             f".celosia .swatch.s{i}{{background:var(--s{i})}}"
             for i in range(6)
         )
-        style = f"<style>.celosia{{{colours()}}}{STYLE}{series}</style>"
+        style = f"<style>.celosia{{{light()}}}{STYLE}{series}</style>"
         return f'<div class="celosia">{style}{"".join(self.figures)}</div>'
 
     def save(self, path: str | Path) -> Path:

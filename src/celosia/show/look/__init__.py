@@ -11,13 +11,6 @@ LANGUAGES = ("en", "es", "ca")
 
 
 @functools.cache
-def colours() -> str:
-    """The declarations of colours, type and spacing in the light, for a piece inside the page of somebody else."""
-    given = tomllib.loads((resources.files("celosia.show.look") / "tokens.toml").read_text("utf-8"))
-    return "".join(f"--{name}:{value};" for key in list(given)[:2] for name, value in given[key].items())
-
-
-@functools.cache
 def tokens() -> str:
     """The style sheet of colours, type and spacing: light and dark as the system has it, or as ``data-theme`` says."""
     same, day, dark = (_properties(key) for key in ("same", "light", "dark"))
