@@ -74,8 +74,8 @@ def explore(
     first = seed if seed is not None else (kept.seed if kept.seed is not None else fresh_seed())
     kept.begin(first)
     task = Task(table.polars(), table.schema, chosen_risk, chosen_loss)
-    with shown(progress) as told:
-        search = _Search(task, tried, kept, fingerprint(table), first, workers, told, budget_seconds)
+    with shown(progress) as listener:
+        search = _Search(task, tried, kept, fingerprint(table), first, workers, listener, budget_seconds)
         search.run(seeds)
     own = task.table()
     points, failed = search.collect(seeds)

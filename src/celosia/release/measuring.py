@@ -221,13 +221,13 @@ def protect(
     built = [method.fitted(start.schema) for method in built]
     refuse_beyond(current, built)
     stream = Stream.of(seed, table.fingerprint)
-    with shown(progress) as told:
+    with shown(progress) as listener:
         for i, method in enumerate(built):
             check_columns(current, [method])
-            with stage(told, method.name, i / len(built), (i + 1) / len(built)):
+            with stage(listener, method.name, i / len(built), (i + 1) / len(built)):
                 current = step(current, method, stream.child(i, method.name), start)
-        if told:
-            told("done", 1.0)
+        if listener:
+            listener("done", 1.0)
     if not is_frame(source):
         return current
     warn_index(current)

@@ -88,8 +88,8 @@ class Asked(Shown):
         return self.engine.rows(self.rows.frame) if followed is None else int(followed.patterns.rows.sum())
 
     def __repr__(self) -> str:
-        told = description(self)
-        return f"{told}\n{preview(self)}" if attended() and self.engine.local else told
+        lines = description(self)
+        return f"{lines}\n{preview(self)}" if attended() and self.engine.local else lines
 
     def _repr_html_(self) -> str:
         return super()._repr_html_() + (preview_html(self) if self.engine.local else "")

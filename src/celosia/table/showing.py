@@ -32,10 +32,9 @@ def attended() -> bool:
 
 def description(table: Asked) -> str:
     """The size of a table, its steps and its roles; no cell."""
-    told = [headline(table)]
     roles = roles_of(table)
     width = max((len(role) for role in roles), default=0)
-    return "\n".join([*told, *(f"  {role:<{width}}  {', '.join(names)}" for role, names in roles.items())])
+    return "\n".join([headline(table), *(f"  {role:<{width}}  {', '.join(names)}" for role, names in roles.items())])
 
 
 def headline(table: Asked) -> str:
