@@ -26,9 +26,25 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+MOST = 1_500
+"""Characters of a message: more would only be what somebody wrote into a name."""
+
 
 class CelosiaError(Exception):
     """Anything Celosia raises on purpose."""
+
+    def __str__(self) -> str:
+        return bounded(super().__str__())
+
+
+def bounded(text: str) -> str:
+    """A text without its middle where it is too long to be read.
+
+    >>> len(bounded("x" * 10_000)) <= MOST
+    True
+    """
+    half = MOST // 2 - 2
+    return text if len(text) <= MOST else f"{text[:half]} … {text[-half:]}"
 
 
 class InputError(CelosiaError, ValueError):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -60,6 +61,20 @@ COMMANDS = (
     parts,
     doctor,
 )
+REFUSED = {
+    errno.EACCES,
+    errno.EDQUOT,
+    errno.EFBIG,
+    errno.EISDIR,
+    errno.ELOOP,
+    errno.EMFILE,
+    errno.ENAMETOOLONG,
+    errno.ENOSPC,
+    errno.ENOTDIR,
+    errno.EPERM,
+    errno.EROFS,
+}
+"""What an operating system says when a place cannot be used; anything else that it says is a fault of ours."""
 OWN_SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 for command in COMMANDS:
     app.command(context_settings=OWN_SETTINGS if command is reproduce else None)(command)
@@ -97,6 +112,13 @@ def run(given: list[str]) -> int:
         return _say(error, 2)
     except (KeyboardInterrupt, typer.Abort):
         return _say("stopped.", 1)
+    except MemoryError:
+        return _say("this needs more memory than there is. Give less data, or fewer columns or levels.", 2)
+    except OSError as error:
+        if error.errno not in REFUSED:
+            return _unexpected(error)
+        named = "" if error.filename is None else f"{str(error.filename)!r}: "
+        return _say(f"{named}{error.strerror}.", 2)
     except Exception as error:
         return _unexpected(error)
     except BaseException as error:
@@ -115,8 +137,11 @@ def _say(message: object, code: int) -> int:
 
 def _unexpected(error: BaseException) -> int:
     """Usage errors of the command line show themselves; anything else is ours, without a value of the data."""
+    from celosia.errors import bounded
+
     show = getattr(error, "show", None)
     if callable(show):
+        error.message = bounded(error.message)  # type: ignore[attr-defined]
         show()
         return int(getattr(error, "exit_code", 2))
     if os.environ.get("CELOSIA_TRACEBACK"):

@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from celosia import files
 from celosia.consent.owners.ignored import REGISTER, refuse_unknown
 from celosia.consent.owners.store import Preferences
 from celosia.consent.protection.protection import Design, Rule
@@ -194,7 +195,7 @@ def _csv(source: str | Path, what: str) -> pl.DataFrame:
     import polars as pl
 
     try:
-        return pl.read_csv(source, infer_schema=False)
+        return pl.read_csv(files.plain(source), infer_schema=False)
     except (OSError, pl.exceptions.PolarsError):
         raise DataError(f"{str(source)!r} cannot be read as a CSV file of {what}.") from None
 
@@ -270,7 +271,7 @@ def log_statistics(log: str | Path, dialect: str = "postgres") -> LogFacts:
     from celosia.consent.sql.query_log import log_facts, split_log
 
     try:
-        text = Path(log).read_text(encoding="utf-8")
+        text = files.text(log)
     except (OSError, UnicodeDecodeError):
         raise DataError(f"cannot read the log {str(log)!r}.") from None
     return log_facts(split_log(text), dialect)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from celosia import files
 from celosia.errors import InputError, ParameterError
 
 SHORTEST_KEY = 16
@@ -38,7 +39,7 @@ def resolved(text: str) -> str:
             raise InputError(f"{text}: the environment has no variable {name!r}.")
     else:
         try:
-            secret = Path(name).expanduser().read_text(encoding="utf-8")
+            secret = files.text(Path(name).expanduser())
         except OSError as problem:
             raise InputError(f"{text}: the file cannot be read ({problem.strerror}).") from None
         except UnicodeDecodeError:

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia import __version__
+from celosia import __version__, files
 from celosia.errors import OutputError
 from celosia.frontier.candidates import Candidate
 from celosia.release.evidence import canonical
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 FORMAT = "celosia exploration 1"
+
+#: Bytes of a store that is read: some ten million results.
+LARGEST = 4 << 30
 
 
 class Store:
@@ -36,7 +39,7 @@ class Store:
 
     def _load(self, path: Path) -> None:
         try:
-            text = path.read_text(encoding="utf-8")
+            text = files.text(path, largest=LARGEST)
         except (OSError, UnicodeDecodeError):
             raise OutputError(f"cannot read {str(path)!r} as the results of an exploration.") from None
         for i, line in enumerate(text.split("\n")):

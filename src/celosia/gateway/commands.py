@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+from celosia import files
 from celosia.data.io.database import shown
 from celosia.errors import InputError
 from celosia.gateway.answer import Answer, cell_text
@@ -123,7 +124,7 @@ def verify(dataset: str | Path, ledger: str | Path | None = None, anchor: str = 
 def audit_log(log: str | Path, dataset: str | Path) -> Finding:
     """Examine a log of plain SQL (one statement a line, or separated by semicolons) for differencing."""
     try:
-        text = Path(log).read_text(encoding="utf-8")
+        text = files.text(log)
     except (OSError, UnicodeDecodeError):
         raise InputError(f"cannot read the log {str(log)!r}.") from None
     statements = [part.strip() for line in text.splitlines() for part in line.split(";") if part.strip()]

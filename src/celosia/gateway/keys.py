@@ -9,6 +9,7 @@ import re
 import secrets
 from pathlib import Path
 
+from celosia import files
 from celosia.data.io.atomic import replaced
 from celosia.errors import InputError, OutputError, UnknownName
 
@@ -93,13 +94,13 @@ def _state(path: Path) -> tuple[int, ...] | None:
 
 def _read(path: Path) -> dict[str, str]:
     try:
-        analysts = json.loads(path.read_text(encoding="utf-8"))
+        analysts = files.json_document(files.text(path))
     except FileNotFoundError:
         advice = "Check the name; a new one is made with 'celosia gateway init'."
         raise InputError(f"there is no file of keys {str(path)!r}. {advice}") from None
     except OSError as problem:
         raise InputError(f"cannot read the file of keys {str(path)!r}: {problem.strerror}.") from None
-    except (ValueError, RecursionError):
+    except ValueError:
         analysts = None
     if not isinstance(analysts, dict) or not all(
         _DIGEST.fullmatch(k) and isinstance(v, str) for k, v in analysts.items()

@@ -8,13 +8,13 @@ its declared bounds is moved to the nearest bound, a value outside its declared 
 from __future__ import annotations
 
 import math
-import tomllib
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from celosia import files
 from celosia.errors import InputError, PolicyError, UnknownName
 from celosia.mathematics.budget.cost import Cost, Measure
 from celosia.mathematics.budget.neighbours import Neighbours
@@ -187,10 +187,12 @@ class DatasetFacts(Declared):
         """Read a declaration from a TOML file; file sources are relative to it."""
         path = Path(path)
         try:
-            data = tomllib.loads(path.read_text(encoding="utf-8"))
+            data = files.toml_document(files.text(path))
         except FileNotFoundError:
             raise InputError(f"there is no file {path}.") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        except OSError as problem:
+            raise InputError(f"cannot read the data set {str(path)!r}: {problem.strerror}.") from None
+        except ValueError as problem:
             raise PolicyError(f"{path.name} is not a TOML file: {problem}.") from None
         facts = cls.of(data)
         if facts.database != "duckdb":

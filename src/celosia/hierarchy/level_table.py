@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
+from celosia import files
 from celosia.errors import DataError
 from celosia.hierarchy.levels import Levels
 from celosia.hierarchy.part import Hierarchy
@@ -52,7 +53,7 @@ class LevelTable(Hierarchy):
         if self.path is None:
             return _from_rows(self.rows)
         try:
-            changed = self.path.stat().st_mtime_ns
+            changed = files.status(self.path).st_mtime_ns
         except OSError as error:
             raise DataError(f"levels: cannot read the hierarchy {self.path}: {error.strerror}.") from None
         return _from_file(self.path.resolve(), changed, self.separator, self.encoding)
@@ -61,7 +62,11 @@ class LevelTable(Hierarchy):
 @lru_cache(maxsize=64)
 def _from_file(path: Path, _changed: int, separator: str | None, encoding: str) -> Levels:
     try:
-        text = path.read_text(encoding=encoding)
+        text = files.text(path, encoding)
+    except OSError as error:
+        raise DataError(f"levels: cannot read the hierarchy {path}: {error.strerror}.") from None
+    except LookupError:
+        raise DataError(f"levels: no encoding named {encoding!r}; try utf-8 or latin-1.") from None
     except UnicodeDecodeError:
         raise DataError(f"levels: {path.name} is not {encoding}; name its encoding, such as latin-1.") from None
     lines = text.splitlines()

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from celosia.errors import ParameterError
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _NUMBER = re.compile(r"[+-]?(\d[\d_]*)(\.\d*)?([eE][+-]?\d+)?")
+DEEPEST = 100
 _STOPS = ",)]}"
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
@@ -96,6 +98,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
+        self.depth = 0
 
     def rest(self) -> str:
         self._skip()
@@ -105,6 +108,14 @@ class _Reader:
         return ParameterError(f"cannot read {self.text!r}: {what} at character {self.at + 1}.")
 
     def value(self) -> Any:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self.error(f"more than {DEEPEST} brackets within each other")
+        value = self._value()
+        self.depth -= 1
+        return value
+
+    def _value(self) -> Any:
         self._skip()
         if self.at >= len(self.text):
             raise self.error("a value is missing")
@@ -167,6 +178,8 @@ class _Reader:
             if self.text[self.at : self.at + 1] != "=":
                 raise self.error("expected name=value")
             self.at += 1
+            if key in pairs:
+                raise self.error(f"{key!r} is given twice")
             pairs[key] = self.value()
             self._separator(closing)
         return pairs
@@ -206,5 +219,6 @@ def scalar(word: str) -> Any:
         return float(lower)
     number = _NUMBER.fullmatch(word)
     if number:
-        return float(word) if number.group(2) or number.group(3) else int(word)
+        with contextlib.suppress(ValueError):  # 1__0, or thousands of digits
+            return float(word) if number.group(2) or number.group(3) else int(word)
     return word

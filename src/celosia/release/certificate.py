@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
+from celosia import files
 from celosia.data.io.atomic import JOURNAL, settle
 from celosia.errors import DataError
 from celosia.parts.refusals import sentence
@@ -261,6 +261,10 @@ class Record(_Stated):
         return self
 
 
+LARGEST_RECORD = 16 << 30
+"""Bytes of a private record: it names every row."""
+
+
 def journal_of(path: Path) -> Path:
     """The journal of the release that a certificate or a private record belongs to.
 
@@ -284,10 +288,10 @@ def load_record(path: str | Path) -> dict[str, Any]:
 def _loaded(path: Path, name: str, form: type[BaseModel], expected: str) -> dict[str, Any]:
     settle(journal_of(path))
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = files.json_document(files.text(path, largest=LARGEST_RECORD))
     except OSError as error:
         raise DataError(f"cannot read {str(path)!r}: {error.strerror}.") from None
-    except (ValueError, RecursionError):
+    except ValueError:
         raise DataError(f"{path.name} is not JSON.") from None
     if not isinstance(data, dict) or data.get("format") != expected:
         raise DataError(f"{path.name} is no {name}: its form is not {expected!r}.")

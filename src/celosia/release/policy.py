@@ -30,7 +30,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -47,6 +46,7 @@ from pydantic import (
     model_validator,
 )
 
+from celosia import files
 from celosia.data.io.filetypes import type_of
 from celosia.data.io.sources import is_url
 from celosia.data.schema import Schema
@@ -98,7 +98,7 @@ class Policy(Section):
         """Read a policy file; relative paths in it start from its directory."""
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = files.text(path)
         except UnicodeDecodeError:
             raise PolicyError(f"{path.name} is not UTF-8 text.") from None
         except OSError as error:
@@ -109,8 +109,8 @@ class Policy(Section):
     def parse(cls, text: str, directory: Path = Path(), name: str = "policy") -> Policy:
         """Read the text of a policy."""
         try:
-            data = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+            data = files.toml_document(text)
+        except ValueError as error:
             raise PolicyError(f"{name}: {error}.") from None
         return cls.of(data, directory, name, text)
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from celosia import files
 from celosia.cli.bases.show import say
 
 consent_app = typer.Typer(
@@ -27,7 +28,7 @@ def query_text(sql: str) -> str:
     from celosia.errors import DataError
 
     try:
-        return Path(sql[1:]).read_text(encoding="utf-8")
+        return files.text(sql[1:])
     except (OSError, UnicodeDecodeError):
         raise DataError(f"cannot read the query file {sql[1:]!r}.") from None
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from celosia import files
 from celosia.consent.sql.elements import ANY, Columns, Elements, elements, plain_literal
 from celosia.data import toml_text
 from celosia.errors import DataError, InputError, UnknownName
@@ -235,7 +235,7 @@ def load(path: str | Path) -> Catalogue:
     """Read a catalogue from TOML (``.toml``) or XML (``.xml``)."""
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = files.text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"cannot read the catalogue {str(path)!r} ({type(error).__name__}).") from None
     if path.suffix.lower() == ".xml":
@@ -257,11 +257,14 @@ def read_toml(text: str) -> Catalogue:
     ['residence']
     """
     try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        data = files.toml_document(text)
+    except ValueError as error:
         raise DataError(f"the catalogue is not TOML: {error}.") from None
+    entries = data.get("inference", [])
+    if "inferences" in data or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise DataError("the catalogue is wrong: every inference is a table [[inference]].")
     inferences = []
-    for entry in data.get("inference", []):
+    for entry in entries:
         renamed = {"rule": "rules", "realisation": "realisations"}
         inferences.append({renamed.get(key, key): value for key, value in entry.items()})
     rest = {key: value for key, value in data.items() if key != "inference"}

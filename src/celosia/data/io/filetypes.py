@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from celosia import files
 from celosia.data.io.facts import FileFacts, Scan
 from celosia.errors import DataError, ParameterError, UnknownName, suggestion
 
@@ -83,13 +84,16 @@ def check_options(kind: str, call: Callable[..., Any], options: dict[str, Any], 
 def existing(path: str | Path) -> Path:
     """Return the path of a file that is there."""
     file = Path(path)
-    if file.is_dir():
-        raise DataError(f"{str(file)!r} is a directory, not a file.")
-    if not file.exists():
+    try:
+        return files.plain(file)
+    except IsADirectoryError:
+        raise DataError(f"{str(file)!r} is a directory, not a file.") from None
+    except FileNotFoundError:
         near = [p.name for p in file.parent.iterdir()] if file.parent.is_dir() else []
         hint = suggestion(file.name, near) if near else ""
-        raise DataError(f"no file {str(file)!r}.{hint if 'mean' in hint else ' Check the path.'}")
-    return file
+        raise DataError(f"no file {str(file)!r}.{hint if 'mean' in hint else ' Check the path.'}") from None
+    except OSError as error:
+        raise DataError(f"cannot read {str(file)!r}: {error.strerror}.") from None
 
 
 def materialised(frame: Any) -> pl.DataFrame:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
+from celosia import files
 from celosia.data.credentials import SHORTEST_KEY, is_reference, key_bytes
 from celosia.errors import DataError, ParameterError
 from celosia.parts import Columns, Credential, Method, Place
@@ -88,7 +89,7 @@ class Pseudonymise(Method):
         if self.key_file is None:
             return stream.child("pseudonyms").key()
         try:
-            key = self.key_file.read_bytes().strip()
+            key = files.plain(self.key_file).read_bytes().strip()
         except OSError as error:
             raise ParameterError(f"pseudonymise: cannot read the key file: {error.strerror}.") from None
         if len(key) < SHORTEST_KEY:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,9 +50,12 @@ def scan(
     for name, mark in (("separator", separator), ("decimal", decimal)):
         if mark is not None and len(mark.encode()) != 1:
             raise ParameterError(f"csv: {name} must be one character, got {len(mark)}.")
-    dialect = dialect_of(file, separator, encoding, decimal, header)
-    names = _names(file, dialect, columns)
-    source, structure = _checked(file, dialect, names, encoded=encoding is not None)
+    try:
+        dialect = dialect_of(file, separator, encoding, decimal, header)
+        names = _names(file, dialect, columns)
+        source, structure = _checked(file, dialect, names, encoded=encoding is not None)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise DataError(f"{file.name} is not compressed by gzip, or damaged: it cannot be read to its end.") from None
     _refuse_misshapen(file, dialect, names, structure, header)
     # A scan reads blank lines at the end as records without values; the count of records stops before them.
     rows = structure.records - structure.trailing - int(header) if structure.trailing else None

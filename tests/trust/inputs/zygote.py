@@ -1,0 +1,176 @@
+"""Runs cases: each in a child of a process that has imported everything and done nothing, so that hundreds take little.
+
+usage: python -m tests.trust.inputs.zygote RESULTS [--sample N] [--entrance TEXT]
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.trust.inputs import evidence, hierarchies, policies, readers, statements, stores, values
+from tests.trust.inputs.case import Case
+
+ENTRANCES = (readers, policies, hierarchies, evidence, stores, statements, values)
+SEED = 20_231
+SECONDS = 60
+"""Of waiting: a case that takes longer hangs."""
+ADDRESSES = 12 << 30
+"""Bytes of addresses: threads and libraries reserve some gigabytes that they never touch."""
+WARM = ("celosia.release.running", "celosia.release.verifying", "celosia.gateway.commands", "celosia.consent.commands",
+        "celosia.proposals", "celosia.frontier", "celosia.methods", "celosia.models", "celosia.risk", "celosia.loss",
+        "celosia.release.applying", "celosia.release.report", "celosia.cli.main", "polars", "sqlalchemy")  # fmt: skip
+
+
+def all_cases(template: Path) -> Iterator[Case]:
+    """Every case there is."""
+    for entrance in ENTRANCES:
+        yield from entrance.cases(template)
+
+
+def drawn(cases: list[Case], number: int) -> list[Case]:
+    """A sample with each entrance in it, the same in every run."""
+    shuffled = random.Random(SEED).sample(cases, len(cases))
+    first = list({case.entrance: case for case in shuffled}.values())
+    return (first + [case for case in shuffled if case not in first])[:number]
+
+
+def attempt(case: Case, template: Path, folder: Path) -> dict[str, object]:
+    """Run one case and tell what came of it."""
+    case.place(template, folder)
+    before = _listing(folder)
+    out, err = folder.with_suffix(".out"), folder.with_suffix(".err")
+    started = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        _child(case, folder, out, err)
+    hung = False
+    while True:
+        ended, status, usage = os.wait4(child, os.WNOHANG)
+        if ended:
+            break
+        if time.monotonic() - started > SECONDS:
+            hung = True
+            os.killpg(child, signal.SIGKILL)
+        time.sleep(0.005)
+    _end_group(child)
+    after = _listing(folder)
+    answer = {
+        "entrance": case.entrance,
+        "name": case.name,
+        "argv": [word[:200] for word in case.argv],
+        "may_pass": case.may_pass,
+        "code": os.waitstatus_to_exitcode(status),
+        "hung": hung,
+        "seconds": round(time.monotonic() - started, 2),
+        "megabytes": usage.ru_maxrss // 1024,
+        "out": out.read_text("utf-8", "replace")[:200_000],
+        "err": err.read_text("utf-8", "replace")[:200_000],
+        "new": sorted(name for name in after if name not in before),
+        "changed": sorted(name for name in after if name in before and after[name] != before[name]),
+    }
+    shutil.rmtree(folder, ignore_errors=True)
+    out.unlink()
+    err.unlink()
+    return answer
+
+
+def _child(case: Case, folder: Path, out: Path, err: Path) -> None:
+    """What the child does: it never returns."""
+    code = 70
+    try:
+        os.setpgid(0, 0)
+        for number, target in ((1, out), (2, err)):
+            os.dup2(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.chdir(folder)
+        os.environ.update(case.variables)
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if case.largest_file is not None:
+            # What is printed goes to a pipe: it shall not count as a file.
+            for number, target in ((1, out), (2, err)):
+                _through_pipe(number, target)
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (case.largest_file, case.largest_file))
+        from celosia.cli.main import run
+
+        code = run(list(case.argv))
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _through_pipe(number: int, target: Path) -> None:
+    reader = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=os.open(target, os.O_WRONLY | os.O_APPEND))
+    assert reader.stdin is not None
+    os.dup2(reader.stdin.fileno(), number)
+
+
+def _end_group(leader: int) -> None:
+    """End what the case has left running."""
+    try:
+        os.killpg(leader, signal.SIGTERM if False else signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _listing(folder: Path) -> dict[str, str]:
+    """Files below a directory with what tells that they changed; those beside a database are part of it."""
+    import hashlib
+
+    found = {}
+    for path in folder.rglob("*"):
+        name = str(path.relative_to(folder))
+        if name.endswith(("-wal", "-shm", "-journal")):
+            continue
+        whole = path.is_file() and not path.is_symlink()
+        found[name] = hashlib.sha256(path.read_bytes()).hexdigest() if whole else str(path.lstat().st_mode)
+    return found
+
+
+def main() -> None:
+    """Make the template, run the cases, write what came of them."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--sample", type=int)
+    parser.add_argument("--entrance", default="")
+    parser.add_argument("--part", type=int, default=0, help="of --parts")
+    parser.add_argument("--parts", type=int, default=1)
+    wanted = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        template = Path(place) / "template"
+        template.mkdir()
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        command = [sys.executable, "-m", "tests.trust.inputs.template", str(template)]
+        subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+        for module in WARM:
+            importlib.import_module(module)
+        cases = [case for case in all_cases(template) if wanted.entrance in case.entrance]
+        chosen = (cases if wanted.sample is None else drawn(cases, wanted.sample))[wanted.part :: wanted.parts]
+        with wanted.results.open("w", encoding="ascii") as results:
+            for number, case in enumerate(chosen):
+                answer = attempt(case, template, Path(place) / f"case{number}")
+                results.write(json.dumps(answer) + "\n")
+                results.flush()
+
+
+if __name__ == "__main__":
+    main()
