@@ -77,7 +77,7 @@ def gateway(path: Path, place: Path):
     }
     tables = {"person": {"source": str(path), "columns": columns}}
     facts = DatasetFacts.of({"name": "adult", "epsilon": 900_000.0, "tables": tables})
-    return Gateway(facts, Ledger.create(place / "ledger.db"))
+    return Gateway(facts, Ledger.create(place / "ledger.db"), grid=0)
 
 
 def questions(number: int) -> list[str]:

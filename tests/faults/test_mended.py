@@ -391,6 +391,6 @@ def test_a_text_column_that_holds_only_f_is_text_for_the_gateway(tmp_path):
     columns = {"sex": {"type": "text", "categories": ["F", "M"]}}
     tables = {"person": {"source": str(tmp_path / "person.csv"), "columns": columns}}
     facts = DatasetFacts.of({"name": "people", "epsilon": 1000.0, "tables": tables})
-    with closing(Gateway(facts, Ledger.create(tmp_path / "ledger.db"))) as gateway:
+    with closing(Gateway(facts, Ledger.create(tmp_path / "ledger.db"), grid=0)) as gateway:
         answer = gateway.ask("SELECT COUNT(*) FROM person WHERE sex = 'F'", epsilon=500.0)
     assert answer.value(row=0) == 5

@@ -174,7 +174,7 @@ def clinic_facts(request: pytest.FixtureRequest, tmp_path: Path) -> DatasetFacts
 
 @pytest.fixture
 def clinic_gateway(clinic_facts: DatasetFacts, tmp_path: Path) -> Iterator[Gateway]:
-    gateway = Gateway(clinic_facts, Ledger.create(tmp_path / "ledger.db"))
+    gateway = Gateway(clinic_facts, Ledger.create(tmp_path / "ledger.db"), grid=0)
     yield gateway
     gateway.close()
 
@@ -198,7 +198,7 @@ def ask_over(tmp_path: Path) -> Iterator[Callable[..., Gateway]]:
         run(url, list(statements))
         declared = {"name": "t", "epsilon": 900_000.0, "tables": {"t": {"columns": columns, **(table or {})}}}
         facts = DatasetFacts.of({**declared, "database": url, **more})
-        opened.append(Gateway(facts, Ledger.create(tmp_path / f"ledger{len(opened)}.db")))
+        opened.append(Gateway(facts, Ledger.create(tmp_path / f"ledger{len(opened)}.db"), grid=0))
         return opened[-1]
 
     yield over

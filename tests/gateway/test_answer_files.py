@@ -28,7 +28,7 @@ def gateway(tmp_path):
     facts = DatasetFacts.of(
         {"name": "people", "epsilon": 12, "tables": {"person": {"source": source, "columns": columns}}}
     )
-    opened = Gateway(facts, Ledger.create(tmp_path / "ledger.db"))
+    opened = Gateway(facts, Ledger.create(tmp_path / "ledger.db"), grid=0)
     yield opened
     opened.close()
 

@@ -51,7 +51,7 @@ def served(tmp_path_factory):
     tables = {"person": {"source": str(place / "person.csv"), "columns": columns}}
     facts = DatasetFacts.of({"name": "small", "epsilon": 1000.0, "tables": tables})
     keys = Keys.create(place / "keys.json")
-    gateway = Gateway(facts, Ledger.create(place / "ledger.db"))
+    gateway = Gateway(facts, Ledger.create(place / "ledger.db"), grid=0)
     app = create(gateway, keys, per_minute=100_000)
     key = keys.add("ana")
     with testclient.TestClient(app, raise_server_exceptions=False, follow_redirects=False) as client:

@@ -23,7 +23,7 @@ def declared(tmp_path, text, **types):
 
 
 def opened(tmp_path, text, **types):
-    return closing(Gateway(declared(tmp_path, text, **types), Ledger.create(tmp_path / "ledger.db")))
+    return closing(Gateway(declared(tmp_path, text, **types), Ledger.create(tmp_path / "ledger.db"), grid=0))
 
 
 def counts(gateway, column):

@@ -58,7 +58,7 @@ def declared(path, **more):
 
 @pytest.fixture
 def adult(adult_csv, tmp_path):
-    with closing(Gateway(declared(adult_csv), Ledger.create(tmp_path / "ledger.db"))) as gateway:
+    with closing(Gateway(declared(adult_csv), Ledger.create(tmp_path / "ledger.db"), grid=0)) as gateway:
         yield gateway
 
 
@@ -106,7 +106,9 @@ def test_education_by_sex_costs_once(adult):
 
 
 def test_change_one_costs_twice(adult_csv, tmp_path):
-    with closing(Gateway(declared(adult_csv, neighbours="change-one"), Ledger.create(tmp_path / "l.db"))) as gateway:
+    with closing(
+        Gateway(declared(adult_csv, neighbours="change-one"), Ledger.create(tmp_path / "l.db"), grid=0)
+    ) as gateway:
         sql = "SELECT education, sex, COUNT(*) AS n FROM person GROUP BY education, sex"
         assert gateway.explain(sql, epsilon=1.0).numbers[0]["scale"] == 2
         assert gateway.explain("SELECT COUNT(*) FROM person", epsilon=1.0).numbers[0]["scale"] == 1
@@ -168,7 +170,7 @@ def test_hidden_groups_need_delta(adult_csv, tmp_path, adult):
     with pytest.raises(Refused, match="not public"):
         adult.ask(sql, epsilon=1.0)
     facts = declared(adult_csv, delta=1e-3, epsilon=100.0)
-    with closing(Gateway(facts, Ledger.create(tmp_path / "d.db"))) as gateway:
+    with closing(Gateway(facts, Ledger.create(tmp_path / "d.db"), grid=0)) as gateway:
         with pytest.raises(Refused, match="delta above 0"):
             gateway.ask(sql, epsilon=1.0)
         answer = gateway.ask(sql, epsilon=1.0, delta=1e-6)
@@ -185,13 +187,15 @@ def test_hidden_groups_need_delta(adult_csv, tmp_path, adult):
 
 def test_gaussian_and_zcdp(adult_csv, tmp_path):
     sql = "SELECT education, COUNT(*) FROM person GROUP BY education"
-    with closing(Gateway(declared(adult_csv, delta=1e-3, epsilon=10.0), Ledger.create(tmp_path / "a.db"))) as gateway:
+    with closing(
+        Gateway(declared(adult_csv, delta=1e-3, epsilon=10.0), Ledger.create(tmp_path / "a.db"), grid=0)
+    ) as gateway:
         told = gateway.explain(sql, epsilon=1.0, delta=1e-5, noise="gaussian").numbers[0]
         assert told["scale"] == pytest.approx(3.7306, abs=1e-3)
         answer = gateway.ask(sql, epsilon=1.0, delta=1e-5, noise="gaussian")
         assert sum(row["count"]["value"] for row in answer.rows) == pytest.approx(32561, abs=150)
     zcdp = declared(adult_csv, epsilon=None, rho=1.0)
-    with closing(Gateway(zcdp, Ledger.create(tmp_path / "z.db"))) as gateway:
+    with closing(Gateway(zcdp, Ledger.create(tmp_path / "z.db"), grid=0)) as gateway:
         assert gateway.explain(sql, rho=0.5).numbers[0]["scale"] == 1
         answer = gateway.ask(sql, rho=0.5)
         assert answer.data()["left"] == {"rho": 0.5, "delta": 0.0}
@@ -249,7 +253,7 @@ def test_answers_leave_on_a_grid(adult_csv, tmp_path):
 
 
 def test_64_clients_cannot_overspend_through_the_gateway(adult_csv, tmp_path):
-    with closing(Gateway(declared(adult_csv, epsilon=3.2), Ledger.create(tmp_path / "c.db"))) as gateway:
+    with closing(Gateway(declared(adult_csv, epsilon=3.2), Ledger.create(tmp_path / "c.db"), grid=0)) as gateway:
         given, refused, problems = [], [], []
 
         def client(number: int) -> None:

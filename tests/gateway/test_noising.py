@@ -38,7 +38,7 @@ def opened(tmp_path, budget):
     }
     tables = {"person": {"source": str(tmp_path / "person.csv"), "columns": columns}}
     facts = DatasetFacts.of({"name": "people", **budget, "tables": tables})
-    return Gateway(facts, Ledger.create(tmp_path / "ledger.db"))
+    return Gateway(facts, Ledger.create(tmp_path / "ledger.db"), grid=0)
 
 
 @pytest.mark.parametrize(("budget", "paid", "shape"), BUDGETS, ids=["pure", "approximate", "gaussian", "zcdp"])

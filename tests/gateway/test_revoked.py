@@ -42,7 +42,7 @@ def key(place):
 
 @pytest.fixture
 def client(place, key):
-    gateway = Gateway(DatasetFacts.load("dataset.toml"), Ledger("ledger.db"))
+    gateway = Gateway(DatasetFacts.load("dataset.toml"), Ledger("ledger.db"), grid=0)
     with testclient.TestClient(create(gateway, Keys("keys.json")), follow_redirects=False) as opened:
         yield opened
     gateway.close()

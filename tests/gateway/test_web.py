@@ -42,7 +42,7 @@ def small(tmp_path):
 def served(small, tmp_path):
     keys = Keys.create(tmp_path / "keys.json")
     key = keys.add("ana")
-    gateway = Gateway(small, Ledger.create(tmp_path / "ledger.db"))
+    gateway = Gateway(small, Ledger.create(tmp_path / "ledger.db"), grid=0)
     with testclient.TestClient(create(gateway, keys, per_minute=60), follow_redirects=False) as client:
         yield client, key, gateway
     gateway.close()
@@ -184,7 +184,7 @@ def test_a_lock_of_the_ledger_is_said_and_nothing_is_charged(small, tmp_path):
     keys = Keys.create(tmp_path / "keys.json")
     key, place = keys.add("ana"), tmp_path / "ledger.db"
     Ledger.create(place).close()
-    gateway = Gateway(small, Ledger(place, patience=0.5))
+    gateway = Gateway(small, Ledger(place, patience=0.5), grid=0)
     asked = {"sql": "SELECT COUNT(*) FROM person", "epsilon": 0.1}
     with testclient.TestClient(create(gateway, keys), follow_redirects=False) as client:
         with closing(sqlite3.connect(place, isolation_level=None)) as other:

@@ -12,7 +12,7 @@ from celosia.gateway.answer import Answer, cell_text
 from celosia.gateway.audit import Finding, audit
 from celosia.gateway.databases import open_database
 from celosia.gateway.explain import Explanation
-from celosia.gateway.gateway import Gateway
+from celosia.gateway.gateway import GRID, Gateway
 from celosia.gateway.ledger import Ledger, NoLedger, Verification
 from celosia.gateway.ledger.tables import LEDGER
 from celosia.gateway.metadata import DatasetFacts
@@ -80,7 +80,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8350,
     per_minute: int = 120,
-    grid: float = 0.05,
+    grid: float = GRID,
     secure: bool = False,
 ) -> None:
     """Serve the gateway over HTTP until it is stopped. Put a TLS proxy in front and set ``secure``."""

@@ -32,6 +32,8 @@ __all__ = ["Gateway", "NoAnswer"]
 
 MOST_WORK = 3_000_000
 """Microseconds, about: what is computed from the noisy numbers of one question."""
+GRID = 0.05
+"""Seconds of the time grid on which answers leave, unless told otherwise."""
 _STRIPES = 256
 _LOG = logging.getLogger(__name__)
 
@@ -40,11 +42,10 @@ class Gateway:
     """Answers questions about one data set, charged to one ledger.
 
     ``grid`` is a number of seconds: answers leave at multiples of it after the question came in, so that the
-    time they took
-    tells little about the data.
+    time they took tells little about the data. 0 lets them leave at once, for an owner who asks alone.
     """
 
-    def __init__(self, facts: DatasetFacts, ledger: Ledger, *, grid: float = 0.0) -> None:
+    def __init__(self, facts: DatasetFacts, ledger: Ledger, *, grid: float = GRID) -> None:
         self.facts = facts
         self.ledger = ledger
         self._grid = grid
@@ -61,7 +62,7 @@ class Gateway:
             ledger.share(facts.name, Share(share.analyst, share.period, budget))
 
     @classmethod
-    def load(cls, declaration: str | Path, ledger: str | Path, *, grid: float = 0.0) -> Gateway:
+    def load(cls, declaration: str | Path, ledger: str | Path, *, grid: float = GRID) -> Gateway:
         """Open the data set that a TOML file declares, with a ledger (a path or a URL)."""
         return cls(DatasetFacts.load(declaration), Ledger(ledger), grid=grid)
 

@@ -376,7 +376,7 @@ def pair(request: pytest.FixtureRequest, tmp_path: Path):
         if request.param == "postgresql":
             url = request.getfixturevalue("fresh_postgres" if target else "other_postgres")
         facts = shared.clinic(request.param, where, shared.clinic_frames(target), url)
-        made.append(Gateway(facts, Ledger.create(where / "ledger.db")))
+        made.append(Gateway(facts, Ledger.create(where / "ledger.db"), grid=0))
     yield made
     for gateway in made:
         gateway.close()

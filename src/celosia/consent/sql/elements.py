@@ -5,6 +5,7 @@ Names are compared without regard to case, and a table with or without its schem
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 ANY = "*"
 """A field name that stands for every field of its table: ``SELECT *`` from a table that is not described."""
 LONGEST = 100_000
+MOST_WILDCARDS = 4
+"""Of a pattern, one after the other counted once: a database tries every way to place them."""
 DIALECTS = ("oracle", "postgres", "mysql", "sqlite", "tsql", "duckdb", "snowflake", "bigquery")
 
 Field = tuple[str, str]
@@ -111,6 +114,11 @@ def parsed(sql: str, dialect: str = "postgres") -> exp.Query:
         raise DataError(f"only a SELECT can be published, not {word.upper()}. Give the question by itself.")
     if tree.find(exp.Into, exp.DML, exp.DDL, exp.Drop, exp.Lock) is not None:
         raise DataError("the query changes or locks data. Only a plain SELECT can be published.")
+    if any(len(re.findall("%+", like.expression.name)) > MOST_WILDCARDS for like in tree.find_all(exp.Like, exp.ILike)):
+        raise DataError(
+            f"a pattern of LIKE has more than {MOST_WILDCARDS} wildcards: for some texts it would take for ever. "
+            "Write it with fewer, or as several patterns with AND."
+        )
     return tree
 
 

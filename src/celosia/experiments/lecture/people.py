@@ -98,4 +98,4 @@ def gateway(table: People, place: Path) -> Gateway:
     }
     tables = {"person": {"source": str(table.path), "columns": columns}}
     facts = DatasetFacts.of({"name": "lecture", "epsilon": 5000.0, "tables": tables})
-    return Gateway(facts, Ledger.create(place / "ledger.db"))
+    return Gateway(facts, Ledger.create(place / "ledger.db"), grid=0)
