@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SEED_BITS = 128
+LARGEST_SEED = (1 << 512) - 1
 SPARSE = 8
 """Ids that span more than so many times their number are drawn one by one: numpy draws all between them."""
 

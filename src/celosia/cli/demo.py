@@ -12,7 +12,9 @@ from celosia.cli.bases.options import Engine, Json, end_with
 
 def demo(
     out: Annotated[Path, typer.Option(help="Directory for the demonstration.")] = Path("demo"),
-    persons: Annotated[int, typer.Option(min=100, help="Number of persons in the generated population.")] = 20_000,
+    persons: Annotated[
+        int, typer.Option(min=100, max=10_000_000, help="Number of persons in the generated population.")
+    ] = 20_000,
     engine: Engine = None,
     json: Json = False,
 ) -> None:

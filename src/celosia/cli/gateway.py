@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from celosia.cli.bases.options import Json, end_with
-from celosia.cli.bases.show import say
+from celosia.cli.bases.show import announced, say
 
 Dataset = Annotated[Path, typer.Option(help="TOML file that declares the data set: tables, bounds, person, budget.")]
 LedgerPlace = Annotated[
@@ -42,7 +42,17 @@ def serve(
     """Serve questions over HTTP, with a page for people."""
     from celosia.gateway.commands import serve as run
 
-    run(dataset, ledger=ledger, keys=keys, host=host, port=port, per_minute=per_minute, grid=grid, secure=secure)
+    run(
+        dataset,
+        ledger=ledger,
+        keys=keys,
+        host=host,
+        port=port,
+        per_minute=per_minute,
+        grid=grid,
+        secure=secure,
+        announce=announced("the gateway is"),
+    )
 
 
 @gateway_app.command()

@@ -130,8 +130,9 @@ def run(given: list[str]) -> int:
 
 def _say(message: object, code: int) -> int:
     from celosia.cli.bases.show import say
+    from celosia.errors import bounded
 
-    say(f"celosia: {message}", error=True, lines=False)
+    say(bounded(f"celosia: {message}"), error=True, lines=False)
     return code
 
 

@@ -219,15 +219,14 @@ def serve(
     secure: bool = False,
     database: str | None = None,
     out: str | Path = "publications",
+    announce: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Serve the pages of owners and publisher until interrupted."""
-    try:
-        import uvicorn
-    except ImportError:
-        raise MissingExtra.of("the consent pages", "web") from None
+    """Serve the pages of owners and publisher until interrupted; ``announce`` is told the address once it is had."""
+    from celosia.web import serving
+
     with closing(Preferences(store, patience=WAITING)) as choices:
         pages = site(catalogue, choices, secure=secure, database=database, out=out)
-        uvicorn.run(pages, host=host, port=port, log_level="warning")
+        serving.serve(pages, host, port, announce)
 
 
 def site(

@@ -22,11 +22,14 @@ from celosia.frontier.workers import Job, results
 from celosia.parts import Loss, Threat, build
 from celosia.parts.progress import Progress
 from celosia.release.measuring import check_columns
+from celosia.release.sections import refuse_seed
 from celosia.show.notebook import shown
 from celosia.streams import fresh_seed
 from celosia.table import Table, read
 
 ALONE = 2.0  # seconds of work before other processes are started: starting one takes about as long
+
+MOST_SEEDS, MOST_WORKERS = 10_000, 1_024
 
 
 def explore(
@@ -62,10 +65,10 @@ def explore(
     >>> len(frontier.points), frontier.best(max_risk=1.0) in frontier.frontier
     (3, True)
     """
-    if seeds < 1:
-        raise ParameterError(f"explore: seeds must be at least 1, got {seeds}.")
-    if workers is not None and workers < 1:
-        raise ParameterError(f"explore: workers must be at least 1, got {workers}.")
+    refuse_seed(seed)
+    for name, given, most in (("seeds", seeds, MOST_SEEDS), ("workers", workers, MOST_WORKERS)):
+        if given is not None and not 1 <= given <= most:
+            raise ParameterError(f"explore: {name} must be at least 1 and at most {most}, got {given}.")
     table = read(table, schema)
     tried = listed(table, candidates)
     chosen_risk, chosen_loss = measures(table, risk, loss)

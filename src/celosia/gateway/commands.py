@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -82,12 +83,15 @@ def serve(
     per_minute: int = 120,
     grid: float = GRID,
     secure: bool = False,
+    announce: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Serve the gateway over HTTP until it is stopped. Put a TLS proxy in front and set ``secure``."""
-    import uvicorn
+    """Serve the gateway over HTTP until it is stopped. Put a TLS proxy in front and set ``secure``.
 
+    ``announce`` is told the address once it is had.
+    """
     from celosia.gateway.keys import Keys
     from celosia.gateway.web import create
+    from celosia.web import serving
 
     analysts = Keys(keys_of(dataset, keys))
     if len(analysts) == 0:
@@ -95,7 +99,7 @@ def serve(
     book = Ledger(ledger_of(dataset, ledger), patience=WAITING)
     with closing(Gateway(DatasetFacts.load(dataset), book, grid=grid)) as gateway:
         app = create(gateway, analysts, per_minute=per_minute, secure=secure)
-        uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False, proxy_headers=True)
+        serving.serve(app, host, port, announce, server_header=False, proxy_headers=True)
 
 
 def add_key(dataset: str | Path, analyst: str, keys: str | Path | None = None) -> str:

@@ -79,7 +79,7 @@ def nice_width(spread: float, cells: int = 20) -> float:
     >>> nice_width(73), nice_width(0.4), nice_width(98000)
     (5, 0.02, 5000)
     """
-    if spread <= 0:
+    if spread <= 0 or not math.isfinite(spread):
         return 1
     raw = spread / cells
     base = 10.0 ** math.floor(math.log10(raw))

@@ -286,8 +286,9 @@ def load_record(path: str | Path) -> dict[str, Any]:
 
 
 def _loaded(path: Path, name: str, form: type[BaseModel], expected: str) -> dict[str, Any]:
-    settle(journal_of(path))
     try:
+        if path.name:
+            settle(journal_of(path))
         data = files.json_document(files.text(path, largest=LARGEST_RECORD))
     except OSError as error:
         raise DataError(f"cannot read {str(path)!r}: {error.strerror}.") from None

@@ -15,6 +15,7 @@ from celosia.parts import Loss, Method, Model, Risk, Threat, build, find, gramma
 from celosia.parts.progress import Progress, stage
 from celosia.proposals import schema_of, suggest
 from celosia.release.fitting import refuse_beyond
+from celosia.release.sections import refuse_seed
 from celosia.show.blocks import Block, Shown, assessment_blocks, comparison_blocks
 from celosia.show.charts import bars, overlay
 from celosia.show.notebook import shown
@@ -214,6 +215,7 @@ def protect(
     >>> len(protect(table, "recode(column=age, breaks=[40])").history)
     1
     """
+    refuse_seed(seed)
     built = [build("method", method) for method in methods]
     source, table = table, read(table, schema)
     current = table.identified()

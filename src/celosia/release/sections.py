@@ -34,6 +34,7 @@ from celosia.data.memory import bytes_of
 from celosia.data.schema import Kind, Missing, Schema
 from celosia.errors import ParameterError, suggestion
 from celosia.parts import KIND, Loss, Method, Model, Threat, build, from_directory, located
+from celosia.streams import LARGEST_SEED
 
 MEASURED_RISKS = ("prosecutor",)
 MEASURED_LOSSES = ("altered-records", "discernibility")
@@ -266,9 +267,17 @@ class History(Section):
 def _seed(value: Any) -> Any:
     """A whole number, or hexadecimal digits; no message shows it."""
     try:
-        return value if value is None or type(value) is int else int(str(value), 16)
-    except ValueError:
-        raise ValueError("must be a whole number or hexadecimal digits.") from None
+        seed = value if value is None or type(value) is int else int(str(value), 16)
+        refuse_seed(seed)
+    except (ParameterError, ValueError):
+        raise ValueError("must be a whole number or hexadecimal digits, from 0 to 512 bits.") from None
+    return seed
+
+
+def refuse_seed(seed: int | None) -> None:
+    """Refuse a seed that no stream can start from; the message does not show it."""
+    if seed is not None and not 0 <= seed <= LARGEST_SEED:
+        raise ParameterError("a seed is a whole number from 0 to 512 bits.")
 
 
 def _memory(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from celosia.studio.project import Changed, Project
 from celosia.studio.security import HOST, Gate
 from celosia.studio.studio import HOME, THEMES, Sent, Studio, language_of
 from celosia.studio.wording import words
+from celosia.web.serving import address_of, listening
 
 FOREVER = "private, max-age=31536000, immutable"
 
@@ -41,18 +41,11 @@ def serve(folder: str | Path, port: int, announce: Callable[[str], None]) -> Non
     import uvicorn
 
     project = Project(folder)
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listening.bind((HOST, port))
-        except OSError:
-            raise InputError(f"port {port} is taken: choose another with --port, or 0 for any free one.") from None
-        listening.listen(128)
-        port = listening.getsockname()[1]
-        app = create(project, port)
-        announce(f"http://{HOST}:{port}/?token={project.token()}")
+    with listening(HOST, port) as opened:
+        app = create(project, opened.getsockname()[1])
+        announce(f"{address_of(opened)}/?token={project.token()}")
         settings = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
-        uvicorn.Server(settings).run(sockets=[listening])
+        uvicorn.Server(settings).run(sockets=[opened])
 
 
 def _refusals(app: FastAPI, studio: Studio) -> None:

@@ -139,7 +139,7 @@ def cases(template: Path) -> Iterator[Case]:
             "queries in SQL", f"elements {name}", ("consent", "elements", "--sql", "@query.sql"), file, may_pass=True
         )
         source = ("assess", "sqlite:///people.db", "--query", text) if len(text) < 100_000 else None
-        if source and "x.csv" not in text:
+        if source and "x.csv" not in text and "RECURSIVE" not in text:  # an owner's own question may take for ever
             yield Case("queries in SQL", f"assess {name}", source, may_pass=True)
         yield Case("logs of SQL", f"{name}", ("gateway", "audit", "log.sql"), {"log.sql": text.encode()}, may_pass=True)
     for name, content in NONSENSE.items():

@@ -81,8 +81,8 @@ PLACES: dict[str, str] = {
     "in no directory": "gone/deep/new.csv",
     "below a file": "people.csv/new.csv",
     "the input": "people.csv",
-    "a device": "/dev/full",
-    "a device that takes all": "/dev/null",
+    "a device": "device.csv",
+    "a device that takes all": "sink.csv",
     "read-only": "/proc/new.csv",
     "read-only, too": "/sys/new.csv",
     "no suffix": "new",
@@ -150,7 +150,9 @@ def cases(template: Path) -> Iterator[Case]:
 
 
 def _places(template: Path) -> Iterator[Case]:
+    # Links of the case's own: were a device itself the target, a fault could put a file in its place.
     made = {"folder": "directory", "queue.csv": "fifo", "loop.csv": "loop.csv"}
+    made |= {"device.csv": "/dev/full", "sink.csv": "/dev/null"}
     for argv in WRITERS:
         for name, place in PLACES.items():
             fine = name in {

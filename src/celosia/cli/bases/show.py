@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from celosia.show.blocks import CONTROL, search_blocks, visible
@@ -52,6 +52,16 @@ def console(*, stderr: bool = False) -> Console:
 def say(text: str, *, end: str = "\n", error: bool = False, lines: bool = True) -> None:
     """Print a text that may hold names from data or files."""
     print(visible(text, lines=lines), end=end, file=sys.stderr if error else sys.stdout)
+
+
+def announced(what: str) -> Callable[[str], None]:
+    """What says where a server listens, at once even into a pipe."""
+
+    def announce(address: str) -> None:
+        say(f"{what} at {address}\nIt ends with Ctrl-C.")
+        sys.stdout.flush()
+
+    return announce
 
 
 def show_warnings() -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli.bases.options import Json
-from celosia.cli.bases.show import say
+from celosia.cli.bases.show import announced, say
 from celosia.cli.consent.application import Inferences, Store, consent_app, show, tell
 
 
@@ -92,7 +92,8 @@ def serve(
     """Serve the pages of data owners and of the publisher."""
     from celosia.consent.commands import serve as run
 
-    run(catalogue, store, host=host, port=port, secure=secure, database=database, out=out)
+    announce = announced("the consent pages are")
+    run(catalogue, store, host=host, port=port, secure=secure, database=database, out=out, announce=announce)
 
 
 @consent_app.command()

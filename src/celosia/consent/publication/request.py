@@ -35,6 +35,7 @@ from celosia.data.engines.fingerprint import fingerprint
 from celosia.errors import RequirementError
 from celosia.parts import build
 from celosia.release.leaving import Leaving, arranged, releasable
+from celosia.release.sections import refuse_seed
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table, read
 
@@ -138,6 +139,7 @@ def publish(
     would be ignored: then nothing may be published. Without ``noted`` there is no line in the audit trail: with a
     ``cache`` of its own a request then leaves no trace.
     """
+    refuse_seed(seed)
     refuse_unknown(store, catalogue)
     refuse_misnamed(store, catalogue, known_columns(source, request.sql, request.dialect or dialect_of(source)))
     matching = cache or activations(request, source, catalogue, Remembered(store, catalogue.digest()))

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from celosia import files
 from celosia.errors import DataError, OutputError
 
 PART = ".part-"
@@ -146,8 +147,7 @@ def refuse_originals(path: str | Path, originals: Iterable[str | Path]) -> None:
 def _drafted(targets: list[Path], *more: Path) -> Iterator[list[Path]]:
     """Empty drafts beside targets of one directory, in a list of what is removed at the end."""
     for target in targets:
-        if target.is_dir():
-            raise OutputError(f"cannot write {str(target)!r}: it is a directory. Give the path of a file.")
+        _refuse_special(target)
     drafts: list[Path] = []
     with contextlib.ExitStack() as stack:
         stack.callback(_remove, drafts)
@@ -162,6 +162,18 @@ def _drafted(targets: list[Path], *more: Path) -> Iterator[list[Path]]:
         except OSError as error:
             raise _failed(targets[len(drafts)], error) from error
         yield drafts
+
+
+def _refuse_special(target: Path) -> None:
+    """Refuse a target that is there and no plain file: a rename would put a file in the place of a device."""
+    try:
+        files.plain(target)
+    except FileNotFoundError:
+        return
+    except IsADirectoryError:
+        raise OutputError(f"cannot write {str(target)!r}: it is a directory. Give the path of a file.") from None
+    except OSError as error:
+        raise _failed(target, error) from None
 
 
 def _remove(drafts: list[Path]) -> None:

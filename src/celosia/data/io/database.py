@@ -67,7 +67,7 @@ def write(frame: pl.LazyFrame, url: str, *, table: str) -> None:
             target.create(connection)
             for batch in rows.iter_slices(BATCH):
                 connection.execute(target.insert(), batch.to_dicts())
-    except sa.exc.SQLAlchemyError as error:
+    except (sa.exc.SQLAlchemyError, UnicodeError) as error:  # the latter of a host that no network can name
         raise OutputError(f"{shown(url)}: the table could not be written ({_reason(error)}).") from error
     finally:
         engine.dispose()
@@ -90,8 +90,8 @@ def connected(url: str, *, read_only: bool = False) -> sqlalchemy.Engine:
         elif parsed.get_backend_name() == "postgresql":
             locked = {"connect_args": {"options": "-c default_transaction_read_only=on"}}
         return sa.create_engine(parsed, **(locked if read_only else {}))
-    except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError) as error:
-        raise DataError(f"{shown(url)}: not a database URL that is known, such as sqlite:///people.db.") from error
+    except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError, ValueError):  # ValueError: a port that is no number
+        raise DataError(f"{shown(url)}: not a database URL that is known, such as sqlite:///people.db.") from None
     except ImportError as error:
         raise MissingExtra.of(f"reading {shown(url)}", "db") from error
 
@@ -127,7 +127,7 @@ def _inspected(engine: sqlalchemy.Engine, schemas: Iterable[str]) -> dict[tuple[
             if not schema or schema in real:
                 every = inspector.get_multi_columns(real.get(schema), kind=ObjectKind.ANY)
                 columns |= {(schema, name.casefold()): [c["name"] for c in cs] for (_, name), cs in every.items()}
-    except sa.exc.SQLAlchemyError as error:
+    except (sa.exc.SQLAlchemyError, UnicodeError) as error:  # the latter of a host that no network can name
         raise DataError(f"the database cannot be reached ({_reason(error)}).") from error
     finally:
         engine.dispose()
@@ -152,7 +152,7 @@ def _all_of(engine: sqlalchemy.Engine, table: str) -> Any:
     try:
         inspector = sa.inspect(engine)
         names = [*inspector.get_table_names(schema or None), *inspector.get_view_names(schema or None)]
-    except sa.exc.SQLAlchemyError as error:
+    except (sa.exc.SQLAlchemyError, UnicodeError) as error:  # the latter of a host that no network can name
         raise DataError(f"the database cannot be reached ({_reason(error)}).") from error
     if name not in names:
         raise DataError(f"the database has no table {table!r}.{suggestion(name, names)}")
@@ -174,7 +174,7 @@ def _fetched(engine: sqlalchemy.Engine, query: Any) -> pl.DataFrame:
             if twice:
                 raise DataError(f"the query has several columns named {', '.join(twice)}. Name them apart with AS.")
             parts = [_frame(names, batch) for batch in result.partitions(BATCH)]
-    except sa.exc.SQLAlchemyError as error:
+    except (sa.exc.SQLAlchemyError, UnicodeError) as error:  # the latter of a host that no network can name
         raise DataError(f"the database refused the query ({_reason(error)}).") from error
     if not parts:
         raise DataError("the query has no records.")

@@ -103,7 +103,7 @@ class Durable:
             return sa.URL.create("sqlite", database=str(Path(text).expanduser().absolute()))
         try:
             url = sa.make_url(text)
-        except sa.exc.ArgumentError:
+        except (sa.exc.ArgumentError, ValueError):  # ValueError: a port that is no number
             raise InputError(f"{_named(where)} is neither a path nor the URL of a database.") from None
         kind = url.get_backend_name()
         if kind not in ("sqlite", "postgresql"):
@@ -211,7 +211,7 @@ def _errors() -> tuple[type[Exception], ...]:
 
     from sqlalchemy.exc import SQLAlchemyError
 
-    return SQLAlchemyError, sqlite3.Error
+    return SQLAlchemyError, sqlite3.Error, UnicodeError  # the last of a host that no network can name
 
 
 def _reason(problem: Exception) -> str:

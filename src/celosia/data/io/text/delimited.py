@@ -21,6 +21,9 @@ from celosia.errors import DataError, ParameterError
 if TYPE_CHECKING:
     import polars as pl
 
+MOST_COLUMNS = 20_000
+"""Columns of a file: each is looked at by itself, and what is told of them grows with their number."""
+
 
 def scan(
     path: str | Path,
@@ -118,6 +121,8 @@ def _names(file: Path, dialect: Dialect, columns: Sequence[str] | None) -> tuple
     if columns is not None and len(columns) != len(dialect.columns):
         raise DataError(f"{file.name}: {len(columns)} column names for {len(dialect.columns)} columns.")
     raw = dialect.columns if columns is None else tuple(columns)
+    if len(raw) > MOST_COLUMNS:
+        raise DataError(f"{file.name} has {len(raw)} columns; at most {MOST_COLUMNS} are read. Leave some out.")
     names = tuple(name.strip() or f"column_{i + 1}" for i, name in enumerate(raw))
     patterns = [name for name in names if name == "*" or (name.startswith("^") and name.endswith("$"))]
     if patterns:  # Polars takes them as patterns over all columns, even in operations on one column
