@@ -38,7 +38,7 @@ def test_all_bad_input(tmp_path: Path, part: int) -> None:
     tested = answers(tmp_path, "--part", str(part), "--parts", str(PARTS))
     tried(f"inputs-{part}", counted(tested))
     print(f"{len(tested)} cases, {len(told(tested))} failures")
-    assert len(tested) > 500
+    assert len(tested) > 80
     assert told(tested) == []
 
 

@@ -1,6 +1,6 @@
 """Runs cases: each in a child of a process that has imported everything and done nothing, so that hundreds take little.
 
-usage: python -m tests.trust.inputs.zygote RESULTS [--sample N] [--entrance TEXT]
+usage: python -m tests.trust.inputs.zygote RESULTS [--sample N] [--entrance TEXT] [--part I --parts N]
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _through_pipe(number: int, target: Path) -> None:
 def _end_group(leader: int) -> None:
     """End what the case has left running."""
     try:
-        os.killpg(leader, signal.SIGTERM if False else signal.SIGKILL)
+        os.killpg(leader, signal.SIGKILL)
     except ProcessLookupError:
         return
 
@@ -159,7 +159,7 @@ def main() -> None:
     parser.add_argument("results", type=Path)
     parser.add_argument("--sample", type=int)
     parser.add_argument("--entrance", default="")
-    parser.add_argument("--part", type=int, default=0, help="of --parts")
+    parser.add_argument("--part", type=int, default=0, help="which of the parts into which the entrances fall")
     parser.add_argument("--parts", type=int, default=1)
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
@@ -171,7 +171,9 @@ def main() -> None:
         for module in WARM:
             importlib.import_module(module)
         cases = [case for case in all_cases(template) if wanted.entrance in case.entrance]
-        chosen = (cases if wanted.sample is None else drawn(cases, wanted.sample))[wanted.part :: wanted.parts]
+        chosen = cases if wanted.sample is None else drawn(cases, wanted.sample)
+        entrances = sorted({case.entrance for case in cases})[wanted.part :: wanted.parts]
+        chosen = [case for case in chosen if case.entrance in entrances]
         with wanted.results.open("w", encoding="ascii") as results:
             for number, case in enumerate(chosen):
                 _devices_are_there()
