@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,43 @@ from hypothesis import settings
 settings.register_profile("celosia", deadline=None)
 settings.load_profile("celosia")
 
+NOT_INSTALLED = re.compile("could not import|PostgreSQL|PySpark|chromium")
+"""Reasons of skips that an installation would mend."""
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, Any, Any]:
+    return not_excused((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, Any, Any]:
+    return not_excused((yield))
+
+
+def not_excused(report: Any) -> Any:
+    """Fail, in CI, what would be skipped because something is not installed."""
+    reason = skip_reason(report)
+    if os.environ.get("CI") == "true" and NOT_INSTALLED.search(reason):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, which CI does not allow: {reason}"
+    return report
+
+
+def skip_reason(report: Any) -> str:
+    """Why a test was skipped; nothing for any other."""
+    told = report.longrepr if report.skipped and not hasattr(report, "wasxfail") else ()
+    return str(told[2]).removeprefix("Skipped: ") if isinstance(told, tuple) and len(told) == 3 else ""
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """List what was skipped, by reason."""
+    reasons = Counter(filter(None, map(skip_reason, terminalreporter.stats.get("skipped", []))))
+    if reasons:
+        terminalreporter.section(f"{reasons.total()} skipped, and why")
+        for reason, count in reasons.most_common():
+            terminalreporter.line(f"{count:5}  {reason}")
 
 
 @pytest.fixture
