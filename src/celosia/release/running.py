@@ -25,6 +25,7 @@ from celosia.release.policy import Output, Policy, Step
 from celosia.release.policy_text import policy_toml, whole_spec
 from celosia.release.signing import Signer
 from celosia.release.writing import beside
+from celosia.show.notebook import shown
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table
 
@@ -56,21 +57,22 @@ def run(
     """
     policy = policy if isinstance(policy, Policy) else Policy.load(policy)
     policy = policy.select(until=until, without=without)
-    tell = progress or (lambda *_: None)
-    seed = _seed(policy)
-    signer = None if sign is None else Signer.load(sign)
-    tell("read", 0.0)
-    original = policy.table(engine=engine, memory=memory).identified().computed()
-    check_input(original)
-    policy = policy.fitted(original.schema)
-    refuse_beyond(original, [*(s.method for s in policy.steps), *policy.require, *policy.risks, *policy.losses])
-    check_columns(original, [*policy.require, *policy.risks, *(s.method for s in policy.steps[:1])])
-    protected = apply_steps(original, policy.steps, Stream.of(seed, original.fingerprint), tell)
-    tell("measure", 0.8)
-    release = finish(original, protected, policy, seed)
-    tell("write", 0.9)
-    written = write_release(release, policy, overwrite=overwrite or policy.output.overwrite, signer=signer)
-    tell("done", 1.0)
+    with shown(progress) as listener:
+        tell = listener or (lambda *_: None)
+        seed = _seed(policy)
+        signer = None if sign is None else Signer.load(sign)
+        tell("read", 0.0)
+        original = policy.table(engine=engine, memory=memory).identified().computed()
+        check_input(original)
+        policy = policy.fitted(original.schema)
+        refuse_beyond(original, [*(s.method for s in policy.steps), *policy.require, *policy.risks, *policy.losses])
+        check_columns(original, [*policy.require, *policy.risks, *(s.method for s in policy.steps[:1])])
+        protected = apply_steps(original, policy.steps, Stream.of(seed, original.fingerprint), tell)
+        tell("measure", 0.8)
+        release = finish(original, protected, policy, seed)
+        tell("write", 0.9)
+        written = write_release(release, policy, overwrite=overwrite or policy.output.overwrite, signer=signer)
+        tell("done", 1.0)
     return written
 
 

@@ -54,9 +54,10 @@ class Bar:
             self._show("")
 
     def _show(self, text: str) -> None:
-        from IPython.display import HTML, display
+        from IPython import display
 
+        shell: Any = display  # which has no types
         if self._display is None:
-            self._display = display(HTML(text), display_id=True)
+            self._display = shell.display(shell.HTML(text), display_id=True)
         else:
-            self._display.update(HTML(text))
+            self._display.update(shell.HTML(text))
