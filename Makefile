@@ -6,7 +6,7 @@ DEBIAN := chromium postgresql default-jre-headless fonts-dejavu-core
 PYTEST_WORKERS ?= 2
 REFERENCE ?= ../shared/data
 
-.PHONY: demo test test-long lint types imports unit docs serve bench reproduce system clean constraints stubs picture trust
+.PHONY: demo test test-long lint types imports unit docs serve bench reproduce system clean constraints stubs pictures outputs changelog trust
 
 $(BIN)/celosia: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -54,8 +54,7 @@ trust: $(VENV)/.dev
 	$(BIN)/python -m tests.trust.tried
 
 docs: $(VENV)/.dev
-	$(BIN)/python docs/build.py
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs site
 
 serve: docs
 	$(BIN)/python -m http.server --directory site --bind 127.0.0.1 8000
@@ -73,13 +72,21 @@ reproduce: $(VENV)/.dev
 constraints: $(VENV)/.dev
 	$(BIN)/python tools/constraints.py > constraints.txt
 
-# The type stubs of the lazy packages, and the picture in the README.
+# The type stubs of the lazy packages.
 stubs: $(VENV)/.dev
 	$(BIN)/python tools/stubs.py
 
-picture: $(VENV)/.dev
-	$(BIN)/celosia demo --out build/picture
-	$(BIN)/python tools/screenshot.py build/picture/release.report.html docs/assets/report.png --height 1500
+# Every picture of the README and the documentation, anew; then look at them.
+pictures: $(VENV)/.dev
+	$(BIN)/python tools/pictures.py
+
+# What commands print in the README and the tutorials, and the table beside ARX and sdcMicro in the README, anew.
+outputs: $(VENV)/.dev
+	$(BIN)/python tools/outputs.py
+
+# CHANGELOG.md from the fragments in changelog.d; `make changelog VERSION=1.0.0` makes them a release.
+changelog: $(VENV)/.dev
+	$(BIN)/python tools/changelog.py $(if $(VERSION),--release $(VERSION))
 
 clean:
 	rm -rf $(VENV) site build dist demo .mypy_cache .ruff_cache .pytest_cache

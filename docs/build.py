@@ -1,6 +1,6 @@
 """Write the generated pages of the documentation: one per part, and the command line as it prints itself.
 
-usage: python docs/build.py [--print KIND]     (mkdocs calls `build` through docs/hooks.py)
+usage: python docs/build.py [--print KIND]     (Sphinx calls `build` through docs/conf.py)
 """
 
 from __future__ import annotations
@@ -13,46 +13,120 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from latex2mathml.converter import convert
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "tools")]
+
+import catalogue
+import changelog
+from catalogue import TITLES
+from forms import schemas
+from markup import cell, markdown
 from pydantic_core import PydanticUndefined
 
 from celosia.parts import Part, attacks_reading, grammar, kinds, measured_by, parts
 
 HERE = Path(__file__).parent
 REFERENCE = HERE / "reference"
-TITLES = {
-    "method": "Methods",
-    "model": "Models",
-    "risk": "Risks",
-    "attack": "Attacks",
-    "loss": "Losses",
-    "mechanism": "Mechanisms",
-    "hierarchy": "Hierarchies",
-}
 
 
 def pages() -> dict[str, str]:
     """Every generated page by its path below docs/reference."""
     found = {
-        "benchmarks.md": benchmarks(),
+        "catalogue.md": catalogue.page(),
+        "changes.md": changelog.built(),
         "command-line.md": command_line(),
+        "benchmarks.md": benchmarks(),
         "glossary.md": glossary(),
         "engines.md": engines(),
         "persons.md": persons(),
+        "python.md": python(),
         "reproductions.md": reproductions(),
         "suggestions.md": suggestions(),
         **schemas(),
     }
     for kind, title in TITLES.items():
-        members = parts(kind)
-        rows = "\n".join(f"| [{name}]({name}.md) | {markdown(cls.summary())} |" for name, cls in members.items())
-        folder = kinds()[kind].home.rsplit(".", 1)[1]
-        found[f"{folder}/index.md"] = (
-            f"# {title}\n\n{markdown(intro(kind))}\n\n| name | what it is |\n|---|---|\n{rows}\n"
-        )
-        for name, cls in members.items():
+        folder = catalogue.folder(kind)
+        names = "\n".join(parts(kind))
+        head = f"# {title}\n\n{markdown(intro(kind))}\n\n{catalogue.grouped(kind)}"
+        found[f"{folder}/index.md"] = f"{head}\n\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
+        for name, cls in parts(kind).items():
             found[f"{folder}/{name}.md"] = page(kind, cls)
-    return found
+    return {"index.md": contents(), **found}
+
+
+CONTENTS = """\
+# Reference
+
+Written by the program about itself: none of these pages can be out of date.
+
+## In Python, in a file, on a terminal
+
+- [Python](python.md): `read`, `Schema`, `Table` and the verbs
+- [The policy file](policy-file.md), with the JSON Schema that editors use
+- [The command line](command-line.md), every command with its options
+- [Certificate and private record](evidence-files.md)
+
+## The parts
+
+- [The catalogue](catalogue.md): everything by what it is for, on one page
+- {kinds}
+
+## What is measured
+
+- [How fast it is, beside ARX, sdcMicro and others](benchmarks.md)
+- [What runs on which engine](engines.md), [what counts persons](persons.md)
+- [How often suggestions are right](suggestions.md), [the source documents, run again](reproductions.md)
+- [The words of the report in three languages](glossary.md), [what has changed](changes.md)
+
+```{{toctree}}
+:hidden:
+
+python
+policy-file
+command-line
+evidence-files
+catalogue
+{folders}
+benchmarks
+*
+```
+"""
+
+
+def contents() -> str:
+    """The first page of the reference."""
+    linked = ", ".join(f"[{title.lower()}]({catalogue.folder(kind)}/index.md)" for kind, title in TITLES.items())
+    folders = "\n".join(f"{catalogue.folder(kind)}/index" for kind in TITLES)
+    return CONTENTS.format(kinds=linked, folders=folders).replace(":hidden:", ":hidden:\n:glob:")
+
+
+PYTHON = """\
+# Python
+
+Everything is imported from `celosia`, and loaded when it is first used. The parts are in `celosia.methods`, `celosia.models`,
+`celosia.risk`, `celosia.loss`, `celosia.mechanisms` and `celosia.hierarchy`: [the catalogue](catalogue.md) has them all.
+"""
+
+
+def python() -> str:
+    """The public names, as their own docstrings explain them."""
+    import celosia
+
+    public = {name: getattr(celosia, name) for name in celosia._HOMES}
+    groups = {
+        "The verbs": [name for name, value in public.items() if not inspect.isclass(value)],
+        "The nouns": [
+            name for name, value in public.items() if inspect.isclass(value) and not issubclass(value, Exception)
+        ],
+        "Errors": [name for name, value in public.items() if inspect.isclass(value) and issubclass(value, Exception)],
+    }
+    blocks = [PYTHON]
+    for title, names in groups.items():
+        blocks.append(f"## {title}")
+        for name in names:
+            members = "" if title == "The verbs" else "\n   :members:\n   :exclude-members: model_config, model_post_init"
+            directive = "autofunction" if title == "The verbs" else "autoclass"
+            blocks.append(f"### {name}\n\n```{{eval-rst}}\n.. {directive}:: celosia.{name}{members}\n```")
+    return "\n\n".join(blocks) + "\n"
 
 
 def suggestions() -> str:
@@ -129,7 +203,7 @@ def persons() -> str:
     for kind, title in TITLES.items():
         if kind == "hierarchy":
             continue
-        folder = kinds()[kind].home.rsplit(".", 1)[1]
+        folder = catalogue.folder(kind)
         rows = [f"| [{name}]({folder}/{name}.md) | {COUNTING[cls.persons]} |" for name, cls in parts(kind).items()]
         blocks.append(f"## {title}\n\n| name | persons |\n|---|---|\n" + "\n".join(rows))
     return "\n\n".join(blocks) + "\n"
@@ -152,7 +226,7 @@ def engines() -> str:
     for kind, title in TITLES.items():
         if kind in {"hierarchy", "mechanism"}:
             continue
-        folder = kinds()[kind].home.rsplit(".", 1)[1]
+        folder = catalogue.folder(kind)
         rows = [
             f"| [{name}]({folder}/{name}.md) | {' | '.join(support(cls, engine) for engine in held.values())} |"
             for name, cls in parts(kind).items()
@@ -173,88 +247,6 @@ def glossary() -> str:
         "| " + " | ".join(f"**{word}**: {text}" for word, text in same) + " |" for same in zip(*columns, strict=True)
     )
     return f"# Glossary\n\n| {head} |\n|{'---|' * len(LANGUAGES)}\n{rows}\n"
-
-
-SCHEMA_INTRO = """\
-# Forms and schemas
-
-What Celosia reads and writes has a form with a version. Each form is also a JSON Schema, for editors and for other
-programs: {links}.
-
-An editor that knows TOML (with Taplo, or *Even Better TOML* in VS Code) completes and checks a policy when its first
-line names the schema:
-
-```toml
-#:schema ./policy-1.json
-```
-
-A field that a form does not know is refused. In Python the schemas are those of `celosia.release.schemas`:
-`policy_schema()`, `certificate_schema()` and `record_schema()`. That of a policy holds every method, model, risk,
-attack, loss and hierarchy that is installed.
-"""
-
-
-def schemas() -> dict[str, str]:
-    """The JSON schemas, and the page that explains their fields."""
-    import json
-
-    from celosia.release.schemas import SCHEMAS
-
-    made = {name: make() for name, make in SCHEMAS.items()}
-    files = {name: f"{name}-{schema['title'].rsplit(' ', 1)[1]}.json" for name, schema in made.items()}
-    links = ", ".join(f"[{file}]({file})" for file in files.values())
-    blocks = [SCHEMA_INTRO.format(links=links)]
-    for name, schema in made.items():
-        blocks.append(f"## {schema['title'].removeprefix('celosia ').capitalize()}\n\n{schema['description']}")
-        blocks.append(form_table(schema, schema))
-        for key, inner in forms_of(schema).items():
-            heading = key if name != "policy" else f"[{key}]"
-            blocks.append(f"### {heading}\n\n{markdown(inner['description'])}\n\n{form_table(inner, schema)}")
-    written = {f"schemas/{files[name]}": json.dumps(schema, indent=1) + "\n" for name, schema in made.items()}
-    return {**written, "schemas/index.md": "\n\n".join(blocks) + "\n"}
-
-
-def forms_of(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The forms inside a form, by the field that holds them."""
-    found = {}
-    for key, info in schema["properties"].items():
-        name = (info.get("$ref") or info.get("items", {}).get("$ref", "")).rpartition("/")[2]
-        inner = schema.get("$defs", {}).get(name, {})
-        if "properties" in inner:
-            found[key] = inner
-    return found
-
-
-def form_table(form: dict[str, Any], schema: dict[str, Any]) -> str:
-    """The fields of a form: what they hold, whether they must be there, what they mean."""
-    needed = form.get("required", [])
-    rows = [
-        [f"`{key}`", json_type(info, schema), "yes" if key in needed else "", cell(info.get("description", ""))]
-        for key, info in form["properties"].items()
-    ]
-    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    return f"| field | holds | needed | meaning |\n|---|---|---|---|\n{lines}"
-
-
-def json_type(info: dict[str, Any], schema: dict[str, Any]) -> str:
-    """What a field holds, in a few words."""
-    if "$ref" in info:
-        name = info["$ref"].rpartition("/")[2]
-        inner = schema["$defs"][name]
-        return cell(_choices(inner)) if "enum" in inner else "a table" if "properties" in inner else f"a {name}"
-    if "anyOf" in info:
-        kinds = dict.fromkeys(json_type(each, schema) for each in info["anyOf"] if each.get("type") != "null")
-        return " or ".join(kinds)
-    if "const" in info or "enum" in info:
-        return cell(_choices(info))
-    if info.get("type") == "array":
-        return f"a list: {json_type(info['items'], schema)}" if info.get("items") else "a list"
-    words = {"string": "a text", "integer": "a whole number", "number": "a number", "boolean": "true or false"}
-    return words.get(info.get("type", ""), "a table" if info.get("type") == "object" else "anything")
-
-
-def _choices(info: dict[str, Any]) -> str:
-    return ", ".join(f"`{value}`" for value in info.get("enum", [info.get("const")]))
 
 
 def intro(kind: str) -> str:
@@ -340,37 +332,6 @@ def default_of(info: Any) -> str:
     if value is PydanticUndefined:
         return ""
     return f"`{value if isinstance(value, Part) else grammar.show(value)}`" if value not in (None, ()) else "—"
-
-
-def cell(text: str) -> str:
-    return markdown(text).replace("|", "\\|").replace("\n", " ")
-
-
-def markdown(text: str) -> str:
-    """A docstring as Markdown: formulas become MathML, examples code, double back-quotes single ones."""
-    text = re.sub(r"^\.\. math:: *((?:.*\n?)(?:^[ ]{4,}.*\n?|^\s*\n(?=[ ]{4,}))*)", _display, text, flags=re.MULTILINE)
-    text = re.sub(r":math:`([^`]+)`", lambda m: convert(_flat(m.group(1))), text)
-    text = re.sub(r":(?:class|func|meth|mod|attr):`~?([^`]+)`", r"`\1`", text)
-    text = text.replace("``", "`")
-    out, inside = [], False
-    for line in text.splitlines():
-        starts = line.lstrip().startswith((">>>", "..."))
-        if starts and not inside:
-            out.append("\n```python")
-            inside = True
-        if inside and not line.strip():
-            out.append("```")
-            inside = False
-        out.append(line.strip() if inside and starts else line)
-    return "\n".join([*out, *(["```"] if inside else [])])
-
-
-def _display(match: re.Match[str]) -> str:
-    return f"\n<div class='formula'>{convert(_flat(match.group(1)), display='block')}</div>\n\n"
-
-
-def _flat(latex: str) -> str:
-    return " ".join(latex.split())
 
 
 def command_line() -> str:
