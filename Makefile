@@ -30,7 +30,7 @@ system:
 		fi; \
 	fi
 
-test: system $(VENV)/.dev lint types imports unit docs
+test: system $(VENV)/.dev lint types imports unit  # unit builds the documentation too: tests/docs/test_site.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

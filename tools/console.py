@@ -1,7 +1,7 @@
 """Run the blocks of a page of documentation in order, in one folder, and put what they print where the page shows it.
 
 A ```console block is run line by line; with `output` after the word console it shows what the commands print, with `output=12` the
-first twelve lines of each. A ```python block is executed; a ```text output block after it shows what it printed. `skip` leaves a
+first twelve lines of each, with `output=-1` the last. A ```python block is executed; a ```text output block after it shows what it printed. `skip` leaves a
 block alone: a command that serves until it is stopped, or installs something.
 """
 
@@ -59,7 +59,7 @@ def refreshed(page: Path, folder: Path) -> str:
 
 def _console(code: str, info: str, page: Path) -> str:
     shown = []
-    for line in re.findall(r"^\$ .*(?:\\\n.*)*$", code, flags=re.MULTILINE):
+    for line in re.findall(r"^\$ (?:.*\\\n)*.*$", code, flags=re.MULTILINE):
         output = _command(line[2:].replace("\\\n", " "), page)
         shown.append(f"{line}\n{_cut(output, info) if 'output' in info else ''}")
     return "".join(shown) if "output" in info else code
@@ -67,9 +67,9 @@ def _console(code: str, info: str, page: Path) -> str:
 
 def _cut(output: str, info: str) -> str:
     lines = [line.rstrip() for line in output.rstrip().splitlines()]
-    most = re.search(r"output=(\d+)", info)
-    if most and len(lines) > int(most.group(1)):
-        lines = [*lines[: int(most.group(1))], "…"]
+    most = int((re.findall(r"output=(-?\d+)", info) or [len(lines)])[0])
+    if abs(most) < len(lines):
+        lines = [*lines[:most], "…"] if most > 0 else ["…", *lines[most:]]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -20,7 +20,7 @@ COMPARED = re.compile(r"(<!-- compared: make outputs -->\n).*?(<!-- end -->)", r
 
 def compared(text: str) -> str:
     """A text with the table beside ARX and sdcMicro between its marks."""
-    return COMPARED.sub(lambda marks: f"{marks.group(1)}\n{comparison.short()}\n\n{marks.group(2)}", text)
+    return COMPARED.sub(lambda marks: f"{marks.group(1)}\n{comparison.table()}\n\n{marks.group(2)}", text)
 
 
 if __name__ == "__main__":

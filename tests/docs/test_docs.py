@@ -1,9 +1,9 @@
-"""The documentation is run: every example executes, every command and part occurs."""
+"""The documentation is run: every example executes, every command and part occurs, every picture was made."""
 
 from __future__ import annotations
 
+import json
 import re
-import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -11,15 +11,22 @@ from pathlib import Path
 import pytest
 
 from celosia.cli.main import app
-from celosia.cli.main import run as command
 from celosia.parts import parts
 
 ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "tools")]
+
+import build
+import catalogue
+import changelog
+from console import refreshed
+from outputs import FROM_NOTHING, compared
+from pictures import ASSETS, KEPT, digest
+
 PAGES = [
     ROOT / "README.md",
     *sorted(p for p in (ROOT / "docs").rglob("*.md") if "reference" not in p.relative_to(ROOT / "docs").parts),
 ]
-BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="session")
@@ -33,75 +40,52 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_examples_of_a_page_run(page, example, tmp_path, monkeypatch, capsys):
+@pytest.fixture(scope="module")
+def written() -> dict[str, str]:
+    """The generated pages."""
+    return build.pages()
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p not in FROM_NOTHING], ids=lambda p: str(p.relative_to(ROOT)))
+def test_the_examples_of_a_page_run(page, example, tmp_path):
     place = tmp_path / "work"
     shutil.copytree(example, place)
-    monkeypatch.chdir(place)
-    names: dict[str, object] = {"__name__": "example"}
-    for language, info, code in BLOCK.findall(page.read_text(encoding="utf-8")):
-        if "skip" in info:
-            continue
-        if language == "python" and ">>>" not in code:
-            exec(compile(code, str(page), "exec"), names)
-        elif language == "python":
-            _doctest(code, names, page)
-        else:
-            for line in code.replace("\\\n", " ").splitlines():
-                if line.startswith("$ celosia"):
-                    _shell(line[2:], capsys)
+    refreshed(page, place)
 
 
-def _doctest(code: str, names: dict[str, object], page: Path) -> None:
-    import doctest
-
-    test = doctest.DocTestParser().get_doctest(code, names, page.name, str(page), 0)
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    runner.run(test, clear_globs=False)
-    names.update(test.globs)
-    assert runner.summarize(verbose=False).failed == 0
+@pytest.mark.parametrize("page", FROM_NOTHING, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_runs_from_an_empty_folder_and_shows_what_is_printed(page, tmp_path):
+    """Stale? `make outputs` writes what is printed now."""
+    assert compared(refreshed(page, tmp_path)) == page.read_text("utf-8")
 
 
-def _shell(line: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text, _, comment = line.partition("  #")
-    expected = 3 if "exit code 3" in comment else 0
-    words = shlex.split(text)[1:]
-    assert not {"studio", "serve"} & set(words[:2]), f"{line}: it serves until it is stopped; mark the block with skip"
-    code = command(words)
-    assert code == expected, f"{line}\n{capsys.readouterr().err}"
-
-
-def test_every_command_and_part_has_a_page():
-    sys.path.insert(0, str(ROOT / "docs"))
-    try:
-        from build import TITLES, pages
-    finally:
-        sys.path.pop(0)
-    written = pages()
+def test_every_command_and_part_has_a_page(written):
     names = [c.name or c.callback.__name__ for c in app.registered_commands if c.callback]
     for name in [*names, *(g.name for g in app.registered_groups)]:
         assert f"## celosia {name.replace('_', '-')}\n" in written["command-line.md"]
-    for kind in TITLES:
+    for kind in catalogue.TITLES:
         for name in parts(kind):
-            assert any(path.endswith(f"/{name}.md") for path in written), name
+            place = f"{catalogue.folder(kind)}/{name}.md"
+            assert place in written, name
+            assert f"[{name}]({place})" in written["catalogue.md"], name
 
 
-def test_what_each_part_does_with_persons_is_listed():
-    sys.path.insert(0, str(ROOT / "docs"))
-    from build import COUNTING, TITLES, persons
+def test_every_public_name_is_in_the_python_reference(written):
+    import celosia
 
-    page = persons()
-    for kind in TITLES:
+    for name in celosia._HOMES:
+        assert f":: celosia.{name}\n" in written["python.md"], name
+
+
+def test_what_each_part_does_with_persons_is_listed(written):
+    for kind in catalogue.TITLES:
         for name, cls in parts(kind).items():
-            line = f"/{name}.md) | {COUNTING[cls.persons]} |"
-            assert (line in page) == (kind != "hierarchy"), f"{kind} {name}"
+            line = f"/{name}.md) | {build.COUNTING[cls.persons]} |"
+            assert (line in written["persons.md"]) == (kind != "hierarchy"), f"{kind} {name}"
 
 
-def test_formulas_became_markup():
-    sys.path.insert(0, str(ROOT / "docs"))
-    from build import pages
-
-    for path, text in pages().items():
+def test_formulas_became_markup(written):
+    for path, text in written.items():
         outside = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
         assert ":math:" not in outside, path
         assert ".. math::" not in outside, path
@@ -113,17 +97,50 @@ def test_no_page_loads_anything_from_elsewhere():
         assert not re.search(r"<(script|img|link|iframe)[^>]+https?://", text), page
 
 
-def test_the_schemas_are_in_the_reference_and_each_field_is_explained():
-    import json
+def test_every_how_to_is_in_the_list():
+    listed = (ROOT / "docs/how-to/index.md").read_text("utf-8")
+    for page in (ROOT / "docs/how-to").glob("*.md"):
+        assert page.name == "index.md" or f"]({page.name})" in listed, f"add a line for {page.name} to how-to/index.md"
 
-    sys.path.insert(0, str(ROOT / "docs"))
-    from build import schemas
 
-    written = schemas()
-    page = written.pop("schemas/index.md")
-    assert sorted(written) == ["schemas/certificate-1.json", "schemas/policy-1.json", "schemas/record-1.json"]
-    for path, text in written.items():
-        assert f"({path.removeprefix('schemas/')})" in page
-        for field, info in json.loads(text)["properties"].items():
+def test_the_schemas_are_in_the_reference_and_each_field_is_explained(written):
+    files = sorted(path for path in written if path.startswith("schemas/"))
+    assert files == ["schemas/certificate-1.json", "schemas/policy-1.json", "schemas/record-1.json"]
+    assert "#:schema ./policy-1.json" in written["policy-file.md"]
+    for path in files:
+        page = written["policy-file.md" if "policy" in path else "evidence-files.md"]
+        assert f">{path.removeprefix('schemas/')}</a>" in page
+        for field, info in json.loads(written[path])["properties"].items():
             assert f"| `{field}` |" in page, f"{path}: {field}"
             assert info["description"], f"{path}: {field}"
+
+
+def test_every_picture_is_made_by_the_command_that_makes_pictures():
+    kept = json.loads(KEPT.read_text("utf-8"))
+    shown = {
+        (page.parent / place).resolve()
+        for page in PAGES
+        for place in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page.read_text("utf-8"))
+    }
+    assert shown
+    for path in shown:
+        assert path.is_file(), path
+        if path.suffix != ".svg":
+            name = path.relative_to(ASSETS).as_posix()
+            assert kept.get(name, {}).get("sha256") == digest(path), f"{name}: make it by `make pictures`"
+    unused = {path for path in ASSETS.rglob("*.png")} - shown
+    assert not unused, f"pictures that no page shows: {sorted(path.name for path in unused)}"
+
+
+def test_the_changelog_has_every_fragment_and_keeps_what_was_released(tmp_path):
+    (tmp_path / "changelog.d").mkdir()
+    (tmp_path / "changelog.d" / "README.md").write_text("how")
+    (tmp_path / "changelog.d" / "new-thing.md").write_text("- A new thing.\n")
+    first = changelog.built(tmp_path)
+    assert first == "# What has changed\n\n## Not yet released\n\n### New thing\n\n- A new thing.\n"
+    (tmp_path / "CHANGELOG.md").write_text(f"{first}\n## 0.9.0 (2026-01-01)\n\n### Old\n\n- Old.\n")
+    assert changelog.built(tmp_path) == (tmp_path / "CHANGELOG.md").read_text(), "built twice is the same"
+    (tmp_path / "changelog.d" / "new-thing.md").unlink()
+    assert changelog.built(tmp_path) == "# What has changed\n\n## 0.9.0 (2026-01-01)\n\n### Old\n\n- Old.\n"
+    for path in changelog.fragments():
+        assert path.read_text("utf-8").strip() in changelog.built(), path.name

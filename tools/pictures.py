@@ -1,0 +1,163 @@
+"""Make the pictures of the README and the documentation: python tools/pictures.py [GROUP …].
+
+Each group makes its own: the report of the demonstration, the map of an exploration, the pages of the publisher, those of the studio,
+and the walks through the studio. What was made stands in docs/assets/pictures.json with its hash: a picture that a page shows and
+this command did not make fails a test. Drawings (.svg) are their own source. Look at every picture that was made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+ASSETS = ROOT / "docs" / "assets"
+KEPT = ASSETS / "pictures.json"
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+
+
+@contextmanager
+def browser() -> Any:
+    """Debian's Chromium, without a window."""
+    from chromium import chromium
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        opened = chromium(play)
+        yield opened
+        opened.close()
+
+
+def _celosia(*words: str, folder: Path) -> None:
+    subprocess.run([sys.executable, "-m", "celosia", *words], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+
+def _page(place: Path, out: str, height: int, width: int = 900) -> None:
+    with browser() as opened:
+        page = opened.new_page(viewport={"width": width, "height": height})
+        page.goto(place.resolve().as_uri())
+        page.screenshot(path=ASSETS / out)
+
+
+def report(folder: Path) -> None:
+    """The report of the demonstration."""
+    _celosia("demo", folder=folder)
+    _page(folder / "demo" / "release.report.html", "report.png", 1500)
+
+
+def risk_map(folder: Path) -> None:
+    """The map of risk and utility of the researcher's tutorial: the page that its own commands write."""
+    from console import refreshed
+
+    refreshed(ROOT / "docs" / "tutorials" / "researcher.md", folder)
+    _page(folder / "map.html", "map.png", 900)
+
+
+def publisher(folder: Path) -> None:
+    """An inference that is edited, and a request with its outlook."""
+    import polars as pl
+    import uvicorn
+
+    from celosia.consent.owners.store import Preferences
+    from celosia.consent.rules.rules import load
+    from celosia.consent.site.signin import ADMIN, issue
+    from celosia.consent.site.web import create
+    from tests.consent import students
+
+    catalogue = folder / "inferences.toml"
+    catalogue.write_text(students.CATALOGUE, "utf-8")
+    database = students.fill(f"duckdb:///{folder / 'registry.duckdb'}", 300)
+    store = Preferences.create(folder / "choices.db")
+    owners = [f"B{i:05d}" for i in range(300)]
+    store.add_owners(owners)
+    blocks = pl.DataFrame({"owner": owners[:80], "inference": "residence", "block": True})
+    store.load(blocks, load(catalogue).ids())
+    app = create(load(catalogue), store, path=catalogue, database=database, out=folder / "out")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="critical"))
+    threading.Thread(target=server.run, daemon=True).start()
+    while not server.started:
+        time.sleep(0.05)
+    site = f"http://127.0.0.1:{port}"
+    asked = {
+        "requester": "A newspaper",
+        "purpose": "Scores of 2015",
+        "sql": students.SQL,
+        "owner": "student.card",
+        "quasi": "province, canton, district",
+        "tree": "province, canton, district",
+        "identifiers": "name",
+        "sensitive": "score",
+        "k": "15",
+    }
+    with browser() as opened:
+        page = opened.new_page(viewport={"width": 900, "height": 1100}, locale="en")
+        page.goto(f"{site}/in/{issue(store, ADMIN)}")
+        page.locator("main button").first.click()
+        page.goto(f"{site}/admin/inference/residence")
+        page.screenshot(path=ASSETS / "consent-inference.png")
+        page.goto(f"{site}/admin/request/new")
+        for name, value in asked.items():
+            page.locator(f"[name={name}]").fill(value)
+        page.locator("button[name=action][value=save]").click()
+        page.locator("button[name=action][value=look]").click()
+        page.locator("main table").first.wait_for(timeout=120_000)
+        page.screenshot(path=ASSETS / "consent-request.png")
+    server.should_exit = True
+
+
+def studio(_: Path) -> None:
+    """The pages of the studio."""
+    import studio_pictures
+
+    studio_pictures.main([])
+
+
+def walks(_: Path) -> None:
+    """The walks through the studio."""
+    import studio_walk
+
+    studio_walk.main([])
+
+
+GROUPS: dict[str, Callable[[Path], None]] = {
+    "report": report,
+    "map": risk_map,
+    "publisher": publisher,
+    "studio": studio,
+    "walks": walks,
+}
+
+
+def digest(path: Path) -> str:
+    """What tells one picture from another."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def main(wanted: list[str]) -> None:
+    kept = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
+    for group in wanted or GROUPS:
+        start = time.time_ns()
+        with tempfile.TemporaryDirectory() as folder:
+            GROUPS[group](Path(folder))
+        made = [path for path in ASSETS.rglob("*.png") if path.stat().st_mtime_ns >= start]
+        kept |= {path.relative_to(ASSETS).as_posix(): {"group": group, "sha256": digest(path)} for path in made}
+        print(f"{group}: {len(made)} pictures")
+    there = {name: kept[name] for name in sorted(kept) if (ASSETS / name).exists()}
+    KEPT.write_text(json.dumps(there, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
