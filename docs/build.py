@@ -45,9 +45,7 @@ def pages() -> dict[str, str]:
     }
     for kind, title in TITLES.items():
         folder = catalogue.folder(kind)
-        names = "\n".join(parts(kind))
-        head = f"# {title}\n\n{markdown(intro(kind))}\n\n{catalogue.grouped(kind)}"
-        found[f"{folder}/index.md"] = f"{head}\n\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
+        found[f"{folder}/index.md"] = f"# {title}\n\n{markdown(intro(kind))}\n\n{catalogue.grouped(kind)}\n"
         for name, cls in parts(kind).items():
             found[f"{folder}/{name}.md"] = page(kind, cls)
     return {"index.md": contents(), **found}
@@ -79,6 +77,7 @@ Written by the program about itself: none of these pages can be out of date.
 
 ```{{toctree}}
 :hidden:
+:glob:
 
 python
 policy-file
@@ -96,7 +95,7 @@ def contents() -> str:
     """The first page of the reference."""
     linked = ", ".join(f"[{title.lower()}]({catalogue.folder(kind)}/index.md)" for kind, title in TITLES.items())
     folders = "\n".join(f"{catalogue.folder(kind)}/index" for kind in TITLES)
-    return CONTENTS.format(kinds=linked, folders=folders).replace(":hidden:", ":hidden:\n:glob:")
+    return CONTENTS.format(kinds=linked, folders=folders)
 
 
 PYTHON = """\
@@ -123,7 +122,9 @@ def python() -> str:
     for title, names in groups.items():
         blocks.append(f"## {title}")
         for name in names:
-            members = "" if title == "The verbs" else "\n   :members:\n   :exclude-members: model_config, model_post_init"
+            members = (
+                "" if title == "The verbs" else "\n   :members:\n   :exclude-members: model_config, model_post_init"
+            )
             directive = "autofunction" if title == "The verbs" else "autoclass"
             blocks.append(f"### {name}\n\n```{{eval-rst}}\n.. {directive}:: celosia.{name}{members}\n```")
     return "\n\n".join(blocks) + "\n"
@@ -257,8 +258,8 @@ def intro(kind: str) -> str:
 def page(kind: str, cls: type[Part]) -> str:
     """The page of one part: what it is, its parameters, how it is written in Python, in a policy and on a terminal."""
     blocks = [
-        f"# {cls.name}",
-        f"*{kind}* · `{cls.__module__}.{cls.__name__}`",
+        f"---\norphan: true\n---\n\n# {cls.name}",  # two hundred entries would drown the navigation
+        f"[{TITLES[kind]}](index.md) · `{cls.__module__}.{cls.__name__}`",
         markdown(inspect.cleandoc(cls.__doc__ or "")),
     ]
     facts = declared(kind, cls)

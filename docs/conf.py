@@ -18,10 +18,7 @@ html_title = "Celosia"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
 exclude_patterns = ["assets/*.md"]
 myst_heading_anchors = 4
-suppress_warnings = [
-    "misc.highlighting_failure",  # "…" stands in examples where a reader puts a value
-    "toc.empty_glob",  # pages that nobody put in order come last, if there are any
-]
+suppress_warnings = ["misc.highlighting_failure"]  # "…" stands in examples where a reader puts a value
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 autodoc_member_order = "bysource"

@@ -1,13 +1,13 @@
 """Build CHANGELOG.md from the fragments of changelog.d: python tools/changelog.py [--release VERSION].
 
-The fragments become the section "not yet released"; released sections stay as they are. With --release the section gets the
-version and the date, and the fragments are taken away.
+The fragments become the section "not yet released"; released sections stay as they are. With --release the section
+gets the version and the date, and the fragments are taken away.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
+import datetime as dt
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,7 +40,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--release", metavar="VERSION")
     version = parser.parse_args().release
-    title = f"## {version} ({datetime.datetime.now(datetime.UTC).date()})" if version else COMING
+    title = f"## {version} ({dt.datetime.now(dt.UTC).date()})" if version else COMING
     (ROOT / "CHANGELOG.md").write_text(built(title=title), "utf-8")
     for path in fragments() if version else ():
         path.unlink()

@@ -1,8 +1,9 @@
 """Run the blocks of a page of documentation in order, in one folder, and put what they print where the page shows it.
 
-A ```console block is run line by line; with `output` after the word console it shows what the commands print, with `output=12` the
-first twelve lines of each, with `output=-1` the last. A ```python block is executed; a ```text output block after it shows what it printed. `skip` leaves a
-block alone: a command that serves until it is stopped, or installs something.
+A ```console block is run line by line. With `output` after the word console it shows what the commands print, with
+`output=12` the first twelve lines of each, with `output=-1` the last. A ```python block is executed; a ```text output
+block after it shows what it printed. `skip` leaves a block alone: a command that serves until it is stopped, or
+installs something.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Run the README and the tutorials from an empty folder and write what they print into them: python tools/outputs.py [PAGE …]."""
+"""Run the README and the tutorials from an empty folder and write what they print: python tools/outputs.py [PAGE …]."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Make the pictures of the README and the documentation: python tools/pictures.py [GROUP …].
 
-Each group makes its own: the report of the demonstration, the map of an exploration, the pages of the publisher, those of the studio,
-and the walks through the studio. What was made stands in docs/assets/pictures.json with its hash: a picture that a page shows and
-this command did not make fails a test. Drawings (.svg) are their own source. Look at every picture that was made.
+Each group makes its own: the report of the demonstration, the map of an exploration, the pages of the publisher, those
+of the studio, and the walks through the studio. What was made stands in docs/assets/pictures.json with its hash: a
+picture that a page shows and this command did not make fails a test. Drawings (.svg) are their own source. Look at
+every picture that was made.
 """
 
 from __future__ import annotations
@@ -67,12 +68,12 @@ def publisher(folder: Path) -> None:
     """An inference that is edited, and a request with its outlook."""
     import polars as pl
     import uvicorn
+    from tests.consent import students
 
     from celosia.consent.owners.store import Preferences
     from celosia.consent.rules.rules import load
     from celosia.consent.site.signin import ADMIN, issue
     from celosia.consent.site.web import create
-    from tests.consent import students
 
     catalogue = folder / "inferences.toml"
     catalogue.write_text(students.CATALOGUE, "utf-8")

@@ -92,3 +92,13 @@ def _importable(name: str) -> bool:
         module, _, thing = name.rpartition(".")
         return hasattr(importlib.import_module(module), thing)
     return True
+
+
+def test_what_is_written_by_hand_is_where_the_list_says():
+    lines = (ROOT / "docs" / "developers" / "by-hand.md").read_text("utf-8").splitlines()
+    places = [
+        place for line in lines if line.startswith("| `") for place in re.findall(r"`([^`]+)`", line.split("|")[1])
+    ]
+    assert len(places) > 15
+    for place in places:
+        assert (SOURCE / place).exists() or (ROOT / place).exists(), place

@@ -69,7 +69,14 @@ def test_main_pages_are_accessible_and_fit_a_phone(browser, address, theme):
     from axe_playwright_python.sync_playwright import Axe
 
     page = browser.new_page(color_scheme=theme, viewport={"width": 375, "height": 800})
-    for place in ("index", "install", "tutorials/steward", "choose", "reference/python", "reference/methods/generalise"):
+    for place in (
+        "index",
+        "install",
+        "tutorials/steward",
+        "choose",
+        "reference/python",
+        "reference/methods/generalise",
+    ):
         page.goto(f"{address}/{place}.html", wait_until="load")
         violations = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"]
         assert {v["id"]: v["nodes"][0]["html"][:200] for v in violations} == {}, place
