@@ -61,7 +61,7 @@ def risk_map(folder: Path) -> None:
     from console import refreshed
 
     refreshed(ROOT / "docs" / "tutorials" / "researcher.md", folder)
-    _page(folder / "map.html", "map.png", 900)
+    _page(folder / "map.html", "map.png", 800)
 
 
 def publisher(folder: Path) -> None:
