@@ -8,6 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 TEMPLATE = Path(__file__).parents[2] / "examples" / "plugin"
 
 
@@ -81,3 +83,27 @@ def test_a_plug_in_with_a_name_that_is_taken_is_left_out(tmp_path: Path) -> None
     done = python("-c", "import celosia; print(celosia.methods.Noise.__module__)", path=[tmp_path])
     assert done.stdout.strip() == "celosia.methods.noise.noise"
     assert "two method parts are named 'noise'" in done.stderr
+
+
+LOUD = "print('the code of the plug-in runs')\n"
+
+
+def test_a_plug_in_is_named_before_its_code_runs(tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text(LOUD)
+    installed(tmp_path, "celosia-loud", "loud = loud")
+    asked = "import sys; sys.stderr = sys.stdout; from celosia.parts import parts; parts('method')"
+    lines = python("-c", asked, path=[tmp_path]).stdout.splitlines()
+    assert lines == [
+        "celosia: loading the plug-in 'loud' of the package celosia-loud 1.0",
+        "the code of the plug-in runs",
+    ]
+
+
+def test_plug_ins_can_be_looked_at_and_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "loud.py").write_text(LOUD)
+    installed(tmp_path, "celosia-loud", "loud = loud")
+    seen = python("-m", "celosia.cli", "doctor", path=[tmp_path]).stdout
+    assert "'loud' of the package celosia-loud 1.0" in seen
+    assert "the code of the plug-in runs" not in seen
+    monkeypatch.setenv("CELOSIA_PLUG_INS", "off")
+    assert "runs" not in python("-m", "celosia.cli", "parts", "method", path=[tmp_path]).stdout

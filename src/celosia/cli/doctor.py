@@ -38,6 +38,7 @@ def _page(facts: dict[str, Any]) -> Table:
     page.add_row("room for temporary files", _gigabytes(facts["room for temporary files"]))
     engines = [name if there else f"{name} (not installed)" for name, there in facts["engines"].items()]
     page.add_row("engines", ", ".join(engines))
+    page.add_row("plug-ins", ", ".join(facts["plug-ins"]) or "none")
     page.add_row("java", "found" if facts["java"] else "not found: the engine spark needs it")
     kernels = facts["kernels"]
     kept = "kept between processes" if kernels["kept between processes"] else "compiled anew in each process"

@@ -19,6 +19,7 @@ _INNER = frozenset({"all", "dev", "docs"})
 def surroundings() -> dict[str, Any]:
     """Everything a person who helps from afar would ask first; no path of data, no value of any variable."""
     from celosia.data.engines import ENGINES, installed
+    from celosia.parts.registry import plug_ins
 
     needed, extras = _libraries()
     there = installed()
@@ -30,6 +31,7 @@ def surroundings() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "memory": {"total": _memory("MemTotal"), "free": _memory("MemAvailable")},
         "room for temporary files": shutil.disk_usage(tempfile.gettempdir()).free,
+        "plug-ins": list(plug_ins().values()),
         "engines": {name: name in there for name in ENGINES},
         "java": shutil.which("java") is not None,
         "libraries": needed,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.metadata
+import logging
+import os
 import pkgutil
 import re
 import warnings
@@ -17,6 +19,7 @@ from celosia.errors import ParameterError, UnknownName, suggestion
 if TYPE_CHECKING:
     from celosia.parts.part import Part
 
+_LOG = logging.getLogger(__name__)
 _REGISTRY: dict[str, dict[str, type[Part]]] = {}
 _KINDS: dict[str, type[Part]] = {}
 _COVERS: dict[str, tuple[str, ...]] = {}
@@ -117,19 +120,33 @@ def _load_kind(kind: str) -> None:
 
 @functools.cache
 def _load_entry_points() -> None:
-    """Import what other packages add; one that cannot be imported is named and left out, the others are there."""
-    for entry in importlib.metadata.entry_points(group="celosia.parts"):
+    """Import what other packages add, each named before its code runs.
+
+    One that cannot be imported is left out, the others are there. ``CELOSIA_PLUG_INS=off`` leaves out all.
+    """
+    if os.environ.get("CELOSIA_PLUG_INS") == "off":
+        return
+    for entry, named in plug_ins().items():
+        _LOG.warning("celosia: loading the plug-in %s", named)
         before = {(kind, name) for kind, registered in _REGISTRY.items() for name in registered}
         try:
             entry.load()
         except Exception as error:  # whatever the code of others raises, ours goes on
             _leave_out(before)
-            where = "" if entry.dist is None else f" of the package {entry.dist.name} {entry.dist.version}"
             warnings.warn(
-                f"the plug-in {entry.name!r}{where} is left out: it cannot be loaded "
+                f"the plug-in {named} is left out: it cannot be loaded "
                 f"({type(error).__name__}: {error}). Update or remove it; everything else works.",
                 stacklevel=2,
             )
+
+
+def plug_ins() -> dict[importlib.metadata.EntryPoint, str]:
+    """What other packages would add, with the name and package of each; nothing is imported."""
+    return {
+        entry: repr(entry.name)
+        + ("" if entry.dist is None else f" of the package {entry.dist.name} {entry.dist.version}")
+        for entry in importlib.metadata.entry_points(group="celosia.parts")
+    }
 
 
 def _leave_out(before: set[tuple[str, str]]) -> None:
