@@ -140,7 +140,7 @@ def shown(url: str) -> str:
     >>> shown("postgresql://ana:secret@host/base")
     'postgresql://ana:***@host/base'
     """
-    plain = re.sub(r"(://[^:/@]*):.*@", r"\1:***@", url)
+    plain = re.sub(r"(?s)(://[^:@]*):.*@", r"\1:***@", url)  # also of an address that is none: better too much
     return re.sub(r"([?&](?:ssl)?(?:password|passwd|pwd)=)[^&]*", r"\1***", plain)
 
 
