@@ -27,6 +27,7 @@ from celosia.cli.key import key
 from celosia.cli.parts import parts
 from celosia.cli.protect import protect_app
 from celosia.cli.query import query
+from celosia.cli.report import report
 from celosia.cli.reproduce import reproduce
 from celosia.cli.run import run as run_command
 from celosia.cli.studio import studio
@@ -55,6 +56,7 @@ COMMANDS = (
     apply,
     verify,
     key,
+    report,
     studio,
     query,
     reproduce,

@@ -213,7 +213,7 @@ def heatmap(title: str, names: Sequence[str], values: Sequence[Sequence[float]],
         f"{names[i]} {names[j]} {said(values[i][j])}" for i in range(len(names)) for j in range(i + 1, len(names))
     )
     spoken = escape(f"{title}. {pairs}", quote=True)
-    frame = f'viewBox="0 0 {WIDTH} {top + cell * len(names)}" role="img" aria-label="{spoken}"'
+    frame = f'class="heat" viewBox="0 0 {WIDTH} {top + cell * len(names)}" role="img" aria-label="{spoken}"'
     svg = f"<svg {frame}>{''.join(drawn)}</svg>"
     return _figure(title, svg, classes="heat")
 

@@ -99,7 +99,10 @@ def refuse_taken(paths: Iterable[Path]) -> None:
     """Raise when one of the paths is there: nothing is replaced that nobody allowed to be."""
     for path in paths:
         if path.exists():
-            raise OutputError(f"{path.name!r} is there already: choose another path or allow overwriting.")
+            raise OutputError(
+                f"{path.name!r} is there already: choose another path, or replace it with --overwrite "
+                "(in Python overwrite=True)."
+            )
 
 
 def journals(directory: Path) -> list[Path]:

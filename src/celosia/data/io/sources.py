@@ -72,7 +72,10 @@ def write(
         raise OutputError(f"{kind.summary} can be read but not written. Write CSV, Parquet, SPSS or Stata.")
     refuse_originals(target, [*originals, *([facts.source] if facts is not None and facts.source else [])])
     if target.exists() and not overwrite:
-        raise OutputError(f"{str(target)!r} is there already. Give another path, or say that it may be replaced.")
+        raise OutputError(
+            f"{str(target)!r} is there already. Give another path, or replace it with --overwrite "
+            "(in Python overwrite=True)."
+        )
     check_options(kind.name, kind.write, options, 3)
     with replaced(target, mode) as draft:
         kind.write(lazily(frame), draft, facts, **options)

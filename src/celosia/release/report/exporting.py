@@ -1,0 +1,116 @@
+"""A report as PDF, printed by a browser that is on the machine, signed if a key is given; or as a Word document.
+
+The browser is what people print with anyway: it knows the style sheet, the pictures and the fonts. A page with a script
+is none of ours and is refused, so that nothing runs and nobody is asked for anything.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celosia.data.credentials import resolved
+from celosia.data.io.atomic import refuse_taken, replaced
+from celosia.errors import InputError, MissingExtra, OutputError
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "msedge")
+SECONDS = 120
+FLAGS = (
+    "--headless",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-pdf-header-footer",
+)
+
+
+def export(
+    page: str | Path,
+    out: str | Path,
+    *,
+    key: str | Path | None = None,
+    password: str | None = None,
+    overwrite: bool = False,
+) -> Path:
+    """Write a report that is there as a page (HTML) as PDF or as Word document: the ending of ``out`` tells.
+
+    ``key`` is a file (PKCS #12) with the key that signs the PDF, and ``password`` opens it (``env:NAME`` and
+    ``file:PATH`` stand for it). An internal edition stays for its owner alone: the new file has its mode.
+    """
+    source, target = Path(page), Path(out)
+    kind = target.suffix.lower()
+    if kind not in {".pdf", ".docx"}:
+        raise OutputError(f"the ending of {target.name!r} must be .pdf or .docx.")
+    if key is not None and kind != ".pdf":
+        raise OutputError("only a PDF can be signed: choose an ending .pdf, or leave the key out.")
+    if not source.is_file():
+        raise InputError(f"there is no report {str(source)!r}: celosia run writes one.")
+    text = source.read_text(encoding="utf-8", errors="replace")
+    if "<script" in text.lower() or "<main>" not in text:
+        raise InputError(f"{source.name!r} is no report that Celosia wrote.")
+    if not overwrite:
+        refuse_taken([target])
+    with replaced(target, source.stat().st_mode & 0o777) as draft:
+        if kind == ".docx":
+            from celosia.release.report.word import as_word
+
+            as_word(text, draft)
+        else:
+            _print(source, draft)
+            if key is not None:
+                _sign(draft, Path(key), password)
+    return target
+
+
+def _browser() -> str:
+    there = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if there is None:
+        raise OutputError(f"a PDF is printed by a browser, and none is here: install one of {', '.join(BROWSERS[:3])}.")
+    return there
+
+
+def _print(page: Path, target: Path) -> None:
+    """Print a page to a file; the browser has a folder of its own that is gone afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        flags = [*FLAGS, f"--user-data-dir={folder}", f"--print-to-pdf={target.absolute()}"]
+        if os.geteuid() == 0:  # a browser refuses to run as root inside its sandbox
+            flags.append("--no-sandbox")
+        command = [_browser(), *flags, page.absolute().as_uri()]
+        try:
+            subprocess.run(command, check=True, capture_output=True, timeout=SECONDS)
+        except (subprocess.SubprocessError, OSError):
+            raise OutputError("the browser could not print the report.") from None
+    if not target.is_file() or not target.stat().st_size:
+        raise OutputError("the browser printed nothing.")
+
+
+def _sign(pdf: Path, key: Path, password: str | None) -> None:
+    """Sign a PDF in its place: whoever opens it sees by whom, and that nothing was changed since."""
+    try:
+        from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
+        from pyhanko.sign import signers
+    except ImportError:
+        raise MissingExtra.of("signing a report", "sign") from None
+    secret = None if password is None else resolved(password).encode()
+    signer = signers.SimpleSigner.load_pkcs12(str(key), passphrase=secret) if key.is_file() else None
+    if signer is None:
+        raise InputError(f"{str(key)!r} is no key (PKCS #12) that this password opens.")
+    with tempfile.TemporaryFile() as signed:
+        stated = signers.PdfSignatureMetadata(field_name="Signature")
+        with pdf.open("rb") as given:
+            signers.sign_pdf(IncrementalPdfFileWriter(given), stated, signer=signer, output=signed)
+        _copy(signed, pdf)
+
+
+def _copy(source: BinaryIO, target: Path) -> None:
+    source.seek(0)
+    with target.open("wb") as file:
+        shutil.copyfileobj(source, file)

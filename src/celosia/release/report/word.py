@@ -1,0 +1,142 @@
+"""A report as a Word document: the same headings, texts, tables and pictures as its page."""
+
+from __future__ import annotations
+
+import io
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from celosia.errors import MissingExtra
+from celosia.show.look import colours
+
+HEADINGS = {"h1": 0, "h2": 1, "h3": 2}
+STYLES = {"li": "List Bullet", "figcaption": "Caption", "pre": "Intense Quote", "dt": "Heading 4"}
+SKIPPED = {"style", "title", "nav"}
+WIDE = 6.2
+"""Width of a picture in inches; a page has a little more."""
+
+
+def as_word(page: str, target: Path) -> None:
+    """Write the page of a report as a Word document."""
+    try:
+        import docx
+    except ImportError:
+        raise MissingExtra.of("a report as Word document", "word") from None
+    document = docx.Document()
+    reader = _Reader(document)
+    reader.feed(page)
+    document.core_properties.title = reader.heading
+    document.core_properties.author = "Celosia"
+    with target.open("wb") as file:
+        document.save(file)
+
+
+class _Reader(HTMLParser):
+    """Walks through a page of ours and writes what it meets into a document."""
+
+    def __init__(self, document: Any) -> None:
+        super().__init__(convert_charrefs=True)
+        self.document = document
+        self.heading = ""
+        self.text: list[str] = []
+        self.rows: list[list[str]] = []
+        self.svg: list[str] | None = None
+        self.skipping = 0
+        self.in_table = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if self.svg is not None or tag == "svg":
+            if tag == "svg":
+                self.svg = []
+            self.svg = [*(self.svg or []), self.get_starttag_text() or ""]
+        elif tag in SKIPPED:
+            self.skipping += 1
+        elif tag == "table":
+            self.in_table, self.rows = True, []
+        elif tag == "tr":
+            self.rows.append([])
+        elif tag == "br" or (tag == "span" and dict(attrs).get("class") == "below"):
+            self.text.append("\n")
+        elif tag in {*HEADINGS, *STYLES, "p", "dd", "td", "th"}:
+            self.text = []
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if self.svg is not None:
+            self.svg.append(self.get_starttag_text() or "")
+        else:
+            super().handle_startendtag(tag, attrs)
+
+    def handle_data(self, data: str) -> None:
+        if self.svg is not None:
+            from html import escape
+
+            self.svg.append(escape(data))
+        elif not self.skipping:
+            self.text.append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.svg is not None:
+            self.svg.append(f"</{tag}>")
+            if tag == "svg":
+                self._picture("".join(self.svg))
+                self.svg = None
+        elif tag in SKIPPED:
+            self.skipping -= 1
+        elif tag in {"td", "th"}:
+            self.rows[-1].append(self._said())
+        elif tag == "table":
+            self._table()
+            self.in_table = False
+        elif tag in HEADINGS and not self.in_table:
+            said = self._said()
+            self.heading = self.heading or said
+            self.document.add_heading(said, HEADINGS[tag])
+        elif tag in {*STYLES, "p", "dd"} and not self.in_table and not self.skipping:
+            said = self._said()
+            if said:
+                self.document.add_paragraph(said, style=STYLES.get(tag))
+
+    def _said(self) -> str:
+        lines = "".join(self.text).split("\n")
+        self.text = []
+        return "\n".join(line for line in (" ".join(line.split()) for line in lines) if line)
+
+    def _table(self) -> None:
+        if not self.rows:
+            return
+        table = self.document.add_table(rows=0, cols=max(map(len, self.rows)), style="Light Grid Accent 1")
+        for row in self.rows:
+            for cell, said in zip(table.add_row().cells, row, strict=False):
+                cell.text = said
+        self.document.add_paragraph()
+
+    def _picture(self, svg: str) -> None:
+        from docx.shared import Inches
+
+        if 'aria-hidden="true"' in svg.split(">", 1)[0]:
+            return
+        width = float(re.search(r'viewBox="\S+ \S+ (\S+)', svg)[1])  # type: ignore[index]
+        self.document.add_picture(io.BytesIO(drawn(svg)), width=Inches(min(WIDE, width / 96 * 1.3)))
+
+
+def drawn(svg: str) -> bytes:
+    """A chart of a page as PNG, in the colours of the light theme."""
+    import resvg_py
+
+    from celosia.release.report.page import templates
+
+    own = colours()
+
+    def plain(text: str) -> str:
+        return re.sub(r"var\(--(\w+)(?:,[^)]*)?\)", lambda match: own.get(match[1], "#000000"), text)
+
+    sheet = plain(templates().get_template("charts.css.j2").render()).replace("inherit", "DejaVu Sans, sans-serif")
+    named = (
+        svg if "xmlns=" in svg.split(">", 1)[0] else svg.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
+    )
+    picture = resvg_py.svg_to_bytes(
+        svg_string=plain(named).replace("currentColor", own["ink"]), style_sheet=sheet, zoom=2, background="#ffffff"
+    )
+    return bytes(picture)
