@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli.bases.options import (
+    Details,
     Engine,
     Identifiers,
     Json,
@@ -34,6 +35,7 @@ def assess(
     engine: Engine = None,
     memory: Memory = None,
     sql: Annotated[bool, typer.Option("--sql", help="Print the GROUP BY tests for k and l, and run them.")] = False,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Measure requirements and risks on a table."""
@@ -66,5 +68,5 @@ def assess(
     if json:
         print_json({**assessment.spec(), "guessed": guessed})
     else:
-        print_assessment(assessment, guessed=guessed)
+        print_assessment(assessment, guessed=guessed, details=details)
     end_with(0 if assessment.holds or not models else 3)

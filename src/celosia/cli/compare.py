@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli.bases.options import Engine, Json, Quasi, Sensitive, names
+from celosia.cli.bases.options import Details, Engine, Json, Quasi, Sensitive, names
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -23,6 +23,7 @@ def compare(
     risk: Annotated[list[str] | None, typer.Option(help="A risk or an attack to measure.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the comparison as a page as well.")] = None,
     engine: Engine = None,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Show what was lost between an original and a protected file."""
@@ -42,7 +43,7 @@ def compare(
         from celosia.release.report import comparison_page
 
         comparison_page(comparison, html)
-    print_json(comparison.spec()) if json else print_comparison(comparison)
+    print_json(comparison.spec()) if json else print_comparison(comparison, details=details)
 
 
 def _usual_losses(before: Table, after: Table) -> list[str]:

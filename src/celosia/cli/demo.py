@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.bases.options import Engine, Json, end_with
+from celosia.cli.bases.options import Details, Engine, Json, end_with
 
 
 def demo(
@@ -16,6 +16,7 @@ def demo(
         int, typer.Option(min=100, max=10_000_000, help="Number of persons in the generated population.")
     ] = 20_000,
     engine: Engine = None,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Run the main job on a generated population of patients: no argument needed."""
@@ -26,5 +27,5 @@ def demo(
     policy = prepare(out, persons)
     with progress() as tell:
         release = run_policy(policy, overwrite=True, engine=engine, progress=tell)
-    print_release(release, json=json)
+    print_release(release, json=json, details=details)
     end_with(0 if release.holds else 3)

@@ -16,6 +16,6 @@ def parts(
     json: Json = False,
 ) -> None:
     """List the parts there are, or show one with its parameters."""
-    from celosia.cli.bases.show import print_parts
+    from celosia.cli.bases.catalogue import print_parts
 
     print_parts(kind, name, schema=schema, json=json)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.bases.options import Engine, Json, Memory, Sign, end_with
+from celosia.cli.bases.options import Details, Engine, Json, Memory, Sign, end_with
 
 
 def run(
@@ -18,6 +18,7 @@ def run(
     sign: Sign = None,
     engine: Engine = None,
     memory: Memory = None,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """The main job: protected file, report, certificate and private record from a policy."""
@@ -35,5 +36,5 @@ def run(
             memory=memory,
             progress=tell,
         )
-    print_release(release, json=json)
+    print_release(release, json=json, details=details)
     end_with(0 if release.holds else 3)

@@ -72,8 +72,8 @@ class Shown:
         return to_html(self.blocks())
 
 
-def assessment_blocks(assessment: Assessment) -> list[Block]:
-    """An assessment: what was looked at, what was required, what the risks are."""
+def assessment_blocks(assessment: Assessment, *, details: bool = True) -> list[Block]:
+    """An assessment: what was looked at, what was required, what the risks are; with details their parts as well."""
     table = assessment.table
     counted = "persons" if table.schema.person else "records"
     head = (
@@ -90,28 +90,40 @@ def assessment_blocks(assessment: Assessment) -> list[Block]:
         ]
         blocks.append(Block("Requirements", ("model", "wanted", "measured", "holds"), rows))
     blocks.append(Block("Risks", ("measure", "value", "what it means"), [_row(f) for f in assessment.risks]))
-    for finding in assessment.risks:
+    for finding in assessment.risks if details else ():
         blocks += _details(finding)
     return blocks
 
 
-def comparison_blocks(comparison: Comparison) -> list[Block]:
-    """A comparison: losses beside what an unchanged table has, attacks beside guessing, and what does not apply."""
+def comparison_blocks(comparison: Comparison, *, details: bool = True) -> list[Block]:
+    """A comparison: losses beside what an unchanged table has, attacks beside guessing, and what does not apply.
+
+    Without details the numbers alone, and of what does not apply the names.
+    """
     lost = [f for f in comparison.losses if f.value is not None]
     attacks = [f for f in comparison.risks if f.value is not None]
     silent = [f for f in (*comparison.losses, *comparison.risks) if f.value is None]
     blocks = []
     if lost:
         head = ("loss", "value", "unchanged", "", "what it means")
-        blocks.append(Block("What was lost (lower is better)", head, [_loss_row(f, comparison) for f in lost]))
+        rows = [_loss_row(f, comparison) for f in lost]
+        blocks.append(_shortened(Block("What was lost (lower is better)", head, rows), details=details))
     if attacks:
         head = ("attack or risk", "value", "guessing", "", "what it means")
-        blocks.append(Block("What an intruder can do (lower is better)", head, [_attack_row(f) for f in attacks]))
-    if silent:
+        rows = [_attack_row(f) for f in attacks]
+        blocks.append(_shortened(Block("What an intruder can do (lower is better)", head, rows), details=details))
+    if silent and not details:
+        blocks.append(Block(f"Not measured: {', '.join(map(_named, silent))}. --details says why."))
+    elif silent:
         reasons = dict.fromkeys(f.reason for f in silent)
         rows = [(", ".join(_named(f) for f in silent if f.reason == reason), reason) for reason in reasons]
         blocks.append(Block("Not measured", ("measure", "why"), rows))
     return blocks
+
+
+def _shortened(block: Block, *, details: bool) -> Block:
+    """A table without what each number means, its last column, unless details are wanted."""
+    return block if details else Block(block.title, block.headings[:-1], [row[:-1] for row in block.rows])
 
 
 def _loss_row(finding: Finding, comparison: Comparison) -> tuple[str, ...]:
@@ -144,7 +156,11 @@ def _named(finding: Finding) -> str:
 
 def value_of(finding: Finding, value: Any) -> str:
     """A value of a risk, an attack or a loss: a share as a percentage, all else in its unit."""
-    return f"{100 * value:.4g} %" if finding.part.bounded and isinstance(value, int | float) else number(value)
+    return (
+        f"{100 * value:.4g} %"
+        if getattr(finding.part, "bounded", False) and isinstance(value, int | float)
+        else number(value)
+    )
 
 
 def _arrow(value: float | None, base: float | None) -> str:
@@ -155,12 +171,6 @@ def _arrow(value: float | None, base: float | None) -> str:
 
 def release_blocks(release: Release, changes: Sequence[Block] = ()) -> list[Block]:
     """A release: the verdict, what happened to the columns, what was measured, where things are."""
-    if not release.assessment.models:
-        verdict = "No requirement was set."
-    elif release.holds:
-        verdict = "Every requirement holds."
-    else:
-        verdict = "A requirement does NOT hold: do not publish."
     seen = [
         (
             sighting["column"],
@@ -172,7 +182,7 @@ def release_blocks(release: Release, changes: Sequence[Block] = ()) -> list[Bloc
     ]
     written = [(name, str(path)) for name, path in release.paths.items()]
     return [
-        Block(verdict),
+        Block(_verdict(release)),
         *changes,
         *risk_blocks(release),
         *search_blocks(release.table.history),
@@ -181,6 +191,39 @@ def release_blocks(release: Release, changes: Sequence[Block] = ()) -> list[Bloc
         *([Block("Seen by the guard", ("column", "what", "cells", "reason to let it leave"), seen)] if seen else []),
         *([Block("Written", ("what", "where"), written)] if written else []),
     ]
+
+
+def short_release_blocks(release: Release) -> list[Block]:
+    """A release in short: the verdict, before and after, what to look at, and the file to open."""
+    stated = release.certificate["release"]
+    size = f"{stated['rows']:,} records"
+    if stated["suppressed"]:
+        size += f", {stated['suppressed']:,} of them suppressed ({100 * stated['suppressed'] / stated['rows']:.3g} %)"
+    left_out = release.certificate.get("left_out", [])
+    out = f" Left out: {', '.join(left_out)}." if left_out else ""
+    unsaid = [seen for seen in release.certificate["guard"] if not seen.get("acknowledged")]
+    guard = [
+        Block(
+            f"Seen by the guard: {seen['column']}: {seen['what']} ({seen['cells']:,} of {seen['of']:,} cells). "
+            f'Change it, or say why it may leave: [guard] acknowledge = {{"{seen["column"]}" = "the reason"}}.'
+        )
+        for seen in unsaid
+    ]
+    shown = release.paths.get("report") or release.paths.get("data")
+    return [
+        Block(_verdict(release)),
+        *risk_blocks(release, losses=True),
+        Block(f"{size}.{out}"),
+        *search_blocks(release.table.history),
+        *guard,
+        *([Block(f"open {shown}")] if shown else []),
+    ]
+
+
+def _verdict(release: Release) -> str:
+    if not release.assessment.models:
+        return "No requirement was set."
+    return "Every requirement holds." if release.holds else "A requirement does NOT hold: do not publish."
 
 
 ADVICE = {
@@ -230,15 +273,19 @@ def change_blocks(changes: Sequence[ColumnChange], sentences: dict[str, str]) ->
     return [Block("What happened to the columns", head, rows)] if rows else []
 
 
-def risk_blocks(release: Release) -> list[Block]:
-    """Requirements and risks of the input and of the release side by side."""
+def risk_blocks(release: Release, *, losses: bool = False) -> list[Block]:
+    """Requirements, risks and, if wanted, losses of the input and of the release side by side."""
     pairs = [
         *zip(release.before.models, release.assessment.models, strict=True),
         *zip(release.before.risks, release.assessment.risks, strict=True),
     ]
     rows = [
-        (_named(after), number(before.value), number(after.value), _arrow(after.value, before.value))
+        (_named(after), value_of(after, before.value), value_of(after, after.value), _arrow(after.value, before.value))
         for before, after in pairs
+    ]
+    lost = [f for f in release.comparison.losses if f.value is not None] if losses else ()
+    rows += [
+        (name, least, value, arrow) for name, value, least, arrow, _ in (_loss_row(f, release.comparison) for f in lost)
     ]
     suppressed = release.table.suppressed()
     rows.append(("suppressed records", number(release.original.suppressed()), number(suppressed), ""))

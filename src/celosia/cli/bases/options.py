@@ -10,6 +10,7 @@ import typer
 _state: dict[str, Any] = {"code": 0}
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Details = Annotated[bool, typer.Option("--details", help="Print all that was measured, with what it means.")]
 Engine = Annotated[
     str | None, typer.Option(help="Engine that holds the rows: polars, duckdb or spark[:master]; by size if not given.")
 ]

@@ -113,27 +113,35 @@ def print_rows(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]
     console().print(table)
 
 
-def print_assessment(assessment: Assessment, *, guessed: bool) -> None:
+def print_assessment(assessment: Assessment, *, guessed: bool, details: bool = False) -> None:
     """Print an assessment."""
+    from celosia.show.blocks import assessment_blocks, to_rich
+
     out = console()
     if guessed:
         out.print("The roles of the columns were guessed; declare them with --quasi or a policy (celosia init).")
         if assessment.models:
             out.print("So no requirement is said to be met.")
-    out.print(assessment)
+    out.print(to_rich(assessment_blocks(assessment, details=details)))
 
 
-def print_comparison(comparison: Comparison) -> None:
+def print_comparison(comparison: Comparison, *, details: bool = False) -> None:
     """Print a comparison."""
-    console().print(comparison)
+    from celosia.show.blocks import comparison_blocks, to_rich
+
+    console().print(to_rich(comparison_blocks(comparison, details=details)))
 
 
-def print_release(release: Release, *, json: bool) -> None:
-    """Print where the release is and whether its requirements hold."""
+def print_release(release: Release, *, json: bool, details: bool = False) -> None:
+    """Print whether the requirements hold, what was before and after, and the file to open."""
+    from celosia.show.blocks import short_release_blocks, to_rich
+
     if json:
         print_json(release.spec())
         return
-    console().print(release)
+    console().print(release if details else to_rich(short_release_blocks(release)))
+    if details and "report" in release.paths:
+        say(f"open {release.paths['report']}")
 
 
 def print_step(entry: Mapping[str, Any], before: int, after: int) -> None:
@@ -159,43 +167,3 @@ def print_left_out(leaving: Leaving) -> None:
     for entry in leaving.kept:
         held = entry["values of the original"]
         out.print(f"Kept on purpose: {entry['column']} ({entry['what']}); values of the original: {held}.")
-
-
-def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool) -> None:
-    """List the parts, or show one."""
-    from celosia.parts import find, kinds, measured_by, parts
-
-    if kind and name:
-        cls = find(kind, name)
-        print_json(cls.model_json_schema()) if schema or json else _print_part(cls)
-        return
-    wanted = [kind] if kind else list(kinds())
-    listing = {each: {n: c.summary() for n, c in parts(each).items()} for each in wanted}
-    if json:
-        print_json(listing)
-        return
-    from rich.table import Table
-
-    for each, summaries in listing.items():
-        table = Table(title=each, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
-        for part, summary in summaries.items():
-            table.add_row(part, summary, *([f"risk by {measured_by(part)}"] if each == "method" else []))
-        console().print(table)
-        say("")
-
-
-def _print_part(cls: Any) -> None:
-    import inspect
-
-    from celosia.parts import measured_by
-
-    out = console()
-    out.print(f"{cls.kind} {cls.name}\n")
-    out.print(inspect.cleandoc(cls.__doc__ or ""))
-    if cls.kind == "method":
-        out.print(f"\nrisk measured by {measured_by(cls.name)}")
-    if cls.kind == "attack":
-        out.print(f"\nreads what is published about: {', '.join(cls.reads) or 'nothing, it is a general attack'}")
-    out.print("\nparameters")
-    for field, info in cls.model_fields.items():
-        out.print(f"  {field}: {info.description or ''}")

@@ -1,0 +1,81 @@
+"""What ``celosia parts`` prints: the catalogue, and the page of a part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celosia.cli.bases.show import console, print_json, say
+
+
+def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool) -> None:
+    """List the parts, or show one."""
+    from celosia.parts import find, kinds, measured_by, parts
+
+    if kind and name:
+        cls = find(kind, name)
+        print_json(cls.model_json_schema()) if schema or json else _print_part(cls)
+        return
+    wanted = [kind] if kind else list(kinds())
+    listing = {each: {n: c.summary() for n, c in parts(each).items()} for each in wanted}
+    if json:
+        print_json(listing)
+        return
+    from rich.table import Table
+
+    for each, summaries in listing.items():
+        table = Table(title=each, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
+        for part, summary in summaries.items():
+            table.add_row(part, summary, *([f"risk by {measured_by(part)}"] if each == "method" else []))
+        console().print(table)
+        say("")
+
+
+def _print_part(cls: Any) -> None:
+    import inspect
+
+    from celosia.parts import measured_by
+    from celosia.show.formulas import plain_docs
+
+    out = console()
+    out.print(f"{cls.kind} {cls.name}\n")
+    out.print(plain_docs(inspect.cleandoc(cls.__doc__ or "")))
+    if cls.kind == "method":
+        out.print(f"\nrisk measured by {measured_by(cls.name)}")
+    if cls.kind == "attack":
+        out.print(f"\nreads what is published about: {', '.join(cls.reads) or 'nothing, it is a general attack'}")
+    unit = unit_of(cls)
+    if unit:
+        out.print(f"\nvalue: {unit}")
+    out.print("\nparameters" if cls.model_fields else "\nno parameters")
+    for field, info in cls.model_fields.items():
+        out.print(f"  {field}: {info.description or ''} ({default_of(info)}{allowed_of(info)})")
+
+
+def unit_of(cls: Any) -> str:
+    """In which unit a measure gives its value, where it is one."""
+    if cls.kind in {"loss", "risk", "attack"} and isinstance(getattr(cls, "bounded", None), bool):
+        return "a share of 1, shown as a percentage" if cls.bounded else "a number in its own unit"
+    return f"{cls.symbol}, {cls.direction} the bound" if cls.kind == "model" and isinstance(cls.direction, str) else ""
+
+
+def default_of(info: Any) -> str:
+    """What a parameter is when it is not given."""
+    if info.is_required():
+        return "must be given"
+    value = info.get_default(call_default_factory=True)
+    if value is None or value in ((), [], {}, ""):
+        return "optional"
+    if hasattr(value, "spec"):
+        from celosia.parts import grammar
+
+        value = grammar.show(value.spec())
+    return f"default {value}"
+
+
+def allowed_of(info: Any) -> str:
+    """The bounds of a number, or the words to choose from."""
+    signs = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+    bounds = [
+        f"{said} {getattr(rule, sign)}" for rule in info.metadata for sign, said in signs.items() if hasattr(rule, sign)
+    ]
+    return "".join(f", {bound}" for bound in bounds)
