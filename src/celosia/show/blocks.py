@@ -201,14 +201,7 @@ def short_release_blocks(release: Release) -> list[Block]:
         size += f", {stated['suppressed']:,} of them suppressed ({100 * stated['suppressed'] / stated['rows']:.3g} %)"
     left_out = release.certificate.get("left_out", [])
     out = f" Left out: {', '.join(left_out)}." if left_out else ""
-    unsaid = [seen for seen in release.certificate["guard"] if not seen.get("acknowledged")]
-    guard = [
-        Block(
-            f"Seen by the guard: {seen['column']}: {seen['what']} ({seen['cells']:,} of {seen['of']:,} cells). "
-            f'Change it, or say why it may leave: [guard] acknowledge = {{"{seen["column"]}" = "the reason"}}.'
-        )
-        for seen in unsaid
-    ]
+    guard = [Block(f"Seen by the guard: {_sighting(seen)}.") for seen in release.certificate["guard"]]
     shown = release.paths.get("report") or release.paths.get("data")
     return [
         Block(_verdict(release)),
@@ -218,6 +211,13 @@ def short_release_blocks(release: Release) -> list[Block]:
         *guard,
         *([Block(f"open {shown}")] if shown else []),
     ]
+
+
+def _sighting(seen: Mapping[str, Any]) -> str:
+    """What the guard saw in a column, and why it leaves or what to do."""
+    what = f"{seen['column']}: {seen['what']} ({seen['cells']:,} of {seen['of']:,} cells)"
+    advice = f'change it, or say why it may leave: [guard] acknowledge = {{"{seen["column"]}" = "the reason"}}'
+    return f"{what}; {'acknowledged: ' + seen['acknowledged'] if seen.get('acknowledged') else advice}"
 
 
 def _verdict(release: Release) -> str:

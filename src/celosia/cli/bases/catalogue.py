@@ -75,7 +75,7 @@ def default_of(info: Any) -> str:
 def allowed_of(info: Any) -> str:
     """The bounds of a number, or the words to choose from."""
     signs = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
-    bounds = [
-        f"{said} {getattr(rule, sign)}" for rule in info.metadata for sign, said in signs.items() if hasattr(rule, sign)
-    ]
-    return "".join(f", {bound}" for bound in bounds)
+    rules = [(rule, sign) for rule in info.metadata for sign in signs if hasattr(rule, sign)]
+    choices = [str(choice) for choice in get_args(info.annotation)] if get_origin(info.annotation) is Literal else []
+    bounds = [f"{signs[sign]} {getattr(rule, sign)}" for rule, sign in rules]
+    return "".join(f", {text}" for text in [*bounds, *([f"one of {', '.join(choices)}"] if choices else [])])
