@@ -68,7 +68,8 @@ def toml_document(written: str) -> dict[str, Any]:
     Traceback (most recent call last):
     ValueError: it is nested more than 100 times
     """
-    return _shallow(tomllib.loads, written)
+    document: dict[str, Any] = _shallow(tomllib.loads, written)
+    return document
 
 
 def json_document(written: str | bytes) -> Any:

@@ -150,3 +150,9 @@ def test_the_grammar_says_where_a_text_is_wrong(text):
 
 def test_a_class_without_a_kind_is_not_registered():
     assert Part not in {cls for kind in KINDS for cls in parts(kind).values()}
+
+
+@pytest.mark.parametrize("name", ["*", "n*", "../__init__", "[a-z]*", "x" * 300, "a\0b", "/", "noise/noise", ""])
+def test_a_name_is_no_pattern_and_no_path(name: str) -> None:
+    with pytest.raises(UnknownName):
+        find("method", name)

@@ -146,7 +146,7 @@ def attempts(name: str, number: int) -> tuple[int, list[str]]:
 
 @pytest.mark.parametrize("name", PARSERS)
 def test_a_parser_answers_or_refuses(name: str) -> None:
-    assert attempts(name, 40)[1] == []
+    assert attempts(name, 25)[1] == []
 
 
 @pytest.mark.long

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from celosia.parts.part import Part
 
 _LOG = logging.getLogger(__name__)
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,99}", re.ASCII)
 _REGISTRY: dict[str, dict[str, type[Part]]] = {}
 _KINDS: dict[str, type[Part]] = {}
 _COVERS: dict[str, tuple[str, ...]] = {}
@@ -159,6 +160,8 @@ def _leave_out(before: set[tuple[str, str]]) -> None:
 
 def _import_file_of(kind: str, name: str) -> None:
     """Import the one file that is named like the part, wherever it lies below the home of its kind."""
+    if not _NAME.fullmatch(name):  # it comes from a policy: it must not be a pattern, a path or longer than a file name
+        return
     home = importlib.import_module(_KINDS[kind].home)
     for place in map(Path, home.__path__):
         for file in place.rglob(f"{name.replace('-', '_')}.py"):
