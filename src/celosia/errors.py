@@ -22,8 +22,9 @@ of original data: columns and counts only.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 MOST = 1_500
@@ -91,6 +92,28 @@ class MissingExtra(InputError):
     def of(cls, what: str, extra: str) -> MissingExtra:
         """Build the message that names the extra to install."""
         return cls(f"{what} needs an optional dependency. Install it with: pip install 'celosia[{extra}]'")
+
+
+EXTRAS = {"scipy": "scipy", "sklearn": "learn", "opendp": "dp", "highspy": "solver", "pyarrow": "pandas"}
+"""The extra that brings a library."""
+
+
+@contextlib.contextmanager
+def explained() -> Iterator[None]:
+    """Say what to install where a library of an extra is missing.
+
+    >>> with explained():
+    ...     raise ModuleNotFoundError(name="scipy.special")
+    Traceback (most recent call last):
+    celosia.errors.MissingExtra: a calculation with scipy needs an optional dependency. Install it with: pip install ...
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = (error.name or "").split(".")[0]
+        if library not in EXTRAS:
+            raise
+        raise MissingExtra.of(f"a calculation with {library}", EXTRAS[library]) from None
 
 
 class RequirementError(CelosiaError):

@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(given: list[str]) -> int:
     """Run a command and return its exit code."""
     from celosia.data.credentials import refuse_passwords
-    from celosia.errors import BudgetError, CelosiaError, RequirementError
+    from celosia.errors import BudgetError, CelosiaError, RequirementError, explained
 
     try:
         refuse_passwords(given)
@@ -105,7 +105,8 @@ def run(given: list[str]) -> int:
             from celosia.cli.bases.method_options import add_methods
 
             add_methods(protect_app, given[1:])
-        app(args=given, standalone_mode=False)
+        with explained():
+            app(args=given, standalone_mode=False)
     except typer.Exit as end:
         return int(end.exit_code)
     except (RequirementError, BudgetError) as error:

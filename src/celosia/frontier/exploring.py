@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from celosia.data.schema import Schema
-from celosia.errors import ParameterError
+from celosia.errors import ParameterError, explained
 from celosia.frontier.candidates import Candidate, graded, listed
 from celosia.frontier.points import Estimate, Frontier, Point, layered
 from celosia.frontier.store import Store, fingerprint, key
@@ -32,6 +32,7 @@ ALONE = 2.0  # seconds of work before other processes are started: starting one 
 MOST_SEEDS, MOST_WORKERS = 10_000, 1_024
 
 
+@explained()
 def explore(
     table: Any,
     candidates: Sequence[Any] | None = None,

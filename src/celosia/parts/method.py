@@ -9,7 +9,7 @@ import numpy as np
 
 from celosia.errors import DataError, ParameterError
 from celosia.parts.columns import SuitedMark
-from celosia.parts.part import Part, marked
+from celosia.parts.part import Part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,15 +68,13 @@ class Method(Part):
         """
         filled: dict[str, Any] = {}
         used = set(schema.identifiers)
-        for name, info in type(self).model_fields.items():
+        suited = self.fields_marked(SuitedMark)
+        for name in type(self).model_fields:
             nested = getattr(self, name)
             if isinstance(nested, Method) and (inner := nested.fitted(schema, among)) is not nested:
                 filled[name] = inner
-            if marked(info, SuitedMark) and not nested and name not in self.fills:
-                raise TypeError(f"{self.name} does not say in `fills` how {name} is filled.")
         for place, name in enumerate(self.fills):
-            info = type(self).model_fields.get(name)
-            if info is not None and marked(info, SuitedMark) and not getattr(self, name):
+            if name in suited and not getattr(self, name):
                 pool = schema.names if place else schema.quasi if among is None else among
                 filled[name] = [n for n in pool if n in schema and str(schema[n].kind) in self.suits and n not in used]
                 if not filled[name]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from celosia.errors import DataError
-from celosia.proposals.columns import ColumnSuggestion, as_dates, suggest
+from celosia.proposals.columns import ColumnSuggestion, Suggestions, as_dates, suggest
 from celosia.proposals.content import sample_size
 from celosia.table import Table, read
 
@@ -31,7 +31,7 @@ def first_look(source: str, options: Mapping[str, Any] | None = None) -> FirstLo
     table, dates = _with_dates(source, table, suggestions, given)
     if dates:
         given["dates"] = dates
-        suggestions = [as_dates(s) if s.name in dates else s for s in suggestions]
+        suggestions = Suggestions(as_dates(s) if s.name in dates else s for s in suggestions)
     return FirstLook(suggestions, given, _notes(table, dates))
 
 

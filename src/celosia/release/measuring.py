@@ -10,7 +10,7 @@ from typing import Any, TypeVar, overload
 
 from celosia.data.frames import is_frame
 from celosia.data.schema import Schema
-from celosia.errors import CelosiaError, NotApplicable, ParameterError, SchemaError, suggestion
+from celosia.errors import CelosiaError, NotApplicable, ParameterError, SchemaError, explained, suggestion
 from celosia.parts import Loss, Method, Model, Risk, Threat, build, find, grammar, identity, named_columns
 from celosia.parts.progress import Progress, stage
 from celosia.proposals import schema_of, suggest
@@ -127,6 +127,7 @@ class Comparison(Shown):
         }
 
 
+@explained()
 def assess(
     table: Any,
     models: Sequence[Model | str | Mapping[str, Any]] = (),
@@ -195,6 +196,7 @@ def protect(
 ) -> F: ...
 
 
+@explained()
 def protect(
     table: Any,
     *methods: Method | str | Mapping[str, Any],
@@ -272,6 +274,7 @@ def step(table: Table, method: Method, stream: Stream, start: Table) -> Table:
     return done if len(done.history) > before else done.stepped(entry, secret, start)
 
 
+@explained()
 def compare(
     original: Any,
     protected: Any,
@@ -362,7 +365,7 @@ def warn_index(table: Table) -> None:
         warnings.warn(
             "the index of the frame is kept as it is and nothing protects it: where it names somebody, call "
             "reset_index() first and give the column a role.",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -380,7 +383,7 @@ def warn_repeated(table: Table) -> None:
         warnings.warn(
             f"identifier {name!r} repeats on {repeated} rows and no person column is declared: "
             "class sizes count rows, not persons. Declare `person` if a person owns several rows.",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from celosia.data.io import write
 from celosia.data.io.atomic import refuse_taken
-from celosia.errors import DataError, OutputError, PolicyError
+from celosia.errors import DataError, OutputError, PolicyError, explained
 from celosia.parts import Attack
 from celosia.parts.progress import Progress, stage
 from celosia.release import evidence, history
@@ -37,6 +37,7 @@ INNER = {"method", "tables", "aside"}
 """What a table keeps of its steps that no record states: objects."""
 
 
+@explained()
 def run(
     policy: Policy | str | Path,
     *,

@@ -132,5 +132,5 @@ def by_ids(original: Table, protected: Table, ids: NDArray[np.int64]) -> Table:
     data = protected.polars()[order].with_columns(pl.Series(RECORD, ids[order]))
     frame = protected.engine.accept(data)
     rows = replace(protected.rows, frame=frame)
-    back = {"origin": original.origin, "around": original.around}
-    return replace(protected, rows=rows, lineage=original.lineage, start=original, _cache={}, **back)
+    whose = replace(protected, origin=original.origin, around=original.around)
+    return replace(whose, rows=rows, lineage=original.lineage, start=original, _cache={})

@@ -76,14 +76,14 @@ class Persons:
 
         ``points`` gives the units as numbers whose distances can be compared.
         """
+        if self._person is None:
+            return group
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
         from scipy.spatial import KDTree
 
         from celosia.mathematics.statistics.aggregate import means
 
-        if self._person is None:
-            return group
         place, person = self._of(rows)
         group = np.unique(group, return_inverse=True)[1].reshape(-1)
         x = points()
