@@ -83,10 +83,21 @@ def _tried(_app: Any, page: str, source: list[str]) -> None:
         source[0] = source[0].replace("{{ tried }}", tried())
 
 
+def _reachable(_app: Any, _page: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
+    """What scrolls sideways can be reached by keyboard, and headings of the navigation have a level."""
+    body = context.get("body", "")
+    for start in ("<pre", '<div class="formula"', '<div class="table-wrapper'):
+        body = body.replace(start, f'{start.split()[0]} tabindex="0"{start.removeprefix(start.split()[0])}')
+    context["body"] = body
+    navigation = context.get("furo_navigation_tree", "")
+    context["furo_navigation_tree"] = navigation.replace('role="heading"', 'role="heading" aria-level="2"')
+
+
 def setup(app: Any) -> None:
     """Write the generated pages, and let formulas become MathML: nothing is fetched from elsewhere."""
     from build import build
 
     app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))
     app.connect("source-read", _tried)
+    app.connect("html-page-context", _reachable, priority=900)  # after the theme
     build()

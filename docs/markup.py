@@ -31,7 +31,7 @@ def markdown(text: str) -> str:
 
 
 def _display(match: re.Match[str]) -> str:
-    return f"\n<div class='formula'>{convert(_flat(match.group(1)), display='block')}</div>\n\n"
+    return f'\n<div class="formula">{convert(_flat(match.group(1)), display="block")}</div>\n\n'
 
 
 def _flat(latex: str) -> str:

@@ -133,12 +133,24 @@ def walks(_: Path) -> None:
     studio_walk.main([])
 
 
+def site(folder: Path) -> None:
+    """How the documentation looks, for the test that it stays so."""
+    command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", str(ROOT / "docs"), str(folder)]
+    subprocess.run(command, check=True)
+    with browser() as opened:
+        for name, width, theme in (("desktop", 1280, "light"), ("dark", 1280, "dark"), ("phone", 375, "light")):
+            page = opened.new_page(color_scheme=theme, viewport={"width": width, "height": 800})
+            page.goto((folder / "choose.html").as_uri())
+            page.screenshot(path=ROOT / "tests" / "docs" / "seen" / f"{name}.png")
+
+
 GROUPS: dict[str, Callable[[Path], None]] = {
     "report": report,
     "map": risk_map,
     "publisher": publisher,
     "studio": studio,
     "walks": walks,
+    "site": site,
 }
 
 
