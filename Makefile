@@ -6,7 +6,7 @@ DEBIAN := chromium postgresql default-jre-headless fonts-dejavu-core
 PYTEST_WORKERS ?= 2
 REFERENCE ?= ../shared/data
 
-.PHONY: demo test test-long lint types imports unit docs serve bench reproduce system clean constraints stubs pictures outputs changelog trust
+.PHONY: demo test test-long lint types imports unit docs serve bench reproduce system clean constraints stubs pictures outputs changelog trust bounds mutants
 
 $(BIN)/celosia: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -52,6 +52,16 @@ test-long: system $(VENV)/.dev
 # What the tests tried against Celosia and how often it failed, as they counted it, into the documentation.
 trust: $(VENV)/.dev
 	$(BIN)/python -m tests.trust.tried
+
+# The compiled kernels with every index checked, and as plain Python: an index out of bounds is silent otherwise.
+bounds: $(VENV)/.dev
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/bounds OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "not long" -n $(PYTEST_WORKERS) tests/mathematics/kernels
+	NUMBA_DISABLE_JIT=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "not long" -n $(PYTEST_WORKERS) tests/mathematics/kernels
+
+# How many small faults the tests notice (hours): a seeded sample, and those that were put in by hand.
+mutants: $(VENV)/.dev
+	$(BIN)/python tools/mutate.py --faults tools/faults.toml
+	$(BIN)/python tools/mutate.py --number 300 --seed 1
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs site

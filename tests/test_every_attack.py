@@ -14,9 +14,9 @@ import polars as pl
 import pytest
 from tests.reference import attacks, families, informed  # noqa: F401 - they register the second ways
 from tests.reference.risks import REFERENCE
-from tests.reference.rows import Plain, Row
 
 import celosia
+from celosia.checker.rows import Plain, Row
 from celosia.parts import build, parts
 from celosia.risk.attacks.linking.scoreboard import Scoreboard
 from celosia.risk.attacks.linking.several_rows import SeveralRows

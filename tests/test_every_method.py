@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.reference.models import REFERENCE, k_anonymity
 from tests.reference.people import EXAMPLES, ROLES, SORTS, people, people_table
-from tests.reference.rows import Plain
 from tests.reference.tables import Situation, random_table, situations
 from tests.reference.written import judged, written
 
 import celosia
+from celosia.checker.models import MODELS, k_anonymity
+from celosia.checker.rows import Plain
 from celosia.data.engines.polars import Polars
 from celosia.errors import DataError, ParameterError, RequirementError
 from celosia.parts import Method, build, parts
@@ -245,7 +245,7 @@ def test_a_requirement_holds_in_the_file_that_was_written(name, situation, tmp_p
         if not file.kept:
             continue  # every record is suppressed: nothing is left to be judged
         seen += 1
-        value, holds = REFERENCE[model["use"]](file, **{k: v for k, v in model.items() if k != "use"})
+        value, holds = MODELS[model["use"]](file, **{k: v for k, v in model.items() if k != "use"})
         wrong += [] if holds else [f"{name} {options}: {model} is not met, the value is {value:g}"]
     assert not wrong, "\n".join(wrong)
     assert seen >= 2, "too little was left to be judged"

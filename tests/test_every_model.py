@@ -1,7 +1,7 @@
 """Every model of the catalogue: all the ways to a verdict agree with each other and with a slow second way.
 
 The slow way is in ``tests/reference``: loops over plain rows that share no line with the package. A new model needs a
-function in ``tests/reference/models.py`` and an example in ``tests/reference/examples.py``.
+function in ``src/celosia/checker/models.py`` and an example in ``tests/reference/examples.py``.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.reference.examples import COUNTED, EXAMPLES, Example, bounds, population_of
-from tests.reference.models import REFERENCE
-from tests.reference.rows import Plain
 from tests.reference.tables import Situation, drawn, frame_of, plain_of, random_table
 from tests.reference.verdicts import (
     COMPARING,
@@ -28,6 +26,8 @@ from tests.reference.verdicts import (
 )
 
 import celosia
+from celosia.checker.models import MODELS
+from celosia.checker.rows import Plain
 from celosia.errors import ParameterError, RequirementError, SchemaError
 from celosia.parts import build, parts
 from celosia.release.policy import Output, Policy, Step
@@ -37,16 +37,16 @@ from celosia.release.verifying import verify
 
 def test_every_model_has_a_slow_second_way_and_an_example():
     for name in parts("model"):
-        assert name in REFERENCE, f"write {name} a second time in tests/reference/models.py and add it to REFERENCE"
+        assert name in MODELS, f"write {name} a second time in src/celosia/checker/models.py and add it to MODELS"
         assert any(e.model == name for e in EXAMPLES), f"add an example of {name} to tests/reference/examples.py"
-    for name in REFERENCE:
+    for name in MODELS:
         assert name in parts("model"), f"there is no model {name} any more: delete it from tests/reference"
 
 
 def test_every_verdict_is_seen_from_both_sides():
     """No model is only ever tried where it holds, or only where it fails."""
     seen = {(case.example.model, case.holds) for name in SITUATIONS for case in cases(name)}
-    assert seen == {(name, verdict) for name in REFERENCE for verdict in (True, False)}
+    assert seen == {(name, verdict) for name in MODELS for verdict in (True, False)}
 
 
 @pytest.mark.parametrize("name", SITUATIONS)

@@ -21,11 +21,11 @@ from tests.reference.column_losses import COLUMN_LOSSES
 from tests.reference.examples import EXAMPLES as MODELS
 from tests.reference.examples import population_of
 from tests.reference.losses import CLASS_LOSSES
-from tests.reference.rows import Plain
 from tests.reference.tables import Situation, random_table
 from tests.test_every_loss import MOVES, NO_CLOSED_FORM, frames
 
 import celosia
+from celosia.checker.rows import Plain
 from celosia.errors import CelosiaError
 from celosia.parts import build, parts
 from celosia.streams import Stream

@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.reference.risks import REFERENCE
-from tests.reference.rows import STAR, Plain
 from tests.reference.tables import frame_of, random_table, schema_of
 
 import celosia
+from celosia.checker.rows import STAR, Plain
 from celosia.errors import NotApplicable
 from celosia.parts import build, parts
 

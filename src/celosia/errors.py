@@ -14,7 +14,8 @@
     │   └── MissingExtra           an optional dependency is not installed
     ├── RequirementError           a requirement does not hold or cannot be met: exit code 3
     │   └── GuardError             what would be released holds what must not leave
-    └── BudgetError                the privacy budget does not allow it: exit code 3
+    ├── BudgetError                the privacy budget does not allow it: exit code 3
+    └── Contradiction              two implementations disagree about a release: exit code 1
 
 Every message says what is wrong, the value, what is allowed and what to do. No message holds a cell value
 of original data: columns and counts only.
@@ -129,6 +130,10 @@ class GuardError(RequirementError):
 
 class BudgetError(CelosiaError):
     """The privacy budget does not allow the request."""
+
+
+class Contradiction(CelosiaError):
+    """The second implementation finds another number than the release claims; nothing was written."""
 
 
 def suggestion(name: str, existing: Iterable[str]) -> str:

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 from tests.reference.risks import Found, reference
-from tests.reference.rows import Plain, Row
+
+from celosia.checker.rows import Plain, Row
 
 
 def person_means(table: Plain, values: Sequence[float | None]) -> list[float]:

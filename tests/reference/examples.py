@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from tests.reference.models import REFERENCE, Verdict
-from tests.reference.rows import Plain, Row
 from tests.reference.tables import frame_of
 
+from celosia.checker.models import MODELS, Verdict
+from celosia.checker.rows import Plain, Row
 from celosia.parts import parts
 
 SETS = {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}
@@ -56,7 +56,7 @@ class Example:
         given = dict(self.parameters, **{self.bound: bound})
         if self.people:
             given["population"] = population
-        return REFERENCE[self.model](table, **given)
+        return MODELS[self.model](table, **given)
 
     def part(self, population: list[Row], bound: float) -> dict[str, Any]:
         """The model in Celosia's grammar."""

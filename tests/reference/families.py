@@ -12,7 +12,8 @@ from typing import Any
 
 from tests.reference.attacks import advantage, gower_away, over_persons, person_means, reach_of
 from tests.reference.risks import Found, reference
-from tests.reference.rows import Plain, Row
+
+from celosia.checker.rows import Plain, Row
 
 # -- several releases ----------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from tests.reference.attacks import numbers, over_persons
 from tests.reference.risks import Found, reference
-from tests.reference.rows import Plain, Row
+
+from celosia.checker.rows import Plain, Row
 
 
 def links(table: Plain, costs: list[list[float]]) -> list[float]:

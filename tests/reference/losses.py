@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from tests.reference.rows import STAR, Plain
+from celosia.checker.rows import STAR, Plain
 
 
 def _paths(before: Plain, column: str) -> list[tuple[Any, ...]]:

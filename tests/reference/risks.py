@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from tests.reference.rows import Plain, Row
+from celosia.checker.rows import Plain, Row
 
 
 @dataclass(frozen=True)

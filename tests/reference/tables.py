@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from tests.reference.rows import STAR, Plain, Row
 
 import celosia
+from celosia.checker.rows import STAR, Plain, Row
 from celosia.errors import RequirementError
 
 if TYPE_CHECKING:

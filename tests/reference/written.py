@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tests.reference.rows import STAR, Plain, Row
 from tests.reference.tables import Situation
 
+from celosia.checker.rows import STAR, Plain, Row
 from celosia.parts import build
 from celosia.release.policy import Output, Policy, Step
 from celosia.release.running import run

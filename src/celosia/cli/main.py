@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(given: list[str]) -> int:
     """Run a command and return its exit code."""
     from celosia.data.credentials import refuse_passwords
-    from celosia.errors import BudgetError, CelosiaError, RequirementError, explained
+    from celosia.errors import BudgetError, CelosiaError, Contradiction, RequirementError, explained
 
     try:
         refuse_passwords(given)
@@ -111,6 +111,8 @@ def run(given: list[str]) -> int:
         return int(end.exit_code)
     except (RequirementError, BudgetError) as error:
         return _say(error, 3)
+    except Contradiction as error:
+        return _say(error, 1)
     except CelosiaError as error:
         return _say(error, 2)
     except (KeyboardInterrupt, typer.Abort):

@@ -126,6 +126,14 @@ class Earlier(_Stated):
     acknowledged: str = Field(default="", description="why the release may be published all the same")
 
 
+class Checked(_Stated):
+    """What a second implementation found in the written file, before the certificate was sealed."""
+
+    confirmed: list[str] = Field(description="parts whose numbers it found as stated, from the whole file")
+    sampled: list[str] = Field(default=[], description="parts that a sample of the classes does not contradict")
+    not_checked: dict[str, str] = Field(default={}, alias="not checked", description="other parts, and the reason")
+
+
 class PublicStep(_Stated):
     """A step with the parameters that may be published."""
 
@@ -175,6 +183,7 @@ class Certificate(_Stated):
     history: Earlier | None = Field(default=None, description="the check against earlier releases")
     holds: bool = Field(description="whether every requirement holds")
     requirements: list[Required] = Field(description="the requirements with their measured numbers")
+    checked: Checked | None = Field(default=None, description="the check by a second implementation")
     conditions: list[Condition] = Field(default=[], description="requirements on some of the records")
     risks: list[Claim] = Field(description="risks measured on the release")
     losses: list[Claim] = Field(default=[], description="what was lost, against the original")

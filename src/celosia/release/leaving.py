@@ -62,7 +62,7 @@ def releasable(
     for name in keep:
         if name not in protected.schema:
             raise UnknownName.of("column", name, protected.names, f"({keeping})")
-    choice = _Choice(original, frozenset(keep), _overwritten(original, methods), keeping)
+    choice = _Choice(original, frozenset(keep), overwritten(original, methods), keeping)
     left_out = choice.left_out(protected)
     if len(left_out) == len(protected.names):
         raise OutputError(f"no column is left to release: give the columns roles, or name those to keep ({keeping}).")
@@ -88,9 +88,9 @@ def _guarded(
         [*original.names, *table.names], acknowledge or {}
     )
     formal = any(method.formal for method in methods)
-    overwritten = _overwritten(original, methods) | frozenset(changed)
+    rewritten = overwritten(original, methods) | frozenset(changed)
     leaving = (table, *further_tables(table).values())
-    seen = [s for each in leaving for s in inspect(original, each, overwritten, reasons, formal=formal)]
+    seen = [s for each in leaving for s in inspect(original, each, rewritten, reasons, formal=formal)]
     sightings = tuple({(s.column, s.what): s for s in reversed(seen)}.values())[::-1]  # a further copy adds nothing
     stop(sightings, keeping if acknowledge is None else '[guard] acknowledge = {"the column" = "the reason"}')
     return sightings
@@ -183,7 +183,8 @@ class _Choice:
         return False
 
 
-def _overwritten(original: Table, methods: Sequence[Method]) -> frozenset[str]:
+def overwritten(original: Table, methods: Sequence[Method]) -> frozenset[str]:
+    """The columns that steps declare to overwrite."""
     return frozenset(name for method in methods for name in method.overwrites(original.schema))
 
 

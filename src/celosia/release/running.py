@@ -12,11 +12,13 @@ from typing import Any
 
 from celosia.data.io import write
 from celosia.data.io.atomic import refuse_taken
+from celosia.data.io.filetypes import type_of
 from celosia.errors import DataError, OutputError, PolicyError, explained
 from celosia.parts import Attack
 from celosia.parts.progress import Progress, stage
 from celosia.release import evidence, history
 from celosia.release.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT, load_certificate
+from celosia.release.checked import check_release
 from celosia.release.evidence import Release
 from celosia.release.fitting import refuse_beyond
 from celosia.release.leaving import Leaving, arranged, further_tables, order_stream, releasable
@@ -269,9 +271,11 @@ def write_release(
             for n, t in others.items()
         ]
         digest = evidence.file_hash(drafts["data"])
-        certificate, record = evidence.sealed(
-            release.certificate, release.record, paths["data"].name, digest, tables, signer
+        checked = check_release(
+            release, drafts["data"], release.certificate, release.record, type_of(paths["data"]).name
         )
+        certificate = {**release.certificate, "checked": checked}
+        certificate, record = evidence.sealed(certificate, release.record, paths["data"].name, digest, tables, signer)
         drafts["certificate"].write_bytes(_pretty(certificate))
         drafts["record"].write_bytes(_pretty(record))
         done = replace(release, certificate=certificate, record=record, paths=paths)
@@ -308,8 +312,6 @@ def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]
 
 
 def _write_data(visible: Any, draft: Path, target: Path, release: Release, policy: Policy) -> None:
-    from celosia.data.io.filetypes import type_of
-
     write(visible, draft, release.table.facts, type=type_of(target).name, overwrite=True, **policy.output.options)
 
 

@@ -16,6 +16,7 @@ from celosia.errors import CelosiaError, DataError, NotApplicable
 from celosia.parts import Model, Risk, build, find, grammar
 from celosia.release import evidence
 from celosia.release.certificate import load_certificate, load_record
+from celosia.release.checked import check_file
 from celosia.release.policy import Policy
 from celosia.release.running import run
 from celosia.release.sections import History
@@ -28,6 +29,8 @@ LOOSER = 1e-6
 """The tolerance of what belongs to a number: some of it is fitted, and sums depend on the order of the records."""
 ROLES = ("identifiers", "quasi", "sensitive", "insensitive")
 COMPARED = "losses and attacks"
+SECOND_WAY = "a second implementation agrees"
+CLAIMED = {"model": "requirements", "risk": "risks"}
 NUMBERS = ("requirements", "risks", "losses", "attacks")
 """Sections of a certificate that a repetition measures again."""
 
@@ -140,10 +143,28 @@ def _from_release(
     met = all(claim["holds"] for claim in stated["requirements"])
     checks.append(Check("every requirement holds", stated["holds"], met, stated["holds"] == met))
     checks += [_risk(claim, table, claim.get("counted") or stated["counted"]) for claim in stated["risks"]]
+    wrong = {check.claim for check in checks if check.passed is False}
+    checks += _second_way(stated, data, private or {}, wrong)
     # conditions on some of the records, which the release does not tell apart
     conditions = stated.get("conditions", [])
     checks += [Check(c["claim"], c["value"], None, None, "only a repetition can tell") for c in conditions]
     return checks
+
+
+def _second_way(stated: dict[str, Any], data: Path, private: dict[str, Any], wrong: set[str]) -> list[Check]:
+    """What the second implementation says about the claims that the first one found nothing wrong with."""
+    claims = [
+        (build(kind, claim["part"]), claim)
+        for kind, section in CLAIMED.items()
+        for claim in stated[section]
+        if not _hidden(kind, claim) and claim["part"] not in wrong
+    ]
+    looked = [verdict for verdict in check_file(claims, data, stated, private) if verdict.agrees is not None]
+    if not looked:
+        return []
+    note = "from a sample of the classes" if any(verdict.sampled for verdict in looked) else ""
+    parts, agreeing = ([v.part for v in looked], [v.part for v in looked if v.agrees])
+    return [Check(SECOND_WAY, ", ".join(parts), ", ".join(agreeing), parts == agreeing, note)]
 
 
 def _with_persons(table: Table, private: dict[str, Any]) -> Table:

@@ -99,8 +99,8 @@ def by_key(original: Table, protected: Table, key: str) -> Table:
         repeated = len(series) - series.n_unique()
         if repeated:
             raise DataError(f"key column {key!r}: {repeated} values of the {which} table are repeated or missing.")
-    ids = pl.DataFrame({key: ours, "id": original.ids()})
-    matched = theirs.to_frame().join(ids, on=key, how="left", maintain_order="left")["id"]
+    ids = pl.DataFrame({key: ours, RECORD: original.ids()})  # the key may have any other name, "id" above all
+    matched = theirs.to_frame().join(ids, on=key, how="left", maintain_order="left")[RECORD]
     if matched.null_count():
         raise DataError(f"key column {key!r}: {matched.null_count()} protected records have no original.")
     return by_ids(original, protected, matched.to_numpy())

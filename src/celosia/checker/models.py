@@ -1,6 +1,6 @@
 """Every model of the catalogue a second time: slowly, from its definition, over plain rows.
 
-``REFERENCE`` holds one function per model: the table and the parameters → the value and whether it holds. Shares are
+``MODELS`` holds one function per model: the table and the parameters → the value and whether it holds. Shares are
 fractions, so a value that lies exactly on its bound is on the right side of it.
 """
 
@@ -12,9 +12,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from tests.reference.closeness import distance
-from tests.reference.fuzzy import fuzzy_l_diversity, fuzzy_t_closeness, q_anonymity
-from tests.reference.rows import STAR, Plain
+from celosia.checker.closeness import distance
+from celosia.checker.fuzzy import fuzzy_l_diversity, fuzzy_t_closeness, q_anonymity
+from celosia.checker.rows import STAR, Plain
 
 Verdict = tuple[float, bool]
 """The measured value, and whether the requirement holds."""
@@ -66,11 +66,11 @@ def delta_presence(table: Plain, highest: float, population: Any, lowest: float 
 
 def _people(table: Plain, population: Sequence[dict[str, Any]]) -> list[tuple[int, int]]:
     """For each class its persons, and the people of the population whose values its cells can stand for."""
-    found = []
+    people = []
     for key, numbers in table.classes().items():
         alike = sum(all(_covers(table, *cell, person) for cell in zip(table.quasi, key)) for person in population)  # noqa: B905
-        found.append((table.persons(numbers), alike))
-    return found
+        people.append((table.persons(numbers), alike))
+    return people
 
 
 def _covers(table: Plain, column: str, cell: Any, person: dict[str, Any]) -> bool:
@@ -111,8 +111,8 @@ def population_uniqueness(table: Plain, share: float, size: int, model: str = "d
         return 0.0, True
     if n == size:
         return alone / size, alone / size <= share
-    one = [Fraction(j * math.comb(size - j, n - 1), math.comb(size, n)) for j in sizes]  # one of j is sampled
-    stays = alone * Fraction(math.comb(size - 1, n - 1), math.comb(size, n)) / sum(one)
+    sampled_once = [Fraction(j * math.comb(size - j, n - 1), math.comb(size, n)) for j in sizes]  # one of j is sampled
+    stays = alone * Fraction(math.comb(size - 1, n - 1), math.comb(size, n)) / sum(sampled_once)
     value = float(min(alone * stays * Fraction(size, n), Fraction(size)) / size)
     return value, value <= share + HAIR
 
@@ -127,15 +127,15 @@ def l_diversity(
     others: str = "ignore",
 ) -> Verdict:
     """The diversity of the least diverse class, over the sensitive columns."""
-    found = []
+    diversities = []
     for name in _columns(table, column):
         seen = table
         if others == "quasi":
             seen = replace(table, quasi=(*table.quasi, *(s for s in table.sensitive if s != name)))
         for numbers in seen.classes().values():
             counts = sorted(seen.counts(numbers, name).values(), reverse=True)
-            found.append(_diversity(counts, variant, c, estimator))
-    value = min(found, default=math.inf)
+            diversities.append(_diversity(counts, variant, c, estimator))
+    value = min(diversities, default=math.inf)
     return value, value >= l - HAIR
 
 
@@ -147,12 +147,13 @@ def _diversity(counts: list[int], variant: str, c: float, estimator: str) -> flo
     n = sum(counts)
     if estimator == "shannon":
         return math.exp(-sum(k / n * math.log(k / n) for k in counts))
-    return min(len(counts), math.exp(_grassberger(n) - sum(k * _grassberger(k) for k in counts) / n))
+    return min(float(len(counts)), math.exp(_grassberger(n) - sum(k * _grassberger(k) for k in counts) / n))
 
 
 def _grassberger(n: int) -> float:
     """G(n) = ψ(n) + ½ (-1)^n (ψ((n + 1)/2) - ψ(n/2)), the digamma function from its recurrence."""
-    return _digamma(n) + 0.5 * (-1) ** n * (_digamma((n + 1) / 2) - _digamma(n / 2))
+    sign = -1.0 if n % 2 else 1.0
+    return _digamma(n) + 0.5 * sign * (_digamma((n + 1) / 2) - _digamma(n / 2))
 
 
 def _digamma(x: float) -> float:
@@ -165,13 +166,13 @@ def _digamma(x: float) -> float:
 
 def alpha_k(table: Plain, alpha: float, k: int = 2, column: str | None = None) -> Verdict:
     """The largest share of a value in a class; every class has at least k persons."""
-    found = [
+    largest = [
         max(table.shares(numbers, name).values())
         for name in _columns(table, column)
         for numbers in table.classes().values()
     ]
     large = all(table.persons(numbers) >= k for numbers in table.classes().values())
-    value = max(found, default=Fraction(0))
+    value = max(largest, default=Fraction(0))
     return float(value), float(value) <= alpha and large
 
 
@@ -179,9 +180,10 @@ def t_closeness(
     table: Plain, t: float, column: str | None = None, distance: Any = "equal", aggregate: str = "max"
 ) -> Verdict:
     """The distance of a class from the input table: the worst class of the worst column."""
-    each = []
-    for numbers in table.classes().values():
-        each.append(max(_distance(table, numbers, name, distance) for name in _columns(table, column)))
+    each = [
+        max(_distance(table, numbers, name, distance) for name in _columns(table, column))
+        for numbers in table.classes().values()
+    ]
     pick = max if aggregate == "max" else min
     value = pick(each, default=Fraction(0))
     return float(value), float(value) <= t + 1e-12
@@ -221,7 +223,7 @@ def _columns(table: Plain, column: str | None) -> tuple[str, ...]:
     return table.sensitive if column is None else (column,)
 
 
-REFERENCE: dict[str, Callable[..., Verdict]] = {
+MODELS: dict[str, Callable[..., Verdict]] = {
     "alpha-k": alpha_k,
     "average-risk": average_risk,
     "beta-likeness": beta_likeness,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from tests.reference.rows import Plain
+from celosia.checker.rows import Plain
 
 Shares = Mapping[Any, Fraction]
 
@@ -31,11 +31,11 @@ def _steps(domain: list[Any], how: str) -> list[Fraction]:
     """From each value to the next: equal steps, or the difference as a share of the range."""
     if how == "ordered":
         return [Fraction(1, max(len(domain) - 1, 1))] * (len(domain) - 1)
-    known = [Fraction(str(value)) for value in domain if value is not None]
-    width = known[-1] - known[0] if len(known) > 1 else Fraction(1)
-    steps = [(b - a) / width for a, b in itertools.pairwise(known)]
+    numbers = [Fraction(str(value)) for value in domain if value is not None]
+    width = numbers[-1] - numbers[0] if len(numbers) > 1 else Fraction(1)
+    steps = [(b - a) / width for a, b in itertools.pairwise(numbers)]
     # a missing value lies one mean gap above the largest
-    return [*steps, Fraction(1, max(len(known) - 1, 1))] if None in domain else steps
+    return [*steps, Fraction(1, max(len(numbers) - 1, 1))] if None in domain else steps
 
 
 def _on_tree(table: Plain, column: str, p: Shares, q: Shares) -> Fraction:

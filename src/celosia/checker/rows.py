@@ -1,15 +1,17 @@
 """A table as plain rows: what every slow second way of computing a number starts from.
 
-Nothing here knows Celosia. A row is a dictionary; classes are found by comparing keys one by one. Two facts hold for all
-numbers: a suppressed record belongs to no class, and with a person column persons are counted, each once per class (and
-once per sensitive value of a class), however many rows they own. A missing person id is a person like any other.
+Nothing here knows the rest of Celosia. A row is a dictionary; classes are found by comparing keys one by one. Two facts
+hold for all numbers: a suppressed record belongs to no class, and with a person column persons are counted, each once
+per class (and once per sensitive value of a class), however many rows they own. A missing person id is a person like
+any other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 Row = dict[str, Any]
@@ -36,18 +38,22 @@ class Plain:
     suppressed: frozenset[int] = frozenset()
     before: tuple[Row, ...] | None = None
     """The rows of the input table, where steps were applied since; columns that were recoded are recoded here too."""
+    shares_before: Mapping[str, Mapping[Any, Fraction]] = field(default_factory=dict)
+    """The distributions of columns in the input table, where they are known without its rows."""
+    people: int | None = None
+    """Persons of the whole table, where these rows are some of its classes."""
 
-    @property
+    @cached_property
     def kept(self) -> list[int]:
-        """Numbers of the rows that belong to a class: all of them where all are suppressed, nothing tells those apart."""
+        """Numbers of the rows that belong to a class: all of them where all are suppressed."""
         return self.shown or list(range(len(self.rows)))
 
-    @property
+    @cached_property
     def shown(self) -> list[int]:
         """Numbers of the rows that are not suppressed."""
         return [i for i in range(len(self.rows)) if i not in self.suppressed]
 
-    @property
+    @cached_property
     def reading(self) -> str:
         """How missing values are read, ``category`` columns apart."""
         return next((r for c, r in self.missing.items() if c in self.quasi and r != "category"), "category")
@@ -66,10 +72,14 @@ class Plain:
 
     def classes(self) -> dict[tuple[Any, ...], list[int]]:
         """The kept rows of each class: equal quasi-identifiers, missing equals missing."""
-        found: dict[tuple[Any, ...], list[int]] = {}
+        return self._classes
+
+    @cached_property
+    def _classes(self) -> dict[tuple[Any, ...], list[int]]:
+        rows_of: dict[tuple[Any, ...], list[int]] = {}
         for i in self.kept:
-            found.setdefault(self.key(i), []).append(i)
-        return found
+            rows_of.setdefault(self.key(i), []).append(i)
+        return rows_of
 
     def compatible(self, i: int, j: int) -> bool:
         """Whether two rows are equal wherever both are observed; a missing category is a value."""
@@ -88,6 +98,8 @@ class Plain:
 
     def frequency(self, i: int) -> int:
         """How many persons a record could be."""
+        if self.reading == "category":  # then to be compatible is to be equal
+            return self.persons(self.classes().get(self.key(i), ()))
         alike = [j for j in self.kept if self.compatible(i, j)]
         if self.reading == "conservative" and self.blanks(i) < len(self.quasi):
             alike = [j for j in alike if self.key(j) == self.key(i) or not self.blanks(j)]
@@ -112,6 +124,8 @@ class Plain:
 
     def baseline(self, column: str) -> dict[Any, Fraction]:
         """The distribution of a column in the input table, with the records that were suppressed or left out since."""
+        if column in self.shares_before:
+            return dict(self.shares_before[column])
         whole = self if self.before is None else replace(self, rows=self.before, suppressed=frozenset(), before=None)
         return whole.shares(range(len(whole.rows)), column)
 
@@ -119,16 +133,19 @@ class Plain:
         """The values of a column in the input table in the order of its kind, a missing one last."""
         values = set(self.baseline(column))
         order = self.orders.get(column)
-        known = [v for v in order if v in values] if order else sorted(v for v in values if v is not None)
-        return [*known, *([None] if None in values else [])]
+        ordered = [v for v in order if v in values] if order else sorted(v for v in values if v is not None)
+        return [*ordered, *([None] if None in values else [])]
 
     def path(self, column: str, value: Any) -> tuple[Any, ...]:
         """A value with its label on each level; a missing value stays missing below the root."""
         rows = self.trees[column]
         if value is None:
             return (*([None] * (len(rows[0]) - 1)), rows[0][-1])
-        return next(row for row in rows if row[0] == str(value))
+        for row in rows:
+            if row[0] == str(value):
+                return row
+        raise KeyError(column)  # without the value, which may be a cell of the original
 
     def total(self) -> int:
         """Persons of the table, with the suppressed ones."""
-        return self.persons(range(len(self.rows)))
+        return self.persons(range(len(self.rows))) if self.people is None else self.people

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from tests.reference.closeness import distance
-from tests.reference.rows import Plain
+from celosia.checker.closeness import distance
+from celosia.checker.rows import Plain
 
 Sets = Mapping[str, Mapping[str, str]]
 Cell = tuple[Any, ...]
@@ -57,12 +57,12 @@ def fuzzy_l_diversity(
     table: Plain, l: int, sets: Sets, column: str | None = None, norm: str = "product"
 ) -> tuple[float, bool]:
     """The fewest values of a sensitive column among the records that belong to a cell by one half or more."""
-    found = []
+    diversities: list[int] = []
     for name in table.sensitive if column is None else (column,):
         for degrees in _cells(table, sets, norm).values():
             values = {table.rows[i][name] for i, degree in degrees.items() if degree >= 0.5 - HAIR}
-            found += [len(values)] if values else []
-    value = min(found, default=math.inf)
+            diversities += [len(values)] if values else []
+    value = min(diversities, default=math.inf)
     return value, value >= l
 
 
@@ -76,10 +76,10 @@ def fuzzy_t_closeness(
 ) -> tuple[float, bool]:
     """The distance of the mixture of cells that describes a record; a person counts once per cell and value."""
     pick = max if aggregate == "max" else min
-    found = []
+    distances = []
     for name in table.sensitive if column is None else (column,):
-        found += [pick(_record_distances(table, sets, name, distance), default=0.0)]
-    value = max(found, default=0.0)
+        distances += [pick(_record_distances(table, sets, name, distance), default=0.0)]
+    value = max(distances, default=0.0)
     return value, value <= t + HAIR
 
 
@@ -109,15 +109,15 @@ def _cell_shares(table: Plain, degrees: Mapping[int, float], column: str) -> dic
 
 def _cells(table: Plain, sets: Sets, norm: str) -> dict[Cell, dict[int, float]]:
     """The degrees of the kept records in every cell that some record belongs to."""
-    found: dict[Cell, dict[int, float]] = {}
+    degrees_of: dict[Cell, dict[int, float]] = {}
     for i in table.kept:
         each = [_degrees(table.rows[i][name], sets.get(name)) for name in table.quasi]
         for combination in itertools.product(*(d.items() for d in each)):
             numbers = [degree for _, degree in combination]
             degree = math.prod(numbers) if norm == "product" else min(numbers)
             if degree > 0:
-                found.setdefault(tuple(label for label, _ in combination), {})[i] = degree
-    return found
+                degrees_of.setdefault(tuple(label for label, _ in combination), {})[i] = degree
+    return degrees_of
 
 
 def _degrees(value: Any, sets: Mapping[str, str] | None) -> dict[Any, float]:
