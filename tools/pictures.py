@@ -167,9 +167,9 @@ def main(wanted: list[str]) -> None:
             GROUPS[group](Path(folder))
         made = [path for path in ASSETS.rglob("*.png") if path.stat().st_mtime_ns >= start]
         kept |= {path.relative_to(ASSETS).as_posix(): {"group": group, "sha256": digest(path)} for path in made}
+        there = {name: kept[name] for name in sorted(kept) if (ASSETS / name).exists()}
+        KEPT.write_text(json.dumps(there, indent=1) + "\n", "utf-8")
         print(f"{group}: {len(made)} pictures")
-    there = {name: kept[name] for name in sorted(kept) if (ASSETS / name).exists()}
-    KEPT.write_text(json.dumps(there, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
