@@ -49,6 +49,27 @@ def test_an_assessment_and_a_comparison_are_told_in_short(demo, capsys):
     assert "what it means" in capsys.readouterr().out
 
 
+def test_the_internal_report_shows_the_map_of_an_exploration(tmp_path, capsys):
+    rows = "".join(f"{20 + i % 40},{1000 + 13 * i}\n" for i in range(60))
+    (tmp_path / "people.csv").write_text("age,income\n" + rows)
+    (tmp_path / "policy.toml").write_text(
+        "[input]\npath = 'people.csv'\n[schema]\nquasi = ['age', 'income']\n"
+        "[schema.kinds]\nage = 'numeric'\nincome = 'numeric'\n"
+        "[[step]]\nuse = 'microaggregate'\ncolumns = ['age', 'income']\nk = 5\n"
+        "[explore]\nstore = 'tried.jsonl'\nseeds = 1\ncandidate = ['microaggregate(columns=[age, income], k=3)', "
+        "'microaggregate(columns=[age, income], k=10)']\n[output]\npath = 'safe.csv'\n"
+    )
+    assert run(["run", str(tmp_path / "policy.toml")]) == 0
+    assert "What else was tried" not in (tmp_path / "safe.internal.html").read_text(), "nothing was tried"
+    assert run(["explore", str(tmp_path / "policy.toml"), "--workers", "1"]) in {0, 3}
+    assert run(["run", str(tmp_path / "policy.toml"), "--overwrite"]) == 0
+    inside = (tmp_path / "safe.internal.html").read_text()
+    assert inside.count("What else was tried") == 2, "in the contents and above the map"
+    assert "k=10" in inside
+    assert "What else was tried" not in (tmp_path / "safe.report.html").read_text()
+    capsys.readouterr()
+
+
 def test_a_part_is_shown_with_defaults_bounds_and_units(capsys):
     assert run(["parts", "method", "microaggregate"]) == 0
     page = capsys.readouterr().out

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from celosia.cli.bases.options import Details, Engine, Json, Memory, Sign, end_with
+
+if TYPE_CHECKING:
+    from celosia.frontier import Frontier
+    from celosia.release.policy import Policy
 
 
 def run(
@@ -23,11 +27,13 @@ def run(
 ) -> None:
     """The main job: protected file, report, certificate and private record from a policy."""
     from celosia.cli.bases.show import print_release, progress
+    from celosia.release.policy import Policy
     from celosia.release.running import run as run_policy
 
+    given = Policy.load(policy)
     with progress() as tell:
         release = run_policy(
-            policy,
+            given,
             until=until,
             without=without or (),
             overwrite=overwrite,
@@ -35,6 +41,20 @@ def run(
             engine=engine,
             memory=memory,
             progress=tell,
+            exploration=_explored(given),
         )
     print_release(release, json=json, details=details)
     end_with(0 if release.holds else 3)
+
+
+def _explored(policy: Policy) -> Frontier | None:
+    """What an exploration of this policy left in its store, for the map in the report; nothing is tried anew."""
+    plan = policy.explore
+    if plan.store is None or not plan.store.exists():
+        return None
+    from celosia.frontier import explore
+
+    limits: dict[str, Any] = {"max_risk": plan.max_risk, "max_loss": plan.max_loss}
+    measures: dict[str, Any] = {"risk": plan.risk, "loss": plan.loss, "seeds": plan.seeds, "seed": policy.run.seed}
+    frontier = explore(policy.table(), plan.candidates, store=plan.store, budget_seconds=0.0, **measures, **limits)
+    return frontier if frontier.points else None

@@ -36,7 +36,8 @@ def report(
     Each is a table, or a frame or file that ``schema`` describes. ``require`` is what must hold: unless given, what
     the steps of the protected table promise. ``about`` says what the release is, as the section of that name in a
     policy does. The external edition holds no value of the original; the internal one does. Nothing but the page is
-    written: :func:`celosia.run` writes data, certificate and record as well.
+    written: :func:`celosia.run` writes data, certificate and record as well. A path that ends in ``.pdf`` or ``.docx``
+    gives a PDF (printed by Chromium) or a Word document.
 
     >>> import polars as pl, celosia, tempfile
     >>> table = celosia.read(pl.DataFrame({"age": [31, 31, 47, 47]}), celosia.Schema.of(quasi=["age"]))
@@ -46,6 +47,7 @@ def report(
     True
     """
     from celosia.release.report import render
+    from celosia.release.report.exporting import FORMS, exported
 
     page = Path(path)
     if not overwrite:
@@ -68,6 +70,8 @@ def report(
     )
     release = finish(before.identified(), after.identified(), policy, fresh_seed())
     text = render(release, edition=edition, language=language)
+    if page.suffix.lower() in FORMS:
+        return exported(text, page, overwrite=overwrite)
     with replaced(page) as draft:
         draft.write_text(text, encoding="utf-8")
     return page

@@ -50,13 +50,14 @@ def run(
     engine: str | None = None,
     memory: str | int | None = None,
     progress: Progress | None = None,
+    exploration: Any = None,
 ) -> Release:
     """Read, protect, measure and write what a policy says.
 
     ``until`` runs the steps up to one, ``without`` leaves some out. A result that is there already is replaced only
     with ``overwrite``, or where the policy says ``output.overwrite``. ``sign`` is the file of a private key that signs
     the certificate (:mod:`celosia.release.signing`). ``engine`` and ``memory`` ("2GB") win over the
-    policy's.
+    policy's. ``exploration`` is what :func:`celosia.explore` gave: the internal report shows its map.
     """
     policy = policy if isinstance(policy, Policy) else Policy.load(policy)
     policy = policy.select(until=until, without=without)
@@ -74,7 +75,8 @@ def run(
         tell("measure", 0.8)
         release = finish(original, protected, policy, seed)
         tell("write", 0.9)
-        written = write_release(release, policy, overwrite=overwrite or policy.output.overwrite, signer=signer)
+        replaces = overwrite or policy.output.overwrite
+        written = write_release(release, policy, overwrite=replaces, signer=signer, exploration=exploration)
         tell("done", 1.0)
     return written
 
@@ -243,7 +245,12 @@ def _persons(protected: Table, released: Table, order: Mapping[str, Any]) -> dic
 
 
 def write_release(
-    release: Release, policy: Policy, *, overwrite: bool = False, signer: Signer | None = None
+    release: Release,
+    policy: Policy,
+    *,
+    overwrite: bool = False,
+    signer: Signer | None = None,
+    exploration: Any = None,
 ) -> Release:
     """Write data, certificate, private record and report; when one of them fails none of them appears."""
     others = further_tables(release.table)
@@ -282,8 +289,10 @@ def write_release(
         if policy.output.report:
             from celosia.release.report import render
 
-            drafts["report"].write_text(render(done, edition="external", language=policy.output.language), "utf-8")
-            drafts["internal"].write_text(render(done, edition="internal", language=policy.output.language), "utf-8")
+            language = policy.output.language
+            inside = render(done, edition="internal", language=language, exploration=exploration)
+            drafts["report"].write_text(render(done, edition="external", language=language), "utf-8")
+            drafts["internal"].write_text(inside, "utf-8")
     return done
 
 

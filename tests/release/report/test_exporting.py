@@ -96,6 +96,17 @@ def test_a_word_document_has_the_headings_tables_and_pictures_of_the_page(releas
     assert all(zipfile.ZipFile(path).read(name).startswith(b"\x89PNG") for name in pictures)
 
 
+def test_two_tables_are_reported_in_word(tmp_path):
+    import docx
+    import polars as pl
+
+    import celosia
+
+    table = celosia.read(pl.DataFrame({"age": [31, 32, 47, 48] * 3}), celosia.Schema.of(quasi=["age"]))
+    path = celosia.report(table, celosia.protect(table, "round(columns=age, base=10)"), tmp_path / "pair.docx")
+    assert "Column by column" in [paragraph.text for paragraph in docx.Document(str(path)).paragraphs]
+
+
 def test_what_cannot_be_exported_is_refused(release, key, tmp_path):
     with pytest.raises(OutputError, match=r"must be \.pdf or \.docx"):
         export(release.paths["report"], tmp_path / "report.odt")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "msedge")
+FORMS = frozenset({".pdf", ".docx"})
+"""Endings of the files that a report can be written to, besides that of the page itself."""
 SECONDS = 120
 FLAGS = (
     "--headless",
@@ -47,7 +49,7 @@ def export(
     """
     source, target = Path(page), Path(out)
     kind = target.suffix.lower()
-    if kind not in {".pdf", ".docx"}:
+    if kind not in FORMS:
         raise OutputError(f"the ending of {target.name!r} must be .pdf or .docx.")
     if key is not None and kind != ".pdf":
         raise OutputError("only a PDF can be signed: choose an ending .pdf, or leave the key out.")
@@ -68,6 +70,14 @@ def export(
             if key is not None:
                 _sign(draft, Path(key), password)
     return target
+
+
+def exported(text: str, out: Path, *, overwrite: bool = False) -> Path:
+    """Write the text of a report as PDF or Word document; the page itself is not kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        page.write_text(text, encoding="utf-8")
+        return export(page, out, overwrite=overwrite)
 
 
 def _browser() -> str:
