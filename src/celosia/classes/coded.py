@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _FEW = 1 << 16
-"""Below so many possible combinations they are counted in an array of all of them, without a group-by."""
+"""Up to so many possible combinations, or as many as rows, are counted in an array of all, without a group-by."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +78,17 @@ class Coded:
         wanted = tuple(names)
         if wanted not in self._groups:
             key = self.key(wanted)
-            few = int(key.max(initial=0)) < _FEW
-            self._groups[wanted] = _tallied(key) if few else _grouped(key)
+            self._groups[wanted] = _tallied(key) if _few(key) else _grouped(key)
         return self._groups[wanted]
 
     def place(self, names: Sequence[str]) -> NDArray[np.int64]:
         """The group of each kept record."""
-        return np.searchsorted(self.groups(names).key, self.key(names))
+        groups, key = self.groups(names).key, self.key(names)
+        if not _few(key):
+            return np.searchsorted(groups, key)
+        number = np.zeros(int(key.max(initial=-1)) + 1, dtype=np.int64)
+        number[groups] = np.arange(len(groups))
+        return number[key]
 
     def persons(self, names: Sequence[str], person: str) -> NDArray[np.int64]:
         """How many different persons each group has."""
@@ -106,6 +110,10 @@ class Coded:
         """The pairs of a group and a person that occur, and the group of each."""
         pairs = self.groups(tuple(dict.fromkeys((*names, person))))
         return pairs, np.searchsorted(self.groups(names).key, self.key(names)[pairs.first])
+
+
+def _few(key: NDArray[np.int64]) -> bool:
+    return int(key.max(initial=0)) < max(_FEW, len(key))
 
 
 def _tallied(key: NDArray[np.int64]) -> Groups:
