@@ -75,10 +75,10 @@ class Classes(Counting):
         keys = list(schema.need_quasi())
         if schema.reading() != Missing.CATEGORY:
             return self.pattern_frequencies(), self.patterns(keys).counted
-        if self.coded is None and schema.person is not None and (tuple(keys), False) not in self._patterns:
-            own = self._sizes_only(keys)
-        else:
-            own = self.patterns(keys).counted
+        known = (tuple(keys), False) in self._patterns or self.traced(keys) is not None
+        alone = schema.person is not None or not (self._marks or self._patterns or self._values)
+        in_engine = self.coded is None and alone and not known
+        own = self._sizes_only(keys) if in_engine else self.patterns(keys).counted
         return own.astype(np.float64), own
 
     @cached_property

@@ -124,7 +124,7 @@ class Counting:
         """Rows, marked ones, starred ones, either, and persons of a table that is not in memory: one pass."""
         import narwhals as nw
 
-        with_marks = self._marked_patterns(self.rows.schema.quasi)
+        with_marks = self._marked_patterns(self.rows.schema.quasi) if self._marks or self._patterns else None
         if with_marks is not None:
             patterns, marks = with_marks
             return {"rows": int(patterns.rows.sum())} | {n: int(patterns.rows[mark].sum()) for n, mark in marks.items()}
