@@ -75,9 +75,9 @@ class Classes(Counting):
         keys = list(schema.need_quasi())
         if schema.reading() != Missing.CATEGORY:
             return self.pattern_frequencies(), self.patterns(keys).counted
-        known = (tuple(keys), False) in self._patterns or self.traced(keys) is not None
+        counted_before = (tuple(keys), False) in self._patterns or self.traced(keys) is not None
         alone = schema.person is not None or not (self._marks or self._patterns or self._values)
-        in_engine = self.coded is None and alone and not known
+        in_engine = self.coded is None and alone and not counted_before
         own = self._sizes_only(keys) if in_engine else self.patterns(keys).counted
         return own.astype(np.float64), own
 
