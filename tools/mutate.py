@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import functools
 import importlib
 import json
 import multiprocessing
@@ -52,7 +53,7 @@ SELECTED = (
     "-W",
     "ignore::pytest.PytestWarning",
 )
-MOST_FILES = 3
+MOST_FILES = 2
 """Related test files that run on a mutant, besides the doctests of its module and those of every part."""
 HEAVY = ("pytest", "hypothesis", "numpy", "polars", "narwhals", "numba", "scipy.stats", "scipy.optimize", "pydantic")
 HEAVY += ("sklearn.tree", "duckdb", "sqlglot", "typer", "rich", "fastapi.testclient", "sqlalchemy", "jinja2", "opendp")
@@ -217,6 +218,13 @@ def sample(number: int, seed: int, packages: list[str]) -> list[Mutant]:
     return chosen
 
 
+@functools.cache
+def test_files() -> dict[Path, str]:
+    """Every file of tests with its text."""
+    return {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests").rglob("test_*.py"))}
+
+
+@functools.cache
 def related(file: str) -> tuple[str, ...]:
     """The tests of a module by name: its doctests, its mirror, then the files that speak of it most."""
     path = ROOT / file
@@ -227,9 +235,9 @@ def related(file: str) -> tuple[str, ...]:
     spoken = re.compile(r"(?<![\w-])(" + "|".join(map(re.escape, sorted(names))) + r")(?![\w-])")
     room = Path(file).relative_to("src/celosia").parent
     scores: Counter[str] = Counter()
-    for test in (ROOT / "tests").rglob("test_*.py"):
+    for test, text in test_files().items():
         place = test.relative_to(ROOT / "tests")
-        distinct = len(set(spoken.findall(test.read_text(encoding="utf-8"))))
+        distinct = len(set(spoken.findall(text)))
         shared = sum(a == b for a, b in zip(place.parent.parts, room.parts, strict=False))
         own = test.stem == f"test_{path.stem}"
         if own or distinct or place.parent == room:
