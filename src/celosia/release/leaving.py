@@ -106,10 +106,8 @@ def arranged(leaving: Leaving, order: str, stream: Stream) -> Table:
     if order == "kept":
         return table.arranged(engine.ordered(table.rows.frame))
     stream = order_stream(leaving, stream)
-    frame = engine.shuffle(table.rows.frame, stream, _domains(table))
-    frame = frame if table.large else engine.materialised(frame)  # to count the rows would be to shuffle them
     secrets = tuple({**secret, **_shuffled(leaving.original, secret, stream)} for secret in table.secrets)
-    return replace(table.arranged(frame), secrets=secrets)
+    return replace(table.shuffled(stream, _domains(table)), secrets=secrets)
 
 
 def order_stream(leaving: Leaving, stream: Stream) -> Stream:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 TRACE = "trace"
+STREAM = "stream"
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +127,9 @@ class Asked(Shown):
 
     def streamed(self) -> pl.LazyFrame:
         """The visible columns as they come, as a lazy Polars frame that is run through without being in memory."""
+        if STREAM in self._cache:
+            frame: pl.LazyFrame = self._cache[STREAM]()
+            return frame
         return self.engine.streamed(self.engine.select(self.rows.frame, self.names), rows=len(self))
 
     def column(self, name: str) -> pl.Series:
@@ -333,4 +337,4 @@ def _head(table: Asked) -> Any:
     return nw.from_native(table.engine.select(table.rows.frame, table.names)).head(0).to_native()
 
 
-__all__ = ["TRACE", "Asked"]
+__all__ = ["STREAM", "TRACE", "Asked"]

@@ -13,16 +13,18 @@ from celosia.data.engines.engine import RECORD, SUPPRESSED, Engine, as_text, uns
 from celosia.data.schema import Role, Schema
 from celosia.errors import DataError
 from celosia.show.blocks import Block, change_blocks, table_blocks
-from celosia.table.asking import TRACE, Asked
+from celosia.table.asking import STREAM, TRACE, Asked
 from celosia.table.showing import headline
 from celosia.table.tracing import Trace
 from celosia.table.verbs import Verbs
+from celosia.table.weaving import Weaving
 
 if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
     from numpy.typing import NDArray
 
+    from celosia.streams import Stream
     from celosia.table.asking import Change
 
 HIT = "__hit__"
@@ -185,6 +187,20 @@ class Table(Verbs, Asked):
             return self
         done = self._again(self.engine.materialised(self.rows.frame))
         done._cache.update({key: value for key, value in self._cache.items() if key != "polars"})
+        return done
+
+    def shuffled(self, stream: Stream, domains: Mapping[str, pl.Series] | None = None) -> Table:
+        """The same records in an order that depends on the stream and their ids alone.
+
+        ``domains`` tells the values of some columns, so that codes can be moved instead of texts.
+        """
+        frame = self.engine.shuffle(self.rows.frame, stream, domains)
+        if not self.large:
+            return self.arranged(self.engine.materialised(frame))
+        done = self.arranged(frame)  # to count the rows would be to shuffle them
+        woven = Weaving.of(self) if self.engine.local else None
+        if woven is not None:
+            done._cache[STREAM] = lambda: woven.shuffled(stream)
         return done
 
     def arranged(self, frame: Any) -> Table:

@@ -11,7 +11,7 @@ import duckdb
 import narwhals as nw
 import polars as pl
 
-from celosia.data.engines.engine import RECORD, ROWS, Engine
+from celosia.data.engines.engine import RECORD, ROWS, Engine, consecutive
 from celosia.data.io.statement import quoted
 from celosia.data.spill import spill_folder
 
@@ -25,6 +25,8 @@ OWN_SHARE = 0.6
 """The part of the memory that DuckDB is told to keep to: it counts its buffers only, and Python needs some too."""
 FEW = 10_000
 """Up to so many values a column of text becomes an enumeration: their list stands in the query."""
+LISTED = 100
+"""Up to so many values are looked up in a list: DuckDB does it once per entry of a Parquet file's dictionary."""
 _SQL_TYPES = {
     pl.Int64: "BIGINT",
     pl.Float64: "DOUBLE",
@@ -172,14 +174,11 @@ class DuckDB(Engine):
         }
 
     def coded(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
-        """Text as codes of an enumeration, where there are few values."""
-        small = {name: values for name, values in domains.items() if _enumerable(values)}
-        codes = {
-            name: f"coalesce(enum_code({quoted(name)}::{_enumeration(values)})::BIGINT, {len(values) - 1})"
-            for name, values in small.items()
-        }
+        """By expressions for text with few values and for whole numbers without gaps, by joins for others."""
+        places = {name: _place(name, values) for name, values in domains.items()}
+        codes = {name: place for name, place in places.items() if place is not None}
         coded = _replaced(frame, codes) if codes else frame
-        return super().coded(coded, {name: values for name, values in domains.items() if name not in small})
+        return super().coded(coded, {name: values for name, values in domains.items() if name not in codes})
 
     def narrowed(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
         """Text as an enumeration, where there are few values."""
@@ -208,11 +207,27 @@ def _replaced(frame: duckdb.DuckDBPyRelation, columns: Mapping[str, str], droppe
     return frame.project(", ".join([*shown, *added]))
 
 
+def _place(name: str, values: pl.Series) -> str | None:
+    """The place of the value of a column among those given, a missing one last, as SQL; None where a join serves."""
+    if _enumerable(values) and len(values) <= LISTED:
+        place = f"list_position([{_listed(values)}], {quoted(name)}) - 1"
+    elif _enumerable(values):
+        place = f"enum_code({quoted(name)}::{_enumeration(values)})::BIGINT"
+    elif values.dtype.is_signed_integer() and consecutive(values.drop_nulls()):
+        place = f"{quoted(name)}::BIGINT - ({int(values[0])})"
+    else:
+        return None
+    return f"coalesce({place}, {len(values) - 1})"
+
+
 def _enumerable(values: pl.Series) -> bool:
     return values.dtype == pl.String and 0 < len(values) - values.null_count() <= FEW
 
 
 def _enumeration(values: pl.Series) -> str:
     """The type of a column of text with these values."""
-    listed = ", ".join("'" + value.replace("'", "''") + "'" for value in values.drop_nulls())
-    return f"ENUM({listed})"
+    return f"ENUM({_listed(values)})"
+
+
+def _listed(texts: pl.Series) -> str:
+    return ", ".join("'" + text.replace("'", "''") + "'" for text in texts.drop_nulls())

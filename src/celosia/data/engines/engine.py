@@ -186,12 +186,16 @@ class Engine(ABC):
 
         The number of combinations that the domains allow must be below 2^62.
         """
-        some = [*domains, *([weight] if weight else []), *([ROWS] if ROWS in self.types(frame) else [])]
-        coded = nw.from_native(self.coded(self.select(frame, list(dict.fromkeys(some))), domains))
+        kept = [*([weight] if weight else []), *([ROWS] if ROWS in self.types(frame) else [])]
+        return self.collect(self.histogram(self.keyed(frame, domains, kept), [KEY], weight=weight))
+
+    def keyed(self, frame: Any, domains: Domains, kept: Sequence[str]) -> Any:
+        """One whole number ``KEY`` for the values of each row in some columns, and other columns as they are."""
+        coded = nw.from_native(self.coded(self.select(frame, list(dict.fromkeys([*domains, *kept]))), domains))
         key = nw.lit(0, nw.Int64)
         for name, values in domains.items():
             key = key * len(values) + nw.col(name).cast(nw.Int64)
-        return self.collect(self.histogram(coded.with_columns(key.alias(KEY)).to_native(), [KEY], weight=weight))
+        return coded.select(key.alias(KEY), *kept).to_native()
 
     def map(self, frame: Any, column: str, values: pl.Series, labels: pl.Series) -> Any:
         """Replace values by labels through a join with the small table (values, labels); others become missing."""
@@ -307,6 +311,11 @@ def as_text(name: str, dtype: nw.dtypes.DType) -> nw.Expr:
         return nw.col(name)
     text = nw.col(name).cast(nw.String)
     return text.str.replace_all(r"\.0$", "") if dtype.is_float() else text
+
+
+def consecutive(numbers: pl.Series) -> bool:
+    """Whether whole numbers follow one another without a gap."""
+    return len(numbers) > 0 and numbers.is_sorted() and int(numbers[-1]) - int(numbers[0]) == len(numbers) - 1
 
 
 def _kind(dtype: nw.dtypes.DType) -> Kind:

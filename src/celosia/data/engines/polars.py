@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from celosia.data.engines.engine import ORDER, RECORD, Engine
+from celosia.data.engines.engine import ORDER, RECORD, Engine, consecutive
 
 if TYPE_CHECKING:
     from celosia.data.engines.engine import Domains
@@ -131,16 +131,11 @@ def _place(name: str, dtype: pl.DataType, values: pl.Series) -> pl.Expr:
     present = values.drop_nulls()
     if dtype == pl.String:
         place = pl.col(name).cast(pl.Enum(present)).to_physical().cast(pl.Int64)
-    elif dtype.is_signed_integer() and _consecutive(present):
+    elif dtype.is_signed_integer() and consecutive(present):
         place = pl.col(name).cast(pl.Int64) - int(present[0])
     else:
         return _looked_up(name, dtype, values, pl.Series(range(len(values)), dtype=pl.Int64))
     return place if len(present) == len(values) else place.fill_null(len(present))
-
-
-def _consecutive(numbers: pl.Series) -> bool:
-    """Whether whole numbers follow one another without a gap."""
-    return len(numbers) > 0 and numbers.is_sorted() and int(numbers[-1]) - int(numbers[0]) == len(numbers) - 1
 
 
 def _looked_up(name: str, dtype: pl.DataType, values: pl.Series, results: pl.Series) -> pl.Expr:
