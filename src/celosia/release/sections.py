@@ -217,6 +217,8 @@ class Output(OpenSection):
 
     @model_validator(mode="after")
     def _known_options(self) -> Output:
+        if not self.path.name:
+            raise ValueError("path must name a file, such as safe.csv.")
         if self.options:
             self.check_options(type_of(self.path).write, 3)
         return self
@@ -240,7 +242,7 @@ class Exploration(Section):
     )
     risk: ThreatPart | None = Field(default=None, description="the risk to measure")
     loss: LossPart | None = Field(default=None, description="the loss to measure")
-    seeds: int = Field(default=5, ge=1, description="how often each candidate is tried")
+    seeds: int = Field(default=5, ge=1, le=10_000, description="how often each candidate is tried")
     max_risk: float | None = Field(default=None, ge=0, description="largest risk that is allowed")
     max_loss: float | None = Field(default=None, ge=0, description="largest loss that is allowed")
     budget_seconds: float | None = Field(default=None, ge=0, description="stop after so many seconds")

@@ -59,6 +59,8 @@ def scan(
         source, structure = _checked(file, dialect, names, encoded=encoding is not None)
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise DataError(f"{file.name} is not compressed by gzip, or damaged: it cannot be read to its end.") from None
+    except pl.exceptions.PolarsError as error:  # its message may quote a record
+        raise DataError(f"{file.name} cannot be read as delimited text ({type(error).__name__}).") from None
     _refuse_misshapen(file, dialect, names, structure, header)
     # A scan reads blank lines at the end as records without values; the count of records stops before them.
     rows = structure.records - structure.trailing - int(header) if structure.trailing else None
