@@ -37,7 +37,7 @@ from typing import TypeGuard
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("models", "methods", "risk", "loss", "mathematics/budget", "gateway", "release")
 KINDS = {"models": "model", "methods": "method", "risk": "risk", "loss": "loss", "mechanisms": "mechanism"}
-COPIED = ("src", "tests", "docs", "examples", "pyproject.toml", "README.md", "mkdocs.yml", "CONTRIBUTING.md")
+COPIED = ("src", "tests", "docs", "examples", "pyproject.toml", "README.md", "CONTRIBUTING.md", "tools", "changelog.d")
 SELECTED = (
     "-m",
     "not long",
