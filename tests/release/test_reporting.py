@@ -54,6 +54,14 @@ def test_a_requirement_that_fails_is_said(tmp_path: Path) -> None:
     assert "does not hold" in page or "not met" in page.lower()
 
 
+def test_what_the_guard_sees_stops_no_report_but_is_said(tmp_path: Path) -> None:
+    frame = people().drop(columns="name").assign(pay=np.arange(200) * 1.5)
+    schema = celosia.Schema.of(quasi=["town"], sensitive=["pay"])
+    with pytest.warns(UserWarning, match="a release would stop here"):
+        path = celosia.report(frame, frame, tmp_path / "report.html", schema=schema)
+    assert "nobody has given one" in path.read_text()
+
+
 def test_a_page_that_is_there_is_not_replaced_unasked(tmp_path: Path) -> None:
     table = celosia.read(people(), SCHEMA).protect("drop")
     table.report(tmp_path / "report.html")

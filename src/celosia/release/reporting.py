@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from celosia.data.io.atomic import refuse_taken, replaced
+from celosia.errors import GuardError
 from celosia.parts import Model
+from celosia.release.evidence import Release
 from celosia.release.measuring import opened_pair
 from celosia.release.policy import Policy, Step
 from celosia.release.running import finish
 from celosia.streams import fresh_seed
 from celosia.table.pairing import by_key
+
+UNSAID = "nobody has given one: it must not leave like this"
+"""What stands on the page in the place of a reason."""
 
 
 def report(
@@ -35,9 +41,10 @@ def report(
 
     Each is a table, or a frame or file that ``schema`` describes. ``require`` is what must hold: unless given, what
     the steps of the protected table promise. ``about`` says what the release is, as the section of that name in a
-    policy does. The external edition holds no value of the original; the internal one does. Nothing but the page is
-    written: :func:`celosia.run` writes data, certificate and record as well. A path that ends in ``.pdf`` or ``.docx``
-    gives a PDF (printed by Chromium) or a Word document.
+    policy does. What the guard sees stops no report, as it would stop a release: the page lists it, and a warning tells
+    it. The external edition holds no value of the original; the internal one does. Nothing but the page is written:
+    :func:`celosia.run` writes data, certificate and record as well. A path that ends in ``.pdf`` or ``.docx`` gives a
+    PDF (printed by Chromium) or a Word document.
 
     >>> import polars as pl, celosia, tempfile
     >>> table = celosia.read(pl.DataFrame({"age": [31, 31, 47, 47]}), celosia.Schema.of(quasi=["age"]))
@@ -57,18 +64,26 @@ def report(
     methods = [secret["method"] for secret in after.secrets if "method" in secret]
     promised = [model for method in methods for model in method.requirements()]
     measures = {name: list(given) for name, given in (("risks", risks), ("losses", losses)) if given is not None}
-    policy = Policy.of(
-        {
-            "about": dict(about or {}),
-            "input": {"path": f"{page.stem}.csv"},
-            "schema": before.schema,
-            "require": list(promised if require is None else require),
-            "step": [Step(method.name, method) for method in methods],
-            "measure": measures,
-            "guard": {"acknowledge": dict(acknowledge or {})},
-        }
-    )
-    release = finish(before.identified(), after.identified(), policy, fresh_seed())
+    sections = {
+        "about": dict(about or {}),
+        "input": {"path": f"{page.stem}.csv"},
+        "schema": before.schema,
+        "require": list(promised if require is None else require),
+        "step": [Step(method.name, method) for method in methods],
+        "measure": measures,
+    }
+
+    def finished(reasons: Mapping[str, str]) -> Release:
+        policy = Policy.of({**sections, "guard": {"acknowledge": dict(reasons)}})
+        return finish(before.identified(), after.identified(), policy, fresh_seed())
+
+    try:
+        release = finished(acknowledge or {})
+    except GuardError as refusal:
+        if not refusal.sightings:
+            raise
+        warnings.warn(f"the page says what the guard has seen; a release would stop here: {refusal}", stacklevel=2)
+        release = finished({sighting.column: UNSAID for sighting in refusal.sightings} | dict(acknowledge or {}))
     text = render(release, edition=edition, language=language)
     if page.suffix.lower() in FORMS:
         return exported(text, page, overwrite=overwrite)
