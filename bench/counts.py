@@ -1,7 +1,7 @@
 """What small jobs ask for: collects of the engine, rows brought into memory, nodes checked, calls of compiled kernels.
 
     python bench/counts.py             prints the counts
-    python bench/counts.py --record    writes them to tests/bench/counts.json, which tests/bench/test_counts.py holds us to
+    python bench/counts.py --record    keeps them in tests/bench/counts.json, to which test_counts.py holds us
 
 Counts do not depend on how fast or busy a machine is. A job that asks more often than recorded has become slower.
 """

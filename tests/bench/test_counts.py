@@ -7,7 +7,6 @@ Time would depend on the machine; these do not. After a change that must ask for
 from __future__ import annotations
 
 import json
-from collections import Counter
 
 import pytest
 from bench.counts import JOBS, RECORDED, Kernel, counting, counts_of, people
