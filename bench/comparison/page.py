@@ -112,7 +112,11 @@ def floors(found: Found) -> list[str]:
         for row in found.get("floors", [])
     ]
     head = "| what | floor | before | now | |\n|---|---:|---:|---:|---|\n"
-    told = "CPU time. The *floor* is what the libraries take that are needed in any case, measured in the same run."
+    told = (
+        "CPU time. The *floor* is what the libraries take that are needed in any case, measured in the same run. Kernels "
+        "are compiled when they are first used, and kept for later processes; `celosia doctor --compile` compiles "
+        "those of the common jobs at once."
+    )
     return ["## Floors", told, head + "\n".join(rows)] if rows else []
 
 

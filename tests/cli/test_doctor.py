@@ -56,3 +56,16 @@ def test_a_shell_completes_the_names_of_commands():
         [Path(sys.executable).with_name("celosia")], env=os.environ | asked, capture_output=True, text=True, check=True
     )
     assert answer.stdout.split() == ["doctor"]
+
+
+def test_kernels_are_compiled_before_they_are_used():
+    done = subprocess.run(
+        [sys.executable, "-m", "celosia.cli", "doctor", "--compile", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    told = [line.split(" s  ")[1] for line in done.stderr.splitlines() if " s  " in line]
+    assert {"run with generalise", "mondrian", "microaggregate", "rank-swap", "suda", "distance-linkage"} <= set(told)
+    facts = json.loads(done.stdout)  # what is counted is the number of kernels that are kept
+    assert facts["kernels"]["compiled"] > 0 or not facts["kernels"]["kept between processes"]

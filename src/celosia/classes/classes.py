@@ -126,8 +126,11 @@ class Classes(Counting):
 
     def _counted(self, sensitive: Sequence[str]) -> tuple[Patterns, ClassCounts]:
         keys = list(self.rows.schema.need_quasi())
+        closed = self.rows.schema.reading() == Missing.CATEGORY
+        if closed and sensitive and self.traced([*keys, *sensitive]) is None:
+            self.count_together(keys, sensitive)  # combinations of fewer columns follow without a look at the rows
         base = self.patterns(keys)
-        if self.rows.schema.reading() != Missing.CATEGORY:
+        if not closed:
             if sensitive:
                 raise SchemaError("sensitive values are counted within classes, which need missing = 'category'.")
             frequency, members = self.sizes

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from celosia.cli.bases.options import Json
 
@@ -10,11 +12,18 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def doctor(json: Json = False) -> None:
+Compile = Annotated[
+    bool, typer.Option("--compile", help="Compile the kernels now, by small jobs, and not when they are first used.")
+]
+
+
+def doctor(compile_now: Compile = False, json: Json = False) -> None:
     """Show versions, optional libraries, engines, memory and caches: what to send along with a question."""
     from celosia.cli.bases.show import console, print_json
     from celosia.data.surroundings import surroundings
 
+    if compile_now:
+        _compile()
     facts = surroundings()
     if json:
         print_json(facts)
@@ -25,6 +34,17 @@ def doctor(json: Json = False) -> None:
         absent = [name for name, version in libraries.items() if version is None]
         if absent:
             printer.print(f"Not installed: {', '.join(absent)}. To add: pip install 'celosia[{extra}]'.")
+
+
+def _compile() -> None:
+    """One line per job; the page that follows tells how many kernels there are now."""
+    import time
+
+    from celosia.demo.first_use import compile_kernels
+
+    begun = time.process_time()
+    for name in compile_kernels():
+        typer.echo(f"{time.process_time() - begun:6.1f} s  {name}", err=True)
 
 
 def _page(facts: dict[str, Any]) -> Table:

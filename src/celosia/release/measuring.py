@@ -159,9 +159,12 @@ def assess(
     built_risks = [build("risk or attack", risk) for risk in risks]
     check_columns(table, [*built_models, *built_risks])
     refuse_beyond(table, [*built_models, *built_risks])
+    # those that look at sensitive values first: the classes alone follow from what they count
+    order = sorted(range(len(built_models)), key=lambda i: not built_models[i].sensitive())
+    judged = {i: judge(built_models[i], table) for i in order}
     return Assessment(
         table,
-        tuple(judge(model, table) for model in built_models),
+        tuple(judged[i] for i in range(len(built_models))),
         (
             *(measured(risk, table) for risk in built_risks if isinstance(risk, Risk)),
             *_together(table, against, built_models),

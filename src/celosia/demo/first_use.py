@@ -1,0 +1,65 @@
+"""Small jobs that use the compiled kernels, so that they are compiled before somebody waits for them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celosia.demo.prepare import prepare
+
+if TYPE_CHECKING:
+    from celosia.table import Table
+
+PERSONS = 5000
+_BY_CLASS = (
+    "local-generalise(require=k-anonymity(k=3))",
+    "mondrian(require=k-anonymity(k=3))",
+    "local-suppress(k=2, columns=[sex, occupation])",
+)
+_BY_NUMBER = (
+    "microaggregate(columns=[income, weight], k=3)",
+    "microaggregate(columns=[income, weight], k=3, scale=true)",
+    "rank-swap(columns=[income])",
+    "pram(columns=[sex])",
+    "sequential-trees()",
+)
+_RISKS = ("individual-risk", "suda")
+
+
+def compile_kernels() -> Iterator[str]:
+    """Do each small job and tell its name when its kernels are compiled and kept.
+
+    >>> next(compile_kernels())
+    'run with generalise'
+    """
+    import celosia
+    from celosia.parts import build
+    from celosia.release.running import run
+
+    with tempfile.TemporaryDirectory() as place:
+        policy = prepare(Path(place), PERSONS)
+        run(policy, overwrite=True)
+        yield "run with generalise"
+        table = _patients(Path(place) / "original.csv")
+    for text in (*_BY_CLASS, *_BY_NUMBER):
+        method = build("method", text)
+        celosia.protect(table, method, seed=1).polars()
+        yield method.name
+    for text in _RISKS:
+        build("risk", text).value(table)
+        yield text
+    noisy = celosia.protect(table, build("method", "noise(columns=[income, weight], p=0.3)"), seed=1)
+    build("attack", "distance-linkage(columns=[income, weight])").value(table, noisy)
+    yield "distance-linkage"
+
+
+def _patients(path: Path) -> Table:
+    """The patients in memory, a person once."""
+    import celosia
+
+    frame = celosia.read(path).polars().unique("person", keep="first", maintain_order=True)
+    kept = frame.select("sex", "occupation", "income", weight="sampling_weight")
+    levels = {name: [[value, "*"] for value in kept[name].unique().sort()] for name in ("sex", "occupation")}
+    return celosia.read(kept, celosia.Schema.of(quasi=["sex", "occupation"], hierarchies=levels))
