@@ -34,13 +34,15 @@ def measured(command: Sequence[str | Path], patience: float) -> dict[str, Any]:
 
 
 def exponent(points: Sequence[tuple[int, float]]) -> float | None:
-    """The slope of log time over log rows, by least squares; from ten thousand rows where there are two such sizes.
+    """The slope of log time over log rows, by least squares, from a hundredth of the largest size on.
+
+    In smaller tables the start of the work weighs more than the rows.
 
     >>> exponent([(10, 1.0), (100, 10.0), (1000, 100.0)])
     1.0
     """
-    large = [(n, t) for n, t in points if n >= 10_000]
-    kept = large if len(large) > 1 else list(points)
+    largest = max((n for n, _ in points), default=0)
+    kept = [(n, t) for n, t in points if 100 * n >= largest]
     if len(kept) < 2:
         return None
     x, y = [math.log(n) for n, _ in kept], [math.log(max(t, 1e-4)) for _, t in kept]

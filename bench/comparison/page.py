@@ -20,8 +20,8 @@ MEASURED = """\
 `make bench` measures this on your machine. Every job is a process of its own, those of a peer in a virtual environment
 of its own; each first does the same on a small table, so that imports and compiled code are not counted. *CPU* is the
 time of the processor over all threads, from the file to the result. *Memory* is the most that the process ever held,
-its libraries included. The *exponent* is fitted to CPU time over rows on logarithmic scales (1: twice the rows take
-twice the time).
+its libraries included. The *exponent* is fitted to CPU time over rows on logarithmic scales, from a hundredth of the
+largest size on (1: twice the rows take twice the time).
 
 This page: {date}, {processor}, {cores} cores, {memory}, {system}, Python {python}, on a machine that others used as
 well. The calibration job, a loop in plain Python, takes {calibration} s there. {listed}.
@@ -113,9 +113,9 @@ def floors(found: Found) -> list[str]:
     ]
     head = "| what | floor | before | now | |\n|---|---:|---:|---:|---|\n"
     told = (
-        "CPU time. The *floor* is what the libraries take that are needed in any case, measured in the same run. Kernels "
-        "are compiled when they are first used, and kept for later processes; `celosia doctor --compile` compiles "
-        "those of the common jobs at once."
+        "CPU time. The *floor* is what the libraries take that are needed in any case, measured in the same run. "
+        "Kernels are compiled when they are first used, and kept for later processes; `celosia doctor --compile` "
+        "compiles those of the common jobs at once."
     )
     return ["## Floors", told, head + "\n".join(rows)] if rows else []
 

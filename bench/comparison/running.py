@@ -88,7 +88,7 @@ def climb(
             expected = rows[-1]["cpu"] * (size / rows[-1]["rows"]) ** max(1.0, slope)
             if expected > enough:
                 return rows, f"{size:,} rows would take about {expected:,.0f} s CPU"
-        files = [given(task.table, n, contestant) for n in (WARM, size)]
+        files = [given(task.table, n, contestant) for n in (WARM[task.table], size)]
         try:
             took = measured([*call, JOBS / contestant.file, contestant.job, *files], PATIENCE)
         except Failed as reason:

@@ -50,5 +50,5 @@ def test_an_exponent_is_the_slope_on_logarithmic_scales():
     # time = rows ** 1.5, a constant factor does not matter; a single size has no slope
     assert exponent([(n, 3e-9 * n**1.5) for n in (10**6, 10**7, 10**8)]) == 1.5
     assert exponent([(10_000, 1.0)]) is None
-    # sizes below ten thousand rows, where the start of the work counts most, are left out when there are others
-    assert exponent([(1_000, 1.0), (10_000, 1.0), (100_000, 10.0)]) == 1.0
+    # sizes below a hundredth of the largest, where the start of the work counts most, are left out
+    assert exponent([(1_000, 1.0), (10_000, 1.0), (100_000, 10.0), (1_000_000, 100.0)]) == 1.0
