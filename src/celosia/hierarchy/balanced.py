@@ -34,7 +34,9 @@ class Balanced(Hierarchy):
     ['[A .. C)', '[A .. C)', '[C .. Z…]', '[C .. Z…]']
     """
 
-    count: int | None = Field(default=None, ge=1, description="number of levels below the top; all when not given")
+    count: int | None = Field(
+        default=None, ge=1, le=1_000, description="number of levels below the top; all when not given"
+    )
 
     def from_data(self) -> bool:
         """The groups follow the frequencies."""

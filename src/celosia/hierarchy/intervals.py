@@ -46,12 +46,14 @@ class Intervals(Hierarchy):
 
     width: float | None = Field(default=None, gt=0, description="width of the ranges on the first level")
     origin: float | None = Field(default=None, description="where a range begins; bottom or 0 when not given")
-    bins: int | None = Field(default=None, ge=2, description="number of ranges of equal width")
-    quantiles: int | None = Field(default=None, ge=2, description="number of ranges of about equal frequency")
+    bins: int | None = Field(default=None, ge=2, le=100_000, description="number of ranges of equal width")
+    quantiles: int | None = Field(
+        default=None, ge=2, le=100_000, description="number of ranges of about equal frequency"
+    )
     breaks: tuple[float, ...] = Field(default=(), description="where one range ends and the next begins")
     bottom: float | None = Field(default=None, description="values below it form one range")
     top: float | None = Field(default=None, description="values from it on form one range")
-    count: int = Field(default=1, ge=1, description="number of levels with ranges")
+    count: int = Field(default=1, ge=1, le=1_000, description="number of levels with ranges")
     factor: int = Field(default=2, ge=2, description="how many ranges merge into one on the next level")
     right: bool = Field(default=False, description="whether the right end belongs to a range instead of the left one")
     style: Literal["half-open", "closed", "range"] = Field(

@@ -28,7 +28,9 @@ class Order(Hierarchy):
     order: tuple[str, ...] = Field(default=(), description="the categories from first to last")
     groups: tuple[tuple[str, ...], ...] = Field(default=(), description="categories that merge first, in order")
     factor: int = Field(default=2, ge=2, description="how many neighbours merge on each further level")
-    count: int | None = Field(default=None, ge=1, description="number of levels below the top; all when not given")
+    count: int | None = Field(
+        default=None, ge=1, le=1_000, description="number of levels below the top; all when not given"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Order:

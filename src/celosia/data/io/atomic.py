@@ -170,7 +170,10 @@ def _drafted(targets: list[Path], *more: Path) -> Iterator[list[Path]]:
 def _refuse_special(target: Path) -> None:
     """Refuse a target that is there and no plain file: a rename would put a file in the place of a device."""
     try:
+        str(target).encode()
         files.plain(target)
+    except UnicodeEncodeError:
+        raise OutputError(f"cannot write {str(target)!r}: its name is no UTF-8 text.") from None
     except FileNotFoundError:
         return
     except IsADirectoryError:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 ROW_GROUP = 1 << 18
 """Rows of a group: where it is fixed, the bytes do not depend on the batches in which rows come."""
 
+CHECKED = 1 << 26
+"""Bytes of a file that is decoded once before it is used, so that damage is met here and not in the middle of a run."""
+
 
 def scan(path: str | Path, *, columns: Sequence[str] | None = None) -> Scan:
     """Open a Parquet file as a lazy scan; ``columns`` keeps some of them."""
@@ -27,6 +30,8 @@ def scan(path: str | Path, *, columns: Sequence[str] | None = None) -> Scan:
         frame = pl.scan_parquet(file)
         if columns is not None:
             frame = frame.select(_existing(columns, frame.collect_schema().names()))
+        if file.stat().st_size <= CHECKED:
+            frame.select(pl.all().null_count()).collect(engine="streaming")
         return check_dates(Scan(flat(frame, file.name), FileFacts("parquet", source=file), str(file)))
     except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
         raise DataError(f"{file.name} is not a Parquet file, or a damaged one.") from error
