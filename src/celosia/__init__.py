@@ -22,6 +22,7 @@ _HOMES = {
     "Comparison": "release.measuring",
     "explain_risk": "release.explaining",
     "explore": "frontier",
+    "Frontier": "frontier",
     "Policy": "release.policy",
     "run": "release.running",
     "Release": "release.evidence",

@@ -9,6 +9,7 @@ from celosia import risk as risk
 from celosia.release.measuring import Assessment as Assessment
 from celosia.errors import CelosiaError as CelosiaError
 from celosia.release.measuring import Comparison as Comparison
+from celosia.frontier import Frontier as Frontier
 from celosia.hierarchy import Hierarchy as Hierarchy
 from celosia.table import Outcome as Outcome
 from celosia.release.policy import Policy as Policy

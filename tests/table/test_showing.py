@@ -100,5 +100,7 @@ def test_what_people_need_is_what_is_listed() -> None:
     listed = dir(celosia)
     assert {"read", "protect", "assess", "compare", "explore", "run", "report", "suggest", "write"} <= set(listed)
     assert all(getattr(celosia, name) is not None for name in listed)
-    public = [name for name in dir(celosia.Table) if not name.startswith("_")]
+    public = [name for name in dir(table()) if not name.startswith("_")]
     assert {"protect", "assess", "compare", "explore", "write", "report", "frame", "polars"} <= set(public)
+    assert all(hasattr(table(), name) for name in public)
+    assert "secrets" not in public

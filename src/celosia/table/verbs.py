@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from celosia.release.writing import Written
     from celosia.table.table import Table
 
+PEOPLE = (
+    *("protect", "assess", "compare", "explore", "write", "report"),
+    *("schema", "names", "frame", "polars", "column", "history", "engine", "first", "with_schema", "suppressed"),
+)
+"""What a prompt proposes after ``table.``."""
+
 
 class Verbs:
     """``table.protect(…).assess(…)`` for ``celosia.assess(celosia.protect(table, …), …)``, and so on."""
@@ -54,6 +60,10 @@ class Verbs:
         import celosia
 
         return celosia.report(self._own().first, self._own(), path, **options)
+
+    def __dir__(self) -> list[str]:
+        """What people need of a table; what parts need besides is told in ``CONTRIBUTING.md``."""
+        return sorted([*PEOPLE, *(name for name in object.__dir__(self) if name.startswith("_"))])
 
     def _own(self) -> Table:
         return cast("Table", self)
