@@ -321,7 +321,10 @@ def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]
 
 
 def _write_data(visible: Any, draft: Path, target: Path, release: Release, policy: Policy) -> None:
-    write(visible, draft, release.table.facts, type=type_of(target).name, overwrite=True, **policy.output.options)
+    facts = release.table.facts
+    if facts is not None:  # a title is free text about the original: the release has that of its policy
+        facts = replace(facts, title=policy.about.title or None)
+    write(visible, draft, facts, type=type_of(target).name, overwrite=True, **policy.output.options)
 
 
 def _pretty(data: Mapping[str, Any]) -> bytes:

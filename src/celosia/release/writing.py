@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,10 +71,11 @@ def write(
     tables = {"out": released.engine.select(released.rows.frame, released.names)}
     tables |= {name: other.visible() for name, other in further_tables(released).items()}
     paths = {name: path if name == "out" else beside(path, f".{name}") for name in tables}
+    facts = None if first.facts is None else replace(first.facts, title=None)  # free text about the original
     if len(tables) == 1:
-        write_frame(tables["out"], path, first.facts, originals=originals, overwrite=overwrite)
+        write_frame(tables["out"], path, facts, originals=originals, overwrite=overwrite)
     else:
-        _write_together(tables, paths, first.facts, originals, overwrite=overwrite)
+        _write_together(tables, paths, facts, originals, overwrite=overwrite)
     return Written(released, leaving, {name: str(place) for name, place in paths.items()})
 
 

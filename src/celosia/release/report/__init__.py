@@ -23,9 +23,11 @@ def comparison_page(comparison: Comparison, path: Path) -> None:
 
 
 def verification_page(verification: Verification, certificate: Path, path: Path) -> None:
-    """Write the result of a verification as a page, with the certificate below it."""
+    """Write the result of a verification as a page, with the certificate (or the one in that directory) below it."""
     from celosia.release.certificate import load_certificate
 
+    if certificate.is_dir():
+        certificate = next(file for file in certificate.glob("*certificate.json") if not file.name.startswith("."))
     rows = [[c.claim, c.verdict, _said(c.stated), _said(c.found)] for c in verification]
     verdict = verification.sentence[0].upper() + verification.sentence[1:]
     table = {"title": "Checks", "headings": ["claim", "verdict", "stated", "found"], "rows": rows}
