@@ -241,13 +241,16 @@ def main(wanted: list[str]) -> None:
             folder = prepared(task, Path(place) / task)
             command = [sys.executable, "-m", "celosia", "studio", str(folder), "--port", "0", "--no-browser"]
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-                link = re.search(r"http://\S+", server.stdout.readline()).group()  # type: ignore[union-attr]
-                page = browser.new_page(viewport={"width": 1100, "height": 760}, color_scheme=theme, locale=language)
-                page.set_default_timeout(60_000)
-                steps(Walk(page, link, task), Path(place))
-                print(f"{task}: {steps.__doc__}")
-                page.close()
-                server.terminate()
+                try:
+                    link = re.search(r"http://\S+", server.stdout.readline()).group()  # type: ignore[union-attr]
+                    shape = {"width": 1100, "height": 760}
+                    page = browser.new_page(viewport=shape, color_scheme=theme, locale=language)
+                    page.set_default_timeout(60_000)
+                    steps(Walk(page, link, task), Path(place))
+                    print(f"{task}: {steps.__doc__}", flush=True)
+                    page.close()
+                finally:
+                    server.terminate()
         browser.close()
 
 
