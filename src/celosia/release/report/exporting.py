@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from celosia.data.credentials import resolved
 from celosia.data.io.atomic import refuse_taken, replaced
@@ -110,7 +110,8 @@ def _sign(pdf: Path, key: Path, password: str | None) -> None:
     except ImportError:
         raise MissingExtra.of("signing a report", "sign") from None
     secret = None if password is None else resolved(password).encode()
-    signer = signers.SimpleSigner.load_pkcs12(str(key), passphrase=secret) if key.is_file() else None
+    load: Any = signers.SimpleSigner.load_pkcs12
+    signer = load(str(key), passphrase=secret) if key.is_file() else None
     if signer is None:
         raise InputError(f"{str(key)!r} is no key (PKCS #12) that this password opens.")
     with tempfile.TemporaryFile() as signed:

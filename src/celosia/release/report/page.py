@@ -156,7 +156,8 @@ class _Page:
         return [(label, text) for label, text in given if text]
 
     def requirements(self) -> Grid | None:
-        w, rows = self.w, []
+        w = self.w
+        rows: list[list[str | Cell]] = []
         for earlier, now in zip(self.release.before.models, self.release.assessment.models, strict=True):
             direction, bound = w[now.part.direction.replace(" ", "_")], self.num(now.part.bound())
             wish = f"{now.part.symbol or now.part.name} {direction} {bound}"
@@ -274,7 +275,7 @@ class _Page:
 
     def losses(self) -> Grid:
         w = self.w
-        rows = [
+        rows: list[list[str | Cell]] = [
             [
                 Cell(
                     title(finding.part, w),
