@@ -35,6 +35,7 @@ test: system $(VENV)/.dev lint types imports unit  # unit builds the documentati
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tools/audit.py
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
