@@ -16,7 +16,7 @@ PERSONS = 5000
 _BY_CLASS = (
     "local-generalise(require=k-anonymity(k=3))",
     "mondrian(require=k-anonymity(k=3))",
-    "local-suppress(k=2, columns=[sex, occupation])",
+    "local-suppress(k=2)",
 )
 _BY_NUMBER = (
     "microaggregate(columns=[income, weight], k=3)",
