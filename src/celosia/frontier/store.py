@@ -6,6 +6,7 @@ the same evaluation. The first line keeps the seed. The file can be read by its 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 FORMAT = "celosia exploration 1"
+_BEGIN = json.dumps({"format": FORMAT})[:-1]
 
 #: Bytes of a store that is read: some ten million results.
 LARGEST = 4 << 30
@@ -53,7 +55,8 @@ class Store:
                 self.seed = int(entry["seed"], 16)
             elif "key" in entry:
                 self.results[entry["key"]] = entry["result"]
-        if text.strip() and self.seed is None:
+        cut = "\n" not in text and _BEGIN.startswith(text[: len(_BEGIN)])  # while it was begun: nothing is in it yet
+        if text.strip() and self.seed is None and not cut:
             raise OutputError(f"{str(path)!r} does not hold the results of an exploration; give another path.")
 
     def begin(self, seed: int) -> None:
@@ -73,12 +76,14 @@ class Store:
         # One write per line on a descriptor that appends: a kill can cut a line off, never mix two. The new line comes
         # first, so that a line that was cut off before does not swallow this one.
         assert self.path is not None
-        begun = self.path.exists() and self.path.stat().st_size > 0
-        line = ("\n" if begun else "") + json.dumps(entry, ensure_ascii=False)
+        size = self.path.stat().st_size if self.path.exists() else 0
+        line = (("\n" if size else "") + json.dumps(entry, ensure_ascii=False)).encode()
         try:
             descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
-                os.write(descriptor, line.encode())
+                if os.write(descriptor, line) < len(line):  # the disk is full
+                    os.ftruncate(descriptor, size)
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             finally:
                 os.close(descriptor)
         except OSError as error:
