@@ -29,6 +29,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 CHANGES = {"os.rename", "os.remove", "os.chmod", "os.mkdir", "os.rmdir", "os.truncate", "os.link", "os.symlink"}
+REMOVALS = {"os.remove", "os.rmdir"}
+"""What a full disk does not refuse."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 MODULES = (
     *(
@@ -61,8 +63,10 @@ class Moment:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def watch(self) -> None:
+        changes = CHANGES if self.fault == "kill" else CHANGES - REMOVALS
+
         def audit(event: str, given: tuple[Any, ...]) -> None:
-            if event in CHANGES or (event == "open" and isinstance(given[2], int) and given[2] & WRITING):
+            if event in changes or (event == "open" and isinstance(given[2], int) and given[2] & WRITING):
                 path = given[0]
                 if isinstance(path, str | bytes | os.PathLike) and self._here(path):
                     self.call()
