@@ -152,20 +152,21 @@ def chart(task: Mapping[str, Any], number: str, name: str) -> str:
 
 def as_html(found: Found) -> str:
     """The page with charts."""
-    import markdown
+    from markdown_it import MarkdownIt
 
     from celosia.release.report.page import templates
 
+    markdown = MarkdownIt("commonmark").enable("table")
     body = []
     for task in found.get("tasks", []):
         if not task["results"]:
             continue
         charts = chart(task, "cpu", "CPU seconds") + chart(task, "memory", "memory in MB")
         text = "\n\n".join([f"## {task['title']}", task["what"], task_table(task), *left_out(task)])
-        body.append(markdown.markdown(text, extensions=["tables"]) + charts)
+        body.append(markdown.render(text) + charts)
     first = "\n\n".join([intro(found), *reference(found)])
     last = "\n\n".join([*growth(found), *floors(found)])
-    parts = [markdown.markdown(text, extensions=["tables"]) for text in (first, last)]
+    parts = [markdown.render(text) for text in (first, last)]
     source = (
         '{% extends "base.html.j2" %}{% block body %}<style>main{max-width:64rem}td{white-space:nowrap}'
         "figure{max-width:46rem}</style><h1>{{ heading }}</h1>{{ body|safe }}{% endblock %}"
