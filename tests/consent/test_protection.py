@@ -264,6 +264,33 @@ def test_a_model_holds_for_every_class_with_a_block(rule, model):
     assert (made.table.suppressed_mask() & (extra == 0)).sum() <= 0.01 * len(table)
 
 
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        ("alpha-k(alpha=1, k=5, column=ill)", None),
+        ("average-risk(risk=1, highest=0.2)", "average risk at most 1"),
+    ],
+)
+def test_every_condition_of_a_model_is_asked_of_blocking_owners(model, reason):
+    """Four rows alone in their districts, one of them blocked: by its first number alone each model would hold."""
+    rows = [("p", "c", f"d{i}") for i in range(4)] + [("p", "e", "f")] * 6
+    ill = pl.Series([*"xyzw", *"xyxyxy"])
+    table = table_of(rows, {"ill": ill}, sensitive=["ill"])
+    extra = np.array([1] + [0] * 9)
+    part = build("model", model)
+    standard = honour(table, extra, Design(k=1, rule="standard", tree=TREE), Stream(1)).table
+    assert part.failing(standard)[0], "the table as it is does not meet it"
+    for rule in ("class", "coarser"):
+        design = Design(k=1, rule=rule, tree=TREE, strengthen=(model,))
+        if rule == "coarser" and reason:
+            with pytest.raises(RequirementError, match=reason):  # the other three stay alone, whatever she shows
+                honour(table, extra, design, Stream(1))
+            continue
+        protected = honour(table, extra, design, Stream(1))
+        assert not (part.failing(protected.table) & (extra > 0)).any()
+        assert protected.evidence["strengthened"] == part.wish()
+
+
 def test_without_a_tree_mondrian_takes_the_targets():
     rng = np.random.default_rng(2)
     frame = pl.DataFrame({"age": rng.integers(18, 80, 600), "height": rng.integers(150, 200, 600)})

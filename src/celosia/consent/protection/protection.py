@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from celosia.classes import STAR
+from celosia.classes import STAR, number
 from celosia.consent.protection.coarsening import coarsened
 from celosia.consent.protection.tree import Tree
 from celosia.errors import ParameterError, RequirementError
@@ -174,8 +174,7 @@ def _exchanged(
         tree, level = _placed(wide)
         group = tree.classes(level)
     else:
-        frame = wide.table.polars().select(list(table.schema.quasi))
-        group = frame.select(key=_struct()).to_series().rank("dense").to_numpy().astype(np.int64)
+        group = _alike(wide.table)
     rows = _partners(extra > 0, group, stream.child("partners").uniform(table.ids()))
     order = rows[np.argsort(group[rows], kind="stable")]
     mixed = rows[np.lexsort((stream.child("exchange").uniform(rows.astype(np.int64)), group[rows]))]
@@ -228,9 +227,12 @@ def _starred(protected: Protected, marked: Mapping[str, NDArray[np.bool_]]) -> P
 
 
 def _modelled(table: Table, extra: NDArray[np.int64], protected: Protected, model: Model, stream: Stream) -> Protected:
-    """Ask for larger classes for the blocking owners of those that fail a model, until none does."""
+    """Ask for larger classes for the blocking owners of those that fail a model, until none does.
+
+    A model of the whole file fails for all its records at once; what blocking owners cannot mend is refused.
+    """
     design, want = protected.design, extra.copy()
-    while (failing := _failing(protected.table, model) & (extra > 0)).any():
+    while (failing := model.failing(protected.table) & ~protected.table.suppressed_mask() & (extra > 0)).any():
         size = protected.table.frequencies().astype(np.int64)
         want = np.where(failing, np.maximum(want, size - design.k + 1), want)
         if design.rule == "coarser":
@@ -239,29 +241,11 @@ def _modelled(table: Table, extra: NDArray[np.int64], protected: Protected, mode
         if (want + design.k > len(table)).any():
             raise RequirementError(f"no class large enough meets {model.wish()} for all blocking owners; ask for less.")
         protected = _by_one_method(table, design, design.k, design.k + want)
-    return replace(protected, evidence={**protected.evidence, "strengthened": model.wish()})
-
-
-def _failing(table: Table, model: Model) -> NDArray[np.bool_]:
-    """Records whose class does not meet a model; suppressed ones belong to no class."""
-    import polars as pl
-
-    keys = list(table.schema.quasi)
-    scored = model.classes(table)
-    score = pl.col(model.symbol or "value")
-    bad = scored.filter(score < model.bound() if model.direction == "at least" else score > model.bound())
-    hit = (
-        table.polars()
-        .select(keys)
-        .join(
-            bad.select(keys).unique().with_columns(hit=pl.lit(True)),
-            on=keys,
-            how="left",
-            nulls_equal=True,
-            maintain_order="left",
+    if model.scope == "file" and not model.holds(protected.table):
+        raise RequirementError(
+            f"{model.wish()} is not met, however coarse the places of blocking owners are; raise k, or ask for less."
         )
-    )
-    return hit["hit"].fill_null(value=False).to_numpy() & ~table.suppressed_mask()
+    return replace(protected, evidence={**protected.evidence, "strengthened": model.wish()})
 
 
 def _checked(table: Table, extra: NDArray[np.int64], protected: Protected, left_out: int) -> Protected:
@@ -287,8 +271,7 @@ def _checked(table: Table, extra: NDArray[np.int64], protected: Protected, left_
     else:
         size = protected.table.frequencies().astype(np.int64)
         kept = ~protected.table.suppressed_mask()
-        keys = protected.table.polars().select(list(table.schema.quasi)).select(key=_struct()).to_series()
-        label = keys.rank("dense").to_numpy().astype(np.int64)
+        label = _alike(protected.table)
         facts |= {"smallest class": int(size[kept].min(initial=len(table)))}
     with_block = np.zeros(int(label.max(initial=0)) + 1, np.bool_)
     np.logical_or.at(with_block, label[kept], blocked[kept])
@@ -320,7 +303,6 @@ def _where(mask: NDArray[np.bool_], yes: pl.Series, no: pl.Series) -> pl.Series:
     return pl.select(pl.when(pl.Series(mask)).then(yes).otherwise(no).alias(no.name)).to_series()
 
 
-def _struct() -> pl.Expr:
-    import polars as pl
-
-    return pl.struct(pl.all())
+def _alike(table: Table) -> NDArray[np.int64]:
+    """A number per record, the same for records that show the same quasi-identifiers."""
+    return number([table.encoded(name).codes for name in table.schema.need_quasi()])
