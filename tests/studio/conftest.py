@@ -13,6 +13,7 @@ import pytest
 from celosia.studio.project import Project
 
 uvicorn = pytest.importorskip("uvicorn")
+testclient = pytest.importorskip("starlette.testclient")
 pytest.importorskip("babel")
 
 
@@ -69,6 +70,34 @@ def begun(tmp_path_factory):
     place = prepare(folder, 300)
     place.write_text(seeded(place.read_text("utf-8")), "utf-8")
     yield from running(folder)
+
+
+class Desk:
+    """A studio without a browser and without a port: pages as text, and forms that are sent."""
+
+    def __init__(self, project: Project) -> None:
+        from celosia.studio.app import create
+
+        self.project, self.here = project, "http://127.0.0.1:8360"
+        self._client = testclient.TestClient(
+            create(project, 8360), base_url=self.here, follow_redirects=False, raise_server_exceptions=False
+        )
+        self._client.get(f"/?token={project.token()}")
+
+    def get(self, address, language="en"):
+        return self._client.get(address, headers={"accept-language": language})
+
+    def post(self, address, files=None, language="en", **sent):
+        """Send a form that was made for the policy as it is now, unless it says another version."""
+        given = {"version": self.project.version, "here": "/", **sent}
+        headers = {"origin": self.here, "accept-language": language}
+        return self._client.post(address, data=given, files=files, headers=headers)
+
+
+@pytest.fixture
+def desk():
+    """Opens a project as a desk."""
+    return Desk
 
 
 def opened(browser, studio, **look):

@@ -145,8 +145,8 @@ def test_a_step_that_is_switched_off_is_left_out_and_comes_back(project):
     assert project.text.rstrip() == HAND.rstrip()
 
 
-def test_measures_that_hold_without_being_said_are_written_down_before_they_change():
-    text = lists.saved(HAND, "risks", None, {"use": "marketer"})
+def test_measures_that_hold_without_being_said_are_written_down_before_they_change(project):
+    text = lists.saved(HAND, project.policy(), "risks", None, {"use": "marketer"})
     assert tomllib.loads(text)["measure"]["risks"] == ["prosecutor", {"use": "marketer"}]
 
 

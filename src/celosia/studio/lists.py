@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from celosia.errors import UnknownName
+from celosia.errors import InputError, UnknownName
 from celosia.parts import Part, find, grammar
-from celosia.release.policy import MEASURED_LOSSES, MEASURED_RISKS, Policy
+from celosia.release.policy import MEASURED_LOSSES, MEASURED_RISKS, Policy, Step
 from celosia.release.report.telling import meaning
 from celosia.release.report.telling import words as report_words
 from celosia.studio import editing, forms
@@ -102,41 +102,94 @@ def fields(policy: Policy, name: str, use: str, values: Mapping[str, Any], colum
     return forms.form(find(listed.kind, use), values, columns, optional=optional)
 
 
-def saved(text: str, name: str, position: int | None, sent: Mapping[str, Any]) -> str:
-    """The policy with an entry as a form sent it, in its place or at the end."""
+def saved(text: str, policy: Policy, name: str, position: int | None, sent: Mapping[str, Any]) -> str:
+    """The policy with an entry as a form sent it, in its place or at the end; a step that was off stays off."""
     listed = the_list(name)
     entry = forms.part(listed.kind, sent)
     text = listed.settle(text)
-    if name == "step":
-        entry = _named(text, entry, position, str(sent.get("name", "")).strip())
+    if name != "step":
+        return _placed(text, listed, position, entry)
+    there = [step.name for i, step in enumerate(policy.steps) if i != position]
+    entry = _named(entry, there, str(sent.get("name", "")).strip())
+    text = _placed(fixed_names(text, policy), listed, position, entry)
+    before = "" if position is None else _name_of(policy, position)
+    return _without(text, [_name(entry) if each == before else each for each in policy.run.without])
+
+
+def _placed(text: str, listed: PartList, position: int | None, entry: dict[str, Any]) -> str:
     if position is None:
         return editing.append(text, listed.place, entry)
     return editing.replace(text, listed.place, position, entry)
 
 
-def _named(text: str, entry: dict[str, Any], position: int | None, name: str) -> dict[str, Any]:
+def _named(entry: dict[str, Any], there: Collection[str], name: str) -> dict[str, Any]:
     """A step with a name of its own where another has the name that it would have: it is switched off by it."""
-    there = [raw.get("name", raw["use"]) for i, raw in enumerate(LISTS["step"].raw(text)) if i != position]
     wanted = name or entry["use"]
     if wanted in there:
         wanted = next(f"{wanted}-{i}" for i in range(2, len(there) + 3) if f"{wanted}-{i}" not in there)
     return entry if wanted == entry["use"] else {"name": wanted, **entry}
 
 
+def _name_of(policy: Policy, position: int) -> str:
+    if position >= len(policy.steps):
+        raise InputError(f"there is no step {position + 1}.")
+    return policy.steps[position].name
+
+
+def _name(raw: Mapping[str, Any]) -> str:
+    """The name that a step has in the file."""
+    return str(raw.get("name", raw["use"]))
+
+
+def fixed_names(text: str, policy: Policy) -> str:
+    """The policy whose steps keep their names in any order, where some are switched off: those go by their names."""
+    if not policy.run.without:
+        return text
+    for i, (step, raw) in enumerate(zip(policy.steps, LISTS["step"].raw(text), strict=True)):
+        if step.name != _name(raw):  # a name by position
+            text = editing.replace(text, "step", i, {"name": step.name, **raw})
+    return text
+
+
+def _without(text: str, names: Sequence[str]) -> str:
+    place = ("run", "without")
+    return editing.put(text, place, list(names)) if names else editing.drop(text, place)
+
+
 def switched(text: str, policy: Policy, position: int) -> str:
     """The policy with a step switched off, or on again."""
-    name = policy.steps[position].name
-    raw = LISTS["step"].raw(text)[position]
-    if name != raw.get("name", raw["use"]):  # a name by position would change with the order
-        text = editing.replace(text, "step", position, {"name": name, **raw})
-    off = list(policy.run.without)
+    name, off = _name_of(policy, position), policy.run.without
     left = [each for each in off if each != name] if name in off else [*off, name]
-    return editing.put(text, ("run", "without"), left) if left else editing.drop(text, ("run", "without"))
+    changed = policy.model_copy(update={"run": policy.run.model_copy(update={"without": tuple(left or off)})})
+    return _without(fixed_names(text, changed), left)
+
+
+def moved(text: str, policy: Policy, name: str, position: int, target: int) -> str:
+    """The policy with an entry in another place."""
+    listed = the_list(name)
+    text = fixed_names(text, policy) if name == "step" else listed.settle(text)
+    return editing.move(text, listed.place, position, target)
 
 
 def removed(text: str, policy: Policy, name: str, position: int) -> str:
     """The policy without an entry; a step that was switched off is forgotten there too."""
     listed = the_list(name)
-    if name == "step" and policy.steps[position].name in policy.run.without:
-        text = switched(text, policy, position)
+    if name == "step":
+        gone = _name_of(policy, position)
+        text = _without(fixed_names(text, policy), [each for each in policy.run.without if each != gone])
     return editing.remove(listed.settle(text), listed.place, position)
+
+
+def with_steps(text: str, steps: Sequence[Mapping[str, Any]]) -> str:
+    """The policy with these steps and no others, all of them switched on."""
+    text = _without(text, ())
+    for _ in editing.get(text, ("step",), []):
+        text = editing.remove(text, "step", 0)
+    for step in steps:
+        text = editing.append(text, "step", step)
+    return text
+
+
+def steps_on(policy: Policy) -> list[tuple[int, Step]]:
+    """The steps that are switched on, with their positions in the file."""
+    return [(i, step) for i, step in enumerate(policy.steps) if step.name not in policy.run.without]

@@ -15,7 +15,7 @@ from celosia.release.measuring import protect
 from celosia.release.policy import Policy
 from celosia.release.report.ru_map import ru_map, whole_window
 from celosia.show.charts import bars, heatmap, overlay
-from celosia.studio import editing, forms
+from celosia.studio import editing, forms, lists
 from celosia.studio.pages.compare import exploration
 from celosia.studio.pages.compare.view import Sight, compared, options_of, rows, zoomed
 from celosia.studio.project import version_of
@@ -91,7 +91,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
     def apply(sent: Sent) -> Response:
         frontier = _explored(studio)
         point = frontier.points[_index(studio, int(str(sent.get("index", "-1"))))]
-        studio.change(sent, lambda text: _with_steps(text, point.candidate.spec()))
+        studio.change(sent, lambda text: lists.with_steps(text, point.candidate.spec()))
         return studio.back("/compare", "applied")
 
     @router.get("/pair")
@@ -160,9 +160,12 @@ class _Pair:
 
     def _steps(self, which: str) -> list[Any]:
         if which == "policy":
-            if not self.policy.steps:
-                raise InputError("the policy has no step yet: choose a candidate, or add steps on the page Protect.")
-            return [step.method.spec() for step in self.policy.steps]
+            steps = [step.method.spec() for _, step in lists.steps_on(self.policy)]
+            if not steps:
+                raise InputError(
+                    "the policy has no step that is switched on: choose a candidate, or go to the page Protect."
+                )
+            return steps
         if not which.isdigit():
             raise InputError("choose the original, the policy, or a candidate of the exploration.")
         return _explored(self.studio).points[_index(self.studio, int(which))].candidate.spec()
@@ -220,15 +223,6 @@ def _planned(text: str, sent: dict[str, Any]) -> str:
 
 def _used(part: Any) -> str:
     return str(part.get("use", "")) if isinstance(part, dict) else str(part or "").split("(")[0]
-
-
-def _with_steps(text: str, steps: list[dict[str, Any]]) -> str:
-    """The policy whose steps are those of a candidate."""
-    for _ in editing.get(text, ("step",), []):
-        text = editing.remove(text, "step", 0)
-    for step in steps:
-        text = editing.append(text, "step", step)
-    return text
 
 
 PAGE = Page("compare", 60, "job", routes)

@@ -109,7 +109,7 @@ def _stretched(
 def options_of(policy: Policy, frontier: Frontier | None) -> tuple[tuple[str, str], ...]:
     """What can be compared, by the name that a form sends: the original, the policy, every candidate."""
     points = () if frontier is None else sorted(enumerate(frontier.points), key=lambda each: frontier.score(each[1]))
-    own = (("policy", "policy"),) if policy.steps else ()
+    own = (("policy", "policy"),) if policy.select().steps else ()
     return (("original", "original"), *own, *((str(i), point.label) for i, point in points))
 
 

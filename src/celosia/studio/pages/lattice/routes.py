@@ -14,6 +14,7 @@ from celosia.methods.generalisation.generalise import Generalise, impossible
 from celosia.parts import grammar
 from celosia.release.policy import Policy
 from celosia.studio import editing
+from celosia.studio.lists import steps_on
 from celosia.studio.pages.lattice.view import Landscape, Levels, Node, generalisation
 from celosia.studio.project import version_of
 from celosia.studio.studio import Page, Sent, Studio
@@ -35,7 +36,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
         policy = studio.project.policy()
         if not policy.schema.quasi:
             return studio.show(request, "lattice", state="quasi")
-        if not policy.require and not any(isinstance(step.method, Generalise) for step in policy.steps):
+        if not policy.require and not any(isinstance(step.method, Generalise) for _, step in steps_on(policy)):
             return studio.show(request, "lattice", state="require")
         return studio.show(request, "lattice", state="ready", node=node)
 
@@ -130,12 +131,12 @@ def _rows(drawn: Sequence[Node]) -> list[tuple[int, list[Node]]]:
 
 
 def _method(policy: Policy) -> Generalise:
-    return generalisation(policy.require, [step.method for step in policy.steps])
+    return generalisation(policy.require, [step.method for _, step in steps_on(policy)])
 
 
 def _with_levels(text: str, policy: Policy, fixed: dict[str, int]) -> str:
     """The policy whose generalisation has these levels, or finds its own; one is added where there is none."""
-    position = next((i for i, step in enumerate(policy.steps) if isinstance(step.method, Generalise)), None)
+    position = next((i for i, step in steps_on(policy) if isinstance(step.method, Generalise)), None)
     if position is None:
         return editing.append(text, "step", {"use": "generalise", **({"levels": fixed} if fixed else {})})
     place = ("step", position, "levels")

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from celosia.errors import CelosiaError, InputError
 from celosia.parts import find
-from celosia.studio import editing, forms, lists, running
+from celosia.studio import forms, lists, running
 from celosia.studio.pages.protect.previewing import preview
 from celosia.studio.studio import Page, Sent, Studio, language_of
 
@@ -42,7 +42,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
     @router.post("/preview")
     def look(request: Request, sent: Sent) -> Response:
         name, position = _entry(sent)
-        text = lists.saved(project.text, name, position, sent)
+        text = lists.saved(project.text, project.policy(), name, position, sent)
         policy = project.policy(text)
         changed = ""
         if name == "step":
@@ -56,15 +56,14 @@ def routes(studio: Studio, router: APIRouter) -> None:
     @router.post("/save")
     def save(sent: Sent) -> Response:
         name, position = _entry(sent)
-        studio.change(sent, lambda text: lists.saved(text, name, position, sent))
+        studio.change(sent, lambda text: lists.saved(text, project.policy(text), name, position, sent))
         return studio.back("/protect", "saved")
 
     @router.post("/move")
     def move(sent: Sent) -> Response:
         name, position = _entry(sent)
-        listed = lists.the_list(name)
         to = _position(sent.get("to"))
-        studio.change(sent, lambda text: editing.move(listed.settle(text), listed.place, _is(position), to))
+        studio.change(sent, lambda text: lists.moved(text, project.policy(text), name, _is(position), to))
         return studio.back("/protect", "moved")
 
     @router.post("/remove")
