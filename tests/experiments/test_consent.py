@@ -8,15 +8,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from celosia.consent.protection.protection import Design, honour
 from celosia.errors import ParameterError
 from celosia.experiments.consent import reproduce
 from celosia.experiments.consent.adult import statements as adult_statements
 from celosia.experiments.consent.adult import study
 from celosia.experiments.consent.anova import anova, assumptions, residuals
-from celosia.experiments.consent.case import STUDENTS, drawn, students
+from celosia.experiments.consent.case import PLACE, SHARE, STUDENTS, drawn, students, table
 from celosia.experiments.consent.chain import attack, candidates, generated, protected
 from celosia.experiments.consent.experiment import Plan, altered_rows, paired
 from celosia.experiments.consent.worked import printed_texts, statements
+from celosia.streams import Stream
 
 
 def test_the_case_has_its_shape():
@@ -90,6 +92,9 @@ def test_a_quick_run(quick):
     assert "99 % interval" in page
     assert "Table 8.2" in page
     assert "We chose these numbers" in page
+    assert "No rule of true places can lie below standard(k)" in page
+    assert "(1 − β) / β = 28 " in page  # 10 · 0.74 / 0.26
+    assert found["exchange: blocks in which it alters fewer rows than the control (by k)"] == "100.0%, 100.0%"
     drawn = set(re.findall(r'class="swatch (s\d)"', page))
     assert len(drawn) == 5
     assert all(f"--{colour}:" in page for colour in drawn), "every rule has a colour"
@@ -128,12 +133,34 @@ def test_altered_rows_move_with_k():
         assert standard == sorted(standard)
         assert standard[0] < 0.4
         assert standard[-1] > 0.8
-        assert all(row["standard"] <= row["exchange"] < row["control"] for row in rows)
-        assert rows[0]["coarser"] < rows[0]["control"]
+        for row in rows:
+            assert row["standard"] <= row["exchange"] < row["control"]
+            assert row["standard"] <= row["coarser"]
+            if row["k"] * SHARE / (1 - SHARE) < plan.extra:  # those who do not block can stay behind
+                assert row["coarser"] < row["control"]
     uneven = altered_rows(*drawn(2019, "uneven"), Plan(1, 10_634, (60,), (0.1,), 30), 2019)
     assert min(row["standard"] for row in uneven) > 0.9
     with pytest.raises(ParameterError, match="clustered, uneven"):
         drawn(1, "round")
+
+
+def test_what_standard_alters_every_rule_of_true_places_alters():
+    """Row by row, on small blocks: a block asks for more company, never for less."""
+    for seed in (1, 2, 3):
+        people, blocked = drawn(seed)
+        rows = np.sort(np.random.default_rng(seed).choice(len(people), 2500, replace=False))
+        students_, mine = table(people[rows]), blocked[rows]
+        true = students_.polars().select(PLACE)
+
+        def changed(rule, students_=students_, mine=mine, true=true):
+            design = Design(k=20, rule=rule, tree=PLACE)
+            shown = honour(students_, np.where(mine, 10, 0), design, Stream(1)).table.polars().select(PLACE)
+            return ~np.all([(shown[name] == true[name]).to_numpy() for name in PLACE], axis=0)
+
+        standard = changed("standard")
+        assert 0 < standard.mean() < 1
+        for rule in ("class", "coarser", "control"):
+            assert changed(rule)[standard].all(), rule
 
 
 def by_what(statements):

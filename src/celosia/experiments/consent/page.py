@@ -31,6 +31,10 @@ def sections(results: Results, report: dict[str, Any]) -> list[Section]:
             "How the students were generated",
             _generated(report["case"]),
             facts=facts,
+        ),
+        Section(
+            "Altered rows, and what no rule can do",
+            _altered(plan.extra),
             grids=tuple(
                 grid(f"Altered rows of one block, {shape} districts", table) for shape, table in report["cases"].items()
             ),
@@ -77,6 +81,19 @@ _ADULT = (
     "Accuracy alone says little: “guessing” is what naming the most frequent value reaches. What lies on that line "
     "tells an intruder nothing."
 )
+
+
+def _altered(extra: int) -> str:
+    most = extra * (1 - case.SHARE) / case.SHARE
+    return (
+        "No rule of true places can lie below standard(k): it must keep k for everybody, and a block asks for more "
+        "company, never for less. An owner shows the place of standard(k) or one above it, so a row that standard(k) "
+        "alters stays altered. A rule can lie below the control, which keeps the same promise by giving k + X to "
+        f"everybody. exchange does at every k, with values that are not true. coarser is sure to only where those who "
+        f"do not block can stay behind in a place of their own, for k below X (1 − β) / β = {most:.0f} with a share β "
+        f"of {case.SHARE:.0%} who block; beyond it they join a neighbour, and as many rows change as under the "
+        "control, in some blocks more."
+    )
 
 
 def _generated(shape: str) -> str:

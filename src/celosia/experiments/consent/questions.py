@@ -201,6 +201,9 @@ def summary(results: Results) -> dict[str, Any]:
         out[f"altered rows, {rule} (by k)"] = _list(
             [float(v) for v in results.altered[:, :, _AT[rule], 0].mean(axis=0)]
         )
+    for rule in ("coarser", "exchange"):
+        fewer = (results.altered[:, :, _AT[rule], 0] < results.altered[:, :, _AT["control"], 0]).mean(axis=0)
+        out[f"{rule}: blocks in which it alters fewer rows than the control (by k)"] = _list([float(v) for v in fewer])
     smallest = zip(results.plan.k, results.strict.min(axis=0), strict=True)
     out["coarser: smallest class"] = ", ".join(f"{int(n)} at k = {k}" for k, n in smallest)
     out["exchange: share of rows that are not true"] = float(results.untrue.mean())
