@@ -16,6 +16,18 @@ LedgerPlace = Annotated[
 ]
 KeysPlace = Annotated[Path | None, typer.Option(help="File of the analysts' keys; beside the data set unless given.")]
 
+
+def typed(given: str | float) -> float:
+    """The number of an option as people write it, with a decimal comma too; a default comes as it is."""
+    from celosia.errors import ParameterError
+    from celosia.show.typed import typed_number
+
+    try:
+        return typed_number(str(given), "the value")
+    except ParameterError as problem:
+        raise typer.BadParameter(str(problem)) from None
+
+
 gateway_app = typer.Typer(help="The differential-privacy gateway over a database: serve it, its keys, its ledger.")
 
 

@@ -8,15 +8,24 @@ from typing import Annotated
 import typer
 
 from celosia.cli.bases.options import Json
-from celosia.cli.gateway import Dataset, LedgerPlace
+from celosia.cli.gateway import Dataset, LedgerPlace, typed
 
 
 def query(
     sql: Annotated[str, typer.Argument(help="The question, in SQL.")],
     dataset: Dataset = Path("dataset.toml"),
-    epsilon: Annotated[float | None, typer.Option(help="Privacy loss to spend (pure differential privacy).")] = None,
-    rho: Annotated[float | None, typer.Option(help="Privacy loss to spend (zero-concentrated).")] = None,
-    delta: Annotated[float, typer.Option(help="Privacy loss to spend: the delta of (epsilon, delta).")] = 0.0,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(parser=typed, metavar="NUMBER", help="Privacy loss to spend (pure differential privacy)."),
+    ] = None,
+    rho: Annotated[
+        float | None,
+        typer.Option(parser=typed, metavar="NUMBER", help="Privacy loss to spend (zero-concentrated)."),
+    ] = None,
+    delta: Annotated[
+        float,
+        typer.Option(parser=typed, metavar="NUMBER", help="Privacy loss to spend: the delta of (epsilon, delta)."),
+    ] = 0.0,
     announce: Annotated[int, typer.Option(min=1, help="Split the price over so many announced questions.")] = 1,
     analyst: Annotated[str, typer.Option(help="Who asks.")] = "owner",
     fresh: Annotated[bool, typer.Option(help="Draw a new answer, charged again, instead of the stored one.")] = False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,8 +12,10 @@ from typing import Any
 from celosia.errors import CelosiaError, InputError
 from celosia.gateway.answer import Answer, cell_text
 from celosia.gateway.gateway import Gateway
+from celosia.show.typed import typed_number
 
 SHOWN_ENTRIES = 20
+POSITIVE = "number above 0, such as 0.1"
 _WHAT = {"charge": "answered", "repeat": "answered before, free", "refusal": "refused", "failure": "failed"}
 
 
@@ -72,7 +74,7 @@ def loss_name(gateway: Gateway) -> str:
 def price(gateway: Gateway, cost: str, delta: str) -> dict[str, float]:
     """What a question may cost, as it was typed."""
     name = loss_name(gateway)
-    return {name: _typed_number(cost, name), "delta": _typed_number(delta or "0", "delta")}
+    return {name: _positive(cost, name), "delta": _positive(delta, "delta") if delta.strip() else 0.0}
 
 
 class Page:
@@ -147,8 +149,8 @@ def _template() -> Any:
     )
 
 
-def _typed_number(text: str, name: str) -> float:
-    """A number as people write it; ``float`` would take ``1_0`` and digits of other scripts as well."""
-    if not re.fullmatch(r"[0-9.]+([eE][-+]?[0-9]+)?", text.strip()) or text.count(".") > 1:
-        raise InputError(f"{name} must be a number above 0, such as 0.1.")
-    return float(text)
+def _positive(text: str, name: str) -> float:
+    value = typed_number(text, name, POSITIVE)
+    if not 0 < value < math.inf:
+        raise InputError(f"{name} must be a {POSITIVE}, got {text.strip()!r}.")
+    return value

@@ -15,11 +15,12 @@ from typing import Any, Literal
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from celosia.errors import ParameterError
+from celosia.errors import InputError, ParameterError
 from celosia.parts import KIND, Part, find, grammar, parts
 from celosia.parts.columns import ColumnMark
 from celosia.parts.part import marked
 from celosia.parts.registry import covered
+from celosia.show.typed import typed_number
 
 Control = Literal["number", "switch", "choice", "column", "columns", "list", "text", "grammar", "part"]
 FIRST = 4
@@ -138,9 +139,16 @@ def part(kind: str, sent: Mapping[str, Any], prefix: str = "") -> dict[str, Any]
     return {"use": use, **read(find(kind, use), sent, prefix)}
 
 
-def sent(items: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """What a form sent, by name: a list where a name comes more than once or ends in ``[]``."""
-    gathered: dict[str, Any] = {}
+class Form(dict[str, Any]):
+    """What a form sent, by name; a field that must be there and is not is refused in a sentence."""
+
+    def __missing__(self, name: str) -> Any:
+        raise InputError(f"the form has no field {name!r}: load the page again.")
+
+
+def sent(items: Sequence[tuple[str, Any]]) -> Form:
+    """What a form sent, by name: a list where a name ends in ``[]``."""
+    gathered = Form()
     for name, value in items:
         if name.endswith("[]"):
             gathered.setdefault(name[:-2], []).append(str(value))
@@ -264,10 +272,7 @@ def _parsed(sent: Mapping[str, Any], name: str, control: Control, shape: Mapping
 
 
 def _as_number(text: str, field: str, *, whole: bool) -> float | int:
-    try:
-        value = float(text.replace(",", "."))
-    except ValueError:
-        raise ParameterError(f"{field} must be a {'whole ' if whole else ''}number, got {text!r}.") from None
+    value = typed_number(text, field, "whole number" if whole else "number")
     if whole and not (math.isfinite(value) and value == int(value)):
         raise ParameterError(f"{field} must be a whole number, got {text!r}.")
     return int(value) if whole or text.isdigit() else value
