@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.models.bases.sensitive_model import _SensitiveModel
+from celosia.parts import Condition
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,6 +56,6 @@ class AlphaK(_SensitiveModel):
         """Exactly k."""
         return self.k
 
-    def wish(self) -> str:
-        """Both conditions."""
-        return f"alpha at most {self.alpha:g} and k at least {self.k}"
+    def conditions(self) -> tuple[Condition, ...]:
+        """The largest share and the smallest class."""
+        return (*super().conditions(), Condition("k", "at least", self.k))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from celosia.parts import Model, Verdict
+from celosia.parts import Condition, Model, Verdict
 
 if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts
@@ -57,7 +57,9 @@ class AverageRisk(Model):
         high = classes.held[1.0 / classes.size > self.highest * (1 + 1e-12)].sum()
         return Verdict(verdict.value, verdict.holds and bool(high <= self.share * classes.held.sum()))
 
-    def wish(self) -> str:
-        """The bounds in words."""
-        more = "" if self.highest is None else f", at most {self.share:g} of the records above {self.highest:g}"
-        return f"average risk at most {self.risk:g}{more}"
+    def conditions(self) -> tuple[Condition, ...]:
+        """The average, and the share of records at high risk where one counts as high."""
+        if self.highest is None:
+            return super().conditions()
+        high = Condition("share of records above {beyond}", "at most", self.share, self.highest)
+        return (*super().conditions(), high)

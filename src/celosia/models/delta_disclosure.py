@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.models.bases.sensitive_model import _SensitiveModel
+from celosia.parts import Condition
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,6 +57,6 @@ class DeltaDisclosure(_SensitiveModel):
             gain = np.abs(np.log2(counts.share / counts.baseline[counts.value]))
         return np.asarray(np.maximum.reduceat(gain, counts.start[:-1]).round(12), dtype=np.float64)
 
-    def wish(self) -> str:
-        """The strict bound in words."""
-        return f"delta less than {self.delta:g}"
+    def conditions(self) -> tuple[Condition, ...]:
+        """The strict bound."""
+        return (Condition(self.symbol, "less than", self.delta),)

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError
-from celosia.parts import Model, Verdict
+from celosia.parts import Condition, Model, Verdict
 from celosia.table.source import Source
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ class DeltaPresence(Model):
         """The population table."""
         return self.population
 
-    def wish(self) -> str:
-        """Both bounds."""
-        return f"delta between {self.lowest:g} and {self.highest:g}"
+    def conditions(self) -> tuple[Condition, ...]:
+        """The upper bound, and the lower one where there is one."""
+        lower = (Condition(self.symbol, "at least", self.lowest),) if self.lowest > 0 else ()
+        return (*super().conditions(), *lower)

@@ -10,7 +10,7 @@ from celosia.parts.columns import Column, ColumnMark, Columns, SuitedColumns, na
 from celosia.parts.loss import Loss
 from celosia.parts.mechanism import Mechanism
 from celosia.parts.method import Method
-from celosia.parts.model import Model, Verdict
+from celosia.parts.model import Condition, Model, Verdict
 from celosia.parts.part import KIND, Counting, Credential, Part, Private, build
 from celosia.parts.places import Place, from_directory, identity, located, paths_in
 from celosia.parts.registry import find, kinds, package, parts
@@ -22,6 +22,7 @@ __all__ = [
     "Column",
     "ColumnMark",
     "Columns",
+    "Condition",
     "Credential",
     "Loss",
     "Mechanism",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -28,13 +30,24 @@ class Verdict(NamedTuple):
     holds: bool
 
 
+class Condition(NamedTuple):
+    """One bound of a requirement: what is measured, and the number that it is compared with."""
+
+    symbol: str
+    """The letter of the field, or English words; ``{beyond}`` in them stands for a further number."""
+    direction: Literal["at least", "at most", "less than"]
+    bound: float
+    beyond: float | None = None
+
+
 class Model(Part):
     """A requirement on a table that holds or not, with the measured value.
 
     Most models judge class by class: they implement :meth:`scores`, one number per class, and the rest follows. A model
     of scope ``"file"`` implements :meth:`score` instead. Both see the classes as arrays of counts, so the same code
-    serves a measurement and a search. A model with a further condition adds it to :meth:`judge` (class by class) or
-    :meth:`accepts` (the file). Everybody who wants to know asks :meth:`verdict`; value and holds come from that call.
+    serves a measurement and a search. A model with a further condition adds it to :meth:`holding` (class by class) or
+    :meth:`measured` (the file), and names it in :meth:`conditions`. Everybody who wants to know asks :meth:`verdict`;
+    value and holds come from that call.
     """
 
     kind: ClassVar[str] = "model"
@@ -64,9 +77,22 @@ class Model(Part):
         """Whether a measured value meets the bound; the last digits of a float do not decide."""
         return bool(self._meets(np.array([value]))[0])
 
-    def wish(self) -> str:
-        """The requirement in words: ``k at least 5``."""
-        return f"{self.symbol or self.name} {self.direction} {self.bound():g}"
+    def conditions(self) -> tuple[Condition, ...]:
+        """All that is asked, as data; the first is about the measured value."""
+        return (Condition(self.symbol or self.name, self.direction, self.bound()),)
+
+    def wish(
+        self, words: Mapping[str, str] = MappingProxyType({}), number: Callable[[float], str] = "{:g}".format
+    ) -> str:
+        """The requirement in words, ``k at least 5``; ``words`` are those of another language, by the English ones."""
+        texts: list[str] = []
+        former = None
+        for symbol, direction, bound, beyond in self.conditions():
+            about = words.get(symbol, symbol).format(beyond="" if beyond is None else number(beyond))
+            start = [] if (symbol, beyond) == former else [about]  # delta at least 0.1 and at most 0.5
+            texts.append(" ".join([*start, words.get(direction, direction), number(bound)]))
+            former = (symbol, beyond)
+        return f" {words.get('and', 'and')} ".join(texts)
 
     def sensitive(self) -> tuple[str | None, ...]:
         """The sensitive columns that must be counted; ``None`` stands for those that the schema declares."""

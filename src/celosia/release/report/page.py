@@ -159,8 +159,7 @@ class _Page:
         w = self.w
         rows: list[list[str | Cell]] = []
         for earlier, now in zip(self.release.before.models, self.release.assessment.models, strict=True):
-            direction, bound = w[now.part.direction.replace(" ", "_")], self.num(now.part.bound())
-            wish = f"{now.part.symbol or now.part.name} {direction} {bound}"
+            wish = now.part.wish(w["wishes"], self.num)
             verdict = Cell(w["yes"], style="good") if now.holds else Cell(w["no"], style="bad")
             before = "—" if self.formal else self.shown(earlier.value)
             rows.append([Cell(title(now.part, w), meaning(now.part, w)), wish, before, self.shown(now.value), verdict])
