@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import celosia
-from celosia.cli.main import COMMANDS
+from celosia.cli.main import COMMANDS as UNDER_HEADINGS
 
+COMMANDS = [command for commands in UNDER_HEADINGS.values() for command in commands]
 CLI = Path(inspect.getfile(importlib.import_module("celosia.cli"))).parent
 VERBS = {
     "read": ["source", "schema"],

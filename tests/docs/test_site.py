@@ -36,6 +36,18 @@ def test_everything_is_served_by_the_site_itself(site):
         assert json.loads((site / name).read_text("utf-8"))["title"].startswith("celosia ")
 
 
+def test_the_reference_of_a_table_has_what_people_call_and_no_more(site):
+    from celosia import Table
+    from celosia.table.verbs import PEOPLE
+
+    page = (site / "reference" / "python.html").read_text("utf-8")
+    listed = set(re.findall(r'id="celosia\.Table\.(\w+)"', page))
+    assert listed == set(PEOPLE)
+    internal = {name for cls in Table.__mro__ for name in vars(cls) if not name.startswith("_")} - set(PEOPLE)
+    assert {"stepped", "reworked", "arranged", "fresh"} <= internal, "the test looks at what there is"
+    assert not any(f'id="celosia.Table.{name}"' in page for name in internal)
+
+
 @pytest.fixture(scope="module")
 def address(site):
     class Quiet(http.server.SimpleHTTPRequestHandler):

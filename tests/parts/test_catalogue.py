@@ -61,13 +61,11 @@ def test_a_part_with_its_defaults_is_written_and_read_back(kind, name):
 
 
 def test_every_method_has_a_command_with_help():
-    from celosia.cli.bases.method_options import add_methods
-    from celosia.cli.protect import protect_app
+    from celosia.cli.main import app
 
-    add_methods(protect_app, [])
     runner = CliRunner()
     for name in parts("method"):
-        result = runner.invoke(protect_app, [name, "--help"], env={"COLUMNS": "300", "TERMINAL_WIDTH": "300"})
+        result = runner.invoke(app, ["protect", name, "--help"], env={"COLUMNS": "300", "TERMINAL_WIDTH": "300"})
         assert result.exit_code == 0, result.output
         for field in find("method", name).model_fields:
             assert "--" + field.replace("_", "-") in result.output.replace("\n", "")[:100_000]

@@ -14,6 +14,7 @@ import typer
 
 from celosia.cli.apply import apply
 from celosia.cli.assess import assess
+from celosia.cli.bases.commands import Group, Methods, show_plainly
 from celosia.cli.bases.options import common, exit_code
 from celosia.cli.compare import compare
 from celosia.cli.consent import consent_app
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="celosia",
+    cls=Group,
     help="Publish personal data safely: measure, protect, show what was lost, write the evidence down.",
     no_args_is_help=True,
     add_completion=True,
@@ -45,24 +47,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback()(common)
-COMMANDS = (
-    demo,
-    init,
-    assess,
-    compare,
-    explain_risk,
-    explore,
-    run_command,
-    apply,
-    verify,
-    key,
-    report,
-    studio,
-    query,
-    reproduce,
-    parts,
-    doctor,
-)
+COMMANDS = {
+    "The main job": (demo, init, run_command, studio),
+    "Measure and compare": (assess, compare, explain_risk, explore),
+    "After a release": (verify, apply, report, key),
+    "Questions instead of files": (query,),
+    "Look things up": (parts, doctor, reproduce),
+}
+"""The commands under the headings of the help."""
+GROUPS = {
+    "protect": (protect_app, "The main job", Methods),
+    "gateway": (gateway_app, "Questions instead of files", Group),
+    "consent": (consent_app, "Questions instead of files", Group),
+}
 REFUSED = {
     errno.EACCES,
     errno.EDQUOT,
@@ -78,11 +75,13 @@ REFUSED = {
 }
 """What an operating system says when a place cannot be used; anything else that it says is a fault of ours."""
 OWN_SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
-for command in COMMANDS:
-    app.command(context_settings=OWN_SETTINGS if command is reproduce else None)(command)
-app.add_typer(protect_app, name="protect")
-app.add_typer(gateway_app, name="gateway")
-app.add_typer(consent_app, name="consent")
+for panel, commands in COMMANDS.items():
+    for command in commands:
+        settings = OWN_SETTINGS if command is reproduce else None
+        app.command(context_settings=settings, rich_help_panel=panel)(command)
+for name, (group, panel, shape) in GROUPS.items():
+    app.add_typer(group, name=name, cls=shape, rich_help_panel=panel)
+show_plainly(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -101,10 +100,6 @@ def run(given: list[str]) -> int:
 
     try:
         refuse_passwords(given)
-        if given and given[0] == "protect":
-            from celosia.cli.bases.method_options import add_methods
-
-            add_methods(protect_app, given[1:])
         with explained():
             app(args=given, standalone_mode=False)
     except typer.Exit as end:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -12,24 +12,23 @@ import typer
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from celosia.cli.bases.options import Engine, Identifiers, Json, Person, Quasi, Query, Sensitive, Weight
+from celosia.cli.bases.commands import Command
+from celosia.cli.bases.options import ROLES, WRITING, Engine, Identifiers, Json, Person, Quasi, Query, Sensitive, Weight
 from celosia.data.credentials import refuse_literal
-from celosia.parts import Credential, Part, find, grammar, parts
+from celosia.parts import Credential, Part, grammar
+from celosia.show.formulas import plain_docs
 
 
-def add_methods(app: typer.Typer, arguments: Sequence[str]) -> None:
-    """Give the application one command per method; only the wanted one when it is named."""
-    name = next((word for word in arguments if not word.startswith("-")), None)
-    wanted = parts("method") if name is None else {name: find("method", name)}
-    commands = {command.name for command in app.registered_commands}
-    for each, cls in wanted.items():
-        if each not in commands:
-            app.command(each, help=_help(cls))(_command(cls))
+def method_command(cls: type[Any]) -> Any:
+    """The command of a method."""
+    alone = typer.Typer(add_completion=False)
+    alone.command(cls.name, help=_help(cls), cls=Command)(_command(cls))
+    return typer.main.get_command(alone)
 
 
 def _help(cls: type[Part]) -> str:
-    text = inspect.cleandoc(cls.__doc__ or "").split(">>>")[0]
-    return "\n\n".join(block for block in text.split("\n\n") if not block.lstrip().startswith(".. math"))
+    text = plain_docs(inspect.cleandoc(cls.__doc__ or "").split(">>>")[0])
+    return "\n\n".join(" ".join(block.split()) for block in text.split("\n\n"))
 
 
 def _command(cls: type[Any]) -> Callable[..., None]:
@@ -57,21 +56,31 @@ def _command(cls: type[Any]) -> Callable[..., None]:
 
 def _shape(
     source: Annotated[str, typer.Argument(help="The file, or a policy (.toml) that describes it.")],
-    out: Annotated[Path, typer.Option(help="Where the protected file goes.")],
+    out: Annotated[Path, typer.Option(help="Where the protected file goes.", rich_help_panel=WRITING)],
     quasi: Quasi = None,
     sensitive: Sensitive = None,
     identifiers: Identifiers = None,
     person: Person = None,
     weight: Weight = None,
-    hierarchy: Annotated[list[str] | None, typer.Option(help="COLUMN=FILE or COLUMN=builder(…).")] = None,
+    hierarchy: Annotated[
+        list[str] | None, typer.Option(help="COLUMN=FILE or COLUMN=builder(…).", rich_help_panel=ROLES)
+    ] = None,
     query: Query = None,
     engine: Engine = None,
     seed: Annotated[int | None, typer.Option(help="Seed, for tests only: a release needs none.")] = None,
     keep_columns: Annotated[
-        str | None, typer.Option(help="Columns that leave although they name somebody or have no role.")
+        str | None,
+        typer.Option(help="Columns that leave although they name somebody or have no role.", rich_help_panel=WRITING),
     ] = None,
-    keep_order: Annotated[bool, typer.Option(help="Write the records in the order of the file, not shuffled.")] = False,
-    overwrite: Annotated[bool, typer.Option(help="Replace a file that is there already.")] = False,
+    keep_order: Annotated[
+        bool,
+        typer.Option(
+            "--keep-order", help="Write the records in the order of the file, not shuffled.", rich_help_panel=WRITING
+        ),
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a file that is there already.", rich_help_panel=WRITING)
+    ] = False,
     json: Json = False,
 ) -> None:
     """The options that every method command has."""
@@ -92,9 +101,17 @@ def _annotation(cls: type[Part], field: str) -> Any:
     flag = "--" + field.replace("_", "-") + ("-of-method" if field in _TAKEN else "")
     kind = _plain_type(info.annotation)
     declaration = f"{flag}/--no-{flag[2:]}" if kind is bool else flag
-    help_text = f"{meaning} [default: {default}]" if default else meaning
-    required = " [required]" if info.is_required() else ""
-    option = typer.Option(declaration, help=help_text + required, show_default=False, metavar=_metavar(info, kind))
+    help_text = f"{meaning} (default {default})" if default else meaning
+    required = " (must be given)" if info.is_required() else ""
+    choices = _choices(info.annotation)
+    option = typer.Option(
+        declaration,
+        help=help_text + required,
+        show_default=False,
+        metavar=_metavar(choices, kind),
+        rich_help_panel=f"Parameters of {cls.name}",
+        autocompletion=(lambda: choices) if choices else None,
+    )
     return Annotated[kind | None, option]
 
 
@@ -109,10 +126,9 @@ def _plain_type(annotation: Any) -> Any:
     return annotation if annotation in {int, float, bool} else str
 
 
-def _metavar(info: FieldInfo, kind: Any) -> str | None:
+def _metavar(choices: list[str], kind: Any) -> str | None:
     if kind is bool:
         return None
-    choices = _choices(info.annotation)
     if choices:
         return "|".join(choices)
     return {int: "INTEGER", float: "NUMBER"}.get(kind, "TEXT")

@@ -7,22 +7,39 @@ from typing import Annotated, Any
 
 import typer
 
+from celosia.cli.bases.commands import engines_like
+
+ROLES = "What the columns are"
+READING = "How it is read"
+WRITING = "What is written"
+"""Headings in the help of a command."""
 _state: dict[str, Any] = {"code": 0}
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Details = Annotated[bool, typer.Option("--details", help="Print all that was measured, with what it means.")]
+
+
+def _of(panel: str, text: str, **settings: Any) -> Any:
+    return typer.Option(help=text, rich_help_panel=panel, **settings)
+
+
 Engine = Annotated[
-    str | None, typer.Option(help="Engine that holds the rows: polars, duckdb or spark[:master]; by size if not given.")
+    str | None,
+    _of(
+        READING,
+        "Engine that holds the rows: polars, duckdb or spark[:master]; by size if not given.",
+        autocompletion=engines_like,
+    ),
 ]
 Memory = Annotated[
-    str | None, typer.Option(help="How much memory may be used, such as 2GB; what does not fit is spilled to disk.")
+    str | None, _of(READING, "How much memory may be used, such as 2GB; what does not fit is spilled to disk.")
 ]
-Quasi = Annotated[str | None, typer.Option(help="Quasi-identifiers, separated by commas.")]
-Sensitive = Annotated[str | None, typer.Option(help="Sensitive columns, separated by commas.")]
-Identifiers = Annotated[str | None, typer.Option(help="Columns that name a person, separated by commas.")]
-Person = Annotated[str | None, typer.Option(help="Column of person ids, when a person owns several rows.")]
-Weight = Annotated[str | None, typer.Option(help="Column of sampling weights.")]
-Query = Annotated[str | None, typer.Option(help="SQL query, when the source is a database URL.")]
+Query = Annotated[str | None, _of(READING, "SQL query, when the source is a database URL.")]
+Quasi = Annotated[str | None, _of(ROLES, "Quasi-identifiers, separated by commas.")]
+Sensitive = Annotated[str | None, _of(ROLES, "Sensitive columns, separated by commas.")]
+Identifiers = Annotated[str | None, _of(ROLES, "Columns that name a person, separated by commas.")]
+Person = Annotated[str | None, _of(ROLES, "Column of person ids, when a person owns several rows.")]
+Weight = Annotated[str | None, _of(ROLES, "Column of sampling weights.")]
 Sign = Annotated[Path | None, typer.Option(help="A private key (see 'celosia key') that signs the certificate.")]
 
 

@@ -1,0 +1,97 @@
+"""How commands show and complete themselves: types in plain words, one command per method, names of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+WORDS = {"str": "TEXT", "int": "INTEGER", "float": "NUMBER", "path": "PATH", "list[str]": "TEXT …"}
+"""What stands after an option for a type of Python; a flag has nothing there."""
+
+
+def _plain(params: list[Any]) -> list[Any]:
+    """The parameters of a command, with a plain word for the type of each option."""
+    for param in params:
+        if param.param_type_name == "option" and param.metavar is None:
+            shown = param.bare_type() if hasattr(param, "bare_type") else ""
+            shown = "path" if param.type_descriptor.is_path else shown
+            param.metavar = "" if param.is_flag else WORDS.get(shown)
+    return params
+
+
+class Command(TyperCommand):
+    """A command whose help shows no type after a flag."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, the option that shows the help with them."""
+        return _plain(super().get_params(ctx))
+
+
+class Group(TyperGroup):
+    """A group of commands whose help shows no type after a flag."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, the option that shows the help with them."""
+        return _plain(super().get_params(ctx))
+
+
+class Methods(Group):
+    """One command per method; its options are built when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """The names of all methods."""
+        from celosia.parts import parts
+
+        return list(parts("method"))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a method; none while a shell asks what a word could become."""
+        from celosia.cli.bases.method_options import method_command
+        from celosia.errors import UnknownName
+        from celosia.parts import find
+
+        try:
+            return method_command(find("method", cmd_name))
+        except UnknownName:
+            if ctx.resilient_parsing:
+                return None
+            raise
+
+
+def show_plainly(app: typer.Typer) -> None:
+    """Let every command of an application, and of its groups, be shown and completed as above."""
+    for command in app.registered_commands:
+        command.cls = Command
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            show_plainly(group.typer_instance)
+
+
+def kinds_like(incomplete: str) -> Iterator[tuple[str, str]]:
+    """The kinds of parts that begin so, for a shell."""
+    from celosia.parts import kinds
+
+    yield from ((name, _sentence(cls)) for name, cls in kinds().items() if name.startswith(incomplete))
+
+
+def names_like(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+    """The parts of the kind given before that begin so, for a shell."""
+    from celosia.parts import kinds, parts
+
+    kind = ctx.params.get("kind")
+    listed = parts(kind) if kind in kinds() else {}
+    yield from ((name, cls.summary()) for name, cls in listed.items() if name.startswith(incomplete))
+
+
+def engines_like(incomplete: str) -> list[str]:
+    """The engines that begin so, for a shell."""
+    from celosia.data.engines import ENGINES
+
+    return [name for name in ENGINES if name.startswith(incomplete)]
+
+
+def _sentence(cls: Any) -> str:
+    return str(cls.__doc__ or "").strip().splitlines()[0]
