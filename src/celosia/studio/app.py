@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 
@@ -75,6 +76,10 @@ def _refusals(app: FastAPI, studio: Studio) -> None:
             request, w["not_found"] if problem.status_code == 404 else str(problem.detail), problem.status_code
         )
 
+    @app.exception_handler(RequestValidationError)
+    async def malformed(request: Request, _: RequestValidationError) -> Response:
+        return refusal(request, words(language_of(request))["malformed"], 422)
+
     @app.exception_handler(Exception)
     async def internal(request: Request, problem: Exception) -> Response:
         return refusal(request, words(language_of(request))["internal"].format(kind=type(problem).__name__), 500)
@@ -96,12 +101,12 @@ def _shared(app: FastAPI, studio: Studio) -> None:
 
     @app.post("/undo")
     def undo(sent: Sent) -> Response:
-        project.undo()
+        project.undo(str(sent.get("version", "")))
         return studio.back(_address(studio, sent), "undone")
 
     @app.post("/redo")
     def redo(sent: Sent) -> Response:
-        project.redo()
+        project.redo(str(sent.get("version", "")))
         return studio.back(_address(studio, sent), "redone")
 
     @app.post("/look")

@@ -128,6 +128,12 @@ class Jobs:
         """The latest job of a function, for a policy or for any."""
         return next((job for job in self.all() if job.name == name and version in (None, job.version)), None)
 
+    def refuse_second(self, name: str) -> None:
+        """Refuse to start a job of a function while another of it is on its way."""
+        latest = self.latest(name)
+        if latest is not None and not latest.over:
+            raise InputError("the same is on its way already: wait for it, or cancel it first.")
+
     def cancel(self, name: str) -> Job:
         """End a job; what it has written so far is removed with its drafts."""
         job, folder = self.find(name), self._folder / name

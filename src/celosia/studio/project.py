@@ -42,7 +42,7 @@ class Project:
         self.own = self.folder / INSIDE
         self.own.mkdir(mode=0o700, exist_ok=True)
         self.past = Past(self.own / "past")
-        self._lock = threading.RLock()
+        self._lock, self._depth = threading.RLock(), 0
 
     @property
     def name(self) -> str:
@@ -90,9 +90,8 @@ class Project:
         ``version`` is the policy that the edit was made for: when another tab changed it meanwhile, it is refused.
         """
         with self.alone():
+            self.check(version)
             before = self.text
-            if version is not None and version != version_of(before):
-                raise Changed("the policy was changed meanwhile, perhaps in another tab: look at it and try again.")
             after = edit(before)
             policy = self.policy(after)
             if after != before:
@@ -100,14 +99,21 @@ class Project:
                 self._write(after)
             return policy
 
-    def undo(self) -> None:
-        """Take the last change back."""
+    def check(self, version: str | None) -> None:
+        """Refuse what was made for another policy than the present one; None is for any."""
+        if version is not None and version != self.version:
+            raise Changed("the policy was changed meanwhile, perhaps in another tab: look at it and try again.")
+
+    def undo(self, version: str | None = None) -> None:
+        """Take the last change back; ``version`` is the policy that was seen when it was asked for."""
         with self.alone():
+            self.check(version)
             self.past.back(self.text, self._write)
 
-    def redo(self) -> None:
+    def redo(self, version: str | None = None) -> None:
         """Make a change again that was taken back."""
         with self.alone():
+            self.check(version)
             self.past.forward(self.text, self._write)
 
     def _write(self, text: str) -> None:
@@ -121,8 +127,13 @@ class Project:
     def alone(self) -> Iterator[None]:
         """Keep others out of the folder while it is changed: threads, and another studio on the same folder."""
         with self._lock, (self.own / "lock").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+            if not self._depth:  # another lock of the same process would wait for this one
+                fcntl.flock(file, fcntl.LOCK_EX)
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
 
     def inside(self, path: str | Path) -> Path:
         """A path of the folder; one that leads out of it is refused, by dots or by links."""

@@ -52,13 +52,15 @@ def verify_release(project: Project, tell: Progress, version: str, certificate: 
 
 def start_run(project: Project, jobs: Jobs) -> Job:
     """Start the full run of the policy as it is now."""
-    text, version = project.text, project.version
-    project.policy(text)
-    place = project.results(version)
-    place.mkdir(parents=True, exist_ok=True)
-    with replaced(place / POLICY, 0o600) as draft:
-        draft.write_text(text, "utf-8")
-    return jobs.start(RUN, version=version)
+    with project.alone():
+        jobs.refuse_second("run_policy")
+        text, version = project.text, project.version
+        project.policy(text)
+        place = project.results(version)
+        place.mkdir(parents=True, exist_ok=True)
+        with replaced(place / POLICY, 0o600) as draft:
+            draft.write_text(text, "utf-8")
+        return jobs.start(RUN, version=version)
 
 
 def file_of(project: Project, job: Job, name: str) -> Path | None:

@@ -18,6 +18,13 @@ SECTIONS: dict[str, type[BaseModel]] = {"about": About, "output": Output, "histo
 ELSEWHERE = {"run": ("without",)}
 """Settings of these sections that another page shows."""
 SECRET = {"run.seed"}
+FORMS = tuple(
+    f"{section}.{name}"
+    for section, cls in SECTIONS.items()
+    for name in cls.model_fields
+    if name not in ELSEWHERE.get(section, ())
+)
+"""The settings that these forms show: of a section that takes further options, those have none."""
 
 
 def fields(text: str, section: str) -> list[forms.Field]:

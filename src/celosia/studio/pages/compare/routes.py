@@ -58,8 +58,10 @@ def routes(studio: Studio, router: APIRouter) -> None:
 
     @router.post("/explore")
     def begin(sent: Sent) -> Response:
-        studio.change(sent, lambda text: _planned(text, sent))
-        exploration.start(project, studio.jobs)
+        with project.alone():
+            studio.jobs.refuse_second("explore_policy")
+            studio.change(sent, lambda text: _planned(text, sent))
+            exploration.start(project, studio.jobs)
         return studio.back("/compare", "begun_exploring")
 
     @router.get("/map")
@@ -90,7 +92,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
     @router.post("/apply")
     def apply(sent: Sent) -> Response:
         frontier = _explored(studio)
-        point = frontier.points[_index(studio, int(str(sent.get("index", "-1"))))]
+        point = frontier.points[_index(studio, forms.number(sent, "index", -1, whole=True))]
         studio.change(sent, lambda text: lists.with_steps(text, point.candidate.spec()))
         return studio.back("/compare", "applied")
 
@@ -225,4 +227,4 @@ def _used(part: Any) -> str:
     return str(part.get("use", "")) if isinstance(part, dict) else str(part or "").split("(")[0]
 
 
-PAGE = Page("compare", 60, "job", routes)
+PAGE = Page("compare", 60, "job", routes, tuple(f"explore.{name}" for name in (*NUMBERS, "risk", "loss", "candidate")))

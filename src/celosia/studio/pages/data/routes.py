@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request, Response, UploadFile
@@ -56,12 +57,14 @@ def routes(studio: Studio, router: APIRouter) -> None:
         wanted = sent.get("role", "")
         if wanted not in ROLES:
             raise UnknownName.of("role", wanted, ROLES)
-        studio.change(sent, lambda text: editing.set_role(text, sent["column"], wanted))
+        column = _column(studio, sent)
+        studio.change(sent, lambda text: editing.set_role(text, column, wanted))
         return studio.back("/data")
 
     @router.post("/column")
     def column(sent: Sent) -> Response:
-        studio.change(sent, lambda text: _described(text, sent))
+        name = _column(studio, sent)
+        studio.change(sent, lambda text: _described(text, name, sent))
         return studio.back("/data", "saved")
 
     @router.post("/rest")
@@ -72,7 +75,8 @@ def routes(studio: Studio, router: APIRouter) -> None:
     @router.post("/clean")
     def clean(sent: Sent) -> Response:
         policy = project.policy()
-        studio.change(sent, lambda text: cleaned(text, policy, studio.samples, sent["column"], sent["key"]))
+        column, key = _column(studio, sent), sent["key"]
+        studio.change(sent, lambda text: cleaned(text, policy, studio.samples, column, key))
         return studio.back("/data", "cleaned")
 
     @router.post("/unclean")
@@ -84,22 +88,34 @@ def routes(studio: Studio, router: APIRouter) -> None:
     def upload(file: UploadFile, version: str = "") -> Response:
         if not file.filename:
             raise InputError("choose a file first.")
-        place = project.keep(file.filename, file.file).relative_to(project.folder).as_posix()
 
-        def edit(text: str) -> str:
-            for key in ("url", "query"):
-                text = editing.drop(text, ("input", key))
-            text = editing.put(text, ("input", "path"), place)
-            project.policy(text).table()  # it must have the columns that the policy names
-            return text
+        def fits(path: Path) -> None:
+            project.policy(_reads(project.text, path.relative_to(project.folder).as_posix())).table()
 
-        project.change(edit, version or None)
+        with project.alone():  # no other change comes between the look at the file and its use
+            project.check(version or None)
+            place = project.keep(file.filename, file.file, fits).relative_to(project.folder).as_posix()
+            project.change(lambda text: _reads(text, place), version or None)
         return studio.back("/data", "begun")
 
 
-def _described(text: str, sent: dict[str, Any]) -> str:
+def _reads(text: str, place: str) -> str:
+    """The policy that reads another file."""
+    for key in ("url", "query"):
+        text = editing.drop(text, ("input", key))
+    return editing.put(text, ("input", "path"), place)
+
+
+def _column(studio: Studio, sent: dict[str, Any]) -> str:
+    """The column that a form is about."""
+    name, names = sent["column"], studio.samples.sample().table.names
+    if name not in names:
+        raise UnknownName.of("column", name, names)
+    return name
+
+
+def _described(text: str, name: str, sent: dict[str, Any]) -> str:
     """The policy with what a card says about a column: kind, bounds, order, the reading of missing values."""
-    name = sent["column"]
     text = _either(text, "kinds", name, sent.get("kind"))
     missing = sent.get("missing")
     text = _either(text, "missing", name, "" if missing == Missing.CATEGORY else missing)

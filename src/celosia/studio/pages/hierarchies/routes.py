@@ -110,6 +110,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
         def fits(path: Path) -> None:
             levels_view(values, LevelTable(path=path, **more))
 
+        studio.project.check(version)
         kept = studio.project.keep(file.filename, file.file, fits)
         spec = {"use": "levels", "path": str(kept.relative_to(studio.project.folder)), **more}
         return room.put(sent, name, spec, "imported")
@@ -242,4 +243,4 @@ class _Room:
         return RedirectResponse(f"/hierarchies?{urlencode({'column': name, 'said': said})}", 303)
 
 
-PAGE = Page("hierarchies", 20, "job", routes)
+PAGE = Page("hierarchies", 20, "job", routes, ("schema.hierarchies",))

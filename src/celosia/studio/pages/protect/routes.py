@@ -80,9 +80,6 @@ def routes(studio: Studio, router: APIRouter) -> None:
 
     @router.post("/run")
     def run() -> Response:
-        latest = studio.jobs.latest("run_policy")
-        if latest is not None and not latest.over:
-            raise InputError("a run is on its way: wait for it, or cancel it first.")
         running.start_run(project, studio.jobs)
         return studio.back("/protect")
 

@@ -20,7 +20,7 @@ PREVIEW = {
     "frame-ancestors 'self'; sandbox"
 }
 """A report is shown in a frame of its own: its style is inside it, and nothing in it runs."""
-SHOWS = ("about", "output", "history", "run.seed", "run.testing", "run.engine", "guard")
+SHOWS = (*settings.FORMS, "guard")
 
 
 def routes(studio: Studio, router: APIRouter) -> None:
@@ -49,9 +49,6 @@ def routes(studio: Studio, router: APIRouter) -> None:
 
     @router.post("/run")
     def run() -> Response:
-        job = latest()
-        if job is not None and not job.over:
-            raise InputError("a run is on its way: wait for it, or cancel it first.")
         running.start_run(project, studio.jobs)
         return studio.back("/release")
 
@@ -62,6 +59,11 @@ def routes(studio: Studio, router: APIRouter) -> None:
             raise InputError("say why the column may leave: the reason stands in the certificate.")
         studio.change(sent, lambda text: editing.put(text, ("guard", "acknowledge", sent["column"]), reason))
         return studio.back("/release", "acknowledged")
+
+    @router.post("/take-back")
+    def take_back(sent: Sent) -> Response:
+        studio.change(sent, lambda text: editing.drop(text, ("guard", "acknowledge", sent["column"])))
+        return studio.back("/release", "taken_back")
 
     @router.post("/leave-out")
     def leave_out(sent: Sent) -> Response:

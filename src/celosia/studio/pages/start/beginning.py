@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import IO
 
 from celosia.demo import prepare
 from celosia.errors import InputError
-from celosia.proposals import first_look, policy_text
+from celosia.proposals import FirstLook, first_look, policy_text
 from celosia.streams import fresh_seed
 from celosia.studio import editing
-from celosia.studio.project import POLICY, Project
+from celosia.studio.project import POLICY, Project, version_of
 
 PERSONS = 5_000
 """People in the demonstration: enough to be real, few enough for a first look."""
 
 
-def from_file(project: Project, path: Path) -> None:
-    """Begin with a file that lies in the project: a policy with suggestions, each with its reason."""
-    _begin(project, str(path), path.relative_to(project.folder).as_posix(), {}, f"{path.name.split('.')[0]}.safe.csv")
+def from_upload(project: Project, name: str, content: IO[bytes]) -> None:
+    """Begin with a file: a policy with suggestions, each with its reason. A file that cannot be read is not kept."""
+    _need_none(project)
+    seen: list[FirstLook] = []
+    place = project.keep(name, content, lambda draft: seen.append(first_look(str(draft), {})))
+    _begin(project, seen[0], place.relative_to(project.folder).as_posix(), f"{place.name.split('.')[0]}.safe.csv")
 
 
 def from_query(project: Project, url: str, query: str) -> None:
     """Begin with the result of a query; a password is named by ``env:`` or ``file:``, never written down."""
     if not url.strip() or not query.strip():
         raise InputError("a database needs its address and a query.")
-    _begin(project, url.strip(), url.strip(), {"query": query.strip()}, "release.csv")
+    _need_none(project)
+    _begin(project, first_look(url.strip(), {"query": query.strip()}), url.strip(), "release.csv")
 
 
 def from_demonstration(project: Project) -> None:
@@ -34,13 +37,13 @@ def from_demonstration(project: Project) -> None:
     place = prepare(project.folder, PERSONS)
     text = place.read_text("utf-8")
     place.unlink()
-    project.change(lambda _: seeded(text))
+    project.change(lambda _: seeded(text), version_of(""))
 
 
 def from_policy(project: Project, text: str) -> None:
     """Begin with a policy that was written elsewhere; the files that it names lie in the folder."""
     _need_none(project)
-    project.change(lambda _: text)
+    project.change(lambda _: text, version_of(""))
 
 
 def seeded(text: str) -> str:
@@ -50,11 +53,9 @@ def seeded(text: str) -> str:
     return editing.put(text, ("run", "seed"), f"{fresh_seed():032x}")
 
 
-def _begin(project: Project, source: str, written: str, options: dict[str, Any], output: str) -> None:
-    _need_none(project)
-    seen = first_look(source, options)
+def _begin(project: Project, seen: FirstLook, written: str, output: str) -> None:
     text = policy_text(seen.suggestions, written, output=output, options=seen.options, notes=seen.notes)
-    project.change(lambda _: seeded(text))
+    project.change(lambda _: seeded(text), version_of(""))
 
 
 def _need_none(project: Project) -> None:

@@ -34,7 +34,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
     def upload(request: Request, file: UploadFile) -> Response:
         if not file.filename:
             raise InputError("choose a file first.")
-        beginning.from_file(project, project.keep(file.filename, file.file))
+        beginning.from_upload(project, file.filename, file.file)
         return onwards(request, "/data", "begun")
 
     @router.post("/begin/query")
