@@ -8,9 +8,10 @@ import pytest
 from celosia.errors import CelosiaError, InputError
 from celosia.gateway import commands
 from celosia.gateway.metadata import DatasetFacts
+from celosia.gateway.view import answer_view, ideas
 from celosia.studio.pages.query.declaring import FILE, declaration, declare, drafts
 from celosia.studio.pages.query.desk import ANALYST, Desk
-from celosia.studio.pages.query.view import answer_view, desk_view, ideas
+from celosia.studio.pages.query.view import desk_view
 from celosia.studio.project import Project
 
 POLICY = """[input]
@@ -130,7 +131,7 @@ def test_an_answer_is_shown_as_the_ledger_keeps_it(project):
         assert (cells[1].value, cells[1].low, cells[1].high) == (row["n"]["value"], row["n"]["low"], row["n"]["high"])
         assert cells[2].ranks == row["middle"]["ranks"]
     assert list(view.bars) == ["n"]
-    assert view.pictures[0].count("<circle") == 2
+    assert view.pictures()[0].count("<circle") == 2
 
 
 def test_the_desk_opens_again_when_the_data_change(project):

@@ -64,4 +64,4 @@ def _addressed(value: Any) -> Iterator[Path]:
     elif not is_url(value):
         yield Path(value)
     elif value.startswith(("sqlite", "duckdb")):
-        yield Path(urlsplit(value).path.removeprefix("/"))
+        yield Path(urlsplit(value).path.removeprefix("/")).absolute()  # a driver starts from where the program runs

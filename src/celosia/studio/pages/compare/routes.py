@@ -50,6 +50,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
             families=() if frontier is None else list(dict.fromkeys(p.candidate.family for p in frontier.points)),
             best=None if frontier is None else _best(frontier),
             plan=policy.explore,
+            written=_written(policy.text),
             risks=[name for name, _ in forms.catalogue("risk or attack")],
             losses=[name for name, _ in forms.catalogue("loss")],
             options=options_of(policy, frontier),
@@ -221,6 +222,13 @@ def _planned(text: str, sent: dict[str, Any]) -> str:
         elif _used(editing.get(text, ("explore", name))) != chosen:  # parameters that were written by hand stay
             text = editing.put(text, ("explore", name), chosen)
     return text
+
+
+def _written(text: str) -> list[str]:
+    """What an exploration is told that the form does not hold: its candidates, the parameters of its measures."""
+    plan = editing.get(text, ("explore",), {})
+    parts = [part for part in (plan.get("risk"), plan.get("loss")) if part is not None and _used(part) != part]
+    return [each if isinstance(each, str) else grammar.show(each) for each in (*plan.get("candidate", []), *parts)]
 
 
 def _used(part: Any) -> str:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response, UploadFile
 
 from celosia.data.schema import Kind, Missing
 from celosia.errors import InputError, UnknownName
+from celosia.parts import grammar
 from celosia.release.guard import inspect
 from celosia.studio import editing
 from celosia.studio.pages.data.cards import ROLES, cards, cleaned
@@ -41,6 +42,8 @@ def routes(studio: Studio, router: APIRouter) -> None:
             readings=list(Missing),
             first=studio.samples.sample(policy).table.polars().head(FIRST),
             clean=policy.input.cleaning,
+            shown=grammar.show,
+            written=editing.get(policy.text, ("input",)),
         )
 
     @router.get("/guard")

@@ -14,7 +14,7 @@ from celosia.data.schema import Role, Schema
 from celosia.errors import CelosiaError, InputError, UnknownName
 from celosia.hierarchy import Hierarchy, hierarchy
 from celosia.hierarchy.level_table import LevelTable
-from celosia.parts import parts
+from celosia.parts import grammar, parts
 from celosia.proposals import ColumnSuggestion, suggest
 from celosia.release.policy import Policy
 from celosia.show.charts import cut_histogram
@@ -171,6 +171,7 @@ class _Room:
             "proposal": proposal if proposal is not None and proposal.hierarchy else None,
             "chosen": None,
             "levels": None,
+            "written": _written(policy, name),
             "trouble": "",
         }
         try:
@@ -241,6 +242,12 @@ class _Room:
     def back(self, name: str, said: str) -> Response:
         """To the page with the same column."""
         return RedirectResponse(f"/hierarchies?{urlencode({'column': name, 'said': said})}", 303)
+
+
+def _written(policy: Policy, name: str) -> str:
+    """A hierarchy as the policy has it: the form of a tree or of a file does not hold all its settings."""
+    spec = editing.get(policy.text, ("schema", "hierarchies", name))
+    return spec if spec is None or isinstance(spec, str) else grammar.show(spec)
 
 
 PAGE = Page("hierarchies", 20, "job", routes, ("schema.hierarchies",))
