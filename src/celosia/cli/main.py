@@ -23,6 +23,7 @@ from celosia.cli.doctor import doctor
 from celosia.cli.explain_risk import explain_risk
 from celosia.cli.explore import explore
 from celosia.cli.gateway import gateway_app
+from celosia.cli.import_ import import_
 from celosia.cli.init import init
 from celosia.cli.key import key
 from celosia.cli.parts import parts
@@ -35,7 +36,7 @@ from celosia.cli.studio import studio
 from celosia.cli.verify import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 app = typer.Typer(
     name="celosia",
@@ -47,8 +48,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback()(common)
-COMMANDS = {
-    "The main job": (demo, init, run_command, studio),
+COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    "The main job": (demo, init, import_, run_command, studio),
     "Measure and compare": (assess, compare, explain_risk, explore),
     "After a release": (verify, apply, report, key),
     "Questions instead of files": (query,),
@@ -78,7 +79,9 @@ OWN_SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 for panel, commands in COMMANDS.items():
     for command in commands:
         settings = OWN_SETTINGS if command is reproduce else None
-        app.command(context_settings=settings, rich_help_panel=panel)(command)
+        app.command(command.__name__.strip("_").replace("_", "-"), context_settings=settings, rich_help_panel=panel)(
+            command
+        )
 for name, (group, panel, shape) in GROUPS.items():
     app.add_typer(group, name=name, cls=shape, rich_help_panel=panel)
 show_plainly(app)

@@ -1,0 +1,32 @@
+"""Coming from other tools: what their projects and scripts say, written as a policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from celosia.errors import DataError
+from celosia.files import plain
+from celosia.migration.translation import Translation, write
+
+
+def translated(source: str | Path) -> Translation:
+    """What a project of ARX (``.deid``) or a script for sdcMicro (``.R``) says; nothing in it is executed."""
+    path = Path(source)
+    try:
+        plain(path)
+    except OSError as error:
+        raise DataError(f"cannot read {str(path)!r}: {error.strerror}.") from None
+    if path.suffix.lower() == ".deid":
+        from celosia.migration.arx import read_project
+
+        return read_project(path)
+    if path.suffix.lower() == ".r":
+        from celosia.migration.sdcmicro import read_script
+
+        return read_script(path)
+    raise DataError(
+        f"{path.name!r} is neither a project of ARX nor a script of R: its name must end in .deid or in .R."
+    )
+
+
+__all__ = ["Translation", "translated", "write"]
