@@ -16,7 +16,8 @@ import polars as pl
 import pytest
 
 from celosia.cli.main import run
-from celosia.show.blocks import to_rich, visible
+from celosia.show.blocks import to_rich
+from celosia.show.controls import visible
 
 PACKAGE = Path(__file__).parents[2] / "src" / "celosia"
 ODD = "a\x1b]0;owned\x07\x1b[2J\x9b31m\u202eegami\r\x7f\u2066b"

@@ -135,7 +135,7 @@ def test_a_log_as_table_and_chart(place, capsys):
     assert "{" not in text, "no raw data"
     page = (place / "log.html").read_text("utf-8")
     assert page.count("<svg") == 2
-    assert "t, share of the queries: 100.0 %" in page
+    assert "t, share of the queries: 100 %" in page
 
 
 def test_choices_that_cannot_be_read(place, capsys):

@@ -21,8 +21,8 @@ from celosia.show.blocks import (
     search_blocks,
     to_html,
     to_rich,
-    visible,
 )
+from celosia.show.controls import visible
 
 
 def printed(blocks):
@@ -82,7 +82,7 @@ def test_an_assessment_says_what_holds_and_shows_no_cell():
         ("k-anonymity", "1", "NO"),
         ("l-diversity", "1", "yes"),
     ]
-    assert risks.rows[0][:2] == ("prosecutor", "1")
+    assert risks.rows[0][:2] == ("prosecutor", "100 %")
     text = printed(assessment_blocks(assessment))
     assert not {"31", "77", "flu", "cold"} & set(re.findall(r"\w+", text))
 

@@ -69,15 +69,21 @@ def serve(
 
 @gateway_app.command()
 def key(
-    analyst: Annotated[str, typer.Argument(help="Whose key it is.")],
+    analyst: Annotated[str | None, typer.Argument(help="Whose key it is.")] = None,
     dataset: Dataset = Path("dataset.toml"),
     keys: KeysPlace = None,
     remove: Annotated[bool, typer.Option("--remove", help="Take the key away, also where it is serving.")] = False,
+    admin: Annotated[bool, typer.Option("--admin", help="The administrator's key, for the page /admin.")] = False,
 ) -> None:
     """Make a key for an analyst (it is shown once, only its hash is stored), or take it away."""
-    from celosia.gateway.commands import add_key, remove_key
+    from celosia.errors import InputError
+    from celosia.gateway.commands import add_key, administrator_key, remove_key
 
-    if remove:
+    if (analyst is None) != admin:
+        raise InputError("say whose key it is: name an analyst, or give --admin for the administrator.")
+    if analyst is None:
+        say(administrator_key(dataset, keys, remove=remove) or "there is no administrator's key any more")
+    elif remove:
         remove_key(dataset, analyst, keys)
         say(f"{analyst} has no key any more")
     else:

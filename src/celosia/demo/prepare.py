@@ -15,6 +15,14 @@ POLICY = """\
 # The demonstration of Celosia: a register of visits becomes a file that may be published.
 # Every person counts once, however many visits they made.
 
+[about]
+title = "Hospital visits of 2025"
+organisation = "Hospital of the Valley (invented, like its patients)"
+purpose = "For research on care, open to everybody."
+contact = "data@hospital.example"
+approver = "The data protection officer"
+review = 2030-12-31
+
 [input]
 path = "original.csv"
 

@@ -6,11 +6,12 @@ Each is described once as blocks; a terminal gets them through rich, a notebook 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
+
+from celosia.show.controls import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -21,29 +22,8 @@ if TYPE_CHECKING:
     from celosia.table import Table
     from celosia.table.changes import ColumnChange
 
-CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-"""What moves the cursor of a terminal or turns the direction of text, and half characters; not tab and new line."""
-
 NUMBERS = {"value", "measured", "unchanged", "guessing", "before", "after", "cells changed"}
 """Headings of columns that hold numbers: they stand to the right."""
-ARROWS = {"lower": "↓ lower is better", "higher": "↑ higher is better"}
-
-
-def visible(text: str, *, lines: bool = True) -> str:
-    r"""Text as a terminal may show it: control characters become symbols, new lines too unless ``lines`` are wanted.
-
-    >>> visible("age\x1b[2J\n", lines=False)
-    'age␛[2J␊'
-    """
-    shown = CONTROL.sub(_symbol, text)
-    return shown if lines else shown.replace("\n", "␊")
-
-
-def _symbol(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    return chr(0x2400 + code) if code < 0x20 else "␡" if code == 0x7F else "\ufffd"
 
 
 @dataclass(frozen=True)
@@ -126,14 +106,19 @@ def _shortened(block: Block, *, details: bool) -> Block:
     return block if details else Block(block.title, block.headings[:-1], [row[:-1] for row in block.rows])
 
 
-def _loss_row(finding: Finding, comparison: Comparison) -> tuple[str, ...]:
-    """A loss with an arrow up when it is above that of an unchanged table, down when it is below."""
+def _least(finding: Finding, comparison: Comparison) -> float | None:
+    """What an unchanged table loses, where that can be said."""
     from celosia.errors import CelosiaError
 
     try:
-        least: float | None = finding.part.least(comparison.original)
+        return float(finding.part.least(comparison.original))
     except CelosiaError:
-        least = None
+        return None
+
+
+def _loss_row(finding: Finding, comparison: Comparison) -> tuple[str, ...]:
+    """A loss with an arrow up when it is above that of an unchanged table, down when it is below."""
+    least = _least(finding, comparison)
     shown = [value_of(finding, value) for value in (finding.value, least)]
     return _named(finding), *shown, _arrow(finding.value, least), finding.part.summary().replace("``", "")
 
@@ -150,17 +135,23 @@ def _named(finding: Finding) -> str:
     """The measure with the parameters that differ from its defaults."""
     from celosia.parts import grammar  # not needed for what a terminal shows first
 
-    written = grammar.show(finding.part.public_spec())
+    written = grammar.show(_whole(finding.part.public_spec()))
     return written if len(written) <= 60 else str(finding.part.name)
+
+
+def _whole(written: Any) -> Any:
+    """Parameters as people write them: 3 and not 3.0."""
+    if isinstance(written, Mapping):
+        return {name: _whole(value) for name, value in written.items()}
+    if isinstance(written, list | tuple):
+        return [_whole(value) for value in written]
+    return int(written) if isinstance(written, float) and written.is_integer() else written
 
 
 def value_of(finding: Finding, value: Any) -> str:
     """A value of a risk, an attack or a loss: a share as a percentage, all else in its unit."""
-    return (
-        f"{100 * value:.4g} %"
-        if getattr(finding.part, "bounded", False) and isinstance(value, int | float)
-        else number(value)
-    )
+    bounded = getattr(finding.part, "bounded", False) and isinstance(value, int | float)
+    return share(value) if bounded else number(value)
 
 
 def _arrow(value: float | None, base: float | None) -> str:
@@ -169,16 +160,21 @@ def _arrow(value: float | None, base: float | None) -> str:
     return "=" if math.isclose(value, base, abs_tol=1e-12) else ("↑" if value > base else "↓")
 
 
+def _change(after: Finding, before: float | None) -> str:
+    """Where a number went, and whether that is good: safer, less safe, less useful or more useful."""
+    arrow = _arrow(after.value, before)
+    if arrow in {"", "="}:
+        return arrow
+    wanted = "↑" if getattr(after.part, "direction", "at most") == "at least" else "↓"
+    better, worse = ("more useful", "less useful") if after.part.kind == "loss" else ("safer", "less safe")
+    return f"{arrow} {better if arrow == wanted else worse}"
+
+
 def release_blocks(release: Release, changes: Sequence[Block] = ()) -> list[Block]:
     """A release: the verdict, what happened to the columns, what was measured, where things are."""
     seen = [
-        (
-            sighting["column"],
-            sighting["what"],
-            f"{sighting['cells']:,} of {sighting['of']:,}",
-            sighting.get("acknowledged", "NOT acknowledged"),
-        )
-        for sighting in release.certificate["guard"]
+        (see["column"], see["what"], f"{see['cells']:,} of {see['of']:,}", see.get("acknowledged", "NOT acknowledged"))
+        for see in release.certificate["guard"]
     ]
     written = [(name, str(path)) for name, path in release.paths.items()]
     return [
@@ -198,7 +194,7 @@ def short_release_blocks(release: Release) -> list[Block]:
     stated = release.certificate["release"]
     size = f"{stated['rows']:,} records"
     if stated["suppressed"]:
-        size += f", {stated['suppressed']:,} of them suppressed ({100 * stated['suppressed'] / stated['rows']:.3g} %)"
+        size += f", {stated['suppressed']:,} of them suppressed ({share(stated['suppressed'] / stated['rows'])})"
     left_out = release.certificate.get("left_out", [])
     out = f" Left out: {', '.join(left_out)}." if left_out else ""
     guard = [Block(f"Seen by the guard: {_sighting(seen)}.") for seen in release.certificate["guard"]]
@@ -259,16 +255,11 @@ def search_blocks(history: Sequence[Mapping[str, Any]]) -> list[Block]:
 
 def change_blocks(changes: Sequence[ColumnChange], sentences: dict[str, str]) -> list[Block]:
     """What happened to each column: how much it told before and tells now, an example, the share of changed cells."""
-    rows = [
-        (
-            change.name,
-            change.before.sentence(sentences),
-            change.after.sentence(sentences),
-            change.shown_example(),
-            "—" if change.altered is None else f"{100 * change.altered:.4g} %",
-        )
-        for change in changes
-    ]
+    rows = []
+    for change in changes:
+        levels = change.before.sentence(sentences), change.after.sentence(sentences)
+        changed = "—" if change.altered is None else share(change.altered)
+        rows.append((change.name, *levels, change.shown_example(), changed))
     head = ("column", "from", "to", "example", "cells changed")
     return [Block("What happened to the columns", head, rows)] if rows else []
 
@@ -279,14 +270,10 @@ def risk_blocks(release: Release, *, losses: bool = False) -> list[Block]:
         *zip(release.before.models, release.assessment.models, strict=True),
         *zip(release.before.risks, release.assessment.risks, strict=True),
     ]
-    rows = [
-        (_named(after), value_of(after, before.value), value_of(after, after.value), _arrow(after.value, before.value))
-        for before, after in pairs
-    ]
-    lost = [f for f in release.comparison.losses if f.value is not None] if losses else ()
-    rows += [
-        (name, least, value, arrow) for name, value, least, arrow, _ in (_loss_row(f, release.comparison) for f in lost)
-    ]
+    rows = [(_named(f), value_of(f, was.value), value_of(f, f.value), _change(f, was.value)) for was, f in pairs]
+    for lost in [f for f in release.comparison.losses if f.value is not None] if losses else ():
+        least = _least(lost, release.comparison)
+        rows.append((_named(lost), value_of(lost, least), value_of(lost, lost.value), _change(lost, least)))
     suppressed = release.table.suppressed()
     rows.append(("suppressed records", number(release.original.suppressed()), number(suppressed), ""))
     return [Block("Before and after", ("measure", "before", "after", ""), rows)]
@@ -365,6 +352,13 @@ def to_html(blocks: Sequence[Block]) -> str:
     return "<div>" + "".join(out) + "</div>"
 
 
+def share(value: float) -> str:
+    """A share as a percentage, as the report writes it."""
+    from celosia.show.wording import number as written  # Babel is not needed for what a terminal shows first
+
+    return written(value, percent=True)
+
+
 def number(value: Any) -> str:
     """A number for people.
 
@@ -381,7 +375,8 @@ def number(value: Any) -> str:
 def _row(finding: Finding) -> tuple[str, str, str]:
     if finding.value is None:
         return finding.part.name, "—", f"not measured: {finding.reason}"
-    return finding.part.name, number(finding.value), f"{finding.part.summary()} {ARROWS['lower']}".replace("``", "")
+    meaning = f"{finding.part.summary()} ↓ lower is better".replace("``", "")
+    return finding.part.name, value_of(finding, finding.value), meaning
 
 
 def _details(finding: Finding) -> list[Block]:

@@ -13,6 +13,8 @@ from celosia.show.plots import ticks
 from celosia.show.wording import number
 
 WIDTH = 440
+WIDE = 760
+"""Of a picture that takes the whole width of a page (class ``wide``)."""
 _ROW = 20
 _LINE = 14
 _LABEL = 150
@@ -73,15 +75,14 @@ def stacked(
     >>> stacked("risk", ["high", "low"], [("before", [0.75, 0.25]), ("after", [0, 1])]).count("<rect")
     3
     """
-    left, thick = 86, 34
-    room = WIDTH - left - 4
+    said_above, thick, row = 24, 32, 68
     drawn, spoken_rows = [], []
     for i, (name, shares) in enumerate(rows):
-        y, x = 6 + i * (thick + 12), float(left)
+        y, x = i * row + said_above, 0.0
         whole = sum(value or 0.0 for value in shares) or 1.0
-        drawn.append(_label(left - 8, y + thick / 2, _lines(name, 12)))
+        drawn.append(_caption(0, y - 7, name))
         for j, value in enumerate(shares):
-            width = room * (value or 0.0) / whole
+            width = WIDE * (value or 0.0) / whole
             if not width:
                 continue
             said = number(value or 0.0, percent=True, language=language)
@@ -89,16 +90,18 @@ def stacked(
                 f'<rect class="r{j}" x="{x:.1f}" y="{y}" width="{max(1.0, width):.1f}" height="{thick}">'
                 f"<title>{escape(f'{name}, {bands[j]}: {said}')}</title></rect>"
             )
-            if width > 7.5 * len(said):
-                place = f'x="{x + width / 2:.1f}" y="{y + thick / 2 + 4:.0f}"'
-                drawn.append(f'<text class="on-r{j}" {place} text-anchor="middle">{said}</text>')
+            if width > 15 * len(said):  # a phone draws the letters twice as wide
+                place = f'x="{x + width / 2:.1f}" y="{y + thick / 2:.0f}"'
+                drawn.append(
+                    f'<text class="on-r{j}" {place} text-anchor="middle" dominant-baseline="central">{said}</text>'
+                )
             x += width
         shown = ", ".join(f"{band} {_said(v, language=language)}" for band, v in zip(bands, shares, strict=True))
         spoken_rows.append(f"{name}: {shown}")
-    height = 6 + len(rows) * (thick + 12)
+    height = len(rows) * row - 12
     spoken = escape(f"{title}. {'; '.join(spoken_rows)}", quote=True)
-    svg = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{spoken}">{"".join(drawn)}</svg>'
-    return _figure(title, svg, legend(bands, "r"))
+    svg = f'<svg viewBox="0 0 {WIDE} {height}" role="img" aria-label="{spoken}">{"".join(drawn)}</svg>'
+    return _figure(title, svg, legend(bands, "r"), classes="wide")
 
 
 def overlay(

@@ -101,12 +101,17 @@ class Plane:
         )
 
 
-def intervals(title: str, bars: Sequence[tuple[str, float, float, float]]) -> str:
+def intervals(title: str, bars: Sequence[tuple[str, float, float, float]], language: str = "en") -> str:
     """Numbers with their error bars, one below the other: label, value, low, high.
 
     >>> intervals("people", [("F", 10.0, 8.0, 12.0), ("M", 9.0, 7.0, 11.0)]).count("<circle")
     2
     """
+
+    def spoken(label: str, value: float, below: float, above: float) -> str:
+        shown = [number(each, language=language) for each in (value, below, above)]
+        return f"{label}: {shown[0]} ({shown[1]} – {shown[2]})"
+
     row, edge = 30, 8
     low, high = min(0.0, *(b[2] for b in bars)), max(0.0, *(b[3] for b in bars))
     axis = Axis("", low, high if high > low else low + 1)
@@ -115,20 +120,19 @@ def intervals(title: str, bars: Sequence[tuple[str, float, float, float]]) -> st
     for value in ticks(axis.low, axis.high):
         x = axis.place(value, left, end)
         out.append(f'<path class="grid" d="M{x:.1f} {edge}V{base}"/>')
-        out.append(f'<text x="{x:.1f}" y="{base + 17}" text-anchor="middle">{number(value)}</text>')
+        out.append(f'<text x="{x:.1f}" y="{base + 17}" text-anchor="middle">{number(value, language=language)}</text>')
     for i, (label, value, below, above) in enumerate(bars):
         y = edge + row * i + row / 2
         a, b, c = (axis.place(v, left, end) for v in (below, value, above))
         shown = label if len(label) <= 20 else label[:19] + "…"
-        hint = escape(f"{label}: {number(value)} ({number(below)} – {number(above)})")
+        hint = escape(spoken(label, value, below, above))
         out.append(f'<text x="{left - 10}" y="{y + 4:.0f}" text-anchor="end">{escape(shown)}</text>')
         out.append(
             f'<g class="error"><path class="s1" d="M{a:.1f} {y}H{c:.1f}M{a:.1f} {y - 6}v12M{c:.1f} {y - 6}v12"/>'
             f'<circle class="s1" cx="{b:.1f}" cy="{y}" r="4.5"/><title>{hint}</title></g>'
         )
-    listed = "; ".join(f"{label}: {number(v)} ({number(a)} – {number(b)})" for label, v, a, b in bars)
-    spoken = escape(f"{title}. {listed}", quote=True)
-    svg = f'<svg class="plane" viewBox="0 0 620 {base + 24}" role="img" aria-label="{spoken}">{"".join(out)}</svg>'
+    name = escape(f"{title}. {'; '.join(spoken(*bar) for bar in bars)}", quote=True)
+    svg = f'<svg class="plane" viewBox="0 0 620 {base + 24}" role="img" aria-label="{name}">{"".join(out)}</svg>'
     return f"<figure>{svg}<figcaption>{escape(title)}</figcaption></figure>"
 
 

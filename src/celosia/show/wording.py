@@ -37,17 +37,14 @@ class Wording:
         return str(format_decimal(short, format="#,##0.##########", locale=self._locale))
 
     def share(self, value: Any) -> str:
-        """A share as a percentage.
+        """A share as a percentage: as :func:`number` writes it.
 
-        >>> Wording("en").share(0.0512), Wording("es").share(0.0512)
-        ('5.1%', '5,1\\xa0%')
+        >>> Wording("en").share(0.0512), Wording("es").share(0.0512), Wording("ca").share(None)
+        ('5.1 %', '5,1 %', '—')
         """
-        from babel.numbers import format_percent
-
         if not isinstance(value, int | float) or value != value:
             return "—"
-        blank = "" if self.language == "en" else "\xa0"
-        return str(format_percent(value, format=f"#,##0.#{blank}%", locale=self._locale))
+        return number(value, percent=True, language=self.language)
 
     def moment(self, seconds: float) -> str:
         """A moment (seconds since 1970) in the time of the machine."""
@@ -82,20 +79,27 @@ def wording(language: str) -> Wording:
 
 
 def number(value: float, *, percent: bool = False, language: str = "en") -> str:
-    """A number of a chart or a report: three significant digits, a percentage with one digit.
+    """A number of a chart or a report: three significant digits; a percentage with at most one digit after the point.
+
+    Nothing that is more than nothing is shown as 0 %, and nothing that is less than everything as 100 %.
 
     >>> number(0.1234, percent=True), number(12918200.0), number(0.000123), number(5.0)
     ('12.3 %', '12,918,200', '0.000123', '5')
     >>> number(0.1234, percent=True, language="es"), number(12918200.0, language="ca"), number(0.5, language="es")
     ('12,3 %', '12.918.200', '0,5')
+    >>> [number(share, percent=True) for share in (0.0, 0.00001, 0.2, 0.99999, 1.0)]
+    ['0 %', '< 0.1 %', '20 %', '> 99.9 %', '100 %']
     """
     from babel.numbers import format_decimal
 
     locale = LOCALES[language]
     if percent:
+        sign, shown = "", 100 * value
         if 0 < value < 0.001:
-            return f"< {format_decimal(0.1, '0.0', locale=locale)} %"
-        return f"{format_decimal(100 * value, '#,##0.0', locale=locale)} %"
+            sign, shown = "< ", 0.1
+        elif 0.9995 <= value < 1:
+            sign, shown = "> ", 99.9
+        return f"{sign}{format_decimal(shown, '#,##0.#', locale=locale)} %"
     if value == int(value) and abs(value) < 1e15:
         return str(format_decimal(int(value), "#,##0", locale=locale))
     short = float(f"{value:.3g}") if abs(value) < 1000 else round(value)

@@ -33,7 +33,8 @@ ABOUT = {
 def release(tmp_path_factory):
     policy = prepare(tmp_path_factory.mktemp("report"), persons=1500)
     about = "".join(f"{key} = {json.dumps(text)}\n" for key, text in ABOUT.items())
-    policy.write_text(f"[about]\n{about}review = 2031-01-31\n{policy.read_text()}")
+    told = policy.read_text().partition("[input]")[2]
+    policy.write_text(f"[about]\n{about}review = 2031-01-31\n[input]{told}")
     return run(policy)
 
 
@@ -161,7 +162,7 @@ def test_no_number_beside_a_withheld_one_gives_it_away(tmp_path, small):
         assert "&lt; 5 / 200" in page, "what the guard saw is counted alike"
         assert "1 / 200" in inside
         assert "1 / 200" not in page
-    assert f"{small / 2:.1f} %" in inside, "the test can fail"
+    assert re.search(rf"(?<![\d.]){small / 2:g} %", inside), "the test can fail"
 
 
 def test_the_first_page_answers_what_a_board_asks(release):
@@ -176,8 +177,8 @@ def test_the_first_page_answers_what_a_board_asks(release):
         assert w["watch_guard"].split("{")[0] in first
         assert w["one_in"].format(n=5) in first
         assert first.count("<svg") == 1, "risk before and after in one picture"
-    assert "20,0 %" in page
-    assert "20.0 %" not in page, "numbers of the reader's language, in charts too"
+    assert re.search(r"\d,\d %", page)
+    assert not re.search(r"\d\.\d %", page), "numbers of the reader's language, in charts too"
 
 
 def test_a_due_review_is_said(release):
@@ -216,7 +217,7 @@ def test_every_measure_has_a_name_in_every_language():
 
 
 def test_numbers_read_well():
-    assert number(1.0, percent=True) == "100.0 %"
+    assert number(1.0, percent=True) == "100 %"
     assert number(0.0001, percent=True) == "< 0.1 %"
     assert number(1234567.0) == "1,234,567"
 
@@ -224,7 +225,7 @@ def test_numbers_read_well():
 def test_a_chart_describes_itself():
     svg = bars("Ages", ["<young>"], [("before", [0.5]), ("after", [None])])
     assert 'role="img"' in svg
-    assert "&lt;young&gt;: before 50.0 %, after …" in svg
+    assert "&lt;young&gt;: before 50 %, after …" in svg
     assert "<young>" not in svg
 
 

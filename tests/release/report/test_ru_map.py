@@ -100,5 +100,5 @@ def test_marks_that_can_be_chosen_are_buttons_with_their_number():
 
 def test_a_map_speaks_the_language_of_its_reader():
     page = ru_map(found(max_risk=0.3), language="es")
-    assert "riesgo de 30,0 % como mucho" in page
+    assert "riesgo de 30 % como mucho" in page
     assert "Arriba hay más riesgo" in page

@@ -8,7 +8,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from celosia.show.blocks import CONTROL, search_blocks, visible
+from celosia.show.blocks import search_blocks
+from celosia.show.controls import CONTROL, visible
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderHook

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.data.io.atomic import replaced
 from celosia.release.report.page import templates
+from celosia.release.report.telling import title
 from celosia.release.report.telling import words as report_words
+from celosia.show.plots import ticks
 from celosia.show.wording import number
 
 if TYPE_CHECKING:
@@ -191,20 +193,42 @@ def _round_up(value: float) -> float:
 def _axes(scale: _Scale, frontier: Frontier, words: Mapping[str, str]) -> str:
     left, base = LEFT, HEIGHT - BOTTOM
     out = [f'<path class="axis" d="M{left} {TOP}V{base}H{WIDTH - RIGHT}"/>']
-    for i in range(5):
-        risk, loss = (low + (high - low) * i / 4 for low, high in (scale.window.risk, scale.window.loss))
-        out.append(
-            f'<text x="{left - 6}" y="{scale.y(risk) + 4:.1f}" text-anchor="end">{_share(risk, scale.language)}</text>'
-        )
-        said = _loss(frontier, loss, scale.language)
-        out.append(f'<text x="{scale.x(loss):.1f}" y="{base + 16}" text-anchor="middle">{said}</text>')
+    for risk in ticks(*scale.window.risk, 5):
+        said = _tick(risk, percent=True, language=scale.language)
         out.append(f'<path class="grid" d="M{left} {scale.y(risk):.1f}H{WIDTH - RIGHT}"/>')
+        out.append(f'<text x="{left - 6}" y="{scale.y(risk) + 4:.1f}" text-anchor="end">{said}</text>')
+    for loss in ticks(*scale.window.loss, 5):
+        said = _tick(loss, percent=frontier.loss.bounded, language=scale.language)
+        out.append(f'<path class="grid" d="M{scale.x(loss):.1f} {TOP}V{base}"/>')
+        out.append(f'<text x="{scale.x(loss):.1f}" y="{base + 16}" text-anchor="middle">{said}</text>')
     middle = (left + WIDTH - RIGHT) / 2
-    name = escape(words["loss axis"].format(name=frontier.loss.name))
-    out.append(f'<text x="{middle:.0f}" y="{HEIGHT - 10}" text-anchor="middle">{name}</text>')
-    up = escape(words["risk axis"].format(name=frontier.risk.name))
+    across, up = (
+        escape(words[f"{axis} axis"].format(name=_within(title(part, report_words(scale.language)))))
+        for axis, part in (("loss", frontier.loss), ("risk", frontier.risk))
+    )
+    out.append(f'<text x="{middle:.0f}" y="{HEIGHT - 10}" text-anchor="middle">{across}</text>')
     out.append(f'<text transform="translate(12 {(TOP + base) / 2:.0f}) rotate(-90)" text-anchor="middle">{up}</text>')
     return "".join(out)
+
+
+def _tick(value: float, *, percent: bool, language: str) -> str:
+    """A number along an axis: one that is small is not rounded away.
+
+    >>> _tick(0.2, percent=True, language="en"), _tick(0.0005, percent=True, language="es")
+    ('20 %', '0,05 %')
+    """
+    if percent and 0 < value < 0.001:
+        return f"{number(100 * value, language=language)} %"
+    return number(value, percent=percent, language=language)
+
+
+def _within(name: str) -> str:
+    """A name as it stands within a sentence.
+
+    >>> _within("Share of the file"), _within("PIL of statistics")
+    ('share of the file', 'PIL of statistics')
+    """
+    return name if name[1:2].isupper() else name[:1].lower() + name[1:]
 
 
 def _limits(scale: _Scale, frontier: Frontier, words: Mapping[str, str]) -> str:
@@ -214,10 +238,17 @@ def _limits(scale: _Scale, frontier: Frontier, words: Mapping[str, str]) -> str:
         y = scale.y(frontier.max_risk)
         hint = escape(words["risk limit"].format(value=_share(frontier.max_risk, scale.language)))
         out.append(f'<path class="limit" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"><title>{hint}</title></path>')
+        below = 14 if y < TOP + 20 else -5
+        out.append(f'<text class="limit-word" x="{LEFT + 6}" y="{y + below:.1f}">{hint}</text>')
     if frontier.max_loss is not None and low_loss <= frontier.max_loss <= scale.window.loss[1]:
         x = scale.x(frontier.max_loss)
         hint = escape(words["loss limit"].format(value=_loss(frontier, frontier.max_loss, scale.language)))
         out.append(f'<path class="limit" d="M{x:.1f} {TOP}V{HEIGHT - BOTTOM}"><title>{hint}</title></path>')
+        left = x < WIDTH / 2
+        place = (
+            f'x="{x + (5 if left else -5):.1f}" y="{HEIGHT - BOTTOM - 7}" text-anchor="{"start" if left else "end"}"'
+        )
+        out.append(f'<text class="limit-word" {place}>{hint}</text>')
     return "".join(out)
 
 
@@ -306,7 +337,9 @@ def _style(families: int) -> str:
     return (
         "<style>.ru .axis,.ru .grid,.ru .front,.ru .bar,.ru .limit{fill:none}.ru .axis{stroke:var(--soft,#555)}"
         ".ru .grid{stroke:var(--line,#ddd);stroke-width:.6}.ru .front{stroke:var(--ink,#222);stroke-width:1.4}"
-        ".ru .limit{stroke:var(--bad,#a22);stroke-width:1.4;stroke-dasharray:6 4}.ru .bar{stroke-width:.8;opacity:.6}"
+        ".ru .limit{stroke:var(--bad,#a22);stroke-width:1.4;stroke-dasharray:6 4}"
+        ".ru .limit-word{fill:var(--bad,#a22);paint-order:stroke;stroke:var(--paper,#fff);stroke-width:3px}"
+        ".ru .bar{stroke-width:.8;opacity:.6}"
         "svg.ru{max-width:44rem}.legend .key{white-space:nowrap;display:inline-block}.ru .off{opacity:.55}"
         ".ru .original{fill:none;stroke:var(--ink,#222);stroke-width:2}"
         f"svg.ru.mark{{width:1em;height:1em;display:inline-block;vertical-align:-.12em;margin-right:.3em}}{colours}</style>"
