@@ -46,7 +46,7 @@ def place(tmp_path):
         ("[input]\npath = 'x.csv'\nseparater = 1", r"\[input\] has no key 'separater'. Did you mean 'separator'"),
         ("[input]\npath = 'x.csv'\nschema = 1", r"\[input\] has no key 'schema'"),
         ("[run]\nsed = 1", r"\[run\] has no key 'sed'. Did you mean 'seed'"),
-        ("[run]\nseed = 'zz'", "run.seed must be a whole number or hexadecimal digits.$"),
+        ("[run]\nseed = 'zz'", "run.seed must be a whole number or hexadecimal digits, from 0 to 512 bits.$"),
         ("[about]\ntitel = 'x'", r"\[about\] has no key 'titel'. Did you mean 'title'"),
         ("[output]\nreport = 'yes'", "output.report must be true or false, got 'yes'"),
         ("[output]\nlanguage = 'de'", "output.language must be 'en', 'es' or 'ca', got 'de'"),

@@ -108,3 +108,26 @@ def test_key_files(tmp_path):
     for wrong in ("my.key", "pipe", "noise", "."):
         with pytest.raises(InputError):
             public_key(tmp_path / wrong)
+
+
+@pytest.mark.parametrize("name", ["", ".", "/"])
+def test_a_key_needs_the_name_of_a_file(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="names no file"):
+        create(name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("load", [Signer.load, public_key])
+def test_what_is_no_file_is_told_as_what_it_is(tmp_path, load):
+    os.mkfifo(tmp_path / "queue")
+    (tmp_path / "folder").mkdir()
+    for place, said in (
+        (tmp_path / "queue", "no plain file"),
+        (tmp_path / "folder", "a directory"),
+        ("/dev/zero", "no plain file"),
+        ("a\x00b", "no file can have this name"),
+        (tmp_path / "gone", "No such file"),
+    ):
+        with pytest.raises(InputError, match=said):
+            load(place)

@@ -7,7 +7,6 @@ that explains it and the message for a misspelt key follow from them. A field th
 from __future__ import annotations
 
 import datetime as dt
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +28,7 @@ from pydantic import (
 from pydantic_core import core_schema
 
 from celosia.data.io.filetypes import FileType, type_of
+from celosia.data.io.options import option_names, wrong_option
 from celosia.data.io.sources import is_url
 from celosia.data.memory import bytes_of
 from celosia.data.schema import Kind, Missing, Schema
@@ -83,11 +83,16 @@ class OpenSection(Section):
         return dict(self.model_extra or {})
 
     def check_options(self, call: Any, skip: int, further: tuple[str, ...] = ()) -> None:
-        """Refuse an option that the reader or the writer does not take; ``skip`` arguments are no options."""
-        options = [*list(inspect.signature(call).parameters)[skip:], *further] if call is not None else []
-        for name in self.options:
-            if name not in options:
-                raise ValueError(f"has no key {name!r}.{suggestion(name, [*type(self).model_fields, *options])}")
+        """Refuse what the reader or the writer does not take: options, or values; ``skip`` arguments are no options."""
+        names = option_names(call, skip)
+        options = {name: value for name, value in self.options.items() if name not in further}
+        for name in options:
+            if name not in names:
+                raise ValueError(
+                    f"has no key {name!r}.{suggestion(name, [*type(self).model_fields, *names, *further])}"
+                )
+        if call is not None and (wrong := wrong_option(call, skip, options)):
+            raise ValueError(wrong)
 
 
 class Cleaning(Section):

@@ -6,15 +6,15 @@ computes. It is worth as much as the way on which the public key came, and as th
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from celosia import files
 from celosia.data.io.atomic import refuse_taken, replaced
-from celosia.errors import InputError, MissingExtra
+from celosia.errors import InputError, MissingExtra, OutputError
 from celosia.release.verification import Check
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ def create(path: str | Path) -> str:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     private = Path(path)
+    if not private.name:
+        raise OutputError(f"{str(path)!r} names no file: name the one that the key goes to, such as release.key.")
     public = private.with_name(f"{private.name}.pub")
     refuse_taken([private, public])
     key = Ed25519PrivateKey.generate()
@@ -122,15 +124,10 @@ def _key_in(file: Path, *, private: bool) -> Any:
     kind = "private" if private else "public"
     refusal = f"{str(file)!r} holds no {kind} Ed25519 key. Make a pair with 'celosia key'."
     try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as opened:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise InputError(refusal)
+        with files.plain(file).open("rb") as opened:
             content = opened.read(_LARGEST)
     except OSError as error:
         raise InputError(f"cannot read the key {str(file)!r}: {error.strerror}.") from None
-    except ValueError:
-        raise InputError("the name of a key's file cannot hold a NUL.") from None
     try:
         key = form.load_pem_private_key(content, None) if private else form.load_pem_public_key(content)
     except (ValueError, TypeError, UnsupportedAlgorithm):

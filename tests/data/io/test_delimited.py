@@ -119,7 +119,7 @@ def test_accents_after_the_head_of_the_file(put):
 
 def test_given_encoding_wins(put):
     assert read(put("a\nñ\n".encode("latin-1")), encoding="latin-1")["a"].to_list() == ["ñ"]
-    with pytest.raises(DataError, match="no encoding named 'klingon'"):
+    with pytest.raises(ParameterError, match=r"encoding of text, .* got 'klingon'"):
         read(put("a\n1\n"), encoding="klingon")
     with pytest.raises(DataError, match="not utf-16"):
         read(put(b"a\n1"), encoding="utf-16")
@@ -304,7 +304,7 @@ def test_gzip(put, tmp_path):
 def test_unknown_options_files_and_types(put, tmp_path):
     with pytest.raises(ParameterError, match=r"csv: no option 'seperator'. Did you mean 'separator'"):
         cio.scan(put("a\n1\n"), seperator=";")
-    with pytest.raises(ParameterError, match="one character"):
+    with pytest.raises(ParameterError, match="one ASCII character"):
         cio.scan(put("a\n1\n"), separator="ab")
     with pytest.raises(DataError, match=r"Did you mean 'people.csv'"):
         cio.scan(tmp_path / "poeple.csv")

@@ -51,7 +51,7 @@ def test_line_breaks_too(tmp_path):
 def test_what_is_refused(tmp_path):
     with pytest.raises(OutputError, match="rename"):
         cio.write(pl.DataFrame({"=a": [1]}), tmp_path / "a.csv", formulas="quote")
-    with pytest.raises(ParameterError, match="keep, quote, refuse"):
+    with pytest.raises(ParameterError, match="'keep', 'quote' or 'refuse'"):
         cio.write(FRAME, tmp_path / "a.csv", formulas="no")
 
 

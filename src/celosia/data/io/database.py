@@ -79,19 +79,24 @@ def connected(url: str, *, read_only: bool = False) -> sqlalchemy.Engine:
         import sqlalchemy as sa
     except ImportError as error:
         raise MissingExtra.of("reading databases", "db") from error
+    unusable = f"{shown(url)}: not a database URL that is known, such as sqlite:///people.db."
     try:
         parsed = sa.make_url(url)
-        if parsed.drivername in ("postgresql", "postgres"):
+        backend = parsed.get_backend_name()
+    except (sa.exc.ArgumentError, ValueError):  # the latter of a port that is no number
+        raise DataError(unusable) from None
+    locked: dict[str, Any] = {}
+    if backend == "sqlite":
+        path = _existing(parsed.database or "")
+        locked = {"creator": lambda: _locked_sqlite(path)}
+    elif backend in ("postgresql", "postgres"):
+        if parsed.drivername == backend:  # no driver is named
             parsed = parsed.set(drivername="postgresql+psycopg")
-        locked: dict[str, Any] = {}
-        if parsed.get_backend_name() == "sqlite":
-            path = _existing(parsed.database or "")
-            locked = {"creator": lambda: _locked_sqlite(path)}
-        elif parsed.get_backend_name() == "postgresql":
-            locked = {"connect_args": {"options": "-c default_transaction_read_only=on"}}
+        locked = {"connect_args": {"options": "-c default_transaction_read_only=on"}}
+    try:
         return sa.create_engine(parsed, **(locked if read_only else {}))
-    except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError, ValueError):  # ValueError: a port that is no number
-        raise DataError(f"{shown(url)}: not a database URL that is known, such as sqlite:///people.db.") from None
+    except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError, ValueError):
+        raise DataError(unusable) from None
     except ImportError as error:
         raise MissingExtra.of(f"reading {shown(url)}", "db") from error
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia import files
 from celosia.data.io.facts import FileFacts, Scan
+from celosia.data.io.options import option_names, wrong_option
 from celosia.errors import DataError, ParameterError, UnknownName, suggestion
 
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ def type_of(path: str | Path, name: str | None = None) -> FileType:
     'csv'
     """
     if name is not None:
-        if name not in _TYPES:
-            raise UnknownName.of("file type", name, _TYPES)
-        return _TYPES[name]
+        if str(name) not in _TYPES:
+            raise UnknownName.of("file type", str(name), _TYPES)
+        return _TYPES[str(name)]
     lowered = Path(path).name.lower()
     for kind in _TYPES.values():
         if lowered.endswith(kind.suffixes):
@@ -73,12 +73,14 @@ def type_of(path: str | Path, name: str | None = None) -> FileType:
 
 
 def check_options(kind: str, call: Callable[..., Any], options: dict[str, Any], skip: int) -> None:
-    """Raise when ``call`` does not take one of the options; ``skip`` positional arguments are not options."""
-    parameters = list(inspect.signature(call).parameters)[skip:]
+    """Raise when ``call`` does not take one of the options, or not that value; ``skip`` arguments are no options."""
+    names = option_names(call, skip)
     for name in options:
-        if name not in parameters:
-            hint = suggestion(name, parameters) if parameters else " It takes none."
+        if name not in names:
+            hint = suggestion(name, names) if names else " It takes none."
             raise ParameterError(f"{kind}: no option {name!r}.{hint}")
+    if wrong := wrong_option(call, skip, options):
+        raise ParameterError(f"{kind}: {wrong}")
 
 
 def existing(path: str | Path) -> Path:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.data.io.facts import FileFacts, Scan
 from celosia.data.io.filetypes import FileType, existing, register
 from celosia.data.io.formulas import Formulas, without_formulas
+from celosia.data.io.options import SheetName, is_sheet
 from celosia.data.isolated import limit_memory, own_output, start
 from celosia.errors import DataError, MissingExtra, OutputError
 
@@ -90,10 +91,12 @@ def write_excel(
     draft: Path,
     facts: FileFacts | None,
     *,
-    sheet: str | None = None,
+    sheet: SheetName | None = None,
     formulas: Formulas = "keep",
 ) -> None:
     """Write an Excel workbook of one sheet; text that looks like a formula stays text."""
+    if draft.suffix.lower() != ".xlsx":
+        raise OutputError(f"Excel files ending in {draft.suffix} are only read: name the output .xlsx.")
     try:
         import xlsxwriter
     except ImportError as error:
@@ -110,7 +113,7 @@ def write_ods(
     draft: Path,
     facts: FileFacts | None,
     *,
-    sheet: str | None = None,
+    sheet: SheetName | None = None,
     formulas: Formulas = "keep",
 ) -> None:
     """Write an OpenDocument spreadsheet of one sheet."""
@@ -168,8 +171,9 @@ def _fitting(frame: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _sheet(facts: FileFacts | None, sheet: str | None) -> str:
-    """Return the name of the sheet to write."""
-    return sheet or (facts.sheet if facts is not None else None) or "Sheet1"
+    """Return the name of the sheet to write: that of the original, where a spreadsheet takes it."""
+    kept = facts.sheet if facts is not None else None
+    return sheet or (kept if kept is not None and is_sheet(kept) else "Sheet1")
 
 
 register(FileType("excel", (".xlsx", ".xlsm", ".xls", ".xlsb"), "Excel workbook", scan, write_excel))

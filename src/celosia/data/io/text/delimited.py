@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from celosia.data.io.facts import FileFacts, Scan
 from celosia.data.io.filetypes import FileType, existing, register
 from celosia.data.io.formulas import Formulas, without_formulas
+from celosia.data.io.options import DecimalMark, Encoding, Notation, Separator, WrittenSeparator
 from celosia.data.io.text.columns import MARKS, Reading, expression, grouping_map, mark_map, marks_in, readings_of
-from celosia.data.io.text.sniff import Dialect, dialect_of, encoding_of, opened
+from celosia.data.io.text.sniff import SEPARATORS, Dialect, dialect_of, encoding_of, opened
 from celosia.data.io.text.structure import Structure, damaged_columns, structure_of
 from celosia.errors import DataError, ParameterError
 
@@ -28,14 +29,14 @@ MOST_COLUMNS = 20_000
 def scan(
     path: str | Path,
     *,
-    separator: str | None = None,
-    encoding: str | None = None,
-    decimal: str | None = None,
+    separator: Separator | None = None,
+    encoding: Encoding | None = None,
+    decimal: DecimalMark | None = None,
     header: bool = True,
     columns: Sequence[str] | None = None,
     missing: Sequence[str] | None = None,
     text: Sequence[str] | bool = (),
-    dates: Mapping[str, str] | None = None,
+    dates: Mapping[str, Notation] | None = None,
 ) -> Scan:
     """Open a delimited text file as a lazy scan whose column types hold for every record.
 
@@ -50,9 +51,6 @@ def scan(
     import polars as pl
 
     file = existing(path)
-    for name, mark in (("separator", separator), ("decimal", decimal)):
-        if mark is not None and len(mark.encode()) != 1:
-            raise ParameterError(f"csv: {name} must be one character, got {len(mark)}.")
     try:
         dialect = dialect_of(file, separator, encoding, decimal, header)
         names = _names(file, dialect, columns)
@@ -92,8 +90,8 @@ def write(
     draft: Path,
     facts: FileFacts | None,
     *,
-    separator: str | None = None,
-    decimal: str | None = None,
+    separator: WrittenSeparator | None = None,
+    decimal: DecimalMark | None = None,
     bom: bool = False,
     formulas: Formulas = "keep",
 ) -> None:
@@ -104,14 +102,17 @@ def write(
     frame = without_formulas(frame, formulas)
     kept = facts if facts is not None and facts.type == "csv" else FileFacts("csv")
     name = draft.name.lower()
-    separator = separator or ("\t" if ".tsv" in name else kept.separator) or ","
-    decimal = decimal or (kept.decimal if separator != "," else ".") or "."
-    if separator == decimal:
-        raise ParameterError(f"csv: separator and decimal mark are both {decimal!r}. Give another separator.")
+    told = kept.separator if kept.separator in SEPARATORS else ","  # another one no reader would tell by itself
+    mark = separator or ("\t" if ".tsv" in name else told)
+    point = decimal or (kept.decimal if mark != "," else ".") or "."
+    if ".tsv" in name and mark != "\t":
+        raise ParameterError(f"csv: a file whose name says .tsv has tabs, no {mark!r}. Name it .csv, or leave it out.")
+    if mark == point:
+        raise ParameterError(f"csv: separator and decimal mark are both {point!r}. Give another separator.")
     frame.sink_csv(
         draft,
-        separator=separator,
-        decimal_comma=decimal == ",",
+        separator=mark,
+        decimal_comma=point == ",",
         include_bom=bom,
         compression="gzip" if name.endswith(".gz") else "uncompressed",
         check_extension=False,
@@ -158,7 +159,7 @@ def _checked(file: Path, dialect: Dialect, names: tuple[str, ...], encoded: bool
             data = stream.read()
     try:
         text = data.decode(dialect.encoding).removeprefix("\ufeff").encode()
-    except (UnicodeDecodeError, LookupError) as error:
+    except (UnicodeError, LookupError) as error:
         raise DataError(
             f"{file.name}: the text is not {dialect.encoding}. Give another encoding, for example 'utf-8' or 'cp1252'."
         ) from error

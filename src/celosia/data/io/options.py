@@ -1,0 +1,136 @@
+"""Options of readers and writers: an option is a keyword of the function, and its annotation says what it may be.
+
+Names, types and allowed values are checked here, before anything is opened, so that no library meets a wrong one.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, create_model
+
+from celosia.parts.refusals import phrase, shown
+
+LONGEST_SHEET = 31
+"""Characters of a sheet's name in Excel."""
+FORBIDDEN_IN_SHEETS = r"[\[\]:*?/\\\x00-\x1f]"
+_PHRASES = {"sequence_str": "must be a list", "is_instance_of": "must be a list", "is_sequence_of": "must be a list"}
+_Call = Callable[..., Any]
+
+
+def _separator(mark: str) -> str:
+    if len(mark) != 1 or not mark.isascii() or mark in '"\n\r\x00':
+        raise ValueError("must be one ASCII character, no quote and no end of a line")
+    return mark
+
+
+def _encoding(name: str) -> str:
+    try:
+        if "a".encode(name).decode(name) == "a":
+            return name
+    except (LookupError, ValueError):
+        pass
+    raise ValueError("must name an encoding of text, such as utf-8, cp1252 or utf-16")
+
+
+def _notation(text: str) -> str:
+    if "%" not in text:
+        raise ValueError("must be a notation of dates, such as %d/%m/%Y")
+    return text
+
+
+def _sheet(name: str) -> str:
+    if not is_sheet(name):
+        raise ValueError(
+            f"must have 1 to {LONGEST_SHEET} characters, none of them one of [ ] : * ? / \\, and no ' at an end"
+        )
+    return name
+
+
+Separator = Annotated[str, AfterValidator(_separator)]
+Encoding = Annotated[str, AfterValidator(_encoding)]
+SheetName = Annotated[str, AfterValidator(_sheet)]
+DecimalMark = Literal[".", ","]
+WrittenSeparator = Literal[",", ";", "\t", "|"]
+"""Those that a reader tells by itself: whoever checks a release knows its file alone."""
+Notation = Annotated[str, AfterValidator(_notation)]
+
+
+def is_sheet(name: str) -> bool:
+    """Say whether a spreadsheet takes the name for a sheet; Excel keeps one for itself.
+
+    >>> is_sheet("People"), is_sheet("a[b]:*"), is_sheet("x" * 40)
+    (True, False, False)
+    """
+    ends = name.startswith("'") or name.endswith("'") or name.lower() == "history"
+    return 0 < len(name) <= LONGEST_SHEET and not ends and re.search(FORBIDDEN_IN_SHEETS, name) is None
+
+
+def option_names(call: _Call | None, skip: int) -> list[str]:
+    """The options of a reader or a writer; the first ``skip`` arguments are none. What does not exist has none."""
+    return [] if call is None else [*_form(call, skip).model_fields]
+
+
+def wrong_option(call: _Call, skip: int, options: Mapping[str, Any]) -> str:
+    """What is wrong with the options in one sentence, or nothing.
+
+    >>> def read(path: str, *, separator: Separator | None = None, header: bool = True) -> None: ...
+    >>> wrong_option(read, 1, {"separator": ";"}), wrong_option(read, 1, {"header": 7})
+    ('', 'header must be true or false, got 7.')
+    """
+    try:
+        _form(call, skip).model_validate(dict(options))
+    except ValidationError as error:
+        findings = cast("list[dict[str, Any]]", error.errors())
+        return _told(findings)
+    return ""
+
+
+@lru_cache(maxsize=64)
+def _form(call: _Call, skip: int) -> type[BaseModel]:
+    """The options as a form; annotations are read in the module of the function."""
+    variable = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
+    parameters = [p for p in list(inspect.signature(call).parameters.values())[skip:] if p.kind not in variable]
+    empty = inspect.Parameter.empty
+    fields: dict[str, Any] = {
+        p.name: (Any if p.annotation is empty else p.annotation, ... if p.default is empty else p.default)
+        for p in parameters
+    }
+    settings = ConfigDict(strict=True, extra="forbid", protected_namespaces=())
+    form: type[BaseModel] = create_model("Options", __config__=settings, __module__=call.__module__, **fields)
+    return form
+
+
+def _told(findings: list[dict[str, Any]]) -> str:
+    """The first finding, with what else the option might be."""
+    option = str(findings[0]["loc"][0])
+    alike = [finding for finding in findings if finding["loc"][0] == option]
+    first = findings[0]
+    if first["type"] == "missing":
+        return f"{option} is required."
+    rules = " or ".join(dict.fromkeys(_rule(finding).removeprefix("must be ") for finding in alike))
+    where = f"{option}: each" if len(first["loc"]) > 1 and len(alike) == 1 else option
+    return f"{where} {'must be ' if _rule(first).startswith('must be ') else ''}{rules}, got {shown(first['input'])}."
+
+
+def _rule(finding: dict[str, Any]) -> str:
+    if finding["type"] == "value_error":
+        return str(finding["ctx"]["error"])
+    return _PHRASES.get(finding["type"]) or phrase(finding)
+
+
+__all__ = [
+    "DecimalMark",
+    "Encoding",
+    "Notation",
+    "Separator",
+    "SheetName",
+    "WrittenSeparator",
+    "is_sheet",
+    "option_names",
+    "wrong_option",
+]
