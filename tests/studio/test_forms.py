@@ -69,3 +69,11 @@ def test_bounds_make_a_slider():
     (suppress,) = [field for field in forms.form(find("method", "generalise"), {}) if field.name == "suppress"]
     assert suppress.slides
     assert (suppress.least, suppress.most, suppress.slide) == (0, 1, "0.01")
+
+
+def test_a_number_without_an_upper_bound_slides_beyond_its_value():
+    for k, reach in (("5", 20), ("12", 45), ("", 20)):  # 1 + 4 (12 - 1) = 45
+        (field,) = forms.form(find("model", "k-anonymity"), {"k": int(k)} if k else {})
+        assert (field.slides, field.most, field.reach, field.slide) == (True, None, reach, "1")
+    every = [field for kind, name in EVERY for field in forms.form(find(kind, name), {})]
+    assert all(field.reach > field.least for field in every if field.slides)

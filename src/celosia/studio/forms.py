@@ -26,6 +26,9 @@ Control = Literal["number", "switch", "choice", "column", "columns", "list", "te
 FIRST = 4
 """Parameters of a part that are shown at once, but for nested ones; of the others, those that are required or set."""
 
+SLIDE = 20
+"""Where a slider of whole numbers without an upper bound ends at the least."""
+
 
 @dataclass(frozen=True)
 class Field:
@@ -51,8 +54,19 @@ class Field:
 
     @property
     def slides(self) -> bool:
-        """Whether it has a slider: a number with a bound on either side."""
-        return self.control == "number" and self.least is not None and self.most is not None
+        """Whether it has a slider: a number with a least value, and a value to slide to."""
+        return self.control == "number" and self.least is not None and self.reach is not None
+
+    @property
+    def reach(self) -> float | None:
+        """The end of a slider: the bound, or where there is none so far beyond the present value that it can grow."""
+        if self.most is not None or self.least is None:
+            return self.most
+        now = self.value or self.default
+        grown = self.least + 4 * (float(now) - self.least) if now else self.least
+        if self.whole:
+            return max(SLIDE, grown)
+        return grown if grown > self.least else None
 
     @property
     def step(self) -> str:
@@ -62,9 +76,9 @@ class Field:
     @property
     def slide(self) -> str:
         """The step of a slider."""
-        if self.whole or self.least is None or self.most is None:
+        if self.whole or self.least is None or self.reach is None:
             return "1"
-        return f"{(self.most - self.least) / 100:g}"
+        return f"{(self.reach - self.least) / 100:g}"
 
 
 def form(

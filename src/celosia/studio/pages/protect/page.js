@@ -1,18 +1,29 @@
 // Protect: the preview follows the form, and steps can be dragged.
-import { fetchInto, onLoad, settled } from "../../studio.js";
+import { fetchInto, onLoad } from "../../studio.js";
 
 onLoad((root) => {
   const form = root.querySelector?.("#entry-form");
   if (!form) return;
-  const look = () => fetchInto(document.getElementById("preview"), "/protect/preview", form);
-  const follow = settled(look, 60);
+  // one request at a time, the last state of the form as soon as the one before is there: no pause, and no pile of requests
+  let asking = false;
+  let moved = false;
+  const follow = async () => {
+    moved = true;
+    if (asking) return;
+    asking = true;
+    while (moved && form.isConnected) {
+      moved = false;
+      await fetchInto(document.getElementById("preview"), "/protect/preview", form);
+    }
+    asking = false;
+  };
   form.addEventListener("input", follow);
   form.addEventListener("change", async (event) => {
     // another nested part has other fields
     if (event.target.matches("[data-again]")) await fetchInto(document.getElementById("fields"), "/protect/form", form);
     follow();
   });
-  look();
+  follow();
 });
 
 onLoad((root) => {
