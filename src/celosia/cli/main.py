@@ -98,11 +98,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(given: list[str]) -> int:
     """Run a command and return its exit code."""
+    from celosia.cli.bases.environment import check_environment
     from celosia.data.credentials import refuse_passwords
     from celosia.errors import BudgetError, CelosiaError, Contradiction, RequirementError, explained
 
     try:
         refuse_passwords(given)
+        check_environment()
         with explained():
             app(args=given, standalone_mode=False)
     except typer.Exit as end:
