@@ -103,7 +103,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "projection-microaggregate": [{"columns": ["x", "y"], "k": 3}],
     "pseudonymise": [{"columns": ["name"]}, {"columns": ["name"], "key": "correct horse battery"}],
     "random-perturbation": [{"jitter": ["m"], "shuffle": ["s"]}],
-    "randomised-response": [{"columns": ["s"], "epsilon": 2.0, "categories": {"s": VALUES["s"]}}],
+    "randomised-response": [{"columns": ["s"], "epsilon": 2.0, "categories": {"s": VALUES["s"]}, "rows_per_person": 9}],
     "rank-swap": [{"columns": ["x", "y"], "window": 0.2}],
     "recode": [{"column": "q", "level": 1}, {"column": "x", "bins": 4}, {"column": "s", "mapping": {"flu": "cold"}}],
     "redact-text": [{"columns": ["town"]}],

@@ -38,9 +38,10 @@ class Candidate:
 
     @property
     def epsilon(self) -> float | None:
-        """The privacy loss of the steps with a formal guarantee; None when there is none."""
-        spent = [float(getattr(method, "epsilon", 0.0)) for method in self.methods if method.formal]
-        return sum(spent) if spent else None
+        """The privacy loss of the steps with a formal guarantee; None when there is none, or only the data tell it."""
+        losses = [method.privacy_loss() for method in self.methods if method.formal]
+        spent = [loss for loss in losses if loss is not None]
+        return sum(spent) if spent and len(spent) == len(losses) else None
 
     @property
     def label(self) -> str:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.models.bases.fuzzy_model import _FuzzyModel, record_frame
-from celosia.parts import Column, Counting
+from celosia.classes import group
+from celosia.models.bases.fuzzy_model import _FuzzyModel, once, record_frame
+from celosia.parts import Column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,9 +33,9 @@ class FuzzyLDiversity(_FuzzyModel):
 
     with σ-counts; ``counting="count"`` uses whole counts :math:`\#`, as published, which are not additive when
     degrees tie at one half. The attacker knows :math:`f(s \mid q)`, the shares among the records with exactly the same
-    quasi-identifiers. With several sensitive columns the value is the smallest. A missing sensitive value is a value of
-    its own. It fails against skewed or similar values, as l-diversity does. Reference: Quirós (2013), master's thesis,
-    University of Oviedo.
+    quasi-identifiers. With a declared person column persons are counted, each once per value. With several sensitive
+    columns the value is the smallest. A missing sensitive value is a value of its own. It fails against skewed or
+    similar values, as l-diversity does. Reference: Quirós (2013), master's thesis, University of Oviedo.
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"age": [21, 24, 32, 36, 45, 56], "ill": ["a", "b", "a", "c", "c", "c"]})
@@ -50,7 +51,6 @@ class FuzzyLDiversity(_FuzzyModel):
         default="sigma", description="how records are counted in the posterior: sums of degrees, or whole counts"
     )
 
-    persons: ClassVar[Counting] = "rows"
     symbol: ClassVar[str] = "l"
     direction: ClassVar[Literal["at least", "at most"]] = "at least"
 
@@ -101,10 +101,16 @@ class FuzzyLDiversity(_FuzzyModel):
         from celosia.mathematics.fuzzy.diversity import cell_counts, own_posterior
 
         cells, alike = self.table_cells(table), self.table_alike(table)
+        persons = table.persons()
+        persons = None if persons is None else persons[table.classes.members].astype(np.int64)
         result = np.full(len(cells.group), np.nan)
         for _, rows, mu in cells.blocks():
             values, local = np.unique(sensitive.codes[rows], return_inverse=True)
-            counts = cell_counts(mu, local, len(values), self.counting)
-            totals = count(mu).astype(float) if self.counting == "count" else None
-            result[rows] = own_posterior(mu, alike[rows], local, counts, totals)
+            own = None if persons is None else persons[rows]
+            # a person counts once per cell and value, with the highest degree, and once among those who look the same
+            degrees, stands = once(mu, None if own is None else own * len(values) + local)
+            counts = cell_counts(degrees, local[stands], len(values), self.counting)
+            totals = count(once(mu, own)[0]).astype(float) if self.counting == "count" else None
+            apart = None if own is None else group([alike[rows], own, local])[0]
+            result[rows] = own_posterior(mu, alike[rows], local, counts, totals, apart)
         return result

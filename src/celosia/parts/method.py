@@ -37,7 +37,8 @@ class Method(Part):
     blockable: ClassVar[bool] = False
     """Whether it may be applied to blocks of records, each by itself: it keeps all rows and makes no further table."""
     formal: ClassVar[bool] = False
-    """Whether the output carries a formal guarantee (differential privacy) that exact evidence would void."""
+    """Whether the output carries a formal guarantee (differential privacy) that exact evidence would void; then
+    :meth:`privacy_loss` tells what it costs."""
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     """Values of its parameters that an exploration tries by itself; empty when it is tried only where it is listed."""
     suits: ClassVar[tuple[str, ...]] = ()
@@ -91,6 +92,13 @@ class Method(Part):
     def takes_requirements(cls) -> bool:
         """Whether it has a list of requirements; those of the policy are taken where it names none."""
         return "require" in cls.model_fields
+
+    def privacy_loss(self) -> float | None:
+        """The epsilon of its formal guarantee, as its evidence states it after a run.
+
+        None without a guarantee, or where only the data tell.
+        """
+        return None
 
     def requirements(self) -> tuple[Model, ...]:
         """What it promises of its result, and what new records under its transformation are judged by."""

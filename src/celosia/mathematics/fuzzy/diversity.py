@@ -73,11 +73,19 @@ def posterior(mu: Floats, prior: Floats, counts: Floats, totals: Floats | None =
     return g, np.divide(g, total, out=np.zeros_like(g), where=total > 0)
 
 
-def own_posterior(mu: Floats, groups: Codes, codes: Codes, counts: Floats, totals: Floats | None = None) -> Floats:
+def own_posterior(
+    mu: Floats,
+    groups: Codes,
+    codes: Codes,
+    counts: Floats,
+    totals: Floats | None = None,
+    counted: Codes | None = None,
+) -> Floats:
     r"""The posterior β of each record's own sensitive value.
 
     The prior :math:`f(s \mid q)` is the share among the records of the same ``groups`` number, those with equal
-    quasi-identifiers. Records whose value is missing (code -1) get NaN. Works on blocks: no n × values array.
+    quasi-identifiers; ``counted`` are the records that count in it, where that is not all. Records whose value is
+    missing (code -1) get NaN. Works on blocks: no n × values array.
     """
     values = counts.shape[1]
     distinct, first = np.unique(groups, return_index=True)
@@ -85,13 +93,14 @@ def own_posterior(mu: Floats, groups: Codes, codes: Codes, counts: Floats, total
     order = np.argsort(place, kind="stable")
     ends = np.searchsorted(place[order], np.arange(len(distinct) + 1))
     result = np.full(len(groups), np.nan)
+    once = np.ones(len(groups), np.bool_) if counted is None else np.isin(np.arange(len(groups)), counted)
     block = max(1, 4_000_000 // max(values, 1))
     for start in range(0, len(distinct), block):
         stop = min(start + block, len(distinct))
         rows = order[ends[start] : ends[stop]]
         rows = rows[codes[rows] >= 0]
         inside = place[rows] - start
-        joint = np.bincount(inside * values + codes[rows], minlength=(stop - start) * values)
+        joint = np.bincount((inside * values + codes[rows])[once[rows]], minlength=(stop - start) * values)
         prior = shares(joint.reshape(stop - start, values).astype(float))
         _, beta = posterior(mu[first[start:stop]], prior, counts, totals)
         result[rows] = beta[inside, codes[rows]]

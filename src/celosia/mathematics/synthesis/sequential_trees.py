@@ -43,11 +43,13 @@ def synthesise(
     *,
     leaf: int = 50,
     fit: npt.NDArray[np.bool_] | None = None,
+    weights: Floats | None = None,
 ) -> dict[int, Floats]:
     """Make the columns of ``order``, each from those before it; ``given`` columns are known and come first.
 
     ``fit`` limits the records that trees learn from. Values of columns that are smoothed lie between those of the
-    leaf, others are values of the leaf.
+    leaf, others are values of the leaf. With ``weights`` a leaf weighs at least ``leaf``, instead of holding so many
+    records.
 
     >>> rng = np.random.default_rng(0)
     >>> a = rng.integers(0, 2, 400).astype(float)
@@ -63,7 +65,7 @@ def synthesise(
         predictors = [j for j in columns if j != target]
         if predictors:
             seen, new = _matrices(features, predictors, columns, rows, feature, y)
-            tree = _tree(seen, y, feature, leaf, rng)
+            tree = _tree(seen, y, feature, leaf, rng, None if weights is None else weights[rows])
             leaves, wanted = tree.apply(seen), tree.apply(new)
         else:
             leaves, wanted = np.zeros(len(rows), np.int64), np.zeros(size, np.int64)
@@ -135,24 +137,30 @@ def evenly(groups: Ints, rng: np.random.Generator) -> Floats:
     return u
 
 
-def _tree(x: Floats, y: Floats, feature: Feature, leaf: int, rng: np.random.Generator) -> Any:
+def _tree(
+    x: Floats, y: Floats, feature: Feature, leaf: int, rng: np.random.Generator, weights: Floats | None = None
+) -> Any:
     try:
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
     except ImportError:
         raise MissingExtra.of("sequential-trees", "learn") from None
-    options = {"min_samples_leaf": leaf, "random_state": int(rng.integers(2**31))}
+    options: dict[str, Any] = {"min_samples_leaf": leaf, "random_state": int(rng.integers(2**31))}
+    if weights is not None:
+        share = leaf / float(weights.sum())
+        # where no two leaves can weigh enough, one leaf has all
+        options |= {"min_weight_fraction_leaf": share} if share <= 0.5 else {"min_samples_leaf": len(y)}
     if feature.nominal:
         with warnings.catch_warnings():
             # that a stratum has nearly as many classes as records is no mistake
             warnings.filterwarnings("ignore", message="The number of unique classes", category=UserWarning)
-            return DecisionTreeClassifier(**options).fit(x, y.astype(np.int64))
+            return DecisionTreeClassifier(**options).fit(x, y.astype(np.int64), weights)
     missing = np.isnan(y)
     if not missing.any():
-        return DecisionTreeRegressor(**options).fit(x, y)
+        return DecisionTreeRegressor(**options).fit(x, y, weights)
     # where a number is missing is to be predicted too
     centre, spread = (float(np.nanmean(y)), float(np.nanstd(y)) or 1.0) if not missing.all() else (0.0, 1.0)
     return DecisionTreeRegressor(**options).fit(
-        x, np.column_stack([np.where(missing, 0.0, (y - centre) / spread), missing])
+        x, np.column_stack([np.where(missing, 0.0, (y - centre) / spread), missing]), weights
     )
 
 

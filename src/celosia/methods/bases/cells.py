@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import BeforeValidator
 
+from celosia.classes import number
 from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.conditions import records_where
+from celosia.methods.bases.units import Units, units_of
 from celosia.parts import Private, grammar
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from celosia.table import Table
 
-    T = TypeVar("T", bound=np.generic)
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
@@ -36,29 +36,6 @@ Impossible = Annotated[tuple[str, ...], BeforeValidator(_rules), Private()]
 """Combinations that cannot exist, each a condition as in SQL; a method never creates one."""
 
 
-@dataclass(frozen=True)
-class Units:
-    """Who is perturbed: each record, or each household where the columns are the same for all its members."""
-
-    member: Ints
-    """The unit of each record."""
-    first: Ints
-    """The first record of each unit, which stands for it."""
-    each: bool = False
-    """Whether every record is a unit, in order: then nothing needs to be copied."""
-
-    def pick(self, values: NDArray[T]) -> NDArray[T]:
-        """One entry per unit from one per record."""
-        return values if self.each else values[self.first]
-
-    def spread(self, values: NDArray[T]) -> NDArray[T]:
-        """One entry per record from one per unit."""
-        return values if self.each else values[self.member]
-
-    def __len__(self) -> int:
-        return len(self.first)
-
-
 def units(who: str, table: Table, names: Sequence[str]) -> Units:
     """Households when a household column is declared and all columns are equal within households; else records.
 
@@ -70,22 +47,12 @@ def units(who: str, table: Table, names: Sequence[str]) -> Units:
     >>> units("noise", celosia.read(data, celosia.Schema.of(household="home")), ["rent"]).member.tolist()
     [0, 0, 1]
     """
-    n = len(table)
-    each = Units(np.arange(n), np.arange(n), each=True)
     household = table.schema.household
-    if household is None or household in names:
+    each = Units.records(len(table))
+    homes = each if household in names else units_of(table, household)
+    shared = [homes.differing(table, name) == 0 for name in names]
+    if homes.each:
         return each
-    codes = np.asarray(table.codes(household)[0], dtype=np.int64)
-    alone = codes < 0
-    codes = codes.copy()
-    codes[alone] = codes.max(initial=-1) + 1 + np.arange(int(alone.sum()))
-    _, first, member = np.unique(codes, return_index=True, return_inverse=True)
-    if len(first) == n:
-        return each
-    shared = []
-    for name in names:
-        column = table.column(name)
-        shared.append(bool(column.eq_missing(column.gather(first[member])).all()))
     if not any(shared):
         return each
     if not all(shared):
@@ -94,7 +61,7 @@ def units(who: str, table: Table, names: Sequence[str]) -> Units:
             f"{who}: column {household_column!r} is the same within households, column {personal_column!r} is not; "
             "protect household columns and personal columns in two steps."
         )
-    return Units(member.astype(np.int64), first.astype(np.int64))
+    return homes
 
 
 def numbers(who: str, table: Table, names: Sequence[str]) -> Floats:
@@ -146,11 +113,7 @@ def combined(parts: Sequence[NDArray[Any]]) -> Ints:
     >>> combined([np.array([1, 0, 1]), np.array([-1, 2, -1])]).tolist()
     [1, 0, 1]
     """
-    label = np.zeros(len(parts[0]), np.int64)
-    for codes in parts:
-        label = label * (int(codes.max(initial=-1)) + 2) + codes + 1
-        label = np.unique(label, return_inverse=True)[1].reshape(-1)
-    return label.astype(np.int64)
+    return number([np.asarray(codes) + 1 for codes in parts])
 
 
 def bounds(table: Table, name: str) -> tuple[float, float]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from celosia.errors import ParameterError, UnknownName
+from celosia.methods.bases.units import units_of
 from celosia.parts import Private
 
 if TYPE_CHECKING:
@@ -64,45 +65,27 @@ def drawn(
     size: int | None,
     by: str | None,
     within: str | None,
-) -> NDArray[np.bool_]:
-    """Which records a random draw picks; it depends on the stream and the record ids alone.
+) -> tuple[NDArray[np.bool_], float]:
+    """Which records a random draw picks, and the chance of each; it depends on the stream and the record ids alone.
 
-    ``by`` draws whole groups (households, persons): the number of a group's first record decides. ``size`` is exact;
-    a ``share`` is exact within each value of ``within``, and otherwise holds for each unit independently.
+    ``by`` draws whole groups (households); where none is named, persons are drawn whole if a person column is
+    declared. The number of a group's first record decides. ``size`` is exact; a ``share`` is exact within each value
+    of ``within``, and otherwise holds for each unit independently.
     """
-    ids = table.ids()
-    units, first = _units(table, by)
-    u = stream.uniform(ids[first])
+    units = units_of(table, by or table.schema.person)
+    u = stream.uniform(units.pick(table.ids()))
     if size is not None:
-        if size > len(first):
-            raise ParameterError(f"{part}: size must be at most the {len(first)} units there are, got {size}.")
-        picked = np.zeros(len(first), dtype=np.bool_)
+        if size > len(units):
+            raise ParameterError(f"{part}: size must be at most the {len(units)} units there are, got {size}.")
+        picked = np.zeros(len(units), dtype=np.bool_)
         picked[np.argsort(u, kind="stable")[:size]] = True
-    elif within is None:
-        picked = u < (share or 0.0)
-    else:
-        picked = _stratified(u, _codes(table, within)[first], share or 0.0)
-    chosen: NDArray[np.bool_] = picked[units]
-    return chosen
+        return units.spread(picked), size / len(units)
+    chance = share or 0.0
+    picked = u < chance if within is None else _stratified(u, units.pick(table.codes(within)[0]), chance)
+    return units.spread(picked), chance
 
 
-def _units(table: Table, by: str | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The unit of each record, and the position of each unit's first record; a missing unit is one of its own."""
-    n = len(table)
-    if by is None:
-        return np.arange(n), np.arange(n)
-    codes = _codes(table, by).astype(np.int64)
-    alone = codes < 0
-    codes[alone] = codes.max(initial=-1) + 1 + np.arange(int(alone.sum()))
-    _, first, units = np.unique(codes, return_index=True, return_inverse=True)
-    return units.astype(np.int64), first.astype(np.int64)
-
-
-def _codes(table: Table, name: str) -> NDArray[np.int64]:
-    return np.asarray(table.codes(name)[0], dtype=np.int64)
-
-
-def _stratified(u: NDArray[np.float64], strata: NDArray[np.int64], share: float) -> NDArray[np.bool_]:
+def _stratified(u: NDArray[np.float64], strata: NDArray[np.int32], share: float) -> NDArray[np.bool_]:
     """The nearest whole number to the share of each stratum, those with the smallest draws."""
     order = np.lexsort((u, strata))
     _, start, counts = np.unique(strata[order], return_index=True, return_counts=True)

@@ -11,8 +11,9 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError, RequirementError
-from celosia.methods.bases.cells import Impossible, Units, as_column, created, numbers, strata, units
+from celosia.methods.bases.cells import Impossible, as_column, created, numbers, strata, units
 from celosia.methods.bases.grouping import Persons, sizes
+from celosia.methods.bases.units import Units
 from celosia.parts import Columns, Counting, Method, SuitedColumns
 from celosia.table import Outcome
 

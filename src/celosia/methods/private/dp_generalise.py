@@ -71,6 +71,10 @@ class DpGeneralise(Method):
             raise ParameterError("dp-generalise: levels are counted from 0.")
         return self
 
+    def privacy_loss(self) -> float:
+        """All of ``epsilon``."""
+        return self.epsilon
+
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """The quasi-identifiers."""
         return schema.quasi

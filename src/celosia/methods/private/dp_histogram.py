@@ -59,6 +59,10 @@ class DpHistogram(Method):
     formal: ClassVar[bool] = True
     refusal: ClassVar[str] = "noisy counts of new records are another release with a cost of its own"
 
+    def privacy_loss(self) -> float:
+        """All of ``epsilon``."""
+        return self.epsilon
+
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Count, add noise, tidy."""
         import polars as pl

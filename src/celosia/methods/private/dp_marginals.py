@@ -54,6 +54,10 @@ class DpMarginals(Method):
     formal: ClassVar[bool] = True
     refusal: ClassVar[str] = "noisy counts of new records are another release with a cost of its own"
 
+    def privacy_loss(self) -> float:
+        """All of ``epsilon``."""
+        return self.epsilon
+
     def overwrites(self, schema: Schema) -> tuple[str, ...]:  # noqa: ARG002
         """The columns of the tables."""
         return tuple(dict.fromkeys(name for columns in self.marginals for name in columns))

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError
 from celosia.methods.bases.conditions import check_one_way, drawn
-from celosia.parts import Column, Method
+from celosia.parts import Column, Counting, Method
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -22,8 +22,9 @@ class Sample(Method):
     """Keep a random part of the records, so that nobody knows who is in the file.
 
     ``share`` keeps each unit with that probability, exactly that share of each stratum with ``within``; ``size`` keeps
-    exactly that many. ``by`` draws whole households or persons. Declared weights are divided by the share that was
-    kept, so that totals stay estimable.
+    exactly that many. Where a person column is declared persons are the units, with all their rows, and ``size`` and
+    ``share`` are of persons; ``by`` names other units, such as households. Declared weights are divided by the chance
+    of a unit to be kept, so that totals stay estimable.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": range(100)}))
@@ -33,9 +34,12 @@ class Sample(Method):
 
     share: float | None = Field(default=None, gt=0, le=1, description="share of the units that is kept")
     size: int | None = Field(default=None, ge=1, description="number of units that is kept")
-    by: Column | None = Field(default=None, description="column of the units that are drawn whole")
+    by: Column | None = Field(
+        default=None, description="column of the units that are drawn whole; the persons when not given"
+    )
     within: Column | None = Field(default=None, description="column of the strata in which the share is exact")
     reweigh: bool = Field(default=True, description="divide the weight column by the share that was kept")
+    persons: ClassVar[Counting] = "counted"
     rows: ClassVar[Rows] = "subset"
     refusal: ClassVar[str] = (
         "the draw is over the file as a whole: draw from the new records before, with a policy of their own"
@@ -56,13 +60,11 @@ class Sample(Method):
         """Draw the records."""
         import narwhals as nw
 
-        mask = drawn(table, stream, self.name, share=self.share, size=self.size, by=self.by, within=self.within)
+        mask, chance = drawn(table, stream, self.name, share=self.share, size=self.size, by=self.by, within=self.within)
         kept = table.take(table.ids()[mask])
         weight = table.schema.weight
         evidence: dict[str, Any] = {"kept": int(mask.sum()), "of": len(table)}
         if weight is not None and self.reweigh and mask.any():
-            # For a fixed share the design tells the factor; for a fixed size the share that was drawn.
-            share = self.share if self.share is not None else float(mask.mean())
-            kept = kept.with_columns({weight: nw.col(weight).cast(nw.Float64) / share})
-            evidence["weights divided by"] = share
+            kept = kept.with_columns({weight: nw.col(weight).cast(nw.Float64) / chance})
+            evidence["weights divided by"] = chance
         return Outcome(kept, evidence)

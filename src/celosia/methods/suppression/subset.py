@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from celosia.errors import DataError, UnknownName
 from celosia.methods.bases.conditions import Condition, check_one_way, drawn, records_where
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, Counting, Method
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 from celosia.table.source import Source, open_source
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 class Subset(Method):
     """Keep a research subset: by a condition, at random, or the records that a second file has.
 
+    A random choice is of persons, each with all rows, where a person column is declared. A condition and a second file
+    choose rows.
+
     The table that came in is the population of the subset. It is handed on as the table ``population`` (in
     ``outcome.aside``, never published), which k-map and delta-presence take as theirs.
 
@@ -34,10 +37,11 @@ class Subset(Method):
     """
 
     where: Condition = Field(default=None, description="condition as in SQL, such as age > 80 AND sex = 'F'")
-    share: float | None = Field(default=None, gt=0, le=1, description="share of the records, at random")
-    size: int | None = Field(default=None, ge=1, description="number of records, at random")
+    share: float | None = Field(default=None, gt=0, le=1, description="share of the records or persons, at random")
+    size: int | None = Field(default=None, ge=1, description="number of records or persons, at random")
     matching: Source = Field(default=None, description="table whose records are kept")
     on: Columns = Field(default=(), description="columns that are compared with it; all common ones when empty")
+    persons: ClassVar[Counting] = "counted"
     rows: ClassVar[Rows] = "subset"
     refusal: ClassVar[str] = (
         "it chooses from the file as a whole: choose from the new records before, with a policy of their own"
@@ -56,7 +60,7 @@ class Subset(Method):
         elif self.matching is not None:
             mask = self._matched(population)
         else:
-            mask = drawn(population, stream, self.name, share=self.share, size=self.size, by=None, within=None)
+            mask, _ = drawn(population, stream, self.name, share=self.share, size=self.size, by=None, within=None)
         if not mask.any():
             raise DataError(f"subset: none of the {len(population)} records is in the subset.")
         kept = population.take(population.ids()[mask])

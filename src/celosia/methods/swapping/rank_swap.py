@@ -9,7 +9,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError
-from celosia.methods.bases.cells import Impossible, Units, created, strata, units
+from celosia.methods.bases.cells import Impossible, created, strata, units
+from celosia.methods.bases.units import Units
 from celosia.parts import Columns, Method, SuitedColumns
 from celosia.table import Outcome
 

@@ -9,8 +9,9 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError
-from celosia.methods.bases.cells import Impossible, Units, combined, created
-from celosia.parts import Columns, Method, Private
+from celosia.methods.bases.cells import Impossible, combined, created
+from celosia.methods.bases.units import Units, distinct_counts, units_of
+from celosia.parts import Columns, Counting, Method, Private
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 class RecordSwap(Method):
     r"""Exchange the areas of households that are at risk with like households elsewhere (targeted record swapping).
 
-    A record is at risk in an area when fewer than ``k`` records of the area share its values of ``risk``:
+    A record is at risk in an area when fewer than ``k`` records of the area (persons, where a person column is
+    declared) share its values of ``risk``:
 
     .. math:: f_h(x) = \#\{y : y_Q = x_Q,\ \mathrm{area}_h(y) = \mathrm{area}_h(x)\} < k
 
@@ -33,7 +35,8 @@ class RecordSwap(Method):
     places with a random household that agrees on ``similar`` (and in size) and lies in another area of that level,
     within the same area one level up. Households that find no partner are tried again with fewer columns of ``similar``
     (the last first), then with any size. Then households are drawn until a share ``rate`` of each finest area has
-    moved, as far as there are partners. Without a declared household column each record is a household of one.
+    moved, as far as there are partners. Without a declared household column each person, or each record, is a
+    household of one.
 
     All other columns stay, so every table without geography is exact, and so are counts by area of households that
     agree on ``similar``. It protects by doubt: who knows how many households moved can weigh each one, so ``rate`` and
@@ -54,12 +57,15 @@ class RecordSwap(Method):
         default=(), description="columns that single a record out; the quasi-identifiers outside geography when empty"
     )
     similar: Columns = Field(default=(), description="columns that both households agree on, the most important first")
-    k: int = Field(default=3, ge=1, description="records of an area that must be alike for none to be at risk")
+    k: int = Field(
+        default=3, ge=1, description="records or persons of an area that must be alike for none to be at risk"
+    )
     rate: Annotated[float, Private()] = Field(
         default=0.0, ge=0, le=1, description="share of households of each area that move in any case"
     )
     relax: bool = Field(default=True, description="drop columns of similar for households that find no partner")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
+    persons: ClassVar[Counting] = "counted"
     changes: ClassVar[tuple[str, ...]] = ("geography",)
     refusal: ClassVar[str] = "records change places with each other"
 
@@ -96,22 +102,16 @@ class RecordSwap(Method):
         return Outcome(done, {"households": len(unit)}, private)
 
     def _households(self, table: Table) -> Units:
-        n = len(table)
-        household = table.schema.household
-        if household is None:
-            return Units(np.arange(n), np.arange(n))
-        codes = np.asarray(table.codes(household)[0], dtype=np.int64).copy()
-        alone = codes < 0
-        codes[alone] = codes.max(initial=-1) + 1 + np.arange(int(alone.sum()))
-        _, first, member = np.unique(codes, return_index=True, return_inverse=True)
+        kind = "household" if table.schema.household is not None else "person"
+        unit = units_of(table, table.schema.household or table.schema.person)
         for name in self.geography:
-            column = table.column(name)
-            differ = int(column.ne_missing(column.gather(first[member])).sum())
+            differ = unit.differing(table, name)
             if differ:
                 raise DataError(
-                    f"record-swap: {differ} records lie in another area ({name!r}) than the first of their household."
+                    f"record-swap: {differ} records lie in another area ({name!r}) than the first of their {kind}, "
+                    "which moves as a whole. Swap areas that belong to the whole of it, such as those of residence."
                 )
-        return Units(member.astype(np.int64), first.astype(np.int64))
+        return unit
 
     def _profiles(self, table: Table, unit: Units) -> list[Ints]:
         """What partners must agree on: everything first, then less and less."""
@@ -123,7 +123,9 @@ class RecordSwap(Method):
     def _exposed(self, table: Table, unit: Units, area: Ints, risk: Sequence[str]) -> Ints:
         """The households with a member whose combination is rare in its area."""
         keys = combined([_joined(table, risk, np.arange(len(table))), area[unit.member]])
-        rare = np.bincount(keys, minlength=1)[keys] < self.k
+        persons = table.persons()
+        size = np.bincount(keys, minlength=1) if persons is None else distinct_counts(persons, keys)
+        rare = size[keys] < self.k
         return np.unique(unit.member[rare])
 
     def _match(

@@ -82,6 +82,10 @@ class DpSynthesis(Method):
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "its records are drawn from noisy counts of all records and stand for none of them"
 
+    def privacy_loss(self) -> float:
+        """All of ``epsilon``."""
+        return self.epsilon
+
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """The columns, or all that new people can have."""
         return self.columns or publishable(schema)

@@ -20,7 +20,7 @@ from celosia.methods.bases.features import (
     publishable,
     visit_order,
 )
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, Counting, Method
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -42,8 +42,10 @@ class SequentialTrees(Method):
 
     Columns of any kind, missing values too. ``leaf`` is the knob: a leaf of 5 (what others use) repeats unique rows of
     the original more than twice as often as other real people would; 50 about as often, with less error in two-way
-    tables, because values are drawn evenly from a leaf instead of independently. Numbers that are mostly different
-    from each other get values in between (``smoothing``), so that nobody's income is repeated to the digit.
+    tables, because values are drawn evenly from a leaf instead of independently. Where a person column is declared a
+    leaf has rows of at least so many persons: a row weighs one over the rows of its person, and a leaf as much as
+    ``leaf``. Numbers that are mostly different from each other get values in between (``smoothing``), so that nobody's
+    income is repeated to the digit.
 
     Without ``columns`` all columns are made and every row is new. With ``columns`` only these are replaced and the
     others stay and predict them (partial synthesis); with ``where`` only in the records that meet a condition, such as
@@ -61,7 +63,7 @@ class SequentialTrees(Method):
 
     columns: Columns = Field(default=(), description="columns that are made; all when empty, and then every row is new")
     order: Columns = Field(default=(), description="columns that are made first, in this order")
-    leaf: int = Field(default=50, ge=1, description="fewest records in a leaf")
+    leaf: int = Field(default=50, ge=1, description="fewest records (persons) in a leaf")
     smoothing: Smoothing = Field(
         default="auto", description="numbers between those that occur: for mostly different ones, for all, for none"
     )
@@ -69,6 +71,7 @@ class SequentialTrees(Method):
     copies: int = Field(default=1, ge=1, description="number of synthetic tables")
     within: Columns = Field(default=(), description="make each combination of these columns from its own records")
     where: Condition = Field(default=None, description="condition as in SQL: only these records get new values")
+    persons: ClassVar[Counting] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"leaf": (5, 20, 50)}
     suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "nominal")
     refusal: ClassVar[str] = "its records are drawn from trees over all records and stand for none of them"
@@ -93,12 +96,13 @@ class SequentialTrees(Method):
         wanted = [name for name in (self.columns or every) if name not in self.within]
         names = [*wanted, *(name for name in every if name not in wanted)]
         features = [feature(self.name, table, name, self.smoothing) for name in names]
+        weights = _shares_of_persons(table)
         order = visit_order(self.name, wanted, self.order)
         hit = np.ones(len(table), np.bool_) if self.where is None else records_where(table, self.where, self.name)
         tables = []
         for copy in range(self.copies):
             rng = stream.child("copy", copy).rng()
-            tables.append(self._copy(table, names, features, order, hit, full, rng))
+            tables.append(self._copy(table, names, features, order, hit, full, weights, rng))
         evidence: dict[str, Any] = {"made": wanted, "leaf": self.leaf, "records made": int(hit.sum())}
         if full:
             evidence["records made"] = len(tables[0])
@@ -113,6 +117,7 @@ class SequentialTrees(Method):
         order: list[int],
         hit: NDArray[np.bool_],
         full: bool,
+        weights: Floats | None,
         rng: np.random.Generator,
     ) -> Table:
         from celosia.mathematics.synthesis.sequential_trees import synthesise
@@ -121,7 +126,7 @@ class SequentialTrees(Method):
         kept = [] if full or (self.where is not None and not self.columns) else range(len(order), len(names))
         fixed = [j for j, name in enumerate(names) if name in self.within]
         if full and not self.within:
-            synthetic = synthesise(features, order, {}, self.size or len(table), rng, leaf=self.leaf)
+            synthetic = synthesise(features, order, {}, self.size or len(table), rng, leaf=self.leaf, weights=weights)
             columns = [synthetic[j] for j in range(len(names))]
         else:
             for rows in strata(table, self.within, units(self.name, table, ())):
@@ -130,7 +135,9 @@ class SequentialTrees(Method):
                 change = np.flatnonzero(some & hit)
                 if len(change):
                     given = {j: features[j].values[change] for j in kept if j not in fixed}
-                    synthetic = synthesise(features, order, given, len(change), rng, leaf=self.leaf, fit=some)
+                    synthetic = synthesise(
+                        features, order, given, len(change), rng, leaf=self.leaf, fit=some, weights=weights
+                    )
                     for j, values in synthetic.items():
                         columns[j][change] = values
         chosen = range(len(names)) if full else order
@@ -138,3 +145,9 @@ class SequentialTrees(Method):
         if full:
             return new_rows(table, {name: new[name] for name in table.names if name in new})
         return table.replace(new)
+
+
+def _shares_of_persons(table: Table) -> Floats | None:
+    """One over the number of rows that the person of each row has; None without a person column."""
+    persons = table.persons()
+    return None if persons is None else np.asarray(1.0 / np.bincount(persons)[persons], dtype=np.float64)

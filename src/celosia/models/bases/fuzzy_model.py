@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from celosia.classes import number
 from celosia.errors import DataError, ParameterError
 from celosia.mathematics.fuzzy.coding import Cells, FuzzyCoding
 from celosia.parts import Model, Verdict
@@ -35,7 +36,7 @@ class _FuzzyModel(FuzzyCoding, Model):
 
     def table_alike(self, table: Table) -> NDArray[np.int64]:
         """A number per kept record, the same for records with equal quasi-identifiers."""
-        return table.cached("fuzzy alike", lambda: alike(list(quasi_values(table).values())))
+        return table.cached("fuzzy alike", lambda: alike(table))
 
     def table_sensitive(self, table: Table, column: str) -> Sensitive:
         """The sensitive column of the records that are not suppressed; a missing value is a value, the last."""
@@ -104,8 +105,8 @@ def cell_sizes(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
     shape = (len(cells.group_names), cells.degrees.shape[1])
     size, whole = np.zeros(shape), np.zeros(shape, dtype=np.int64)
-    for number, _, mu in cells.blocks():
-        size[number], whole[number] = mu.sum(axis=0), count(mu)
+    for place, _, mu in cells.blocks():
+        size[place], whole[place] = mu.sum(axis=0), count(mu)
     return size, whole
 
 
@@ -115,10 +116,10 @@ def quasi_values(table: Table) -> dict[str, NDArray[Any]]:
     return {name: values_of(table.column(name), kept) for name in table.schema.need_quasi()}
 
 
-def alike(columns: list[NDArray[Any]]) -> NDArray[np.int64]:
-    """Number the different rows of several columns."""
-    codes = [np.unique(c if c.dtype.kind == "f" else c.astype(str), return_inverse=True)[1] for c in columns]
-    return np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()
+def alike(table: Table) -> NDArray[np.int64]:
+    """Number the different combinations of quasi-identifiers of the records that are not suppressed."""
+    kept = table.classes.members
+    return number([table.encoded(name).codes[kept] for name in table.schema.need_quasi()])
 
 
 def values_of(series: pl.Series, kept: NDArray[np.bool_]) -> NDArray[Any]:
