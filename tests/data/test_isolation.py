@@ -71,6 +71,50 @@ def test_reading_a_spreadsheet_imports_none_either(place):
     assert done.returncode == 0, done.stderr
 
 
+def test_printing_a_report_runs_nothing_of_the_working_directory(place, tmp_path_factory):
+    """Neither modules nor a program that is named like a browser; the browser itself does not work there."""
+    (place / "report.html").write_text("<html><main>All is well.</main></html>")
+    mark = plant(place, f"{LIBRARIES} {STANDARD} tempfile shutil")
+    browser(place, f"echo planted >> {mark}")
+    elsewhere = tmp_path_factory.mktemp("programs")
+    browser(
+        elsewhere,
+        f"pwd > {elsewhere}/place\nfor word; do case $word in --print-to-pdf=*) echo x > ${{word#*=}};; esac; done",
+    )
+    words = [str(SCRIPT), "report", "report.html", "--out", "report.pdf"]
+    variables = {**os.environ, "PATH": os.pathsep.join([".", "", str(elsewhere), os.environ["PATH"]])}
+    done = subprocess.run(words, cwd=place, capture_output=True, text=True, env=variables, check=False)
+    assert not mark.exists(), f"run: {mark.read_text()}"
+    assert done.returncode == 0, done.stderr
+    assert (place / "report.pdf").read_text() == "x\n"
+    assert not Path((elsewhere / "place").read_text().strip()).is_relative_to(place)
+
+
+def browser(place: Path, does: str) -> None:
+    """A program under the name of a browser."""
+    (place / "chromium").write_text(f"#!/bin/sh\n{does}\n")
+    (place / "chromium").chmod(0o755)
+
+
+def test_jobs_of_the_studio_import_nothing_of_the_working_directory(place):
+    """The project of a studio lies there."""
+    mark = plant(place, f"{LIBRARIES} {STANDARD} sitecustomize usercustomize")
+    code = (
+        "import os, time\nfrom celosia.studio.jobs import Jobs\nfrom celosia.studio.project import Project\n"
+        "from celosia.studio.running import start_run\n"
+        'policy = \'[input]\\npath = "data.csv"\\n[schema]\\nquasi = ["b"]\\n[output]\\nreport = false\\n\'\n'
+        f"os.chdir({str(place)!r})\n"
+        "project = Project('.')\nproject.change(lambda _: policy)\njobs = Jobs(project)\n"
+        "job = start_run(project, jobs)\nlast = time.monotonic() + 300\n"
+        "while not jobs.find(job.id).over and time.monotonic() < last:\n    time.sleep(0.05)\n"
+        "print(jobs.find(job.id).state, jobs.find(job.id).result)\n"
+    )
+    words = [sys.executable, "-I", "-c", code]
+    done = subprocess.run(words, cwd=place.parent, capture_output=True, text=True, check=False)
+    assert not mark.exists(), f"imported: {mark.read_text()}"
+    assert done.stdout.startswith("done {'holds': "), done.stdout + done.stderr
+
+
 def test_workers_take_no_relative_path_of_their_caller(place):
     """A notebook has the working directory, wherever it moves to, on its path; a worker does not, nor what a variable says."""
     mark = plant(place, f"{LIBRARIES.replace(' celosia', '')} sitecustomize usercustomize")
@@ -136,4 +180,5 @@ def test_only_the_workers_start_processes():
                 names = ["subprocess"]
             if STARTS & set(names):
                 found.add(str(path.relative_to(PACKAGE)))
-    assert found == {"data/isolated.py", "frontier/workers.py"}, "the second for the type of a process alone"
+    # the second for the type of a process alone, the third for the browser that prints a report
+    assert found == {"data/isolated.py", "frontier/workers.py", "release/report/exporting.py"}

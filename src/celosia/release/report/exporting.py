@@ -81,21 +81,25 @@ def exported(text: str, out: Path, *, overwrite: bool = False) -> Path:
 
 
 def _browser() -> str:
-    there = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    """The first that is installed; what lies in the working directory is data, also where the path names it."""
+    places = [place for place in os.get_exec_path() if os.path.isabs(place)]  # noqa: PTH117
+    there = next((path for name in BROWSERS if (path := shutil.which(name, path=os.pathsep.join(places)))), None)
     if there is None:
         raise OutputError(f"a PDF is printed by a browser, and none is here: install one of {', '.join(BROWSERS[:3])}.")
     return there
 
 
 def _print(page: Path, target: Path) -> None:
-    """Print a page to a file; the browser has a folder of its own that is gone afterwards."""
+    """Print a page to a file; the browser works in a folder of its own that is gone afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         flags = [*FLAGS, f"--user-data-dir={folder}", f"--print-to-pdf={target.absolute()}"]
         if os.geteuid() == 0:  # a browser refuses to run as root inside its sandbox
             flags.append("--no-sandbox")
         command = [_browser(), *flags, page.absolute().as_uri()]
         try:
-            subprocess.run(command, check=True, capture_output=True, timeout=SECONDS)
+            subprocess.run(
+                command, check=True, stdin=subprocess.DEVNULL, capture_output=True, cwd=folder, timeout=SECONDS
+            )
         except (subprocess.SubprocessError, OSError):
             raise OutputError("the browser could not print the report.") from None
     if not target.is_file() or not target.stat().st_size:
