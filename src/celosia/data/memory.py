@@ -25,3 +25,13 @@ def bytes_of(size: str | int) -> int:
     if wanted < LEAST:
         raise ParameterError(f"memory: at least {LEAST // 10**6}MB are needed, got {size!r}.")
     return wanted
+
+
+def in_words(size: int) -> str:
+    """A number of bytes as it is written, rounded up.
+
+    >>> in_words(10**9), in_words(6_400_000_001), in_words(256_000_000)
+    ('1GB', '7GB', '256MB')
+    """
+    unit, factor = ("GB", 10**9) if size >= 10**9 else ("MB", 10**6)
+    return f"{-(-size // factor)}{unit}"

@@ -1,7 +1,7 @@
 """Where an engine puts what does not fit into memory: one private folder per process, gone with it.
 
-A process holds a lock on its folder. A kill releases the lock, so that the next process that needs a folder knows
-those that nobody holds, and removes them.
+A process holds a lock on its folder. A kill releases the lock, so that the next run, or the next process that needs a
+folder, knows those that nobody holds, and removes them.
 """
 
 from __future__ import annotations
@@ -52,6 +52,11 @@ def _locked(place: Path, prefix: str) -> tuple[Path, int]:
     return folder, lock
 
 
+def sweep_here() -> None:
+    """Remove what killed processes left where this one would put its own folder."""
+    sweep(Path(tempfile.gettempdir()))
+
+
 def _removed(process: int, folder: Path) -> None:
     if os.getpid() == process:  # not in a child that inherited the exit handler
         shutil.rmtree(folder, ignore_errors=True)
@@ -71,4 +76,4 @@ def sweep(place: Path, prefix: str = PREFIX) -> None:
                 os.close(lock)
 
 
-__all__ = ["private_folder", "spill_folder", "sweep"]
+__all__ = ["private_folder", "spill_folder", "sweep", "sweep_here"]

@@ -1,8 +1,8 @@
 """Whether an engine can do what is asked of it: said before the work starts, from what parts and engines declare.
 
 A part declares whether it needs whole columns in memory (``in_memory``) and, a method, whether it may be applied to
-blocks (``blockable``); an engine how many cells it brings into memory for one column (``most``). The page of the
-documentation that says what runs where is written from the same.
+blocks (``blockable``); an engine how many cells it brings into memory for one column (``most``), and how much memory
+it was given (``memory``). The page of the documentation that says what runs where is written from the same.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from celosia.data.engines import engine_named, installed
+from celosia.data.engines.engine import CELL_BYTES
+from celosia.data.memory import in_words
 from celosia.errors import DataError
 from celosia.parts import Method, Part, parts
 
@@ -20,20 +22,38 @@ if TYPE_CHECKING:
 
 
 def refuse_beyond(table: Table, wanted: Iterable[Part]) -> None:
-    """Refuse a part that needs more in memory than the engine of the table brings there."""
+    """Refuse a part that needs more in memory than the engine of the table brings there, or than it was given."""
     engine = table.engine
     for part in wanted:
-        if part.needs_memory(table.schema) and len(table) > engine.most:
+        if not part.needs_memory(table.schema):
+            continue
+        if len(table) > engine.most:
             raise DataError(
                 f"{part.name} needs whole columns in memory: {len(table)} rows, and {engine.name} brings at most "
                 f"{engine.most} to {engine.memory_of}. {nearest(part, engine, len(table))}"
             )
+        need = needed(part, table)
+        if engine.memory is not None and need > engine.memory:
+            raise DataError(
+                f"{part.name} needs whole columns in memory: about {in_words(need)} for {len(table)} rows, and memory "
+                f"is {in_words(engine.memory)}. {nearest(part, engine, len(table), memory=need)}"
+            )
 
 
-def nearest(part: Part, engine: Engine, rows: int) -> str:
-    """The nearest thing that works."""
+def needed(part: Part, table: Table) -> int:
+    """About how many bytes a part takes that brings whole columns: those that it overwrites, or looks at."""
+    schema = table.schema
+    columns = part.overwrites(schema) if isinstance(part, Method) else schema.quasi
+    return len(table) * max(1, len(columns)) * CELL_BYTES
+
+
+def nearest(part: Part, engine: Engine, rows: int, memory: int | None = None) -> str:
+    """The nearest thing that works; ``memory`` is how much would do, where that is what lacks."""
     roomier = [name for name in installed() if name != engine.name and engine_named(name).most >= rows]
     ways = []
+    if memory is not None:
+        ways.append(f"give memory = {in_words(memory)!r} or more")
+        roomier = []
     if isinstance(part, Method) and part.blockable:
         ways.append(f"apply it to blocks: in-blocks(method={part.name}(…), by=…)")
     if roomier:
@@ -60,4 +80,4 @@ def _always(part: type[Part]) -> bool:
     return part.in_memory is True
 
 
-__all__ = ["nearest", "refuse_beyond", "support"]
+__all__ = ["nearest", "needed", "refuse_beyond", "support"]

@@ -13,7 +13,8 @@ from typing import Any
 from celosia.data.io import write
 from celosia.data.io.atomic import refuse_taken
 from celosia.data.io.filetypes import type_of
-from celosia.errors import DataError, OutputError, PolicyError, explained
+from celosia.data.spill import sweep_here
+from celosia.errors import DataError, OutputError, PolicyError, RequirementError, explained
 from celosia.parts import Attack
 from celosia.parts.progress import Progress, stage
 from celosia.release import evidence, history
@@ -61,6 +62,7 @@ def run(
     """
     policy = policy if isinstance(policy, Policy) else Policy.load(policy)
     policy = policy.select(until=until, without=without)
+    sweep_here()
     with shown(progress) as listener:
         tell = listener or (lambda *_: None)
         seed = _seed(policy)
@@ -94,6 +96,11 @@ def apply_steps(original: Table, steps: Sequence[Step], stream: Stream, tell: Pr
 
 def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Release:
     """Measure, and put the evidence together."""
+    if len(protected) == 0:
+        raise RequirementError(
+            "the steps leave no record: there is nothing to release. Ask for less, generalise before records are "
+            "suppressed, or keep the suppressed ones as rows of stars (drop = false)."
+        )
     methods = [policy_step.method for policy_step in policy.steps]
     leaving = releasable(original, protected, methods, policy.output.columns, acknowledge=policy.guard.acknowledge)
     earlier = history.checked(original, leaving.table, policy)
