@@ -207,9 +207,14 @@ def persons() -> str:
         if kind == "hierarchy":
             continue
         folder = catalogue.folder(kind)
-        rows = [f"| [{name}]({folder}/{name}.md) | {COUNTING[cls.persons]} |" for name, cls in parts(kind).items()]
+        rows = [f"| [{name}]({folder}/{name}.md) | {_counting(cls)} |" for name, cls in parts(kind).items()]
         blocks.append(f"## {title}\n\n| name | persons |\n|---|---|\n" + "\n".join(rows))
     return "\n\n".join(blocks) + "\n"
+
+
+def _counting(part: type) -> str:
+    """What a part does, and why where it looks at rows."""
+    return COUNTING[part.persons] + (f": {part.rows_because}" if part.persons == "rows" else "")
 
 
 def engines() -> str:

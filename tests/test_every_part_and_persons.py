@@ -73,10 +73,14 @@ def of_model(name: str) -> Iterator[Pair]:
         for example in (one for one in MODELS if one.model == name and one.suits(table)):
             people = [*population_of(table, seed), *({"q": row["q"], "r": row["r"]} for row in table.rows)]
             model = build("model", example.part(people, 2 if example.least else 0.5))
-            yield tuple(
-                tried(lambda plain=plain, model=model: model.value(Situation("", plain).read()))
-                for plain in (table, apart(table))
-            )
+            asked = [lambda read, model=model: model.value(read)]
+            if hasattr(model, "records"):  # a fuzzy model says something about each record too
+                asked.append(lambda read, model=model: model.records(read))
+            for ask in asked:
+                yield tuple(
+                    tried(lambda plain=plain, ask=ask: ask(Situation("", plain).read()))
+                    for plain in (table, apart(table))
+                )
 
 
 def of_risk(name: str) -> Iterator[Pair]:
@@ -161,6 +165,15 @@ def observed(kind: str, name: str) -> str:
             return "counted"
     assert asked, "nothing could be asked"
     return "refused" if refused == asked else "rows"
+
+
+@pytest.mark.parametrize("kind", TRIED)
+def test_a_part_that_looks_at_rows_says_why(kind):
+    silent = [name for name, cls in parts(kind).items() if cls.persons == "rows" and not cls.rows_because]
+    assert silent == [], "count persons, refuse with the reason, or say in `rows_because` why rows are right"
+    for cls in parts(kind).values():
+        assert cls.rows_because == cls.rows_because.strip(" .")
+        assert kind == "loss" or cls.persons == "rows" or not cls.rows_because, "a reason that nobody sees"
 
 
 PARTS = [(kind, name) for kind in TRIED for name in parts(kind)]

@@ -107,7 +107,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "rank-swap": [{"columns": ["x", "y"], "window": 0.2}],
     "recode": [{"column": "q", "level": 1}, {"column": "x", "bins": 4}, {"column": "s", "mapping": {"flu": "cold"}}],
     "redact-text": [{"columns": ["town"]}],
-    "record-swap": [{"geography": ["area", "town"], "k": 2, "rate": 0.1}],
+    "record-swap": [
+        {"geography": ["area", "town"], "k": 2, "rate": 0.1},
+        {"geography": ["area"], "risk": ["q"], "k": 4},
+    ],
     "round": [{"columns": ["x"], "base": 5}, {"columns": ["m"], "base": 10, "way": "random"}],
     "sample": [{"share": 0.5}, {"size": 9}, {"share": 0.5, "by": "h"}],
     "sequential-trees": [{"leaf": 5}, {"leaf": 5, "columns": ["s"]}, {"leaf": 5, "where": "m > 10"}],

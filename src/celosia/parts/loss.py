@@ -16,6 +16,7 @@ class Loss(Part):
 
     kind: ClassVar[str] = "loss"
     home: ClassVar[str] = "celosia.loss"
+    rows_because: ClassVar[str] = "it is about the file: every row counts once, whoever owns it"
     in_memory: ClassVar[bool] = True
     minimum: ClassVar[float] = 0.0
     """The value for an unchanged table. A loss whose minimum depends on the table overrides :meth:`least`."""

@@ -56,6 +56,8 @@ class Part(BaseModel):
     persons: ClassVar[Counting] = "rows"
     """What it does where a person owns several rows: persons are counted, such a table is refused, rows are looked at
     and nothing else, or what one person moves is given as a parameter."""
+    rows_because: ClassVar[str] = ""
+    """Why rows are looked at where ``persons`` says so; the end of a sentence."""
 
     in_memory: ClassVar[bool] = False
     """Whether it needs all rows of a column in memory; False where combinations, sums or single rows are enough."""

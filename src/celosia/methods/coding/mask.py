@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from celosia.methods.bases.by_rows import EACH_CELL
 from celosia.parts import Columns, Method
 from celosia.table import Outcome
 
@@ -34,6 +35,7 @@ class Mask(Method):
     side: Literal["left", "right"] = Field(default="left", description="the end that stays")
     width: int | None = Field(default=None, ge=1, description="number of signs, whatever the length of the value")
     sign: str = Field(default="*", pattern=r"^[^$\\]$", description="the sign that replaces a character, not $ or \\")
+    rows_because: ClassVar[str] = EACH_CELL
     in_memory: ClassVar[bool] = False
 
     def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002

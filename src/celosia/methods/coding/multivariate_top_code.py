@@ -39,6 +39,7 @@ class MultivariateTopCode(Method):
     )
     alpha: float = Field(default=0.025, gt=0, lt=1, description="share of a normal cloud that lies outside the ellipse")
     robust: bool = Field(default=True, description="robust centre and scatter instead of mean and covariance")
+    rows_because: ClassVar[str] = "each row is pulled towards the middle of all rows"
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "the ellipse is fitted to all records"
 

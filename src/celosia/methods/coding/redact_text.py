@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
 from celosia.errors import DataError
+from celosia.methods.bases.by_rows import EACH_CELL
 from celosia.parts import Columns, Method
 from celosia.table import Outcome
 
@@ -32,6 +33,7 @@ class RedactText(Method):
     """
 
     columns: Columns = Field(min_length=1, description="columns of text")
+    rows_because: ClassVar[str] = EACH_CELL
 
     def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
         """Each record by itself."""

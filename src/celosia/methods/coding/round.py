@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import DataError
+from celosia.methods.bases.by_rows import EACH_CELL
 from celosia.parts import Method, SuitedColumns
 from celosia.table import Outcome
 
@@ -37,6 +38,7 @@ class Round(Method):
     )
     base: float = Field(gt=0, allow_inf_nan=False, description="results are multiples of it")
     way: Literal["nearest", "down", "up", "random"] = Field(default="nearest", description="which multiple is taken")
+    rows_because: ClassVar[str] = EACH_CELL
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
 
     @property

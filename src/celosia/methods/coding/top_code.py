@@ -27,6 +27,7 @@ class _Coding(Method):
     value: float | str | None = Field(default=None, description="the limit: a number, or a date such as 1936-01-01")
     quantile: float | None = Field(default=None, gt=0, lt=1, description="the limit as a quantile of each column")
     replacement: float | str | None = Field(default=None, description="what stands for values beyond the limit")
+    rows_because: ClassVar[str] = "a limit is put on each cell; a quantile is one of rows"
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     in_memory: ClassVar[bool] = False
 

@@ -54,6 +54,7 @@ class FuzzyRecode(FuzzyCoding, Method):
         default=None, ge=1, le=3, description="decimals of the published memberships; none: labels only"
     )
 
+    rows_because: ClassVar[str] = "each cell gets the degrees of its own value; clusters are those of rows"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"cells": (3, 5, 8)}
     suits: ClassVar[tuple[str, ...]] = ("hierarchy", "numeric")
 

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError
+from celosia.methods.bases.by_rows import EACH_CELL
 from celosia.parts import Column, Method, Private
 from celosia.table import Outcome
 
@@ -68,6 +69,7 @@ class Recode(Method):
         default=None, description="round the breaks of bins to whole numbers; by type if not given"
     )
     margin: float = Field(default=0.0, ge=0, description="how far bins reach beyond the extreme values")
+    rows_because: ClassVar[str] = EACH_CELL
     in_memory: ClassVar[bool] = False
 
     @model_validator(mode="after")

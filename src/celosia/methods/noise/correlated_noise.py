@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import DataError
+from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import bounds, numbers, put, refuse_constant, units
 from celosia.parts import Method, SuitedColumns
 from celosia.table import Outcome
@@ -46,6 +47,7 @@ class CorrelatedNoise(Method):
     p: float = Field(default=0.1, gt=0, description="covariance of the noise as a share of the covariance of the data")
     keep_variance: bool = Field(default=False, description="shrink the result so that variances stay (Kim)")
     keep_zeros: bool = Field(default=False, description="leave zeros as they are (semicontinuous columns)")
+    rows_because: ClassVar[str] = NOISE_PER_ROW
     blockable: ClassVar[bool] = True
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.01, 0.05, 0.1, 0.2, 0.5)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)

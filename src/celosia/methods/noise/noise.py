@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import as_column, bounds, numbers, refuse_constant, units
 from celosia.parts import Method, SuitedColumns
 from celosia.table import Outcome
@@ -43,6 +44,7 @@ class Noise(Method):
     scope: Literal["all", "outliers"] = Field(default="all", description="which records get noise")
     share: float = Field(default=0.01, gt=0, lt=1, description="share of a normal cloud that counts as outliers")
     keep_zeros: bool = Field(default=False, description="leave zeros as they are (semicontinuous columns)")
+    rows_because: ClassVar[str] = NOISE_PER_ROW
     blockable: ClassVar[bool] = True
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)

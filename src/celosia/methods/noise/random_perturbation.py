@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError
+from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import as_column, bounds, numbers, strata, units
 from celosia.parts import Columns, Method
 from celosia.table import Outcome
@@ -40,6 +41,7 @@ class RandomPerturbation(Method):
     spread: int = Field(default=3, ge=1, description="largest step")
     shuffle: Columns = Field(default=(), description="columns that are shuffled together")
     within: Columns = Field(default=(), description="shuffle only among records that agree on these columns")
+    rows_because: ClassVar[str] = NOISE_PER_ROW
     changes: ClassVar[tuple[str, ...]] = ("jitter", "shuffle")
     refusal: ClassVar[str] = "values change places between records"
 

@@ -25,6 +25,7 @@ class Drop(Method):
     """
 
     columns: Columns = Field(default=(), description="columns to leave out; the identifiers when empty")
+    rows_because: ClassVar[str] = "whole columns are left out"
     changes: ClassVar[tuple[str, ...]] = ()
     in_memory: ClassVar[bool] = False
 

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError
+from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import Impossible, created, strata, units
 from celosia.parts import Columns, Method, SuitedColumns
 from celosia.table import Outcome
@@ -61,6 +62,7 @@ class Pram(Method):
     invariant: bool = Field(default=True, description="change a given matrix so that expected counts stay")
     within: Columns = Field(default=(), description="randomise only among categories of records that agree on these")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
+    rows_because: ClassVar[str] = NOISE_PER_ROW
     blockable: ClassVar[bool] = True
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"diagonal": (0.9, 0.8, 0.7, 0.6, 0.5)}
     suits: ClassVar[tuple[str, ...]] = ("nominal", "ordinal")

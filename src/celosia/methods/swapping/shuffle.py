@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError
+from celosia.methods.bases.by_rows import EXCHANGED
 from celosia.methods.bases.cells import as_column, numbers, units
 from celosia.parts import Columns, Method, SuitedColumns
 from celosia.table import Outcome
@@ -46,6 +47,7 @@ class Shuffle(Method):
         default=(), description="numeric columns whose values are dealt out again; such quasi-identifiers when empty"
     )
     given: Columns = Field(default=(), description="columns whose relation to the shuffled ones is kept")
+    rows_because: ClassVar[str] = EXCHANGED
     blockable: ClassVar[bool] = True
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"given": ((),)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field
 
 from celosia.errors import DataError
+from celosia.methods.bases.by_rows import FITTED
 from celosia.methods.bases.cells import strata, units
 from celosia.methods.bases.features import Smoothing, decoded, feature, need_publishable, new_rows, publishable
 from celosia.parts import Columns, Method
@@ -49,6 +50,7 @@ class GaussianCopula(Method):
     size: int | None = Field(default=None, ge=1, description="number of new rows; that of the table when not given")
     copies: int = Field(default=1, ge=1, description="number of synthetic tables")
     within: Columns = Field(default=(), description="fit each combination of these columns apart")
+    rows_because: ClassVar[str] = FITTED
     rows: ClassVar[Rows] = "new"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"smoothing": ("auto", "all")}
     suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "nominal")
