@@ -10,7 +10,8 @@ from typing import Any
 
 from celosia.data.io.atomic import JOURNAL, refuse_originals, refuse_taken, together
 from celosia.data.toml_text import add_comments, table, tables
-from celosia.errors import OutputError
+from celosia.errors import InputError, OutputError
+from celosia.parts import build
 from celosia.release.policy import Policy
 
 ROLES = ("identifiers", "quasi", "sensitive", "insensitive")
@@ -109,7 +110,7 @@ class Translation:
         columns: dict[str, Any] = {role: names for role, names in self.roles.items() if names}
         section = table({**columns, **{key: self.singles.get(key) for key in SINGLES}})
         hierarchies = {name: f"{stem}{place}" for name, place in self.hierarchies.items()}
-        facts = {"kinds": self.kinds, "orders": self.orders, "hierarchies": hierarchies}
+        facts: dict[str, dict[str, Any]] = {"kinds": self.kinds, "orders": self.orders, "hierarchies": hierarchies}
         for key, values in facts.items():
             if values:
                 section.add(key, table(values))
@@ -138,6 +139,15 @@ def write(translation: Translation, out: str | Path, *, source: str | Path, over
         for end, fill in translation.files.items():
             fill(drafts[end])
     return list(targets.values())
+
+
+def refusal(kind: str, part: Mapping[str, Any]) -> str:
+    """Why a part cannot be built as it is written; nothing where it can."""
+    try:
+        build(kind, dict(part))
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def file_end(what: str, column: str, taken: Mapping[str, Any]) -> str:
