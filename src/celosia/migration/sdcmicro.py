@@ -116,7 +116,7 @@ class Script:
             inside = self.states.get(first.name)
         if name in TRANSLATED:
             try:
-                return self._known(node, inside)
+                return self._counterpart(node, inside)
             except NotConstant as unknown:
                 self.note(node, f"{name}: {str(unknown)!r} is only known when the script runs")
                 return inside if isinstance(inside, State) else None
@@ -132,7 +132,7 @@ class Script:
             self.note(node, f"{name or 'a call'} is not translated")
         return None
 
-    def _known(self, node: Call, inside: State | str | None) -> State | str | None:
+    def _counterpart(self, node: Call, inside: State | str | None) -> State | str | None:
         """A call that has a counterpart."""
         name, given = node.function, arguments(node)
         if name in OWN:
