@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from celosia import Schema, read
+from celosia.parts import build
 from celosia.release.policy import Output, Policy, Step
 from celosia.release.running import run
 
@@ -25,8 +26,8 @@ def released(columns, place, *, steps=(), require=(), **roles):
         Policy(
             input={"path": place / "input.csv"},
             schema=Schema.of(**roles),
-            require=tuple(require),
-            step=tuple(Step(str(i), step) for i, step in enumerate(steps)),
+            require=tuple(build("model", model) for model in require),
+            step=tuple(Step(str(i), build("method", step)) for i, step in enumerate(steps)),
             output=Output(path=place / "safe.csv", report=False),
             run={"seed": 1 << 70},
         )
