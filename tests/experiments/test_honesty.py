@@ -7,6 +7,7 @@ function may return a number that was written into it. And one input of every ex
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,8 @@ from celosia.experiments.statements import printed_tables
 
 PLACE = Path(celosia.experiments.__file__).parent
 FILES = sorted(PLACE.rglob("*.py"))
-CONVERSIONS = {"int", "float", "round", "str", "tuple", "list", "sorted", "abs", "set", "dict"}
+CALCULATING = {"math", "np", "numpy", "statistics", "itertools", "operator"}
+"""Modules that only calculate: what they make of numbers that were written down was written down."""
 NEUTRAL = (0, 1, -1, 100)
 """What a function may return alone in an extreme case; a table of results may not hold even these."""
 
@@ -37,10 +39,19 @@ class Names(dict[str, ast.expr | None]):
             elif isinstance(inner, ast.AnnAssign) and inner.value is not None:
                 targets, value = [inner.target], inner.value
             for target in targets:
-                if isinstance(target, ast.Name):
-                    self[target.id] = None if target.id in self else value
+                if (
+                    isinstance(target, ast.Tuple)
+                    and isinstance(value, ast.Tuple)
+                    and len(target.elts) == len(value.elts)
+                ):
+                    pairs = list(zip(target.elts, value.elts, strict=True))
                 else:
-                    self |= {part.id: None for part in ast.walk(target) if isinstance(part, ast.Name)}
+                    pairs = [(target, value)]
+                for one, own in pairs:
+                    if isinstance(one, ast.Name):
+                        self[one.id] = None if one.id in self else own
+                    else:
+                        self |= {part.id: None for part in ast.walk(one) if isinstance(part, ast.Name)}
         return self
 
 
@@ -61,9 +72,45 @@ def literal(node: ast.expr | None, names: Names) -> bool:
             return literal(node.left, names) and literal(node.right, names)
         case ast.Subscript():
             return literal(node.value, names)
-        case ast.Call(func=ast.Name(id=name)) if name in CONVERSIONS:
-            return bool(node.args) and all(literal(part, names) for part in node.args)
+        case ast.Compare():
+            return literal(node.left, names) and all(literal(part, names) for part in node.comparators)
+        case ast.BoolOp():
+            return all(literal(part, names) for part in node.values)
+        case ast.IfExp():
+            return all(literal(part, names) for part in (node.test, node.body, node.orelse))
+        case ast.Starred():
+            return literal(node.value, names)
+        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+            inner = comprehended(node, names)
+            return inner is not None and literal(node.elt, inner)
+        case ast.Call():
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            of_literal = isinstance(node.func, ast.Attribute) and literal(node.func.value, names)
+            calculated = of_literal or (bool(given) and calculates(node.func, names))
+            return calculated and all(literal(part, names) for part in given)
     return False
+
+
+def calculates(func: ast.expr, names: Names) -> bool:
+    """Whether a call is of a builtin, or of a module that only calculates."""
+    match func:
+        case ast.Name(id=name):
+            return name in vars(builtins) and name not in names
+        case ast.Attribute(value=ast.Name(id=module)) if module in CALCULATING:
+            return module not in names
+        case ast.Attribute():
+            return calculates(func.value, names)
+    return False
+
+
+def comprehended(node: ast.ListComp | ast.SetComp | ast.GeneratorExp, names: Names) -> Names | None:
+    """The names within a comprehension over literals; None where it goes over anything else."""
+    inner = Names(names)
+    for part in node.generators:
+        if not literal(part.iter, inner):
+            return None
+        inner |= {name.id: ast.Constant(0) for name in ast.walk(part.target) if isinstance(name, ast.Name)}
+    return inner
 
 
 def functions(tree: ast.Module) -> Iterator[tuple[ast.AST, Names]]:
@@ -84,7 +131,7 @@ def compared(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr, Names, int]
             if not isinstance(node, ast.Call):
                 continue
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called in ("printed", "derived", "Statement") and len(node.args) >= 4:
+            if called in ("printed", "derived", "consistent", "Statement") and len(node.args) >= 4:
                 yield node.args[2], node.args[3], names, node.lineno
 
 
@@ -134,6 +181,13 @@ DISHONEST = {
     "a name of the module": 'K = (3, 4)\ndef f(t):\n    return [printed("w", "k", [3, 4], list(K))]',
     "one of a list": 'K = (3, 4)\ndef f(t):\n    return [printed("w", "k", 3, K[0])]',
     "a converted one": 'def f(t):\n    return [Statement("w", "k", 3, float(6 / 2), True, "printed")]',
+    "a mean": 'SAID = (1.0, 2.5)\ndef f(t):\n    return [derived("w", "k", 1.75, sum(SAID) / 2)]',
+    "a formula": 'import math\ndef f(t):\n    return [derived("w", "n", 3074, math.ceil(2 * (1.96 * 10 / 0.5) ** 2))]',
+    "a formula with names": 'def f(t):\n    b, z = 10.0, 1.96\n    n = 2 * z\n    return [derived("w", "n", 4, max(n, 1))]',
+    "a comprehension": 'SAID = (1, 2)\ndef f(t):\n    return [printed("w", "k", [2, 3], [v + 1 for v in SAID])]',
+    "a method": 'def f(t):\n    return [printed("w", "k", "A", "a".upper())]',
+    "an array": 'import numpy as np\ndef f(t):\n    return [printed("w", "k", 2, float(np.mean([1, 3])))]',
+    "a comparison": 'def f(t):\n    return [printed("w", "k", True, 3 > 2)]',
     "a result": 'def f(t):\n    return {"plain SQL": 1}',
     "a number": "BEST = 16.536\ndef f(t):\n    return BEST",
 }
@@ -213,6 +267,44 @@ def _synthetic(shared):
     return found
 
 
+def _fuzzy_regression(shared):
+    """Two regressions on the columns of S1, of the file and of one with two columns in another order."""
+    from celosia.experiments.fuzzy_privacy.study import read_census
+    from celosia.experiments.synthetic import comparison, setups, sweeps
+
+    x = read_census(shared("data/census.csv"))
+    other = x.copy()
+    other[:, :2] = other[::-1, :2]
+    computed = []
+    for values in (x, other):
+        points = sweeps.sweep(sweeps.census_table(values), setups.S1, [2], 1, lambda *_: None)
+        rows = comparison.lines({6: ({"2": points["2"]}, setups.printed(6))}, {}, ({}, {}))
+        computed.append(_computed(comparison.checked(list(rows), nearest=False)))
+    assert len(computed[0]) == 3, "loss, risk and score of c = 2"
+    return computed
+
+
+def _generated_case(_):
+    """Two small blocks of generated students, and the same with the people of two districts in one."""
+    from celosia.experiments.consent import case, experiment, questions
+
+    people, blocked = case.drawn(5)
+    district = pl.col("district")
+    first, second = people.filter(pl.col("province") == "Cartago")["district"].unique().sort()[:2]
+    place = people.filter(district == first).select(case.PLACE).row(0)
+    moved = people.with_columns(
+        pl.when(district == second).then(pl.lit(value)).otherwise(name).alias(name)
+        for name, value in zip(case.PLACE, place, strict=True)
+    )
+    plan = experiment.Plan(2, 800, (10, 20), (0.2,), 10)
+    return [
+        list(
+            questions.summary(experiment.run(given, blocked, plan, np.random.default_rng(1), lambda *_: None)).values()
+        )
+        for given in (people, moved)
+    ]
+
+
 def _consent(_):
     from celosia.experiments.consent.worked import printed_texts, statements
 
@@ -231,9 +323,17 @@ CHANGED = {
 }
 
 
-@pytest.mark.parametrize("name", experiments())
+PARTS = {"consent, generated case": _generated_case, "synthetic, fuzzy regression": _fuzzy_regression}
+"""Parts of experiments whose input is generated, or that the changes above do not reach."""
+
+
+def test_every_experiment_has_a_change():
+    assert set(CHANGED) == set(experiments())
+
+
+@pytest.mark.parametrize("name", [*CHANGED, *PARTS])
 def test_another_input_gives_another_result(name, shared):
-    before, after = CHANGED[name](shared)
+    before, after = (CHANGED | PARTS)[name](shared)
     assert len(before) == len(after)
     assert before != after
 

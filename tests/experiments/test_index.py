@@ -10,7 +10,7 @@ import pytest
 
 from celosia.cli.main import run as command
 from celosia.experiments import declared, experiments, index
-from celosia.experiments.statements import counted, derived, printed, summary
+from celosia.experiments.statements import consistent, counted, derived, page, printed, sections_of, summary
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -39,25 +39,55 @@ def test_all_that_can_run_is_entered_and_the_rest_named(out):
 
 
 def row(name="textbook"):
-    checked = [printed("Table 1", "k", 2, 3, why="a misprint"), derived("Table 1", "l", 1, 1)]
+    checked = [
+        printed("Table 1", "k", 2, 3, why="a misprint"),
+        derived("Table 1", "l", 1, 1.4, within=0.5),
+        printed("Table 2", "t", 100.0, 102.0, relative=0.02),
+        consistent("Table 2", "sum of Table 1", 7, 8, why="a slip"),
+    ]
     return index.entry(name, summary(name, checked, checked[1:]), 1.0)
 
 
 def test_an_entry_counts_and_gives_reasons():
-    found = row()
-    assert found["counts"] == counted([printed("", "", 2, 3), derived("", "", 1, 1)])
-    assert found["counts"]["printed"] == {"checked": 1, "come out": 0, "differ": 1}
-    assert found["nearest to print"]["derived"]["come out"] == 1
-    assert found["why not"] == [
-        {"why": "a misprint", "statements": 1, "example": {"where": "Table 1", "what": "k", "stated": 2, "computed": 3}}
-    ]
+    entry = row()
+    assert entry["counts"] == {
+        "printed": {"checked": 2, "come out": 1, "differ": 1},
+        "derived": {"checked": 1, "come out": 1, "differ": 0},
+        "consistency": {"checked": 1, "come out": 0, "differ": 1},
+    }
+    assert entry["match within"] == 2, "the widest of what is printed: 2 % of 100; derived ones do not count"
+    assert entry["nearest to print"]["derived"]["come out"] == 1
+    assert entry["why not"][0] == {
+        "why": "a misprint", "statements": 1, "example": {"where": "Table 1", "what": "k", "stated": 2, "computed": 3}
+    }  # fmt: skip
+    assert counted([])["consistency"] == {"checked": 0, "come out": 0, "differ": 0}
+
+
+def test_the_terminal_tells_each_origin():
+    said = summary("textbook", [printed("", "", 1, 1), derived("", "", 2, 2), consistent("", "", 3, 4)])
+    assert (said["printed statements"], said["come out"]) == (1, 1)
+    assert said["derived, not printed"] == "1 of 1"
+    assert said["consistency of the print"] == "0 of 1"
+    assert "consistency of the print" not in summary("textbook", [printed("", "", 1, 1)])
+
+
+def test_each_origin_has_a_table_of_its_own():
+    checked = [printed("T", "k", 1, 1), derived("T", "l", 2, 2), consistent("T", "t", 3, 3), printed("U", "m", 4, 4)]
+    html = page("heading", "intro", checked, sections_of(checked))
+    bodies = re.findall(r'<table class="(\w+)"><caption>.*?</table>', html, re.DOTALL)
+    assert bodies == ["printed", "derived", "consistency", "printed"]
+    own = re.search(r'<table class="derived">.*?</table>', html, re.DOTALL)
+    assert own is not None
+    assert "<td>l</td>" in own[0]
+    assert "<td>k</td>" not in own[0]
+    assert "Nothing is run for it" in html
 
 
 def test_the_index_as_a_page_of_the_documentation():
-    text = index.as_markdown([row(), {**row(), "seconds": None, "nearest to print": None, "why not": []}])
-    counts = "| `textbook` | 1 | 0 | {} | 1 | 1 | 1 | {} |"
-    assert counts.format(0, "1 s") in text
-    assert counts.format("–", "–") in text
+    synthetic = {**row("synthetic"), "seconds": None, "nearest to print": None, "why not": []}
+    text = index.as_markdown([row(), synthetic])
+    assert "| `textbook` | 2 | 1 | 2 | 1 | 1 | 1 | 1 | 1 | 0 | 1 s |" in text
+    assert "| `synthetic` | 2 | 1 | 2 points of a per cent | – | 1 | 1 | 1 | 1 | 0 | – |" in text
     assert "| a misprint | 1 | Table 1: k | 2 | 3 |" in text
     assert text.count("## What differs") == 1
 

@@ -46,10 +46,21 @@ def test_printed_numbers_come_out_or_are_explained(report):
         ("Five people", "a noisy count is within ±1"),
         ("Malicious count", "exact answer with target = '<=50k'"),
         ("Laplace count", "mean absolute noise of the four printed answers"),
+        ("Governor", "alone with sex, postal code and birth date"),
     }
     assert all(differing.values())
-    assert report["counts"]["printed"] == {"checked": 128, "come out": 125, "differ": 3}
-    assert report["counts"]["derived"] == {"checked": 36, "come out": 35, "differ": 1}
+    assert report["counts"]["printed"] == {"checked": 124, "come out": 120, "differ": 4}
+    assert report["counts"]["derived"] == {"checked": 44, "come out": 43, "differ": 1}
+    assert report["counts"]["consistency"] == {"checked": 8, "come out": 8, "differ": 0}
+
+
+def test_what_the_lecture_does_not_print_is_no_printed_statement(report):
+    """It prints the sensitivity 1, epsilon 0.1 and formulas; no scale, no cost, no number of cells, no picture."""
+    said = {(s["where"], s["what"]) for s in report["statements"] if s["origin"] == "printed"}
+    assert ("Laplace count", "sensitivity of a count") in said
+    assert ("Repetition", "what many repetitions tell") in said
+    assert not any("scale" in what or "cost" in what or what == "cells" for _, what in said)
+    assert "Netflix" not in {where for where, _ in said}
 
 
 def test_the_documentation_has_these_counts(report):
@@ -73,7 +84,9 @@ def test_attacks(report):
     assert stories["selective count"]["plain SQL"] == 1
     assert stories["selective count"]["with '<=50k'"].startswith("unanswerable")
     averaging = stories["averaging"]
-    assert averaging["repetitions needed"] == 3074
+    assert averaging["repetitions needed"] == 3071  # whole noise has a variance of 199.83, real noise 200: 3074
+    assert averaging["what the mean of all repetitions tells"] == 1
+    assert averaging["cost of that many fresh answers"] == pytest.approx(307.1)
     assert averaging["attacks that succeed without a ledger"] > 0.8
     assert averaging["different answers of the gateway to ten repetitions"] == 1
     assert averaging["cost of the nine repetitions"] == 0

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.experiments.lecture import estimates, netflix
+from celosia.experiments.lecture import estimates, governor, netflix, noise
+from celosia.mathematics.budget.noise import LaplaceNoise
 
 
 @pytest.fixture(scope="module")
@@ -67,3 +68,51 @@ def test_questions_have_their_true_counts():
     assert estimates.errors({"itself": table}, asked)["itself"].max() == 0
     made = estimates.errors(estimates.releases(table), asked)
     assert all(values.mean() > 0 for values in made.values())
+
+
+@pytest.fixture(scope="module")
+def voters():
+    return governor.register((400, 900))
+
+
+def test_the_medical_file_has_no_names_and_its_people_are_in_the_register(voters):
+    patients = governor.officials(voters, 60)
+    release = governor.released(patients)
+    assert "name" not in release.names
+    assert {"birth date", "postal code", "sex", "illness"} <= set(release.names)
+    named = patients.polars().drop("illness")
+    assert len(named.join(voters.polars(), on=named.columns)) == 60
+    assert governor.GOVERNOR in named["name"].to_list()
+
+
+def test_the_join_by_hand(voters):
+    """Every voter with every patient, one by one."""
+    patients = governor.officials(voters, 60)
+    people, ill = voters.polars().rows(named=True), patients.polars().rows(named=True)
+    for columns in (("birth date",), governor.SHARED):
+        evidence = governor.joined(voters, patients, columns)
+        right = false = 0
+        for person in people:
+            same = [row for row in ill if all(row[name] == person[name] for name in columns)]
+            if len(same) == 1:
+                right += same[0]["name"] == person["name"]
+                false += same[0]["name"] != person["name"]
+        assert (evidence["right"], evidence["false"]) == (right, false)
+        assert right > 50
+
+
+def test_more_columns_leave_more_people_alone(voters):
+    alone = governor.profile(voters)
+    assert len(alone) == 7
+    assert alone["postal code, sex"] == 0
+    assert alone["birth date"] <= alone["birth date, sex"] <= alone["birth date, postal code, sex"]
+    counts = governor.candidates(voters, *governor.SHARED)
+    assert alone["birth date, postal code, sex"] == pytest.approx((counts == 1).mean())
+    fewer, more = (governor.profile(governor.register((size,)))["birth date, sex"] for size in (500, 5000))
+    assert fewer > more, "whether 87 % are alone is decided by how many share a postal code"
+
+
+def test_so_many_answers_tell_a_count():
+    """By hand: 2 b² (1.96 / 0.5)² with b = 10; a tenth of the noise needs a hundredth of the answers."""
+    assert noise.repetitions(LaplaceNoise(10.0, discrete=False)) == 3074
+    assert noise.repetitions(LaplaceNoise(1.0, discrete=False)) == 31

@@ -104,7 +104,9 @@ def test_printed_numbers_at_the_default_and_at_the_nearest_reading():
 
 def test_what_the_text_says_of_its_tables():
     tables = {number: printed(number) for number in (5, 6, 7)} | {8: {str(at): row for at, row in printed_s3().items()}}
-    assert [(s.stated, s.computed) for s in of_the_text(tables)] == [(13, 12), (81, 77), (87, 87)]
+    said = of_the_text(tables)
+    assert [(s.stated, s.computed) for s in said] == [(13, 12), (81, 77), (87, 87)]
+    assert {s.origin for s in said} == {"consistency"}, "print against print: nothing was run"
 
 
 def test_the_example_falls_and_rises():
@@ -146,6 +148,8 @@ def test_the_report_is_written_and_opens_offline(shared, tmp_path):
     of_s1 = [s for s in found["statements"] if s["where"] == "Table 6" and s["what"] in ("PIL, c = 2", "PIL, c = 6")]
     assert [s["agrees"] for s in of_s1] == [True, True]
     assert found["come out"] < found["come out at the choice nearest to print"]
+    assert found["counts"]["consistency"]["checked"] == 3
+    assert found["match within"] == 4
     assert found["conclusions that hold"].startswith(str(sum(c["holds"] for c in found["conclusions"])))
     assert {s["what"] for s in found["statements"]} >= {c["conclusion"] for c in found["conclusions"]}
     assert all(s["why"] for s in found["statements"] if not s["agrees"])

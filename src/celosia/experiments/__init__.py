@@ -1,7 +1,8 @@
 """The experiments of the source documents.
 
 Each is a package here with a function ``reproduce(…, out, …)`` and the constants ``DOCUMENT``, what it repeats, and
-``DATA``, the reference file that it reads (empty for none). Nothing else keeps a list of them.
+``DATA``, the reference file that it reads (empty for none); ``UNIT`` names the unit in which printed and computed
+numbers may lie apart, where it is not theirs. Nothing else keeps a list of them.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class Experiment:
     data: str
     about: str
     reproduce: Callable[..., dict[str, Any]]
+    unit: str = ""
 
 
 def experiments() -> list[str]:
@@ -47,7 +49,7 @@ def declared(name: str) -> Experiment:
         raise UnknownName.of("experiment", name, experiments())
     module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
     about = (module.__doc__ or "").partition("\n")[0]
-    return Experiment(name, module.DOCUMENT, module.DATA, about, module.reproduce)
+    return Experiment(name, module.DOCUMENT, module.DATA, about, module.reproduce, getattr(module, "UNIT", ""))
 
 
 def experiment(name: str) -> Callable[..., dict[str, Any]]:

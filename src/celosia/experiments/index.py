@@ -37,6 +37,8 @@ def entry(name: str, result: Mapping[str, Any], seconds: float) -> dict[str, Any
         "page": f"{name}.html",
         "seconds": round(seconds, 1),
         "counts": result["counts"],
+        "match within": result["match within"],
+        "unit": declared(name).unit,
         "nearest to print": result.get("nearest to print"),
         "why not": reasons(result["statements"]),
     }
@@ -66,11 +68,13 @@ REPRODUCED = """\
 
 Celosia grew out of documents that print numbers. `celosia reproduce NAME` repeats one of them, `make reproduce` all: it
 writes one page per document, an index over them, `build/reproduced/index.html`, and the numbers of this page. *Printed*
-is what the document prints, *derived* what only follows from it. Where a document chose at random, or does not tell
-how, *match* is the default choice and *nearest* the choice that lies nearest to print.
+is what the document prints, *derived* what only follows from it, *print* what compares printed numbers with each other
+and runs nothing of ours. Two numbers match when they lie apart by at most *within*, the widest distance in a document.
+Where a document chose at random, or does not tell how, *match* is the default choice and *nearest* the choice that lies
+nearest to print.
 
-| document | experiment | printed: checked | match | nearest | differ | derived: checked | match | time |
-|---|---|---:|---:|---:|---:|---:|---:|---:|
+| document | experiment | printed | match | within | nearest | differ | derived | match | print | match | time |
+|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 {rows}
 
 Time is that of the processor. All but the textbook read reference files that are not part of the project.
@@ -81,11 +85,15 @@ def as_markdown(rows: list[dict[str, Any]]) -> str:
     """The same index as a page of the documentation."""
     table, blocks = [], []
     for row in rows:
-        own, more, nearest = row["counts"]["printed"], row["counts"]["derived"], row["nearest to print"]
+        own, nearest = row["counts"]["printed"], row["nearest to print"]
         near = nearest["printed"]["come out"] if nearest else "–"
+        apart = [
+            row["counts"][origin][name] for origin in ("derived", "consistency") for name in ("checked", "come out")
+        ]
         time_taken = f"{row['seconds']:.0f} s" if row["seconds"] else "–"
-        cells = (row["document"], f"`{row['experiment']}`", own["checked"], own["come out"], near, own["differ"])
-        table.append(_line(*cells, more["checked"], more["come out"], time_taken))
+        within = f"{brief(row['match within'])} {row['unit']}".strip()
+        cells = (row["document"], f"`{row['experiment']}`", own["checked"], own["come out"], within, near)
+        table.append(_line(*cells, own["differ"], *apart, time_taken))
         reasoned = [
             _line(
                 why["why"],

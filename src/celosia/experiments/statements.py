@@ -1,7 +1,8 @@
 """Statements of the source documents: what is printed there, what comes out here, and why where they differ.
 
-A number counts as printed only when the document prints it. What merely follows from what it prints is derived: it is
-checked too, and counted apart.
+A number counts as printed only when the document prints it and it is computed here by running something. What merely
+follows from what is printed is derived. Where printed numbers are compared with each other, a summary with its table, a
+sentence with its figure, nothing of ours is run: that is the consistency of the print. The three are counted apart.
 """
 
 from __future__ import annotations
@@ -15,6 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     import polars as pl
 
+Origin = Literal["printed", "derived", "consistency"]
+ORIGINS: dict[Origin, str] = {
+    "printed": "printed",
+    "derived": "derived, not printed",
+    "consistency": "consistency of the print",
+}
+"""Where a stated value comes from, and how pages call it."""
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -25,9 +34,11 @@ class Statement:
     stated: Any
     computed: Any
     agrees: bool
-    origin: Literal["printed", "derived"]
+    origin: Origin
     why: str = ""
     """Why it does not come out; or what to know when it does."""
+    within: float = 0.0
+    """How far the two may lie apart and still agree."""
 
     def data(self) -> dict[str, Any]:
         """The statement as plain data."""
@@ -38,22 +49,40 @@ def printed(
     where: str, what: str, stated: Any, computed: Any, *, within: float = 0.0, relative: float = 0.0, why: str = ""
 ) -> Statement:
     """A number or a table that the document prints; numbers agree ``within`` a distance, or a ``relative`` one."""
-    return Statement(where, what, stated, computed, _same(stated, computed, within, relative), "printed", why)
+    return _compared("printed", where, what, stated, computed, within, relative, why)
 
 
 def derived(where: str, what: str, stated: Any, computed: Any, *, within: float = 0.0, why: str = "") -> Statement:
     """A value that follows from the document's tables or formulas and is not printed there."""
-    return Statement(where, what, stated, computed, _same(stated, computed, within, 0.0), "derived", why)
+    return _compared("derived", where, what, stated, computed, within, 0.0, why)
+
+
+def consistent(where: str, what: str, stated: Any, computed: Any, *, within: float = 0.0, why: str = "") -> Statement:
+    """A printed value beside what other printed values of the same document give: nothing of ours is run."""
+    return _compared("consistency", where, what, stated, computed, within, 0.0, why)
+
+
+def _compared(
+    origin: Origin, where: str, what: str, stated: Any, computed: Any, within: float, relative: float, why: str
+) -> Statement:
+    agrees = _same(stated, computed, within, relative)
+    width = max(within, relative * abs(stated)) if isinstance(stated, int | float) else within
+    return Statement(where, what, stated, computed, agrees, origin, why, width)
 
 
 def counted(statements: Sequence[Statement]) -> dict[str, dict[str, int]]:
     """How many statements of each origin were checked, come out and differ."""
     table = {}
-    for origin in ("printed", "derived"):
+    for origin in ORIGINS:
         own = [statement for statement in statements if statement.origin == origin]
         agreeing = sum(statement.agrees for statement in own)
-        table[origin] = {"checked": len(own), "come out": agreeing, "differ": len(own) - agreeing}
+        table[str(origin)] = {"checked": len(own), "come out": agreeing, "differ": len(own) - agreeing}
     return table
+
+
+def widest(statements: Sequence[Statement]) -> float:
+    """The largest distance at which a printed statement still counts as a match."""
+    return max((statement.within for statement in statements if statement.origin == "printed"), default=0.0)
 
 
 def summary(name: str, statements: Sequence[Statement], nearest: Sequence[Statement] = ()) -> dict[str, Any]:
@@ -67,6 +96,12 @@ def summary(name: str, statements: Sequence[Statement], nearest: Sequence[Statem
         "experiment": name,
         "printed statements": counts["printed"]["checked"],
         "come out": counts["printed"]["come out"],
+        **{
+            called: f"{counts[origin]['come out']} of {counts[origin]['checked']}"
+            for origin, called in ORIGINS.items()
+            if origin != "printed" and counts[origin]["checked"]
+        },
+        "match within": widest(statements),
         "counts": counts,
         "statements": [statement.data() for statement in statements],
     }
@@ -155,13 +190,17 @@ def page(heading: str, intro: str, statements: Sequence[Statement], sections: Se
 
     environment = templates().overlay()
     environment.filters |= {"brief": brief, "cell": cell}
+    counts = counted(statements)
     template = environment.from_string((resources.files(__package__) / "statements.html.j2").read_text("utf-8"))
     return str(
         template.render(
             heading=heading,
             code="en",
             intro=intro,
-            counts=counted(statements),
+            counts=counts,
+            differ=sum(row["differ"] for row in counts.values()),
+            origins=ORIGINS,
+            widest=widest(statements),
             statements=statements,
             reasons=reasons([statement.data() for statement in statements]),
             sections=sections,

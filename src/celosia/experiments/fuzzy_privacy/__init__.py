@@ -85,8 +85,16 @@ def _printed(chosen: Study, out: Path, tell: Progress, starts: int, seed: int) -
     artefacts = {
         block: comparison.artefact(modes["corrected"], comparison.METHODS[block]) for block, modes in results.items()
     }
-    tables = comparison.summary_statements({block: printed(block) for block in results})
-    checked = {mode: [*(number.statement for number in own), *tables] for mode, own in numbers.items()}
+    annex = {block: printed(block) for block in results}
+    whole = all(set(modes["default"]) == set(annex[block]) for block, modes in results.items())
+    checked = {
+        mode: [
+            *(number.statement for number in own),
+            *(comparison.summary_statements({b: modes[mode] for b, modes in results.items()}) if whole else ()),
+            *comparison.of_the_print(annex),
+        ]
+        for mode, own in numbers.items()
+    }
     report = {
         **summary(NAME, checked["default"], checked["nearest"]),
         **_headline(numbers),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from celosia.experiments import statements
@@ -122,26 +122,37 @@ def largest(compared: Sequence[Number]) -> float:
     return max(abs(a - b) if a is not None and b is not None else float("inf") for a, b in gaps)
 
 
-def summary_statements(annex: dict[str, Results]) -> list[Statement]:
-    """The summary tables of the source against its own annex."""
+LAST_DIGIT = "printed one off in the last digit"
+FOLLOWS = "follows from numbers of the annex that differ"
+
+
+def of_the_print(annex: dict[str, Results]) -> list[Statement]:
+    """The summary tables of the source against its own annex: nothing is run."""
+    return _summaries(annex, statements.consistent, LAST_DIGIT)
+
+
+def summary_statements(results: dict[str, Results]) -> list[Statement]:
+    """The summary tables of the source against the codings that were run; all pairs are needed for them."""
+    return _summaries(results, statements.printed, FOLLOWS)
+
+
+def _summaries(results: dict[str, Results], compare: Callable[..., Statement], reason_why: str) -> list[Statement]:
     checked = []
-    for block, table in annex.items():
+    for block, table in results.items():
         tables = {"independent": ("4.2", "4.3"), "joint": ("4.5", "4.6")}[block]
         for criterion, row in PRINTED_COUNTS[block].items():
             again = tuple(best_counts(table, METHODS[block], criterion))
-            checked.append(statements.printed(f"Table {tables[0]}", f"how often best by {criterion}", row, again))
+            checked.append(compare(f"Table {tables[0]}", f"how often best by {criterion}", row, again))
         for criterion, pairs in PRINTED_MEANS[block].items():
             digit = HALF_DIGIT if criterion.startswith("t") else 0.0051
-            where, what = f"Table {tables[1]}", f"mean and distance of {criterion}"
-            mean, why = tuple(means(table, METHODS[block], criterion)), "printed one off in the last digit"
-            same = statements.printed(where, what, pairs, mean, within=digit)
-            checked.append(same if same.agrees else statements.printed(where, what, pairs, mean, within=digit, why=why))
+            mean = tuple(means(table, METHODS[block], criterion))
+            checked.append(
+                compare(f"Table {tables[1]}", f"mean and distance of {criterion}", pairs, mean, within=digit)
+            )
     for criterion, duel_row in PRINTED_DUEL.items():
-        again = tuple(best_counts(annex["joint"], ("km", "fcm"), criterion))
-        checked.append(
-            statements.printed("Table 4.7", f"k-means against fuzzy c-means by {criterion}", duel_row, again)
-        )
-    return checked
+        again = tuple(best_counts(results["joint"], ("km", "fcm"), criterion))
+        checked.append(compare("Table 4.7", f"k-means against fuzzy c-means by {criterion}", duel_row, again))
+    return [own if own.agrees else replace(own, why=reason_why) for own in checked]
 
 
 def reason(column: str, printed: Row, got: Row) -> str:

@@ -13,6 +13,8 @@ from celosia.experiments import write_report
 if TYPE_CHECKING:
     import polars as pl
 
+    from celosia.experiments.statements import Grid
+
 NAME = "lecture"
 DOCUMENT = "Databases, class 12: privacy (slides of a lecture)"
 DATA = "adult.data"
@@ -34,14 +36,14 @@ def reproduce(
 
     ``tables`` are the tables as the lecture prints them, unless given.
     """
-    from celosia.experiments.lecture import anonymity, attacks, estimates, netflix, noise, separation
+    from celosia.experiments.lecture import anonymity, attacks, estimates, governor, netflix, noise, separation
     from celosia.experiments.lecture.people import gateway, people
     from celosia.experiments.statements import Section, page, printed_tables, sections_of, summary
 
     tell = progress or (lambda *_: None)
     tables = tables or printed_tables(NAME)
     tell("small tables", 0.0)
-    checked = [*anonymity.statements(tables), *separation.statements(tables), *noise.mechanism()]
+    checked = [*anonymity.statements(tables), *separation.statements(tables), *noise.mechanism(tables)]
     with tempfile.TemporaryDirectory() as place:
         person = people(Path(data), Path(place))
         tell("counts", 0.2)
@@ -52,18 +54,18 @@ def reproduce(
             stories = [
                 attacks.differencing(person, opened),
                 attacks.selective(person, opened),
-                attacks.averaging(opened),
+                attacks.averaging(person, opened),
             ]
         tell("estimates", 0.8)
-        shown = [netflix.netflix(), estimates.compared(person)]
+        checked += attacks.statements(stories[-1])
+        shown = [netflix.netflix(), governor.governor(), estimates.compared(person)]
     listed = sections_of(checked)
     checked += [statement for section in shown for statement in section.statements]
     report = summary(NAME, checked) | {
         "attacks": stories,
         "netflix": dict(shown[0].facts or {}),
-        "errors of estimated counts": [
-            dict(zip(shown[1].grids[0].head, row, strict=True)) for row in shown[1].grids[0].rows
-        ],
+        "governor": _rows(shown[1].grids[0]),
+        "errors of estimated counts": _rows(shown[2].grids[0]),
     }
     attacked = [
         Section(f"Attack: {s['name']}", s["story"], facts={k: v for k, v in s.items() if k not in TOLD}, why=s["why"])
@@ -73,6 +75,10 @@ def reproduce(
     files = write_report(NAME, out, html, report)
     tell("done", 1.0)
     return {**report, "files": files}
+
+
+def _rows(grid: Grid) -> list[dict[str, Any]]:
+    return [dict(zip(grid.head, row, strict=True)) for row in grid.rows]
 
 
 TOLD = ("name", "story", "why")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from celosia.errors import CelosiaError
+from celosia.experiments.lecture.noise import EPSILON, repetitions
+from celosia.experiments.statements import Statement, derived, printed
 from celosia.mathematics.budget.noise import LaplaceNoise
 
 if TYPE_CHECKING:
@@ -22,10 +23,11 @@ def differencing(table: People, gateway: Gateway) -> dict[str, Any]:
     whole, without = "SELECT SUM(age) FROM person", "SELECT SUM(age) FROM person WHERE name <> 'Alan Brito'"
     plain = int(table.sql(whole)[0][0] - table.sql(without)[0][0])
     differences = [
-        gateway.ask(whole, epsilon=0.1, fresh=True).value() - gateway.ask(without, epsilon=0.1, fresh=True).value()
+        gateway.ask(whole, epsilon=EPSILON, fresh=True).value()
+        - gateway.ask(without, epsilon=EPSILON, fresh=True).value()
         for _ in range(TRIES)
     ]
-    scale = gateway.explain(whole, epsilon=0.1).numbers[0]["scale"]
+    scale = gateway.explain(whole, epsilon=EPSILON).numbers[0]["scale"]
     return {
         "name": "differencing",
         "story": "The sum of all ages minus the sum without Alan Brito is his age. Both sums are about large groups.",
@@ -40,9 +42,9 @@ def differencing(table: People, gateway: Gateway) -> dict[str, Any]:
 def selective(table: People, gateway: Gateway) -> dict[str, Any]:
     """A count about one person and one sensitive value."""
     sql = "SELECT COUNT(*) FROM person WHERE name = 'Alan Brito' AND target = '<=50K'"
-    answers = [gateway.ask(sql, epsilon=0.1, fresh=True).value() for _ in range(6)]
+    answers = [gateway.ask(sql, epsilon=EPSILON, fresh=True).value() for _ in range(6)]
     try:
-        misspelt = str(gateway.ask(sql.replace("K'", "k'"), epsilon=0.1).value())
+        misspelt = str(gateway.ask(sql.replace("K'", "k'"), epsilon=EPSILON).value())
     except CelosiaError as refusal:
         misspelt = str(refusal)
     return {
@@ -55,21 +57,32 @@ def selective(table: People, gateway: Gateway) -> dict[str, Any]:
     }
 
 
-def averaging(gateway: Gateway, runs: int = 60) -> dict[str, Any]:
-    """Repeat the selective count until the mean tells it."""
-    b, z = 10.0, 1.959964
-    needed = math.ceil(2 * (z * b / 0.5) ** 2)  # sd of the mean of n answers is b sqrt(2 / n)
-    draws = np.array(LaplaceNoise(b).add([1] * (needed * runs)), dtype=float).reshape(runs, needed)
-    succeeding = float(np.mean(np.round(draws.mean(axis=1)) == 1))
+def averaging(table: People, gateway: Gateway, runs: int = 60) -> dict[str, Any]:
+    """Repeat the selective count until the mean tells it, where no ledger ends it; the noise is the gateway's."""
     sql = "SELECT COUNT(*) FROM person WHERE name = 'Alan Brito' AND target = '<=50K'"
-    answers = [gateway.ask(sql, epsilon=0.1) for _ in range(10)]
+    truth = int(table.sql(sql)[0][0])
+    noise = LaplaceNoise(gateway.explain(sql, epsilon=EPSILON).numbers[0]["scale"])
+    needed = repetitions(noise)
+    draws = np.array(noise.add([truth] * (needed * runs)), dtype=float).reshape(runs, needed)
+    answers = [gateway.ask(sql, epsilon=EPSILON) for _ in range(10)]
+    fresh = gateway.ask(sql, epsilon=EPSILON, fresh=True)
     return {
         "name": "averaging",
         "story": "Repeat a noisy question and average: the noise goes away.",
         "repetitions needed": needed,
-        "attacks that succeed without a ledger": succeeding,
+        "what the mean of all repetitions tells": int(np.round(draws.mean())),
+        "attacks that succeed without a ledger": float(np.mean(np.round(draws.mean(axis=1)) == truth)),
         "different answers of the gateway to ten repetitions": len({answer.value() for answer in answers}),
         "cost of the nine repetitions": sum(answer.cost.loss for answer in answers[1:]),
-        "cost of that many fresh answers": round(needed * 0.1, 3),
+        "cost of that many fresh answers": round(needed * fresh.cost.loss, 3),
         "why": "the same question gets the same stored answer; fresh noise is charged, and the budget ends first",
     }
+
+
+def statements(averaged: dict[str, Any]) -> list[Statement]:
+    """What the lecture says of repetition, from the attack that was carried out."""
+    where, share = "Repetition", averaged["attacks that succeed without a ledger"]
+    return [
+        printed(where, "what many repetitions tell", 1, averaged["what the mean of all repetitions tells"]),
+        derived(where, "attacks that so many answers let succeed", 0.95, share, within=0.1),
+    ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import celosia
-from celosia.experiments.statements import Grid, Section, Statement, printed
+from celosia.experiments.statements import Grid, Section, Statement, derived
 from celosia.risk import Scoreboard
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def netflix(table: Table | None = None) -> Section:
 
 def _picture(claimed: tuple[str, ...]) -> Statement:
     why = "on generated ratings: the columns of the picture are lost"
-    return printed("Netflix", f"who is recognised of {', '.join(NAMED)}", PICTURE, claimed, why=why)
+    return derived("Netflix", f"who is recognised of {', '.join(NAMED)}", PICTURE, claimed, why=why)
 
 
 def _figure(shares: dict[str, list[float]]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from celosia.experiments.statements import Statement, derived, printed
@@ -20,26 +21,54 @@ if TYPE_CHECKING:
 
 DRAWS = (14211.230613, 14265.917434, 14265.770017, 14209.093826)
 MALICIOUS = (18.475044, 15.158466, -0.688716, -2.115105, -0.203654, 13.167499)
+SEXES = ("Female", "Male")
 OLDER = "SELECT COUNT(*) FROM person WHERE age >= 40"
 
 
-def mechanism() -> list[Statement]:
-    """Scales and costs that need no data."""
-    within = LaplaceNoise(laplace(1, 0.1), discrete=False).within(1)
+EPSILON = 0.1
+REPEATED = 4
+HISTOGRAM_EPSILON = 1.0
+"""Not stated; the printed noise tells it."""
+
+
+def scale() -> float:
+    """What the mechanism adds to a count at the epsilon of the lecture."""
+    return laplace(of_count().l1, EPSILON)
+
+
+def repetitions(noise: LaplaceNoise, level: float = 0.95) -> int:
+    """So many answers that the rounded mean tells a whole number with this probability, by the normal limit."""
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    return math.ceil(noise.variance * (z / 0.5) ** 2)
+
+
+def mechanism(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
+    """Scales and costs that need no data; the lecture prints sensitivity, epsilon and formulas, but none of these."""
+    within = LaplaceNoise(scale(), discrete=False).within(1)
+    cells = sum(len(tables["histogram"][sex]) for sex in SEXES)
+    share = Cost.of("pure", EPSILON, shares=REPEATED)
+    one = Cost.pure(HISTOGRAM_EPSILON)
+    where = "Parallel histogram"
     return [
         printed("Laplace count", "sensitivity of a count", 1, of_count().l1),
-        printed("Laplace count", "scale at epsilon 0.1", 10, laplace(1, 0.1), within=1e-9),
-        printed("Repetition", "scale of each of four answers", 40, laplace(1, 0.1 / 4), within=1e-9),
-        printed("Repetition", "cost of the four", 0.1, sequential([Cost.of("pure", 0.1, shares=4)] * 4).loss),
-        printed("Parallel histogram", "cost of 32 disjoint cells", 1, parallel([Cost.pure(1)] * 32).loss),
-        derived("Parallel histogram", "cost of 32 overlapping counts", 32, sequential([Cost.pure(1)] * 32).loss),
-        derived("Parallel histogram", "cells that a changed person moves", 2, of_count("change-one", cells=32).l1),
+        derived("Laplace count", "scale at epsilon 0.1", 10, scale(), within=1e-9),
+        derived("Repetition", "scale of each of four answers", 40, laplace(of_count().l1, share.loss), within=1e-9),
+        derived("Repetition", "cost of the four", EPSILON, sequential([share] * REPEATED).loss),
+        derived(where, "cost of 32 disjoint cells", HISTOGRAM_EPSILON, parallel([one] * cells).loss),
+        derived(where, "cost of 32 overlapping counts", 32, sequential([one] * cells).loss),
+        derived(where, "cells that a changed person moves", 2, of_count("change-one", cells=cells).l1),
         printed(
             "Five people",
             "a noisy count is within ±1",
             1.0,
             round(within, 4),
-            why="not a promise: 9.5 % at epsilon 0.1; 95 % needs an epsilon of at least ln 20 = 2.996",
+            why=f"not a promise: {within:.1%} at epsilon 0.1; 95 % needs an epsilon of at least ln 20 = 2.996",
+        ),
+        derived(
+            "Repetition",
+            "answers that tell the count with 95 %",
+            3074,
+            repetitions(LaplaceNoise(scale(), discrete=False)),
         ),
     ]
 
@@ -50,10 +79,10 @@ def on_person(tables: Mapping[str, pl.DataFrame], person: People) -> list[Statem
     without = person.sql("SELECT SUM(age) FROM person WHERE name <> 'Alan Brito'")[0][0]
     older = person.sql(OLDER)[0][0]
     noise = [draw - older for draw in DRAWS]
-    chance = math.exp(-min(map(abs, noise)) / 10) ** 4  # all four at least as large as the smallest
+    chance = math.exp(-min(map(abs, noise)) / scale()) ** len(noise)  # all at least as large as the smallest
     alan = "SELECT COUNT(*) FROM person WHERE name = 'Alan Brito' AND target = "
     small, right = (person.sql(f"{alan}'{value}'")[0][0] for value in ("<=50k", "<=50K"))
-    repetitions = math.ceil(2 * (1.959964 * 10 / 0.5) ** 2)
+    apart = [abs(answer - right) for answer in MALICIOUS]
     return [
         *extract(tables, person),
         printed("Differencing", "sum of all ages", 1256257, int(whole)),
@@ -63,7 +92,7 @@ def on_person(tables: Mapping[str, pl.DataFrame], person: People) -> list[Statem
         derived(
             "Laplace count",
             "mean absolute noise of the four printed answers",
-            10.0,
+            scale(),
             round(sum(map(abs, noise)) / len(noise), 2),
             within=2.0,
             why=f"Lap(10) expects 10; four draws all that large have probability {chance:.1e}",
@@ -75,8 +104,13 @@ def on_person(tables: Mapping[str, pl.DataFrame], person: People) -> list[Statem
             small,
             why=f"the data say '<=50K', with which it is {right}; case matters in most databases",
         ),
-        derived("Malicious count", "mean of the six printed answers", 7.298922, sum(MALICIOUS) / 6, within=1e-6),
-        derived("Repetition", "answers that tell the count with 95 %", 3074, repetitions),
+        derived(
+            "Malicious count",
+            "mean absolute noise of the six printed answers",
+            scale(),
+            round(sum(apart) / len(apart), 2),
+            within=2.0,
+        ),
         *histogram(tables, person),
     ]
 
@@ -97,18 +131,17 @@ def histogram(tables: Mapping[str, pl.DataFrame], person: People) -> list[Statem
     where = "Parallel histogram"
     sql = "SELECT education, sex, COUNT(*) FROM person GROUP BY education, sex"
     counts = {(education, sex): int(n) for education, sex, n in person.sql(sql)}
-    sexes = ("Female", "Male")
     exact = tables["histogram"].rows(named=True)
     noisy = tables["histogram_noisy"].rows(named=True)
     cells = [
         printed(where, f"{row['Education']}, {sex}", int(row[sex]), counts.get((row["Education"], sex), 0))
         for row in exact
-        for sex in sexes
+        for sex in SEXES
     ]
-    noise = [abs(float(row[sex]) - counts.get((row["Education"], sex), 0)) for row in noisy for sex in sexes]
+    noise = [abs(float(row[sex]) - counts.get((row["Education"], sex), 0)) for row in noisy for sex in SEXES]
     return [
         *cells,
-        printed(where, "cells", 32, len(counts)),
+        derived(where, "cells", 32, len(counts)),
         derived(where, "people in them", 32561, sum(counts.values())),
         derived(
             where,
@@ -123,11 +156,13 @@ def histogram(tables: Mapping[str, pl.DataFrame], person: People) -> list[Statem
 
 def through_the_gateway(gateway: Gateway) -> list[Statement]:
     """The same questions, as the gateway explains them."""
-    count = gateway.explain(OLDER, epsilon=0.1).numbers[0]
-    cells = gateway.explain("SELECT education, sex, COUNT(*) FROM person GROUP BY education, sex", epsilon=1.0)
+    count = gateway.explain(OLDER, epsilon=EPSILON).numbers[0]
+    cells = gateway.explain(
+        "SELECT education, sex, COUNT(*) FROM person GROUP BY education, sex", epsilon=HISTOGRAM_EPSILON
+    )
     return [
         printed("Laplace count", "sensitivity that the gateway derives", 1, count["sensitivity"]),
-        printed("Laplace count", "scale of the gateway at epsilon 0.1", 10, count["scale"], within=1e-9),
+        derived("Laplace count", "scale of the gateway at epsilon 0.1", 10, count["scale"], within=1e-9),
         derived("Laplace count", "error of the gateway with 95 %", 30, count["half width"], within=0.5),
         derived("Parallel histogram", "cells of the gateway, empty ones included", 32, cells.cells),
         derived(

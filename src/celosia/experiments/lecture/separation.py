@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import celosia
-from celosia.experiments.statements import Statement, derived, printed
-from celosia.methods import Anatomise, Permute, Recode
+from celosia.experiments.statements import Statement, consistent, derived, printed
+from celosia.methods import Anatomise, Permute, RandomPerturbation, Recode
 from celosia.models import KAnonymity
 from celosia.views.estimates import estimated_count
 
@@ -99,33 +99,64 @@ def permutation(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
     aged = [age == "38" for age in second["Age"]]
     orders = list(itertools.permutations(second["Disease"]))
     mean = sum(sum(a and d == "Heart" for a, d in zip(aged, o, strict=True)) for o in orders) / len(orders)
-    here = shuffled.filter((pl.col("Age") == "38") & (pl.col("Disease") == "Heart")).height
+    here = _asked(shuffled.with_columns(pl.col("Age").cast(pl.Int64))).height
     return [
-        printed(where, "ages and sexes stay", raw.select("Age", "Sex").rows(), shuffled.select("Age", "Sex").rows()),
-        derived(where, "diseases by group, printed table", by_group(raw["Disease"]), by_group(shuffled["Disease"])),
+        consistent(where, "ages and sexes stay", raw.select("Age", "Sex").rows(), shuffled.select("Age", "Sex").rows()),
+        consistent(where, "diseases by group, printed table", by_group(raw["Disease"]), by_group(shuffled["Disease"])),
         derived(where, "diseases by group, `permute`", by_group(raw["Disease"]), by_group(own)),
-        derived(where, "records with another disease", 8, int((raw["Disease"] != shuffled["Disease"]).sum())),
-        derived(where, "38-year-olds with a heart disease in the printed draw", 1, here),
+        consistent(where, "records with another disease", 8, int((raw["Disease"] != shuffled["Disease"]).sum())),
+        consistent(where, "38-year-olds with a heart disease in the printed draw", 1, here),
         derived(where, "the same, mean over all shuffles", 1.5, mean, within=1e-12),
     ]
 
 
 def perturbation(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
-    """What the printed perturbation did; it names no distribution."""
+    """The idea carried out by ``random-perturbation``, and what the printed draw did; it names no distribution."""
     import polars as pl
 
-    where = "Random perturbation"
-    ages = [tables[name]["Age"].cast(pl.Int64) for name in ("illness", "illness_perturbed")]
+    where, table = "Random perturbation", _ill(tables)
+    raw, after = tables["illness"], tables["illness_perturbed"]
+    ages = [frame["Age"].cast(pl.Int64) for frame in (raw, after)]
     moved = (ages[1] - ages[0]).to_list()
     left = [a for a, b in zip(ages[1], ages[0], strict=True) if a // 5 != b // 5]
+    spread = max(map(abs, moved))
+    method = RandomPerturbation(jitter=("Age",), spread=spread, shuffle=("Disease",), within=("Sex",))
+    own = [celosia.protect(table, method, seed=seed).polars() for seed in range(SHUFFLES)]
+    steps = [(frame["Age"] - ages[0]).to_list() for frame in own]
+    mean = float(sum(map(sum, steps)) / (len(steps) * len(ages[0])))
+    share = sum(frame.height for frame in map(_asked, own)) / len(own)
+
+    def by_sex(disease: pl.Series) -> list[dict[str, int]]:
+        return [dict(sorted(Counter(disease.filter(raw["Sex"] == sex)).items())) for sex in ("Male", "Female")]
+
     return [
-        derived(where, "changes of age", [1, -1, 1, 1, 3, -1, 0, -1, 2, 0], moved),
-        derived(where, "mean age before and after", [33.6, 34.1], [ages[0].mean(), ages[1].mean()], within=1e-9),
-        derived(where, "ages that leave their interval", [29, 35, 40], sorted(left)),
+        printed(where, "sexes stay", after["Sex"].to_list(), own[0]["Sex"].to_list()),
+        printed(where, "diseases by sex", by_sex(after["Disease"]), by_sex(own[0]["Disease"])),
         derived(
+            where, "steps of age that occur", list(range(-spread, spread + 1)), sorted({s for d in steps for s in d})
+        ),
+        derived(where, "mean step of age", 0.0, mean, within=0.2),
+        derived(
+            where,
+            "38-year-olds with a heart disease, mean over the draws",
+            4 / (2 * spread + 1) / 2,  # four women are within reach of 38, half of them have the disease
+            share,
+            within=0.12,
+            why="of two: neither age nor disease is the true one",
+        ),
+        consistent(where, "changes of age", [1, -1, 1, 1, 3, -1, 0, -1, 2, 0], moved),
+        consistent(where, "mean age before and after", [33.6, 34.1], [ages[0].mean(), ages[1].mean()], within=1e-9),
+        consistent(where, "ages that leave their interval", [29, 35, 40], sorted(left)),
+        consistent(
             where,
             "diseases are those of the permutation",
             tables["illness_permuted"]["Disease"].to_list(),
-            tables["illness_perturbed"]["Disease"].to_list(),
+            after["Disease"].to_list(),
         ),
     ]
+
+
+def _asked(frame: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    return frame.filter((pl.col("Age") == 38) & (pl.col("Disease") == "Heart"))

@@ -64,11 +64,11 @@ def of_the_text(printed: Mapping[int, Mapping[str, Row]]) -> list[Statement]:
     rows = [row for table in printed.values() for row in table.values()]
     means = sum(abs(row.score - (row.pil + row.dr) / 2) < 0.0062 for row in rows)
     return [
-        statements.printed(
+        statements.consistent(
             "Text on Table 6", "c of the best score", 13, choice(printed[6])["best c"], why="the table has c = 12"
         ),
-        statements.printed("Text on Table 7", "c of the largest risk", 81, int(largest), why="the table has c = 77"),
-        statements.derived("Tables 5 to 8", "rows whose score is the mean of loss and risk", len(rows), means),
+        statements.consistent("Text on Table 7", "c of the largest risk", 81, int(largest), why="the table has c = 77"),
+        statements.consistent("Tables 5 to 8", "rows whose score is the mean of loss and risk", len(rows), means),
     ]
 
 
