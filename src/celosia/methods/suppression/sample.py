@@ -65,6 +65,7 @@ class Sample(Method):
         weight = table.schema.weight
         evidence: dict[str, Any] = {"kept": int(mask.sum()), "of": len(table)}
         if weight is not None and self.reweigh and mask.any():
-            kept = kept.with_columns({weight: nw.col(weight).cast(nw.Float64) / chance})
+            # times, not divided by: Polars divides by a number as it multiplies by its inverse, to another last bit
+            kept = kept.with_columns({weight: nw.col(weight).cast(nw.Float64) * (1 / chance)})
             evidence["weights divided by"] = chance
         return Outcome(kept, evidence)
