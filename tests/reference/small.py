@@ -19,8 +19,8 @@ def table(columns, **roles):
     return read(pl.DataFrame(columns), Schema.of(**roles))
 
 
-def released(columns, place, *, steps=(), require=(), **roles):
-    """The written release of a small table."""
+def released(columns, place, *, steps=(), require=(), kept=(), **roles):
+    """The written release of a small table; ``kept`` names columns that leave though nothing asks for them."""
     pl.DataFrame(columns).write_csv(place / "input.csv")
     return run(
         Policy(
@@ -28,7 +28,8 @@ def released(columns, place, *, steps=(), require=(), **roles):
             schema=Schema.of(**roles),
             require=tuple(build("model", model) for model in require),
             step=tuple(Step(str(i), build("method", step)) for i, step in enumerate(steps)),
-            output=Output(path=place / "safe.csv", report=False),
+            output=Output(path=place / "safe.csv", report=False, columns=tuple(kept)),
             run={"seed": 1 << 70},
-        )
+        ),
+        overwrite=True,
     )

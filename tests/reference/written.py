@@ -28,7 +28,12 @@ def written(situation: Situation, steps: Sequence[dict[str, Any]], place: Path) 
         run={"seed": 1 << 70},
     )
     run(policy, overwrite=True)
-    with (place / "safe.csv").open(newline="", encoding="utf-8") as file:
+    return rows_of(place / "safe.csv")
+
+
+def rows_of(path: Path) -> list[Row]:
+    """The cells of a file as texts; an empty one is missing."""
+    with path.open(newline="", encoding="utf-8") as file:
         return [{name: value or None for name, value in row.items()} for row in csv.DictReader(file)]
 
 
