@@ -91,6 +91,8 @@ LARGE = {
     "keys": "SELECT COUNT(*) FROM t GROUP BY " + ", ".join(["ok"] * 700),
     "groups": "SELECT COUNT(*) FROM t GROUP BY age, " + " OR ".join(f"age = {i}" for i in range(200)) + ", many",
     "order": "SELECT COUNT(*) AS n FROM t ORDER BY " + ", ".join(["n"] * 700),
+    # each column has the steps of the one that it names, twice
+    "aliases": "SELECT COUNT(*) AS c0" + "".join(f", c{i} + c{i} AS c{i + 1}" for i in range(40)) + " FROM t",
     # the parser tries each level of these in two ways, which doubles its work with each
     "arrays": "SELECT " + "ARRAY[" * 24 + "1" + "]" * 24 + " FROM t",
     "types": "SELECT " + "INT(" * 24 + "1" + ")" * 24 + " FROM t",

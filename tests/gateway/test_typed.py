@@ -8,7 +8,7 @@ import pytest
 
 from celosia.cli.main import run
 from celosia.errors import CelosiaError
-from celosia.gateway.page import price
+from celosia.gateway.view import price
 
 DECLARATION = """
 name = "small"

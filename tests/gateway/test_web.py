@@ -145,22 +145,76 @@ def test_page_explains_asks_and_shows_history(served):
     assert "<meter" in page
     assert "0.5 of 0.5 left" in page
     assert "<script" not in page
-    form = {"token": token, "sql": "SELECT sex, COUNT(*) FROM person GROUP BY sex", "cost": "0.2"}
+    form = {"token": token, "sql": "SELECT sex, COUNT(*) FROM person GROUP BY sex", "cost": "0,2"}
     explained = client.post("/ask", data={**form, "do": "explain"}).text
     assert "This question costs epsilon 0.2" in explained
     assert gateway.balance("ana").lifetime.spent.loss == 0
-    asked = client.post("/ask", data={**form, "do": "ask"}).text
+    asked = client.post("/ask", data={**form, "do": "ask"}, follow_redirects=True).text
     assert '<th scope="col">sex</th>' in asked
     assert "0.3 of 0.5 left" in asked
     assert "GROUP BY sex</code>" in asked
-    again = client.post("/ask", data={**form, "do": "ask"}).text
-    assert "Given before: this cost nothing." in again
-    refused = client.post("/ask", data={**form, "sql": "SELECT '<b>' FROM person", "do": "ask"}).text
-    assert 'role="alert"' in refused
-    assert "<b>" not in refused
+    assert asked.count("<circle") == 2
+    again = client.post("/ask", data={**form, "do": "ask"}, follow_redirects=True).text
+    assert "answered before: this cost nothing." in again
+    refused = client.post("/ask", data={**form, "sql": "SELECT '<b>' FROM person", "do": "ask"})
+    assert refused.status_code == 400
+    assert 'role="alert"' in refused.text
+    assert "<b>" not in refused.text
     assert client.post("/ask", data={**form, "token": "forged", "do": "ask"}).status_code == 401
+    assert client.post("/ask", data={**form, "cost": "0,4", "do": "ask"}).status_code == 403
     client.post("/logout")
     assert 'name="key"' in client.get("/").text
+
+
+def test_to_load_an_answer_again_charges_nothing(served):
+    client, key, gateway = served
+    _, token = sign_in(client, key)
+    form = {"token": token, "sql": "SELECT COUNT(*) FROM person", "cost": "0.1", "fresh": "yes", "do": "ask"}
+    place = client.post("/ask", data=form).headers["location"]
+    assert [client.get(place).status_code for _ in range(3)] == [200, 200, 200]
+    assert gateway.balance("ana").lifetime.spent.loss == 0.1
+
+
+def test_an_example_stands_in_the_form_and_asks_nothing(served):
+    client, key, gateway = served
+    page, _ = sign_in(client, key)
+    assert page.count('href="/?example=') == 3
+    chosen = client.get("/?example=2").text
+    assert re.search(r"<textarea[^>]*>\nSELECT &#34;sex&#34;, COUNT\(\*\)", chosen)
+    assert gateway.ledger.history("small", "ana") == []
+    assert "<textarea" in client.get("/?example=99").text
+
+
+def test_an_answer_is_a_file_for_those_who_were_given_it(served, tmp_path):
+    client, key, _ = served
+    other = Keys(tmp_path / "keys.json").add("berta")
+    _, token = sign_in(client, key)
+    form = {"token": token, "sql": "SELECT sex, COUNT(*) AS n FROM person GROUP BY sex", "cost": "0.1", "do": "ask"}
+    charge = re.search(r"answer=(\d+)", client.post("/ask", data=form).headers["location"]).group(1)
+    table = client.get(f"/answer/{charge}.csv")
+    assert table.headers["content-type"].startswith("text/csv")
+    assert table.text.splitlines()[0] == "sex,n,n error,n low,n high"
+    client.post("/logout")
+    assert client.get(f"/answer/{charge}.csv").status_code == 401
+    _, token = sign_in(client, other)
+    assert client.get(f"/answer/{charge}.csv").status_code == 400, "berta was not given it"
+    assert "<circle" not in client.get(f"/?answer={charge}").text
+    client.post("/ask", data={**form, "token": token})
+    assert client.get(f"/answer/{charge}.csv").text == table.text, "now she was, for nothing"
+
+
+@pytest.mark.parametrize(("language", "word"), [("en", "Budget"), ("es", "Presupuesto"), ("ca", "Pressupost")])
+def test_the_page_is_in_the_language_asked_for(served, language, word):
+    client, key, _ = served
+    client.post("/login", data={"key": key})
+    assert f'<html lang="{language}">' in client.get("/", headers={"accept-language": language}).text
+    page = client.get(f"/?lang={language}").text
+    assert word in page
+    assert f'<html lang="{language}">' in client.get("/").text, "it is remembered"
+    token = re.search(r'name="token" value="([^"]+)"', page).group(1)
+    refused = client.post("/ask", data={"token": token, "sql": "DELETE FROM person", "cost": "1"}).text
+    said = {"en": "Only questions are answered", "es": "Solo se responden preguntas", "ca": "Només es responen"}
+    assert said[language] in refused
 
 
 def test_cookie_is_strict(served):

@@ -118,6 +118,18 @@ def remove_key(dataset: str | Path, analyst: str, keys: str | Path | None = None
     Keys(keys_of(dataset, keys)).remove(analyst)
 
 
+def administrator_key(dataset: str | Path, keys: str | Path | None = None, *, remove: bool = False) -> str:
+    """Make the administrator's key and return it, or take it away: then nothing is returned."""
+    from celosia.gateway.keys import Keys
+
+    DatasetFacts.load(dataset)
+    stored = Keys(keys_of(dataset, keys))
+    if remove:
+        stored.remove_administrator()
+        return ""
+    return stored.add_administrator()
+
+
 def verify(dataset: str | Path, ledger: str | Path | None = None, anchor: str = "") -> Verification:
     """Check the whole ledger of a data set; ``anchor`` is the head of an earlier check."""
     facts = DatasetFacts.load(dataset)

@@ -14,6 +14,8 @@ from celosia.data.io.atomic import replaced
 from celosia.errors import InputError, OutputError, UnknownName
 
 _LOG = logging.getLogger(__name__)
+ADMIN = "\x01admin"
+"""Whom the administrator's key belongs to; no analyst can have this name, which is not printable."""
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 
@@ -41,27 +43,49 @@ class Keys:
         """Make a key for an analyst, replacing an older one; it is shown once and stored as a hash."""
         if not analyst or len(analyst) > 100 or not analyst.isprintable() or analyst == "*":
             raise InputError("an analyst's name has 1 to 100 printable characters and is not '*'.")
-        key = secrets.token_urlsafe(32)
-        _write(self._path, {**self._without(analyst), digest(key): analyst})
-        return key
+        return self._add(analyst)
+
+    def add_administrator(self) -> str:
+        """Make the administrator's key, replacing an older one; it opens the administrator's page and nothing else."""
+        return self._add(ADMIN)
 
     def remove(self, analyst: str) -> None:
         """Take an analyst's key away."""
-        analysts = set(_read(self._path).values())
+        analysts = set(_read(self._path).values()) - {ADMIN}
         if analyst not in analysts:
             raise UnknownName.of("analyst with a key", analyst, analysts)
         _write(self._path, self._without(analyst))
+
+    def remove_administrator(self) -> None:
+        """Take the administrator's key away."""
+        if ADMIN not in _read(self._path).values():
+            raise InputError("there is no administrator's key. 'celosia gateway key --admin' makes one.")
+        _write(self._path, self._without(ADMIN))
 
     def analyst(self, key: str) -> str | None:
         """Whose key it is. Looked up by its hash, so the time tells nothing about the keys that exist."""
         return self.holder(digest(key))
 
     def holder(self, hashed: str) -> str | None:
-        """Whose key has this hash, now."""
-        return self._now().get(hashed)
+        """Which analyst's key has this hash, now."""
+        name = self._now().get(hashed)
+        return None if name == ADMIN else name
+
+    def administers(self, hashed: str) -> bool:
+        """Whether the administrator's key has this hash, now."""
+        return self._now().get(hashed) == ADMIN
+
+    def names(self) -> list[str]:
+        """The analysts who have a key now."""
+        return sorted(set(self._now().values()) - {ADMIN})
 
     def __len__(self) -> int:
-        return len(self._now())
+        return len(self.names())
+
+    def _add(self, holder: str) -> str:
+        key = secrets.token_urlsafe(32)
+        _write(self._path, {**self._without(holder), digest(key): holder})
+        return key
 
     def _without(self, analyst: str) -> dict[str, str]:
         return {hashed: name for hashed, name in _read(self._path).items() if name != analyst}

@@ -1,4 +1,4 @@
-"""The gateway over HTTP: a JSON interface with API keys, and one page that needs no JavaScript.
+"""The gateway over HTTP: a JSON interface with API keys, and pages that need no JavaScript.
 
 TLS is left to a proxy in front; see the how-to page on differential privacy.
 """
@@ -6,29 +6,24 @@ TLS is left to a proxy in front; see the how-to page on differential privacy.
 from __future__ import annotations
 
 import math
-import secrets
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from celosia.data.io.durable import Unavailable
-from celosia.errors import BudgetError, CelosiaError, MissingExtra
+from celosia.errors import CelosiaError, MissingExtra
 from celosia.gateway.answer import shown_cost
-from celosia.gateway.gateway import Gateway, NoAnswer
-from celosia.gateway.keys import Keys, digest
-from celosia.gateway.page import Page
+from celosia.gateway.gateway import Gateway
+from celosia.gateway.keys import Keys
+from celosia.gateway.refusals import status
 from celosia.parts.refusals import phrase
-from celosia.show.look import tokens
 from celosia.web.guard import HEADERS, MOST_BYTES, oversized
+from celosia.web.language import remember
 from celosia.web.limits import RateLimit
-from celosia.web.sessions import Session, Sessions
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-SESSION_SECONDS = 8 * 3600
 NEEDED = "Send one JSON object with 'sql' and its cost."
 
 
@@ -53,6 +48,8 @@ def create(gateway: Gateway, keys: Keys, *, per_minute: int = 120, secure: bool 
     """Make the application. ``secure`` marks the cookie for HTTPS only: set it behind a TLS proxy."""
     try:
         from fastapi import FastAPI
+
+        from celosia.gateway.site import pages
     except ImportError:  # pragma: no cover - the test environment has it
         raise MissingExtra.of("the gateway over HTTP", "web") from None
     app = FastAPI(
@@ -64,7 +61,7 @@ def create(gateway: Gateway, keys: Keys, *, per_minute: int = 120, secure: bool 
     limit = RateLimit(per_minute)
     _guard(app)
     _interface(app, gateway, keys, limit)
-    _page(app, gateway, keys, limit, secure)
+    pages(app, gateway, keys, limit, secure)
     return app
 
 
@@ -82,6 +79,7 @@ def _guard(app: FastAPI) -> None:
             response = await call_next(request)
         for name, value in HEADERS.items():
             response.headers[name] = value
+        remember(request, response)
         return response
 
     @app.exception_handler(CelosiaError)
@@ -106,11 +104,6 @@ def _sentence(finding: Mapping[str, Any]) -> str:
     if name == "body" or finding["type"] == "json_invalid":
         return f"the body is no JSON object. {NEEDED}"
     return f"{name} is required." if finding["type"] == "missing" else f"{name} {phrase(finding)}."
-
-
-def status(problem: Exception) -> int:
-    """The HTTP status of a refusal: 403 for the budget, 503 when a database gave no answer, 400 otherwise."""
-    return 403 if isinstance(problem, BudgetError) else 503 if isinstance(problem, NoAnswer | Unavailable) else 400
 
 
 def _interface(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit) -> None:
@@ -164,71 +157,3 @@ def _interface(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit) -> 
             name: table.model_dump(mode="json", exclude=hidden, exclude_defaults=True)
             for name, table in gateway.facts.tables.items()
         }
-
-
-def _page(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit, secure: bool) -> None:
-    from fastapi import Cookie, Form
-    from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse
-
-    sessions, page = Sessions(SESSION_SECONDS, prolonged=False), Page(gateway)
-    name = "__Host-celosia" if secure else "celosia"
-
-    def visitor(cookie: str | None) -> tuple[Session, str] | None:
-        """The session of a cookie and its analyst, as long as the key with which the visit began is theirs."""
-        session = sessions.find(cookie)
-        analyst = keys.holder(session.who) if session is not None else None
-        return None if session is None or analyst is None else (session, analyst)
-
-    @app.get("/style.css", include_in_schema=False)
-    def style() -> Any:
-        sheet = tokens() + (Path(__file__).parent / "templates" / "style.css").read_text("utf-8")
-        return PlainTextResponse(sheet, media_type="text/css")
-
-    @app.get("/", include_in_schema=False)
-    def show(session: str | None = Cookie(default=None, alias=name)) -> Any:
-        visit = visitor(session)
-        return HTMLResponse(page.sign_in() if visit is None else page.show(visit[1], visit[0].form))
-
-    @app.post("/login", include_in_schema=False)
-    def login(key: str = Form(max_length=200)) -> Any:
-        analyst = keys.analyst(key.strip())
-        if limit.wait(analyst or "") or analyst is None:
-            return HTMLResponse(page.sign_in("That key is not known, or there were too many attempts."), 401)
-        response = RedirectResponse("/", 303)
-        response.set_cookie(
-            name,
-            sessions.start(digest(key.strip())),
-            max_age=SESSION_SECONDS,
-            httponly=True,
-            samesite="strict",
-            secure=secure,
-            path="/",
-        )
-        return response
-
-    @app.post("/logout", include_in_schema=False)
-    def logout(session: str | None = Cookie(default=None, alias=name)) -> Any:
-        sessions.end(session)
-        response = RedirectResponse("/", 303)
-        response.delete_cookie(name, path="/")
-        return response
-
-    @app.post("/ask", include_in_schema=False)
-    def ask(
-        token: str = Form(max_length=100),
-        sql: str = Form(max_length=10_000),
-        cost: str = Form(default="", max_length=40),
-        delta: str = Form(default="", max_length=40),
-        do: str = Form(default="explain", max_length=10),
-        fresh: str = Form(default="", max_length=5),
-        session: str | None = Cookie(default=None, alias=name),
-    ) -> Any:
-        visit = visitor(session)
-        if visit is None or not secrets.compare_digest(token.encode(), visit[0].form.encode()):
-            return HTMLResponse(page.sign_in("Please sign in again."), 401)
-        _, analyst = visit
-        wait = limit.wait(analyst)
-        if wait:
-            problem = f"Too many questions; try again in {math.ceil(wait)} seconds."
-            return HTMLResponse(page.show(analyst, token, sql, cost, delta, problem=problem), 429)
-        return HTMLResponse(page.respond(analyst, token, sql, cost, delta, spend=do == "ask", fresh=bool(fresh)))

@@ -12,8 +12,8 @@ from typing import Any
 
 from celosia.errors import CelosiaError
 from celosia.gateway.gateway import Gateway
+from celosia.gateway.refusals import status
 from celosia.gateway.sql.plan import Plan
-from celosia.gateway.web import status
 
 Cells = Mapping[tuple[Any, ...], Any]
 

@@ -17,10 +17,11 @@ from celosia.consent.site import editing
 from celosia.consent.site.desk import Desk
 from celosia.consent.site.overview import counted
 from celosia.consent.site.pages import Pages, Said, draw, said, words
-from celosia.consent.site.visits import Refusal, Sent, Visits, language
+from celosia.consent.site.visits import Refusal, Sent, Visits
 from celosia.consent.sql.elements import DIALECTS
 from celosia.data.io.durable import Unavailable
 from celosia.errors import CelosiaError
+from celosia.web.language import language
 
 NEW = "new"
 

@@ -10,7 +10,6 @@ from fastapi import Depends, Request, Response
 
 from celosia.consent.site.signin import ADMIN
 from celosia.errors import CelosiaError
-from celosia.show.look import preferred
 from celosia.web.sessions import Session, Sessions
 
 
@@ -82,9 +81,3 @@ async def _sent(request: Request) -> dict[str, str]:
 
 Sent = Annotated[dict[str, str], Depends(_sent)]
 """What a form sent. It is read here, so that what is done with it runs in a thread: it may wait for the store."""
-
-
-def language(request: Request) -> str:
-    """The language that the reader asked for, or prefers."""
-    header = request.headers.get("accept-language", "")
-    return preferred(request.query_params.get("lang"), request.cookies.get("lang"), header)

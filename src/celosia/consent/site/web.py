@@ -14,16 +14,17 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
 
 from celosia.consent.owners.store import Preferences
-from celosia.consent.rules.rules import LANGUAGES, Catalogue
+from celosia.consent.rules.rules import Catalogue
 from celosia.consent.site.console_pages import console
 from celosia.consent.site.desk import Desk
 from celosia.consent.site.overview import Overview
 from celosia.consent.site.pages import Pages, styles, words
 from celosia.consent.site.signin import ADMIN, redeem
-from celosia.consent.site.visits import Refusal, Sent, Visits, foreign, language
+from celosia.consent.site.visits import Refusal, Sent, Visits, foreign
 from celosia.data.io.durable import Unavailable
 from celosia.errors import DataError
 from celosia.web.guard import HEADERS, oversized
+from celosia.web.language import language, remember
 from celosia.web.limits import RateLimit
 from celosia.web.sessions import Sessions
 
@@ -80,8 +81,7 @@ def _guard(app: FastAPI) -> None:
         response = await call_next(request)
         for name, value in HEADERS.items():
             response.headers[name] = value
-        if request.query_params.get("lang") in LANGUAGES:
-            response.set_cookie("lang", request.query_params["lang"], samesite="lax", httponly=True)
+        remember(request, response)
         return response
 
     @app.get("/style.css")

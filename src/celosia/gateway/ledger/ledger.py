@@ -36,6 +36,10 @@ class Allowance:
     name: str
     total: Cost
     spent: Cost
+    period: str = ""
+    """Of a share: life, year, month or day; nothing for the data set's total."""
+    label: str = ""
+    """Of a share: the period that is running, such as 2026-11."""
 
     @property
     def left(self) -> Cost:
@@ -214,6 +218,22 @@ class Ledger:
         answer: dict[str, Any] = json.loads(entry["answer"])
         return answer
 
+    def paid_for(self, dataset: str, analyst: str, charge: int) -> bool:
+        """Whether an analyst was given the answer that a charge paid for."""
+        t = tables().entries
+        theirs = (t.c.seq == charge) & (t.c.kind == "charge") | (t.c.charge == charge) & (t.c.kind == "repeat")
+        query = t.select().where(t.c.dataset == dataset, t.c.analyst == analyst, theirs).limit(1)
+        with self._engine.connect() as connection:
+            return connection.execute(query).first() is not None
+
+    def spenders(self, dataset: str) -> dict[str, Cost]:
+        """What each analyst who was ever charged spent in all."""
+        s = tables().spendings
+        query = s.select().where(s.c.dataset == dataset, s.c.label == "life").order_by(s.c.analyst)
+        with self._engine.connect() as connection:
+            measure = Books(connection, reading=True).budget(dataset)["measure"]
+            return {row.analyst: Cost(measure, row.loss, row.delta) for row in connection.execute(query)}
+
     def verify(self, dataset: str, anchor: str = "") -> Verification:
         """Walk the whole chain: every hash, every sum, and that the total was never passed.
 
@@ -282,7 +302,8 @@ def _shares(books: Books, dataset: str, analyst: str, measure: Measure) -> Itera
     now = labels(datetime.now(UTC).isoformat())
     for period, row in granted.items():
         used = Cost(measure, *spent.get(now[period], (0, 0)))
-        yield Allowance(f"share of {analyst!r} ({now[period]})", Cost(measure, row["loss"], row["delta"]), used)
+        total, name = Cost(measure, row["loss"], row["delta"]), f"share of {analyst!r} ({now[period]})"
+        yield Allowance(name, total, used, period, now[period])
 
 
 def _total(row: Mapping[str, Any]) -> Cost:

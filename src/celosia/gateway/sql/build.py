@@ -24,6 +24,8 @@ MOST_LISTING = 10**8
 MOST_NUMBERS = 20
 MOST_OUTPUTS = 50
 MOST_KEYS = 10
+MOST_OPERATIONS = 3_000
+"""Steps that all columns take after the noise: a column that names another by its alias has its steps as well."""
 DEEPEST_SQL = 45
 _ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _COMPARE = {"eq": "=", "neq": "<>", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
@@ -49,6 +51,7 @@ class _Builder:
         self._numbers: list[Number] = []
         self._keys: list[tuple[str, Value]] = []
         self._outputs: list[Output] = []
+        self._operations = 0
 
     def plan(self) -> Plan:
         where = self._select.args.get("where")
@@ -151,12 +154,18 @@ class _Builder:
         node = item.this if item.key == "alias" else item
         if item.key == "star":
             raise Refused("rows are never shown: ask for COUNT(*) or another aggregate instead of *.")
-        after = self._after(node)
+        after = self._counted(self._after(node))
         name = item.alias if item.key == "alias" else self._column_name(node)
         taken = [output.name for output in self._outputs]
         while name in taken:
             name += "_"
         self._outputs.append(Output(name, after, "key" if after.op == "key" else "number"))
+
+    def _counted(self, after: a.After) -> a.After:
+        self._operations += after.size()
+        if self._operations > MOST_OPERATIONS:
+            raise Refused(f"the columns take more than {MOST_OPERATIONS} steps together. Ask for some of them alone.")
+        return after
 
     def _column_name(self, node: Any) -> str:
         return (
@@ -171,13 +180,13 @@ class _Builder:
         having = self._select.args.get("having")
         condition = None
         if having is not None:
-            condition = self._after(having.this)
+            condition = self._counted(self._after(having.this))
         order = self._select.args.get("order")
         ordered = []
         _few(order.expressions if order is not None else [], MOST_KEYS, "ORDER BY")
         for item in order.expressions if order is not None else []:
             only(item, "this", "desc", "nulls_first")
-            ordered.append((self._ordered(item.this), bool(item.args.get("desc"))))
+            ordered.append((self._counted(self._ordered(item.this)), bool(item.args.get("desc"))))
         limit = self._select.args.get("limit")
         if limit is not None:
             only(limit, "expression")

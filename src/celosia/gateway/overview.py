@@ -1,0 +1,66 @@
+"""What the administrator sees: who may ask, what each of them spent, and what was asked, without the values in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from celosia.errors import CelosiaError
+from celosia.gateway.gateway import Gateway
+from celosia.gateway.keys import Keys
+from celosia.gateway.metadata import DatasetFacts
+from celosia.gateway.sql.parse import parse
+from celosia.gateway.view import Asked, Limit, asked, limits
+
+MOST_RECENT = 50
+HIDDEN = "…"
+
+
+@dataclass(frozen=True)
+class Holder:
+    """An analyst: whether they have a key, what they spent over all time, and what is left of their shares."""
+
+    name: str
+    has_key: bool
+    spent: float
+    shares: tuple[Limit, ...]
+
+
+def holders(gateway: Gateway, keys: Keys) -> tuple[Holder, ...]:
+    """Everybody who has a key, ever spent something or has a share of their own."""
+    spent, with_keys = gateway.ledger.spenders(gateway.facts.name), set(keys.names())
+    named = {share.analyst for share in gateway.facts.shares} - {"*"}
+    return tuple(
+        Holder(name, name in with_keys, spent[name].loss if name in spent else 0.0, limits(gateway, name)[1:])
+        for name in sorted({*spent, *with_keys, *named})
+    )
+
+
+def recent(gateway: Gateway, most: int = MOST_RECENT) -> tuple[Asked, ...]:
+    """The last questions of all analysts, without the values in them."""
+    return tuple(replace(past, sql=without_values(past.sql, gateway.facts)) for past in asked(gateway, "", most))
+
+
+def without_values(sql: str, facts: DatasetFacts) -> str:
+    """A question with a mark in place of every value and of every name that is not declared.
+
+    Analysts may write names of people into a comparison, into an alias or into a comment.
+
+    >>> tables = {"t": {"columns": {"age": {"type": "integer"}}}}
+    >>> facts = DatasetFacts.of({"name": "d", "epsilon": 1, "tables": tables})
+    >>> without_values("SELECT COUNT(*) AS ana FROM t WHERE age = 41 -- Ana", facts)
+    'SELECT COUNT(*) AS … FROM t WHERE age = …'
+    """
+    from sqlglot import exp
+
+    declared = {name.lower() for name in facts.tables}
+    declared |= {column.lower() for table in facts.tables.values() for column in table.columns}
+    try:
+        question = parse(sql)
+    except CelosiaError:  # it was read before it was charged; an entry of another version may not be
+        return HIDDEN
+    for value in list(question.find_all(exp.Literal)):
+        value.replace(exp.to_identifier(HIDDEN, quoted=False))
+    for name in list(question.find_all(exp.Identifier)):
+        if name.name.lower() not in declared:
+            name.replace(exp.to_identifier(HIDDEN, quoted=False))
+    return question.sql(dialect="duckdb", comments=False)

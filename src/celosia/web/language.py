@@ -1,0 +1,25 @@
+"""The language of a visitor: asked for in the address, remembered in a cookie, or as the browser prefers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celosia.show.look import LANGUAGES, preferred
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+COOKIE = "lang"
+
+
+def language(request: Request) -> str:
+    """The language that the reader asked for, or prefers."""
+    header = request.headers.get("accept-language", "")
+    return preferred(request.query_params.get(COOKIE), request.cookies.get(COOKIE), header)
+
+
+def remember(request: Request, response: Response) -> None:
+    """Keep the language that the address asks for, if it does."""
+    if request.query_params.get(COOKIE) in LANGUAGES:
+        response.set_cookie(COOKIE, request.query_params[COOKIE], samesite="lax", httponly=True)
