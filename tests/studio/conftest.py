@@ -34,6 +34,21 @@ class Running:
         return f"{self.address}/?token={self.project.token()}"
 
 
+PATIENCE = 60_000
+"""Milliseconds that a browser waits: a machine may be busy with other tests."""
+
+
+def until(check, seconds=60.0):
+    """What a check gives once it gives something."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = check()
+        if value:
+            return value
+        time.sleep(0.05)
+    raise AssertionError("it did not come to pass")
+
+
 def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -103,6 +118,8 @@ def desk():
 def opened(browser, studio, **look):
     """A page that was entered by the link; at the end it must have no error on the console and no foreign request."""
     context = browser.new_context(**look)
+    context.set_default_timeout(PATIENCE)
+    context.set_default_navigation_timeout(2 * PATIENCE)  # a first page may have to be compiled
     page = context.new_page()
     wrong: list[str] = []
     page.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)

@@ -16,9 +16,10 @@ pytestmark = pytest.mark.xdist_group("studio-fcrm")
 
 @pytest.fixture
 def page(studio, visit):
-    Playground(studio.project).change(lambda board: board.cleared().changed(c=3, m=1.5, constraints=()))
+    Playground(studio.project).change(
+        lambda board: board.cleared().changed(c=3, m=1.5, constraints=(), max_iterations=30)
+    )
     opened = visit(studio)
-    opened.set_default_timeout(10_000)
     opened.goto(f"{studio.address}/fcrm")
     return opened
 
@@ -49,9 +50,7 @@ def test_points_are_clicked_fitted_saved_and_cleared(studio, page):
     assert place.x(clicked[0][0]) == pytest.approx(0.2 * place.width, abs=3)
     assert place.y(clicked[0][1]) == pytest.approx(0.2 * place.height, abs=3)
     page.get_by_role("button", name="Step", exact=True).click()
-    page.locator("#state", has_text="Stopped").or_(page.locator("#state", has_text="Converged")).wait_for(
-        timeout=20_000
-    )
+    page.locator("#state", has_text="Stopped").or_(page.locator("#state", has_text="Converged")).wait_for()
     assert reading(page, "iteration") == "1"
     assert page.locator("#board .line").count() >= 1
     assert {e.get_attribute("class") for e in page.locator("#board .dot").all()} <= {"dot s1", "dot s2", "dot s3"}
@@ -71,23 +70,26 @@ def test_a_run_is_stopped_goes_on_after_a_reload_and_ends(studio, page):
     page.get_by_role("button", name="Example").click()
     points(page, 150)
     page.get_by_label("Number of lines (c)").select_option("5")
+    page.get_by_label("Most iterations").fill("200")  # it does not end by itself meanwhile
     page.get_by_role("button", name="Run", exact=True).click()
-    page.locator("#state", has_text="Running").wait_for(timeout=20_000)
+    page.locator("#state", has_text="Running").wait_for()
     page.reload()  # in the middle of the run
     page.wrong[:] = [said for said in page.wrong if not said.startswith("htmx:")]  # it may cut off a request
-    page.locator("dl.readout div:first-child dd", has_text=re.compile(r"^\s*([4-9]|\d\d)\s*$")).wait_for(timeout=20_000)
+    page.locator("dl.readout div:first-child dd", has_text=re.compile(r"^\s*([4-9]|\d\d)\s*$")).wait_for()
     page.get_by_role("button", name="Stop").click()
     page.locator("#state", has_text="Stopped").wait_for()
     at = len(board(studio).readings)
     assert not board(studio).running
-    page.wait_for_timeout(500)
+    page.reload()
+    page.locator("#state", has_text="Stopped").wait_for()
     assert len(board(studio).readings) == at  # stopped is stopped
     page.get_by_role("button", name="Step", exact=True).click()
     page.locator("dl.readout div:first-child dd", has_text=re.compile(rf"^\s*{at + 1}\s*$")).wait_for()
     objectives = [r.objective for r in board(studio).readings]
     assert objectives == sorted(objectives, reverse=True)
+    page.get_by_label("Most iterations").fill(str(at + 4))
     page.get_by_role("button", name="Run", exact=True).click()
-    page.locator("#state", has_text="Converged").or_(page.locator("#state", has_text="Ended")).wait_for(timeout=20_000)
+    page.locator("#state", has_text="Converged").or_(page.locator("#state", has_text="Ended")).wait_for()
     done = board(studio)
     assert done.finished
     assert len(page.locator("#board .line").all()) == len(set(page.locator(".tip").all_text_contents()))
@@ -134,10 +136,10 @@ def test_files_are_loaded_or_refused_by_their_line(studio, page, tmp_path):
     assert board(studio).axes == ("age", "tax")
     page.get_by_label("Constraints").fill("wage >= 0")
     page.get_by_role("button", name="Step", exact=True).click()
-    page.get_by_text("No column named 'wage'").wait_for(timeout=20_000)
+    page.get_by_text("No column named 'wage'").wait_for()
     page.get_by_label("Constraints").fill("tax <= 4")
     page.get_by_role("button", name="Step", exact=True).click()
-    page.get_by_text("The constraints moved").wait_for(timeout=20_000)
+    page.get_by_text("The constraints moved").wait_for()
     page.get_by_label("Dependent coordinate", exact=True).select_option(label="1 · age")
     page.get_by_role("button", name="Apply").click()
     page.get_by_text("Coordinate 1 is dependent and independent").wait_for()
@@ -147,7 +149,7 @@ def test_a_run_that_cannot_go_on_stops(studio, page):
     impossible = {"points": example(), "c": 3, "constraints": ("y >= 5", "y <= 4"), "running": True}
     Playground(studio.project).change(lambda now: now.changed(**impossible))
     page.reload()
-    page.get_by_text("The constraints cannot be met").wait_for(timeout=20_000)
+    page.get_by_text("The constraints cannot be met").wait_for()
     assert not board(studio).running
 
 
@@ -176,6 +178,6 @@ def test_in_both_themes_in_every_language_on_a_phone(studio, visit, accessible, 
     page.goto(f"{studio.address}/fcrm")
     assert page.locator("h1").inner_text() == title
     page.locator("#step").click()
-    page.locator("#board .line").first.wait_for(timeout=20_000)
+    page.locator("#board .line").first.wait_for()
     accessible(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from tests.studio.conftest import running
+from tests.studio.conftest import running, until
 
 from celosia.studio.pages.fuzzy.view import places, written
 
@@ -40,7 +40,6 @@ def page(people, visit):
     def open_with(text, **look):
         (people.project.folder / "policy.toml").write_text(text)
         opened = visit(people, **look)
-        opened.set_default_timeout(10_000)
         opened.goto(f"{people.address}/fuzzy")
         return opened
 
@@ -79,10 +78,10 @@ def test_a_point_is_dragged_and_the_numbers_follow(people, page):
     opened.mouse.down()
     opened.mouse.move(x + 60, y, steps=5)
     opened.locator("#at", has_text="Young ends").wait_for()
-    while opened.locator("#numbers").inner_text() == before:
-        opened.wait_for_timeout(50)
+    until(lambda: opened.locator("#numbers").inner_text() != before)
     assert sets(people)["Young"] == "(-inf;30;36)"  # a preview changes nothing
     opened.mouse.up()
+    until(lambda: sets(people)["Young"] != "(-inf;30;36)")
     said(opened, "The sets in the policy were changed")
     young, adult = sets(people)["Young"], sets(people)["Adult"]
     end = float(young.strip("()").split(";")[2])
@@ -99,13 +98,12 @@ def test_a_point_moves_by_keys_and_keeps_the_focus(people, page):
     handle.focus()
     for _ in range(3):
         opened.keyboard.press("ArrowLeft")
-    said(opened, "The sets in the policy were changed")
-    assert sets(people)["Young"] == "(-inf;27;36)"
-    assert opened.evaluate("document.activeElement.id") == "handle-0"
-    assert opened.locator("#handle-0").get_attribute("aria-valuenow") == "27.0"
+    until(lambda: sets(people)["Young"] == "(-inf;27;36)")
+    until(lambda: opened.evaluate("document.activeElement.id") == "handle-0")
+    opened.locator("#handle-0[aria-valuenow='27.0']").wait_for()
     opened.keyboard.press("End")  # no further than its neighbour
+    until(lambda: sets(people)["Young"] == "(-inf;35;36)")
     opened.locator("#handle-0[aria-valuenow='35.0']").wait_for()
-    assert sets(people)["Young"] == "(-inf;35;36)"
 
 
 def test_points_as_numbers_names_and_the_requirement(people, page):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from tests.studio.conftest import until
 
 from celosia.errors import CelosiaError
 from celosia.studio.jobs import Jobs
@@ -19,33 +18,28 @@ def jobs(tmp_path):
     return Jobs(Project(tmp_path / "p"))
 
 
-def until(check, seconds=60.0):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        value = check()
-        if value:
-            return value
-        time.sleep(0.05)
-    raise AssertionError("it did not come to pass")
-
-
 def test_a_job_says_how_far_it_is_and_is_known_by_its_folder_alone(jobs, tmp_path):
-    job = jobs.start(NAP, seconds=1.5)
+    job = jobs.start(NAP, seconds=600)
     assert not job.over
-    running = until(lambda: (now := jobs.find(job.id)).share > 0.2 and now)
-    assert running.state == "running"
     other = Jobs(Project(tmp_path / "p"))
-    ended = until(lambda: (now := other.find(job.id)).over and now)
-    assert (ended.state, ended.result, ended.share) == ("done", {"slept": 1.5}, 1.0)
+    running = until(lambda: (now := other.find(job.id)).share > 0 and now)
+    assert running.state == "running"
     assert other.latest("nap").id == job.id
     assert other.latest("nap", "another policy") is None
+    assert other.cancel(job.id).over
+
+
+def test_a_job_that_is_done_says_what_it_gave(jobs, tmp_path):
+    job = jobs.start(NAP, seconds=0.1)
+    ended = until(lambda: (now := Jobs(Project(tmp_path / "p")).find(job.id)).over and now)
+    assert (ended.state, ended.result, ended.share) == ("done", {"slept": 0.1}, 1.0)
 
 
 def test_a_job_that_is_cancelled_ends_at_once(jobs):
     job = jobs.start(NAP, seconds=600)
     until(lambda: jobs.find(job.id).share > 0)
     assert jobs.cancel(job.id).state == "cancelled"
-    until(lambda: not jobs.lives(job.id), 10)
+    until(lambda: not jobs.lives(job.id))
 
 
 def test_a_job_whose_process_is_killed_is_told_as_ended(jobs):
@@ -55,8 +49,24 @@ def test_a_job_whose_process_is_killed_is_told_as_ended(jobs):
     job = jobs.start(NAP, seconds=600)
     until(lambda: jobs.find(job.id).share > 0)
     os.kill(jobs.process(job.id), signal.SIGKILL)
-    until(lambda: not jobs.lives(job.id), 10)
+    until(lambda: not jobs.lives(job.id))
     assert jobs.find(job.id).state == "ended"
+
+
+def test_a_process_that_takes_long_to_come_is_waited_for(jobs, monkeypatch):
+    import subprocess
+    import sys
+
+    slow = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    monkeypatch.setattr("celosia.studio.jobs.start", lambda *_: slow)
+    held = slow.stdin  # it ends when this is closed
+    monkeypatch.setattr(slow, "stdin", None)
+    monkeypatch.setattr("celosia.studio.jobs.STARTING", 0.0)
+    job = jobs.start(NAP, seconds=1)
+    assert jobs.find(job.id).state == "waiting", "it is there, though it has not taken its job"
+    slow.kill()
+    until(lambda: jobs.find(job.id).state == "ended")
+    held.close()
 
 
 def test_a_refusal_is_the_sentence_of_the_library(jobs):

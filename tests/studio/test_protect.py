@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from tests.studio.conftest import PATIENCE
 
 expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.xdist_group("studio-protect")
+
+
+@pytest.fixture(autouse=True)
+def as_it_was(begun):
+    """Each test has the policy of the demonstration, whatever the others did."""
+    before = begun.project.text
+    yield
+    if begun.project.text != before:
+        begun.project.change(lambda _: before)
 
 
 def steps(studio):
@@ -20,7 +30,7 @@ def test_a_slider_moves_the_preview_and_saving_changes_the_policy(begun, visit):
     preview.get_by_role("heading", name="Before and after").wait_for(timeout=120_000)  # the kernels may be compiled
     before = preview.inner_text()
     page.get_by_role("slider", name="suppress").fill("0.9")
-    expect(preview).not_to_have_text(before, use_inner_text=True)
+    expect(preview).not_to_have_text(before, use_inner_text=True, timeout=PATIENCE)
     assert page.get_by_role("spinbutton", name="suppress").input_value() == "0.9"
     assert begun.project.policy().steps[0].method.suppress == 0.02, "nothing is saved by looking"
     page.get_by_role("button", name="Save").click()
@@ -94,8 +104,8 @@ def test_a_requirement_that_cannot_be_met_is_said_by_the_run(begun, visit):
     page.get_by_role("button", name="Save").click()
     page.get_by_text("Saved.").wait_for()
     page.get_by_role("button", name="Run on all records").click()
-    page.locator("#run").wait_for(timeout=120_000)
     told = page.locator(".run .box.bad")
+    told.wait_for(timeout=2 * PATIENCE)
     assert "100000" in told.inner_text() or "does not hold" in told.inner_text()
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("The last change was taken back.").wait_for()

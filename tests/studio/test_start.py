@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
+from tests.studio.conftest import running
 
 pytestmark = pytest.mark.xdist_group("studio-start")
 STUDENTS = "name;age;sex;comment;mark\n" + "".join(
@@ -18,6 +21,17 @@ STUDENTS = "name;age;sex;comment;mark\n" + "".join(
         )
     ]
 )
+
+
+@pytest.fixture(scope="module")
+def students(tmp_path_factory):
+    """A studio on the students' file."""
+    from celosia.studio.pages.start import beginning
+    from celosia.studio.project import Project
+
+    folder = tmp_path_factory.mktemp("students") / "clinic"
+    beginning.from_upload(Project(folder), "students.csv", io.BytesIO(STUDENTS.encode()))
+    yield from running(folder)
 
 
 def test_a_wrong_file_is_refused_in_a_sentence_and_a_right_one_begins(studio, visit, tmp_path):
@@ -38,66 +52,66 @@ def test_a_wrong_file_is_refused_in_a_sentence_and_a_right_one_begins(studio, vi
     assert studio.project.policy().run.seed.bit_length() > 64
 
 
-def test_a_role_is_changed_by_one_click_and_taken_back(studio, visit, accessible):
-    page = visit(studio)
-    page.goto(f"{studio.address}/data")
+def test_a_role_is_changed_by_one_click_and_taken_back(students, visit, accessible):
+    page = visit(students)
+    page.goto(f"{students.address}/data")
     accessible(page)
-    before = studio.project.text
+    before = students.project.text
     card = page.locator("li.column", has=page.get_by_role("heading", name="age"))
     card.get_by_role("button", name="Sensitive").click()
     card.locator("[aria-pressed=true]", has_text="Sensitive").wait_for()
-    assert "age" in studio.project.policy().schema.sensitive
-    assert "age" not in studio.project.policy().schema.quasi
+    assert "age" in students.project.policy().schema.sensitive
+    assert "age" not in students.project.policy().schema.quasi
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("The last change was taken back.").wait_for()
-    assert studio.project.text == before
+    assert students.project.text == before
     page.get_by_role("button", name="Redo").click()
     page.get_by_text("The change was made again.").wait_for()
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("The last change was taken back.").wait_for()
 
 
-def test_a_role_that_a_column_cannot_have_is_refused(studio, visit):
-    page = visit(studio)
-    page.goto(f"{studio.address}/data")
+def test_a_role_that_a_column_cannot_have_is_refused(students, visit):
+    page = visit(students)
+    page.goto(f"{students.address}/data")
     card = page.locator("li.column", has=page.get_by_role("heading", name="comment"))
     card.get_by_role("button", name="Others may know it").click()
     page.get_by_role("alert").get_by_text("is of kind text").wait_for()
-    assert "comment" not in studio.project.policy().schema.quasi
+    assert "comment" not in students.project.policy().schema.quasi
 
 
-def test_cleaning_is_proposed_and_done_while_reading(studio, visit):
-    page = visit(studio)
-    page.goto(f"{studio.address}/data")
+def test_cleaning_is_proposed_and_done_while_reading(students, visit):
+    page = visit(students)
+    page.goto(f"{students.address}/data")
     card = page.locator("li.column", has=page.get_by_role("heading", name="age"))
     card.get_by_role("button", name="Read the codes as missing").click()
     page.get_by_text("The data are cleaned while they are read.").wait_for()
-    assert studio.project.policy().input.cleaning["missing"] == {"age": [999]}
-    assert studio.project.policy().table().column("age").null_count() == 5
+    assert students.project.policy().input.cleaning["missing"] == {"age": [999]}
+    assert students.project.policy().table().column("age").null_count() == 5
     card.get_by_text("5 missing").wait_for()
 
 
-def test_a_file_with_other_columns_does_not_replace_the_data(studio, visit, tmp_path):
-    page = visit(studio)
-    page.goto(f"{studio.address}/data")
-    before = studio.project.text
+def test_a_file_with_other_columns_does_not_replace_the_data(students, visit, tmp_path):
+    page = visit(students)
+    page.goto(f"{students.address}/data")
+    before = students.project.text
     other = tmp_path / "other.csv"
     other.write_text("a,b\n1,2\n")
     page.get_by_label("Use another file").set_input_files(other)
     page.get_by_role("button", name="Use it").click()
     page.get_by_role("alert").get_by_text("column").wait_for()
-    assert studio.project.text == before
+    assert students.project.text == before
 
 
-def test_language_and_look_are_remembered(studio, visit):
-    page = visit(studio, color_scheme="light")
+def test_language_and_look_are_remembered(students, visit):
+    page = visit(students, color_scheme="light")
     for language, title in (("Español", "Datos"), ("Català", "Dades"), ("English", "Data")):
-        page.goto(f"{studio.address}/data")
+        page.goto(f"{students.address}/data")
         page.locator("details.menu summary").click()
         page.get_by_role("button", name=language).click()
         page.get_by_role("heading", name=title, level=1, exact=True).wait_for()
     page.locator("details.menu summary").click()
     page.get_by_role("button", name="Dark").click()
     page.locator("html[data-theme=dark]").wait_for()
-    page.goto(f"{studio.address}/protect")
+    page.goto(f"{students.address}/protect")
     assert page.evaluate("getComputedStyle(document.querySelector('.content')).backgroundColor") == "rgb(19, 25, 24)"

@@ -28,7 +28,7 @@ from celosia.studio.project import Project
 State = Literal["waiting", "running", "done", "refused", "cancelled", "ended"]
 HOME = "celosia.studio."
 STARTING = 30.0
-"""Seconds within which a process takes its job."""
+"""Seconds within which a process is started, after the job was asked for."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,7 @@ class Jobs:
         asked = {"call": call, "arguments": arguments, "version": self._project.version, "begun": time.time()}
         _write(folder / "asked.json", asked)
         process = start("celosia.studio.jobs:work", str(self._project.folder), name)
+        _write(folder / "started.json", {"pid": process.pid, "since": _since(process.pid)})
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 pipe.close()
@@ -212,10 +213,37 @@ def _teller(place: Path) -> Callable[[str, float], None]:
 
 
 def _gone(folder: Path, asked: dict[str, Any]) -> State:
-    """The state of a job whose process is not there: not yet, or no longer."""
-    taken = (folder / "process.json").exists()
+    """The state of a job that no process holds: not yet, or no longer."""
+    if (folder / "process.json").exists():
+        return "ended"
+    started = _read(folder / "started.json")
+    if started:  # on a busy machine a process takes its time to come
+        return "waiting" if started["since"] and _since(started["pid"]) == started["since"] else "ended"
     waited = time.time() - asked.get("begun", 0.0)
-    return "waiting" if not taken and abs(waited) <= STARTING else "ended"  # a clock may be set back
+    return "waiting" if abs(waited) <= STARTING else "ended"  # a clock may be set back
+
+
+def _since(pid: int) -> str:
+    """When a process began, by the clock of the system since it was switched on; empty where there is none.
+
+    The id alone does not tell: it may have gone to another process.
+    """
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()
+    except FileNotFoundError:
+        return _seen(pid)
+    return "" if stat[0] in ("Z", "X") else stat[19]
+
+
+def _seen(pid: int) -> str:
+    """The same on a system without ``/proc``: whether there is such a process."""
+    if Path("/proc/self").exists():
+        return ""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return ""
+    return "there"
 
 
 def _held(lock: Path) -> bool:

@@ -11,12 +11,15 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celosia.release.policy import Policy
 from celosia.studio import editing
 from celosia.studio.project import Project
 from celosia.table import Table, read
+
+if TYPE_CHECKING:
+    from celosia.proposals import ColumnSuggestion
 
 SAMPLE = 2_000
 """Records of a sample."""
@@ -76,13 +79,25 @@ class Samples:
         """The same for what depends on the input alone, whatever its columns are."""
         return self._once(f"{what} {_digest(policy, 'input')}", make)
 
+    def raw(self, policy: Policy) -> Table:
+        """The whole input as it is read, whatever its columns are."""
+        from celosia.data.schema import Schema
+
+        table: Table = self._once("raw " + _digest(policy, "input"), lambda: policy.table(Schema()), LARGE)
+        return table
+
+    def proposals(self, policy: Policy) -> dict[str, ColumnSuggestion]:
+        """What is proposed for each column of the input; it does not change with what the policy says of them."""
+        from celosia.proposals import suggest
+
+        listed = self.read_once(policy, "proposals", lambda: suggest(self.raw(policy)))
+        return {proposal.name: proposal for proposal in listed}
+
     def _frame(self, policy: Policy) -> tuple[Any, int]:
         """The records of the sample, whatever the columns are, and the number of all."""
 
         def draw() -> tuple[Any, int]:
-            from celosia.data.schema import Schema
-
-            table = policy.table(Schema())
+            table = self.raw(policy)
             rows = len(table)
             frame = table.polars()
             return (frame.sample(SAMPLE, seed=1) if rows > SAMPLE else frame), rows

@@ -127,9 +127,21 @@ def planned(begun):
     return begun
 
 
+@pytest.fixture
+def explored(planned):
+    """The same, explored with one seed."""
+    project = planned.project
+    project.change(lambda text: editing.put(text, ("explore", "seeds"), 1))
+    if exploration.explored(project) is None:
+        place = exploration.place_of(project)
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "policy.toml").write_text(project.text, "utf-8")
+        exploration.explore_policy(project, lambda what, share: None, place.name)
+    return planned
+
+
 def test_an_exploration_survives_a_reload_and_a_candidate_is_applied(planned, visit, accessible):
     page = visit(planned)
-    page.set_default_timeout(60_000)
     page.goto(f"{planned.address}/compare")
     page.locator("#pictures figure").first.wait_for()
     accessible(page)
@@ -153,10 +165,9 @@ def test_an_exploration_survives_a_reload_and_a_candidate_is_applied(planned, vi
     assert exploration.explored(planned.project) is not None, "the map stays when the steps change"
 
 
-def test_zooming_filtering_and_any_two_side_by_side(planned, visit):
-    page = visit(planned)
-    page.set_default_timeout(60_000)
-    page.goto(f"{planned.address}/compare")
+def test_zooming_filtering_and_any_two_side_by_side(explored, visit):
+    page = visit(explored)
+    page.goto(f"{explored.address}/compare")
     page.locator("#map svg.ru[data-window]").wait_for()
     before = page.locator("#map svg.ru[data-window]").get_attribute("data-window")
     page.get_by_role("button", name="Zoom in").click()
@@ -179,24 +190,22 @@ def test_zooming_filtering_and_any_two_side_by_side(planned, visit):
     assert page.locator("#pictures th", has_text="k=2").count() == 1
 
 
-def test_what_cannot_be_measured_is_said(planned, visit):
-    page = visit(planned)
-    page.set_default_timeout(60_000)
-    page.goto(f"{planned.address}/compare")
+def test_what_cannot_be_measured_is_said(explored, visit):
+    page = visit(explored)
+    page.goto(f"{explored.address}/compare")
     page.get_by_text("Explore again").click()
     page.get_by_label("Seeds per candidate").evaluate("e => e.removeAttribute('min')")
     page.get_by_label("Seeds per candidate").fill("0")
     page.get_by_role("button", name="Explore", exact=True).click()
     page.locator("#problem").get_by_text("at least 1").wait_for()
-    assert planned.project.policy().explore.seeds == 1
+    assert explored.project.policy().explore.seeds == 1
 
 
-def test_a_cancelled_exploration_goes_on_where_it_stopped(planned, visit):
-    page = visit(planned)
-    page.set_default_timeout(60_000)
-    page.goto(f"{planned.address}/compare")
+def test_a_cancelled_exploration_goes_on_where_it_stopped(explored, visit):
+    page = visit(explored)
+    page.goto(f"{explored.address}/compare")
     page.get_by_text("Explore again").click()
-    page.get_by_label("Seeds per candidate").fill("40")
+    page.get_by_label("Seeds per candidate").fill("2000")
     page.get_by_role("button", name="Explore", exact=True).click()
     page.get_by_role("button", name="Cancel").click()
     page.get_by_text("Cancelled.").wait_for()

@@ -7,17 +7,25 @@ import pytest
 pytestmark = pytest.mark.xdist_group("studio-hierarchies")
 
 
+@pytest.fixture(autouse=True)
+def as_it_was(begun):
+    """Each test has the policy of the demonstration, whatever the others did."""
+    before = begun.project.text
+    yield
+    if begun.project.text != before:
+        begun.project.change(lambda _: before)
+
+
 def hierarchy(studio, column):
     return studio.project.policy().schema.hierarchy(column)
 
 
 def open_column(page, studio, column):
-    page.set_default_timeout(10_000)
     page.goto(f"{studio.address}/hierarchies?column={column}")
     page.get_by_role("heading", name=column, level=2).wait_for()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def incomes(begun):
     """The demonstration with incomes in ranges."""
     from celosia.studio import editing

@@ -107,7 +107,6 @@ def test_without_a_requirement_there_is_nothing_to_be_safe_for():
 
 def test_the_page_looks_around_and_chooses(begun, visit, accessible):
     page = visit(begun)
-    page.set_default_timeout(30_000)
     page.goto(f"{begun.address}/lattice")
     page.get_by_role("heading", name="Alternatives").wait_for()
     accessible(page)
@@ -128,7 +127,6 @@ def test_the_page_looks_around_and_chooses(begun, visit, accessible):
 
 def test_an_unsafe_node_cannot_be_chosen_and_judging_leaves_nothing_unknown(begun, visit, accessible):
     page = visit(begun, color_scheme="dark", viewport={"width": 390, "height": 800})
-    page.set_default_timeout(30_000)
     page.goto(f"{begun.address}/lattice?node=0-0-0-0")
     page.get_by_text("Only a safe combination can be chosen.").wait_for()
     assert page.get_by_role("button", name="Choose these levels").is_disabled()
@@ -144,7 +142,6 @@ def test_requirements_that_cannot_be_met_are_said(begun, visit):
     begun.project.change(lambda text: editing.put(text, ("require", 0, "k"), 290))
     begun.project.change(lambda text: editing.put(text, ("require", 1, "l"), 100))
     page = visit(begun)
-    page.set_default_timeout(30_000)
     page.goto(f"{begun.address}/lattice")
     trouble = page.locator("#look .box.bad")
     trouble.wait_for()

@@ -88,7 +88,6 @@ def test_linkage_with_a_file(people, tmp_path):
 
 def test_the_page_from_thresholds_to_candidates(begun, visit, accessible):
     page = visit(begun)
-    page.set_default_timeout(60_000)  # the first search for special uniques is compiled
     page.goto(f"{begun.address}/risk")
     page.get_by_role("heading", name="By sets of columns").wait_for()
     page.get_by_role("heading", name="Thresholds").wait_for()
@@ -110,7 +109,6 @@ def test_the_page_from_thresholds_to_candidates(begun, visit, accessible):
 
 def test_a_file_is_joined_kept_as_a_measure_or_refused(begun, visit, tmp_path):
     page = visit(begun)
-    page.set_default_timeout(60_000)
     page.goto(f"{begun.address}/risk")
     whole = pl.read_csv(begun.project.folder / "original.csv", infer_schema=False)
     roll = tmp_path / "roll.csv"

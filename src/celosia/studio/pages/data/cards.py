@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from celosia.data.schema import Column, Role, Schema
 from celosia.errors import InputError
-from celosia.proposals import ColumnSuggestion, suggest
+from celosia.proposals import ColumnSuggestion
 from celosia.release.policy import Policy
 from celosia.studio import editing
 from celosia.studio.preview import Samples
@@ -56,7 +56,7 @@ def cards(policy: Policy, samples: Samples) -> Cards:
     def counted() -> dict[str, tuple[int, int]]:
         import polars as pl
 
-        whole = policy.table(Schema())
+        whole = samples.raw(policy)
         frame = whole.visible().lazy()
         names = whole.names
         asked = [pl.col(n).null_count().alias(f"m{i}") for i, n in enumerate(names)]
@@ -65,7 +65,7 @@ def cards(policy: Policy, samples: Samples) -> Cards:
         return {n: (row[f"m{i}"], row[f"d{i}"] - (row[f"m{i}"] > 0)) for i, n in enumerate(names)}
 
     counts = samples.read_once(policy, "counts", counted)
-    proposals = proposed(policy, samples)
+    proposals = samples.proposals(policy)
     seen = samples.sample(policy)
     frame = seen.table.polars()
     schema = seen.table.schema
@@ -85,15 +85,9 @@ def cards(policy: Policy, samples: Samples) -> Cards:
     return Cards(columns, seen.rows, seen.size)
 
 
-def proposed(policy: Policy, samples: Samples) -> dict[str, ColumnSuggestion]:
-    """What is proposed for each column of the input, as it is read."""
-    listed = samples.read_once(policy, "proposals", lambda: suggest(policy.table(Schema())))
-    return {proposal.name: proposal for proposal in listed}
-
-
 def cleaned(text: str, policy: Policy, samples: Samples, column: str, key: str) -> str:
     """The policy with a proposed cleaning of a column; its values are taken from here, not from the browser."""
-    for untidy in proposed(policy, samples)[column].untidy:
+    for untidy in samples.proposals(policy)[column].untidy:
         if untidy.key != key:
             continue
         if key == "strip":

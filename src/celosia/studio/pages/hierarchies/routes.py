@@ -10,12 +10,12 @@ from urllib.parse import quote, unquote, urlencode
 from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 from fastapi.responses import RedirectResponse
 
-from celosia.data.schema import Role, Schema
+from celosia.data.schema import Role
 from celosia.errors import CelosiaError, InputError, UnknownName
 from celosia.hierarchy import Hierarchy, hierarchy
 from celosia.hierarchy.level_table import LevelTable
 from celosia.parts import grammar, parts
-from celosia.proposals import ColumnSuggestion, suggest
+from celosia.proposals import ColumnSuggestion
 from celosia.release.policy import Policy
 from celosia.show.charts import cut_histogram
 from celosia.studio import editing
@@ -126,16 +126,17 @@ class _Room:
         """The values of a column over the full data, counted once per input."""
         if name not in self._raw(policy).names:
             raise UnknownName.of("column", name, self._raw(policy).names)
-        values: Values = self.studio.samples.once(policy, f"values {name}", lambda: Values.of(self._raw(policy), name))
+        values: Values = self.studio.samples.read_once(
+            policy, f"values {name}", lambda: Values.of(self._raw(policy), name)
+        )
         return values
 
     def _raw(self, policy: Policy) -> Any:
-        return self.studio.samples.once(policy, "raw", lambda: policy.table(Schema()))
+        return self.studio.samples.raw(policy)
 
     def suggestion(self, policy: Policy, name: str) -> ColumnSuggestion | None:
         """What is proposed for a column."""
-        suggestions = self.studio.samples.once(policy, "proposals", lambda: suggest(self._raw(policy)))
-        return next((each for each in suggestions if each.name == name), None)
+        return self.studio.samples.proposals(policy).get(name)
 
     def tabs(self, policy: Policy) -> list[Tab]:
         """The columns that can be made coarser: quasi-identifiers first, then what has a hierarchy or is sensitive."""
