@@ -35,6 +35,8 @@ def _empty_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in EMPTY:
             if not (node in fields and node.id in PUBLIC):
                 yield node.lineno, node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr.lstrip("_") in EMPTY:
+            yield node.lineno, node.attr
         elif isinstance(node, ast.arg) and node.arg in EMPTY:
             yield node.lineno, node.arg
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in EMPTY | NAMELESS:
@@ -54,7 +56,9 @@ def test_no_name_is_empty(room):
 
 def test_the_check_sees_an_empty_name():
     text = "def _text(known):\n    for one in known:\n        found = one\nclass A:\n    known: int = 0\n    told: int = 0\n"
-    assert [name for _, name in sorted(_empty_names(ast.parse(text)))] == ["_text", "known", "one", "found", "told"]
+    text += "def f(self):\n    self._made = 1\n"
+    names = [name for _, name in sorted(_empty_names(ast.parse(text)))]
+    assert names == ["_text", "known", "one", "found", "told", "_made"]
 
 
 def test_no_function_takes_nine_arguments_by_their_place():

@@ -172,18 +172,18 @@ class Activations:
         self._catalogue, self._columns, self._memory = catalogue, columns, memory
         described = json.dumps({name: list(fields) for name, fields in (columns or {}).items()}, sort_keys=True)
         self._digest = f"{celosia.__version__}{catalogue.digest()}{described}"
-        self._known: dict[str, tuple[Elements, tuple[Match, ...]]] = {}
+        self._matched: dict[str, tuple[Elements, tuple[Match, ...]]] = {}
         self.hits = 0
 
     def of(self, sql: str, dialect: str = "postgres") -> tuple[Elements, tuple[Match, ...]]:
         """The elements of a query and its matches, before any data are read."""
         key = hashlib.sha256(f"{self._digest}{normalised(sql, dialect)}".encode()).hexdigest()
-        if key in self._known:
+        if key in self._matched:
             self.hits += 1
-            return self._known[key]
+            return self._matched[key]
         query = elements(sql, dialect, self._columns)
-        self._known[key] = (query, self._matches(key, query))
-        return self._known[key]
+        self._matched[key] = (query, self._matches(key, query))
+        return self._matched[key]
 
     def _matches(self, key: str, query: Elements) -> tuple[Match, ...]:
         kept = self._memory.recall(key) if self._memory else None

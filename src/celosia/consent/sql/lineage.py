@@ -38,8 +38,8 @@ class Reading:
         self.dialect = dialect
         self.tables: set[str] = set()
         self._tree = _spelled_out(tree) if dialect == "sqlite" else tree
-        self._known = {name.casefold(): [c.casefold() for c in fields] for name, fields in columns.items()}
-        self._made: dict[int, Relation] = {}
+        self._columns_of = {name.casefold(): [c.casefold() for c in fields] for name, fields in columns.items()}
+        self._relations: dict[int, Relation] = {}
         self._seen: set[int] = set()
 
     def elements(self) -> Elements:
@@ -61,9 +61,9 @@ class Reading:
 
     def described(self, table: str) -> list[str] | None:
         """The columns of a base table, if they are known."""
-        if table in self._known:
-            return self._known[table]
-        matching = [fields for name, fields in self._known.items() if same_table(name, table)]
+        if table in self._columns_of:
+            return self._columns_of[table]
+        matching = [fields for name, fields in self._columns_of.items() if same_table(name, table)]
         return list(dict.fromkeys(field for fields in matching for field in fields)) if matching else None
 
     def _check(self) -> None:
@@ -117,7 +117,7 @@ class Reading:
         if not isinstance(node, exp.Select):
             self._after(node, frame, relation)
         relation = Relation(relation.columns, relation.constants, relation.touched | frame.touched)
-        self._made[id(node)] = relation
+        self._relations[id(node)] = relation
         return relation
 
     def _after(self, node: exp.Expr, frame: Frame, relation: Relation) -> None:
@@ -234,7 +234,7 @@ class Reading:
                     constants |= {Constant(t, f, literal) for t, f in trace.same for literal in literals}
         if allowed is None:
             for query in conditions.required(condition):
-                constants |= self._made[id(query)].constants
+                constants |= self._relations[id(query)].constants
         for left, right in conditions.equated(condition):
             pair = [merged(t for _, t in self.find(side, frame, clause)).direct for side in (left, right)]
             links += [(pair[0], pair[1]), (pair[1], pair[0])]

@@ -77,7 +77,7 @@ class _Kept:
     def __init__(self, studio: Studio) -> None:
         self.studio = studio
         self._lock = threading.Lock()
-        self._found: OrderedDict[str, Landscape] = OrderedDict()
+        self._landscapes: OrderedDict[str, Landscape] = OrderedDict()
 
     def landscape(self, policy: Policy) -> Landscape:
         """The searched lattice of the policy; searched once, whichever node is chosen."""
@@ -87,12 +87,12 @@ class _Kept:
             + grammar.show(method.model_copy(update={"levels": {}}).spec())
         )
         with self._lock:
-            if key not in self._found:
-                self._found[key] = Landscape.of(self.studio.samples.table(policy), method)
-                while len(self._found) > KEPT:
-                    self._found.popitem(last=False)
-            self._found.move_to_end(key)
-            return self._found[key]
+            if key not in self._landscapes:
+                self._landscapes[key] = Landscape.of(self.studio.samples.table(policy), method)
+                while len(self._landscapes) > KEPT:
+                    self._landscapes.popitem(last=False)
+            self._landscapes.move_to_end(key)
+            return self._landscapes[key]
 
     def shown(self, policy: Policy, node: str, *, judge: bool) -> dict[str, Any]:
         """What the page shows around a node: the one asked for, the one that is fixed, or the best."""
