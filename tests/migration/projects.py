@@ -96,10 +96,11 @@ def entries(
     emptied: Sequence[str] = (QUASI,),
     separator: str = ";",
     version: str = "3.8.0",
+    title: str = "Patients",
     vocabulary: str = "2.0",
 ) -> dict[str, bytes]:
     """The entries of a project in the order of the writer."""
-    project = leaf("name", "Patients") + leaf("separator", separator) + leaf("escape", '"') + leaf("quote", '"')
+    project = leaf("name", title) + leaf("separator", separator) + leaf("escape", '"') + leaf("quote", '"')
     return {
         "metadata.xml": f"<metadata>\n{leaf('version', version)}{leaf('vocabulary', vocabulary)}</metadata>\n".encode(),
         "project.dat": JAVA,

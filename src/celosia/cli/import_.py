@@ -68,5 +68,10 @@ def _print(translation: Translation, written: list[Path]) -> None:
             terminal.print(f"  - {note}")
         if len(translation.notes) > SHOWN:
             terminal.print(f"  … and {len(translation.notes) - SHOWN} more: see the policy.")
-    terminal.print(f"Written to {', '.join(map(str, written))}.")
+    terminal.print(f"Written to {written[0]}.")
+    if len(written) > 1:
+        beside = written[0].with_name(f"{written[0].stem}.*.csv")
+        terminal.print(
+            f"Beside it, readable for you alone: the data and the hierarchies, {len(written) - 1} files ({beside})."
+        )
     terminal.print(f"Read it, change what is wrong, then: celosia run {written[0]}")

@@ -79,13 +79,13 @@ LACKING: tuple[tuple[str, str], ...] = (
 )
 """What is known of models that a project names without all that they need."""
 OBJECTIVES: tuple[tuple[str, Part], ...] = (
-    (r"non-uniform entropy", {"use": "non-uniform-entropy"}),
+    (r"non-uniform entropy", {"use": "non-uniform-entropy", "as_arx": True}),
     (r"precision", {"use": "precision"}),
     (r"discern[ai]bility", {"use": "discernibility"}),
     (r"average equivalence class size|aecs", {"use": "average-class-size"}),
     (r"ambiguity", {"use": "ambiguity"}),
     (r"kl[- ]divergence|kullback", {"use": "kullback-leibler"}),
-    (r"height", {"use": "height"}),
+    (r"height", {"use": "height", "suppressed": False}),
 )
 AGGREGATES = {
     "arithmetic mean": "mean",
@@ -133,7 +133,7 @@ def objective(sentence: str) -> tuple[Part | None, str]:
         return part, "how Loss combines the columns is only in a Java object; its default, the geometric mean, is taken"
     for pattern, part in OBJECTIVES:
         if re.search(pattern, sentence, flags=re.IGNORECASE):
-            normal = re.search(r"normali[sz]ed", sentence, flags=re.IGNORECASE)
+            normal = re.search(r"normali[sz]ed", sentence, flags=re.IGNORECASE) is not None
             bits = part["use"] == "non-uniform-entropy" and not normal
-            return ({**part, "normalised": False, "as_arx": True} if bits else part), ""
+            return ({**part, "normalised": False} if bits else part), ""
     return None, "the quality model has no counterpart here; the objective of generalise is its own default"

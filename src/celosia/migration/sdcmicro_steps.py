@@ -59,6 +59,14 @@ def _amount(script: Script, node: Node | None, otherwise: float) -> float:
     return value
 
 
+def _columns(script: Script, given: Given, otherwise: list[str]) -> list[str]:
+    """The variables of a call, or those of the object."""
+    columns = script.columns(given.get("variables"), otherwise)
+    if not columns:
+        raise NotConstant("the variables")
+    return columns
+
+
 def _wholes(script: Script, node: Node | None, otherwise: int | None = None) -> list[int]:
     """Whole numbers."""
     values = listed(script.given(node, otherwise))
@@ -152,7 +160,7 @@ def _top_code(script: Script, node: Call, given: Given) -> None:
 
 def _microaggregate(script: Script, node: Call, given: Given) -> None:
     method = script.given(given.get("method"), "mdav")
-    columns = script.columns(given.get("variables"), script.numeric)
+    columns = _columns(script, given, script.numeric)
     if method not in MICROAGGREGATION:
         near = ", ".join(MICROAGGREGATION)
         script.note(node, f"microaggregation by {method!r} is not translated; {near} are, and mdav is the usual one")
@@ -167,7 +175,7 @@ def _microaggregate(script: Script, node: Call, given: Given) -> None:
 
 def _add_noise(script: Script, node: Call, given: Given) -> None:
     method = script.given(given.get("method"), "additive")
-    columns = script.columns(given.get("variables"), script.numeric)
+    columns = _columns(script, given, script.numeric)
     if method == "ROMM":
         share = _amount(script, given.get("p"), 0.05)
         script.note(node, "addNoise by ROMM: p is a share of the variance here, which there it is not exactly")
@@ -185,7 +193,7 @@ def _add_noise(script: Script, node: Call, given: Given) -> None:
 
 
 def _rank_swap(script: Script, node: Call, given: Given) -> None:
-    columns = script.columns(given.get("variables"), script.numeric)
+    columns = _columns(script, given, script.numeric)
     part: dict[str, Any] = {"use": "rank-swap", "columns": columns}
     if "P" in given:
         window = _amount(script, given["P"], 0.05)
@@ -206,7 +214,7 @@ def _rank_swap(script: Script, node: Call, given: Given) -> None:
 
 
 def _pram(script: Script, node: Call, given: Given) -> None:
-    columns = script.columns(given.get("variables"), script.randomised)
+    columns = _columns(script, given, script.randomised)
     stay, mixed = _amount(script, given.get("pd"), 0.8), _amount(script, given.get("alpha"), 0.5)
     script.note(
         node, "pram: diagonal is a true lower bound here; it is 1 - alpha (1 - pd), which pd only aims at there"
