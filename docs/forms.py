@@ -13,22 +13,17 @@ POLICY = """\
 A policy says in one TOML file what is read, what each column is, what must hold, what is done, what is measured and where the result
 goes. `celosia init data.csv` writes one to start from; [Write a policy](../how-to/policy.md) goes through an example.
 
-An editor that knows TOML (with Taplo, or *Even Better TOML* in VS Code) completes and checks a policy when its first line names the schema:
+An editor that knows TOML (with Taplo, or *Even Better TOML* in VS Code) completes and checks a policy when its first line names the schema;
+`celosia init` writes that line:
 
 ```toml
 #:schema ./{file}
 ```
 
-The schema is {link}. It holds every method, model, risk, attack, loss and hierarchy that is installed; with your own plug-ins, write it
-yourself:
+The schema is {link}, or, with every method, model, risk, attack, loss and hierarchy that is installed, your own plug-ins too:
 
-```python
-import json
-from pathlib import Path
-
-from celosia.release.schemas import policy_schema
-
-Path("{file}").write_text(json.dumps(policy_schema()))
+```console
+$ celosia parts --schema --out {file}
 ```
 
 A key that a section does not know is refused, and the message says which is meant.

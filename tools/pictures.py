@@ -1,9 +1,10 @@
 """Make the pictures of the README and the documentation: python tools/pictures.py [GROUP …].
 
 Each group makes its own: the report of the demonstration, the map of an exploration, the pages of the publisher, those
-of the studio, and the walks through the studio. What was made stands in docs/assets/pictures.json with its hash: a
-picture that a page shows and this command did not make fails a test. Drawings (.svg) are their own source. Look at
-every picture that was made.
+of the studio, and the walks through the studio. What was made stands in docs/assets/pictures.json with its hash, and
+with that of the templates, words and styles that it shows: a picture that a page shows and this command did not make,
+or made before one of those changed, fails a test. Drawings (.svg) are their own source. Look at every picture that was
+made.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 ASSETS = ROOT / "docs" / "assets"
 KEPT = ASSETS / "pictures.json"
+SEEN = ROOT / "tests" / "docs" / "seen"
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 
@@ -138,10 +140,25 @@ def site(folder: Path) -> None:
     command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", str(ROOT / "docs"), str(folder)]
     subprocess.run(command, check=True)
     with browser() as opened:
-        for name, width, theme in (("desktop", 1280, "light"), ("dark", 1280, "dark"), ("phone", 375, "light")):
-            page = opened.new_page(color_scheme=theme, viewport={"width": width, "height": 800})
-            page.goto((folder / "choose.html").as_uri())
-            page.screenshot(path=ROOT / "tests" / "docs" / "seen" / f"{name}.png")
+        for name, picture in site_looks(opened, folder).items():
+            (SEEN / f"{name}.png").write_bytes(picture)
+
+
+def site_looks(opened: Any, folder: Path) -> dict[str, bytes]:
+    """A page of the built documentation on a desktop, in the dark, on a phone and printed."""
+    taken = {}
+    for name, width, theme, medium in (
+        ("desktop", 1280, "light", "screen"),
+        ("dark", 1280, "dark", "screen"),
+        ("phone", 375, "light", "screen"),
+        ("print", 794, "light", "print"),
+    ):
+        page = opened.new_page(color_scheme=theme, viewport={"width": width, "height": 800})
+        page.emulate_media(media=medium, color_scheme=theme)
+        page.goto((folder / "choose.html").as_uri(), wait_until="load")
+        taken[name] = page.screenshot()
+        page.close()
+    return taken
 
 
 GROUPS: dict[str, Callable[[Path], None]] = {
@@ -154,6 +171,35 @@ GROUPS: dict[str, Callable[[Path], None]] = {
 }
 
 
+LOOK = ("src/celosia/show/look/tokens.toml",)
+REPORT = (*LOOK, "src/celosia/release/report/templates/*.j2", "src/celosia/release/report/words/*en.toml")
+DRAWN = ("src/celosia/show/charts.py", "src/celosia/show/wording.py")
+STUDIO = (*LOOK, *(f"src/celosia/studio/**/*.{kind}" for kind in ("j2", "css", "js", "toml")))
+SOURCES: dict[str, tuple[str, ...]] = {
+    "report": (*REPORT, *DRAWN, "src/celosia/release/report/board.py", "src/celosia/demo/prepare.py"),
+    "map": (*REPORT, "src/celosia/release/report/ru_map.py", "docs/tutorials/researcher.md"),
+    "publisher": (*LOOK, "src/celosia/consent/templates/*", "src/celosia/consent/words/*"),
+    "studio": STUDIO,
+    "walks": STUDIO,
+}
+"""What the pictures of a group show: templates, words and styles. When one changes, they are made anew."""
+
+
+def sources(group: str) -> str:
+    """What tells what a group of pictures was drawn from, from what it would be drawn from now."""
+    told = hashlib.sha256()
+    for path in sorted({path for glob in SOURCES.get(group, ()) for path in ROOT.glob(glob) if path.is_file()}):
+        told.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return told.hexdigest()
+
+
+def stale() -> list[str]:
+    """The groups with pictures that were drawn from what is no longer so."""
+    kept = json.loads(KEPT.read_text("utf-8"))
+    now = {group: sources(group) for group in SOURCES}
+    return sorted({entry["group"] for entry in kept.values() if entry.get("sources") != now[entry["group"]]})
+
+
 def digest(path: Path) -> str:
     """What tells one picture from another."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
@@ -162,11 +208,14 @@ def digest(path: Path) -> str:
 def main(wanted: list[str]) -> None:
     kept = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
     for group in wanted or GROUPS:
-        start = time.time_ns()
+        start, drawn_from = time.time_ns(), sources(group)
         with tempfile.TemporaryDirectory() as folder:
             GROUPS[group](Path(folder))
         made = [path for path in ASSETS.rglob("*.png") if path.stat().st_mtime_ns >= start]
-        kept |= {path.relative_to(ASSETS).as_posix(): {"group": group, "sha256": digest(path)} for path in made}
+        kept |= {
+            path.relative_to(ASSETS).as_posix(): {"group": group, "sha256": digest(path), "sources": drawn_from}
+            for path in made
+        }
         there = {name: kept[name] for name in sorted(kept) if (ASSETS / name).exists()}
         KEPT.write_text(json.dumps(there, indent=1) + "\n", "utf-8")
         print(f"{group}: {len(made)} pictures")

@@ -21,7 +21,7 @@ import catalogue
 import changelog
 from console import refreshed
 from outputs import FROM_NOTHING, compared
-from pictures import ASSETS, KEPT, digest
+from pictures import ASSETS, KEPT, digest, stale
 
 PAGES = [
     ROOT / "README.md",
@@ -130,6 +130,28 @@ def test_every_picture_is_made_by_the_command_that_makes_pictures():
             assert kept.get(name, {}).get("sha256") == digest(path), f"{name}: make it by `make pictures`"
     unused = set(ASSETS.rglob("*.png")) - shown
     assert not unused, f"pictures that no page shows: {sorted(path.name for path in unused)}"
+
+
+def test_no_picture_shows_what_is_no_longer_so():
+    groups = stale()
+    assert not groups, f"templates, words or styles have changed since: python tools/pictures.py {' '.join(groups)}"
+
+
+def test_a_picture_becomes_stale_when_a_word_that_it_shows_changes(tmp_path, monkeypatch):
+    import pictures
+
+    words, shown = tmp_path / "src/celosia/studio/words/en.toml", tmp_path / "pictures.json"
+    words.parent.mkdir(parents=True)
+    words.write_text('risk = "risk"')
+    monkeypatch.setattr(pictures, "ROOT", tmp_path)
+    monkeypatch.setattr(pictures, "KEPT", shown)
+    now = {group: {"group": group, "sources": pictures.sources(group)} for group in pictures.SOURCES}
+    shown.write_text(json.dumps(now))
+    assert stale() == []
+    words.write_text('risk = "danger"')
+    assert stale() == ["studio", "walks"]
+    shown.write_text(json.dumps({"x.png": {"group": "report"}}))
+    assert stale() == ["report"], "one of which nobody knows what it was drawn from"
 
 
 def test_the_changelog_has_every_fragment_and_keeps_what_was_released(tmp_path):

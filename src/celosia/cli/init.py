@@ -13,6 +13,12 @@ from celosia.cli.bases.options import Json, Query
 if TYPE_CHECKING:
     from celosia.proposals import ColumnSuggestion
 
+FOR_EDITORS = """\
+#:schema ./policy-1.json
+# The line above lets an editor complete and check this file (Taplo, Even Better TOML). The file that it names is
+# written by: celosia parts --schema --out policy-1.json
+
+"""
 #: Columns of one role that a terminal shows; the policy has all.
 SHOWN = 60
 TITLES = {
@@ -50,7 +56,7 @@ def init(
     where = source if is_url(source) else _seen_from(Path(source), out.parent)
     with replaced(out) as draft:
         text = policy_text(suggestions, where, options=seen.options, notes=seen.notes)
-        draft.write_text(text, encoding="utf-8")
+        draft.write_text(FOR_EDITORS + text, encoding="utf-8")
     if json:
         print_json({"policy": str(out), **_as_data(suggestions), "notes": seen.notes})
     else:

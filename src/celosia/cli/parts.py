@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,10 +19,17 @@ def parts(
     name: Annotated[
         str | None, typer.Argument(help="One part: its page with parameters.", autocompletion=names_like)
     ] = None,
-    schema: Annotated[bool, typer.Option(help="Print the JSON schema of the part.")] = False,
+    schema: Annotated[
+        bool,
+        typer.Option("--schema", help="The JSON Schema of the part; without one, that of a policy, for editors."),
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the schema of a policy to this file.")] = None,
     json: Json = False,
 ) -> None:
     """List the parts there are, or show one with its parameters."""
-    from celosia.cli.bases.catalogue import print_parts
+    from celosia.cli.bases.catalogue import print_parts, write_policy_schema
 
+    if out is not None or (schema and not kind):
+        write_policy_schema(out)
+        return
     print_parts(kind, name, schema=schema, json=json)

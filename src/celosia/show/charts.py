@@ -75,12 +75,12 @@ def stacked(
     >>> stacked("risk", ["high", "low"], [("before", [0.75, 0.25]), ("after", [0, 1])]).count("<rect")
     3
     """
-    said_above, thick, row = 24, 32, 68
+    said_above, thick, row = 30, 32, 72
     drawn, spoken_rows = [], []
     for i, (name, shares) in enumerate(rows):
         y, x = i * row + said_above, 0.0
         whole = sum(value or 0.0 for value in shares) or 1.0
-        drawn.append(_caption(0, y - 7, name))
+        drawn.append(_caption(0, y - 8, name))
         for j, value in enumerate(shares):
             width = WIDE * (value or 0.0) / whole
             if not width:
@@ -98,7 +98,7 @@ def stacked(
             x += width
         shown = ", ".join(f"{band} {_said(v, language=language)}" for band, v in zip(bands, shares, strict=True))
         spoken_rows.append(f"{name}: {shown}")
-    height = len(rows) * row - 12
+    height = len(rows) * row - 8
     spoken = escape(f"{title}. {'; '.join(spoken_rows)}", quote=True)
     svg = f'<svg viewBox="0 0 {WIDE} {height}" role="img" aria-label="{spoken}">{"".join(drawn)}</svg>'
     return _figure(title, svg, legend(bands, "r"), classes="wide")

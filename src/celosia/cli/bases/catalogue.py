@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from celosia.cli.bases.show import console, print_json, say
@@ -30,6 +31,21 @@ def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool)
         say("")
 
 
+def write_policy_schema(out: Path | None) -> None:
+    """Write what an editor completes and checks a policy with, every installed part in it; print it without a file."""
+    import json
+
+    from celosia.data.io.atomic import replaced
+    from celosia.release.schemas import policy_schema
+
+    if out is None:
+        print_json(policy_schema())
+        return
+    with replaced(out) as draft:
+        draft.write_text(json.dumps(policy_schema(), ensure_ascii=False) + "\n", encoding="utf-8")
+    say(f"Written to {out}. An editor reads it where the first line of a policy is: #:schema ./{out.name}")
+
+
 def _print_part(cls: Any) -> None:
     import inspect
 
@@ -53,7 +69,7 @@ def _print_part(cls: Any) -> None:
 
 def unit_of(cls: Any) -> str:
     """In which unit a measure gives its value, where it is one."""
-    if cls.kind in {"loss", "risk", "attack"} and isinstance(getattr(cls, "bounded", None), bool):
+    if cls.kind in {"loss", "risk", "attack"} and isinstance(cls.bounded, bool):
         return "a share of 1, shown as a percentage" if cls.bounded else "a number in its own unit"
     return f"{cls.symbol}, {cls.direction} the bound" if cls.kind == "model" and isinstance(cls.direction, str) else ""
 
