@@ -31,15 +31,15 @@ def reproduce(
     ``tables`` are the tables as they are printed, unless given.
     """
     from celosia.experiments.statements import page, printed_tables, sections_of, summary
-    from celosia.experiments.textbook import disclosure, figures, losses, masking
+    from celosia.experiments.textbook import disclosure, exercises, figures, losses, masking
 
     tell = progress or (lambda *_: None)
     tables = tables or printed_tables(NAME)
     checked = []
-    for at, part in enumerate((disclosure, masking, losses)):
-        tell(part.__name__.rsplit(".", 1)[-1], at / 4)
+    for at, part in enumerate((disclosure, masking, losses, exercises)):
+        tell(part.__name__.rsplit(".", 1)[-1], at / 5)
         checked += part.statements(tables)
-    tell("figures", 0.75)
+    tell("figures", 0.8)
     drawn = figures.sections(tables)
     report = summary(NAME, checked) | {"figures": [section.name for section in drawn]}
     html = page(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from celosia.risk import DistanceLinkage
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
 WIDTH, HEIGHT, EDGE = 480, 280, 54
 
@@ -127,30 +129,43 @@ def swap(tables: Mapping[str, pl.DataFrame]) -> Section:
 
 
 def steps(tables: Mapping[str, pl.DataFrame]) -> Section:
-    """Table 25a under MDAV with k = 3: each group with a line to its mean, in the order in which groups are made."""
+    """Table 25a under MDAV: each group as a bracket over its records, the later it is made the higher."""
     table = numbers_of(tables["table25"], "x")["x"]
-    x = table.polars().to_numpy()
-    pictures = []
-    for k in (2, 3):
-        means = celosia.protect(table, Microaggregate(columns=("V1", "V2"), k=k, standardise=False)).polars().to_numpy()
-        axes = _Axes(0, 11, 100)
-        lines = [
-            f'<path d="M{axes.x(a):.1f} {axes.y(b):.1f}L{axes.x(c):.1f} {axes.y(d):.1f}" stroke="var(--s0)"/>'
-            for (a, b), (c, d) in zip(x, means, strict=True)
-        ]
-        dots = [f'<circle class="s1" cx="{axes.x(a):.1f}" cy="{axes.y(b):.1f}" r="4"/>' for a, b in x]
-        centres = [
-            f'<rect class="s2" x="{axes.x(a) - 5:.1f}" y="{axes.y(b) - 5:.1f}" width="10" height="10"/>'
-            for a, b in dict.fromkeys(map(tuple, means))
-        ]
-        error = float(((x - means) ** 2).sum())
-        title = f"Table 25a in groups of at least {k}: squared error {error:.4g}"
-        pictures.append(axes.framed("".join([*lines, *dots, *centres]), title, "V1", "V2"))
-    return Section("Table 25: groups by MDAV", figures=tuple(pictures))
+    pictures = tuple(_brackets(table.polars().to_numpy(), k) for k in (2, 3))
+    story = (
+        "MDAV takes the record farthest from the mean with its nearest ones, then the record farthest from that one "
+        "with its nearest; then it starts again with what is left. The brackets are numbered in that order."
+    )
+    return Section("Table 25: the steps of MDAV", story, pictures)
 
 
-def risk_and_utility() -> Section:
-    """Figure 5 with measured points: methods and parameters on Iris."""
+def _brackets(x: NDArray[np.float64], k: int) -> str:
+    """Records from left to right; each step of MDAV is a bracket over the records that it takes."""
+    from celosia.mathematics.kernels.neighbours.mdav import mdav
+
+    group = mdav(np.ascontiguousarray(x, np.float64), k)
+    made = int(group.max()) + 1
+    axes, error, marks = _Axes(1, len(x), made + 1.0), 0.0, []
+    base = axes.y(0)
+    for step in range(made):
+        members = np.flatnonzero(group == step)
+        error += float(((x[members] - x[members].mean(axis=0)) ** 2).sum())
+        top, places = axes.y(step + 1), [axes.x(i + 1) for i in members]
+        legs = "".join(f"M{place:.1f} {base - 14:.1f}V{top:.1f}" for place in places)
+        path = f"{legs}M{min(places):.1f} {top:.1f}H{max(places):.1f}"
+        marks.append(f'<path class="step" d="{path}" fill="none" stroke="var(--s{1 + step % 5})" stroke-width="1.8"/>')
+        middle = sum(places) / len(places)
+        marks.append(f'<text x="{middle:.1f}" y="{top - 5:.1f}" text-anchor="middle">step {step + 1}</text>')
+    marks += [
+        f'<text x="{axes.x(i + 1):.1f}" y="{base - 3:.1f}" text-anchor="middle">{i + 1}</text>' for i in range(len(x))
+    ]
+    title = f"Table 25a in groups of at least {k}, in the order in which MDAV makes them; squared error {error:.4g}"
+    return axes.framed("".join(marks), title, "record", "")
+
+
+@cache
+def masked_copies() -> tuple[tuple[str, float, float], ...]:
+    """Methods and parameters on Iris: family, risk (right links) and loss of each masked copy."""
     import polars as pl
     from sklearn.datasets import load_iris
 
@@ -162,22 +177,28 @@ def risk_and_utility() -> Section:
         ("microaggregation", [Microaggregate(columns=names, k=k) for k in (2, 3, 5, 10, 20)]),
     ]
     attack, loss = DistanceLinkage(columns=names), ScaledError()
-    points = [
+    return tuple(
         (family, attack.value(table, masked), loss.value(table, masked))
         for family, methods in families
         for masked in (celosia.protect(table, method, seed=5) for method in methods)
-    ]
+    )
+
+
+def risk_and_utility() -> Section:
+    """Figure 5 with measured points: methods and parameters on Iris."""
+    points = masked_copies()
+    families = list(dict.fromkeys(family for family, _, _ in points))
     worst = max(lost for _, _, lost in points)
     axes = _Axes(0, 1, 1.0)
     marks = [
-        f'<circle class="s{1 + [f for f, _ in families].index(family)}" cx="{axes.x(1 - lost / worst):.1f}" '
+        f'<circle class="s{1 + families.index(family)}" cx="{axes.x(1 - lost / worst):.1f}" '
         f'cy="{axes.y(risk):.1f}" r="5"><title>{escape(f"{family}: risk {risk:.0%}")}</title></circle>'
         for family, risk, lost in points
     ]
     marks.append(f'<rect class="s0" x="{axes.x(1) - 6:.1f}" y="{axes.y(1) - 6:.1f}" width="12" height="12"/>')
     marks += [
         f'<text x="{EDGE + 8}" y="{EDGE + 16 + 16 * i}" style="fill:var(--s{i + 1})">{escape(family)}</text>'
-        for i, (family, _) in enumerate(families)
+        for i, family in enumerate(families)
     ]
     title = (
         "Risk (right links) and utility (1 − loss / largest loss) of masked copies of Iris; the square is the original"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.experiments.statements import Statement, derived, printed
+from celosia.experiments.statements import Statement, consistent, derived, printed
 from celosia.experiments.textbook.disclosure import numbers_of
 from celosia.loss import AbsoluteError, RelativeError, SquaredError
 
@@ -76,7 +76,7 @@ def iris(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
             printed(where, f"row {i + 1}, tree on the original", stated, computed, why=why.get(i, ""))
             for i, (stated, computed) in enumerate(zip(columns["M"], species, strict=True))
         ),
-        derived(where, "printed disagreement of M' and M'' with M", [1 / 8, 3 / 8], disagree),
+        consistent(where, "printed disagreement of M' and M'' with M", [1 / 8, 3 / 8], disagree),
         derived(where, "noise of 1 % of the variance explains M''", False, small > disagree[1] / 2,
                 why=f"trees disagree on {small:.0%} of the rows at p = 0.01, on {full:.0%} at p = 1: p is a factor"),
     ]  # fmt: skip
@@ -106,7 +106,7 @@ def exercise_two(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
     values, structure = (SquaredError(on=on) for on in ("data", "correlation"))
     return [
         *compared,
-        derived("Table 26", "X'' loses more in values, X' in correlations", [True, True],
+        printed("Table 26", "X'' loses more in values, X' in correlations", [True, True],
                 [values.value(files["x"], files["z"]) > values.value(files["x"], files["y"]),
                  structure.value(files["x"], files["y"]) > structure.value(files["x"], files["z"])]),
     ]  # fmt: skip

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import celosia
-from celosia.experiments.statements import Statement, derived, printed
+from celosia.experiments.statements import Statement, consistent, derived, printed
 from celosia.experiments.textbook.disclosure import read, smallest
 from celosia.methods import CorrelatedNoise, Microaggregate, Noise, OptimalUnivariate, RankSwap, Recode
 
@@ -112,22 +113,23 @@ def swapping(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
     import polars as pl
 
     where, frame = "Table 21", tables["table21"].with_columns(pl.all().cast(pl.Int64))
-    order, value = frame["index"].to_list(), frame["value"].to_list()
-    swapped = dict(zip(frame["swapped_index"], frame["swapped"], strict=True))
+    original = frame["original"].to_list()
+    order = [i for i, _ in sorted(enumerate(original), key=itemgetter(1))]
+    value = [original[i] for i in order]
     ranks = {v: i for i, v in enumerate(value)}
-    partner = [ranks[v] for v in frame["swapped"]]
-    original = [dict(zip(order, value, strict=True))[i] for i in range(1, len(order) + 1)]
-    result = [swapped[i] for i in range(1, len(order) + 1)]
+    partner = [ranks[v] for v in frame["swapped"]]  # the draws of the source: the print alone tells them
+    undone = {i: value[to] for i, to in zip(order, partner, strict=True)}
     window = int(0.3 * len(order))
     own = celosia.protect(
         celosia.read(pl.DataFrame({"v": original})), RankSwap(columns=("v",), window=0.3), seed=3
     ).polars()["v"].to_list()  # fmt: skip
     moves = [abs(ranks[a] - ranks[b]) for a, b in zip(original, own, strict=True)]
     return [
-        printed(where, "records by rank", order, [original.index(v) + 1 for v in sorted(original)]),
-        printed(where, "the result", [28, 42, 30, 12, 23, 61, 51, 55, 46, 68], result),
-        derived(where, "exchanges go both ways", list(range(len(order))), [partner[p] for p in partner]),
-        derived(where, "no value moves farther than", window, max(abs(i - p) for i, p in enumerate(partner))),
+        printed(where, "records by rank", frame["index"].to_list(), [i + 1 for i in order]),
+        printed(where, "values by rank", frame["value"].to_list(), value),
+        printed(where, "the exchanges undone", frame["result"].to_list(), [undone[i] for i in range(len(order))]),
+        consistent(where, "exchanges go both ways", list(range(len(order))), [partner[p] for p in partner]),
+        consistent(where, "no value moves farther than", window, max(abs(i - p) for i, p in enumerate(partner))),
         derived(where, "`rank-swap`: the same values", sorted(original), sorted(own)),
         derived(where, "`rank-swap`: no value moves farther", True, max(moves) <= window),
     ]
