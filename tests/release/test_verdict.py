@@ -12,8 +12,8 @@ import celosia
 from celosia import Verification, verify
 from celosia.cli.main import run as command
 from celosia.release import evidence
+from celosia.release.claims import outlook
 from celosia.release.running import run
-from celosia.release.verifying import outlook
 
 POLICY = """
 [input]

@@ -52,7 +52,7 @@ class AlphaK(_SensitiveModel):
         """Whether each class is large and mixed enough."""
         return super().holding(classes, scores) & (classes.size >= self.k)
 
-    def least_size(self, classes: ClassCounts) -> int:  # noqa: ARG002
+    def fewest(self) -> int:
         """Exactly k."""
         return self.k
 

@@ -101,8 +101,8 @@ class FuzzyLDiversity(_FuzzyModel):
         from celosia.mathematics.fuzzy.diversity import cell_counts, own_posterior
 
         cells, alike = self.table_cells(table), self.table_alike(table)
-        persons = table.persons()
-        persons = None if persons is None else persons[table.classes.members].astype(np.int64)
+        of_all = table.persons()
+        persons = None if of_all is None else of_all[table.classes.members].astype(np.int64)
         result = np.full(len(cells.group), np.nan)
         for _, rows, mu in cells.blocks():
             values, local = np.unique(sensitive.codes[rows], return_inverse=True)

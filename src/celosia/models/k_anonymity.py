@@ -47,7 +47,7 @@ class KAnonymity(Model):
         """The size of each class."""
         return classes.size.astype(np.float64)
 
-    def least_size(self, classes: ClassCounts) -> int:  # noqa: ARG002
+    def fewest(self) -> int:
         """Exactly k."""
         return self.k
 

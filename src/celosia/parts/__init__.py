@@ -11,7 +11,7 @@ from celosia.parts.loss import Loss
 from celosia.parts.mechanism import Mechanism
 from celosia.parts.method import Method
 from celosia.parts.model import Condition, Model, Verdict
-from celosia.parts.part import KIND, Counting, Credential, Part, Private, build
+from celosia.parts.part import KIND, Counting, Credential, Part, Private, build, build_all
 from celosia.parts.places import Place, from_directory, identity, located, paths_in
 from celosia.parts.registry import find, kinds, package, parts
 from celosia.parts.threat import Attack, Risk, Threat, attacks_reading, measured_by
@@ -38,6 +38,7 @@ __all__ = [
     "Verdict",
     "attacks_reading",
     "build",
+    "build_all",
     "find",
     "from_directory",
     "identity",

@@ -22,6 +22,8 @@ class Loss(Part):
     """The value for an unchanged table. A loss whose minimum depends on the table overrides :meth:`least`."""
     bounded: ClassVar[bool] = True
     """Whether it is a share in [0, 1]; otherwise it keeps its own unit."""
+    changed_by_column: ClassVar[bool] = False
+    """Whether :meth:`parts` gives the share of changed values of each column."""
 
     def value(self, original: Table, protected: Table) -> float:
         """The loss of the protected table against the original."""

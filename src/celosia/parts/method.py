@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -111,6 +111,10 @@ class Method(Part):
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Apply the method; random choices come from ``stream`` only."""
         raise NotImplementedError
+
+    def watch(self, table: Table, stream: Stream) -> Iterator[Any]:  # noqa: ARG002
+        """What a method that iterates shows after each iteration; any other is refused."""
+        raise ParameterError(f"{self.name} does not iterate: there is nothing to watch.")
 
     def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:
         """Do to new records what was done to those of a release; ``recorded`` is what ``Outcome.private`` held.

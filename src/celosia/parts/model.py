@@ -145,9 +145,13 @@ class Model(Part):
         """Whether the file that consists of these classes holds."""
         return self.measured(classes).holds
 
-    def least_size(self, classes: ClassCounts) -> int:  # noqa: ARG002
-        """A size that every class that holds must have; 1 when nothing is known."""
+    def fewest(self) -> int:
+        """The size that it asks of every class, whatever the data are; 1 when it asks for none."""
         return 1
+
+    def least_size(self, classes: ClassCounts) -> int:  # noqa: ARG002
+        """A size that every class that holds must have; more than :meth:`fewest` where the data tell."""
+        return self.fewest()
 
     def least_removed(self, classes: ClassCounts) -> NDArray[np.int64] | None:  # noqa: ARG002
         """Records that must leave each class at least, here and at every finer level; None when nothing is known.

@@ -59,6 +59,9 @@ class Part(BaseModel):
     rows_because: ClassVar[str] = ""
     """Why rows are looked at where ``persons`` says so; the end of a sentence."""
 
+    bounded: ClassVar[bool] = False
+    """Whether its value is a share in [0, 1]."""
+
     in_memory: ClassVar[bool] = False
     """Whether it needs all rows of a column in memory; False where combinations, sums or single rows are enough."""
 
@@ -161,14 +164,27 @@ def build(kind: str, value: Any) -> Any:
     return cls(**{str(k).replace("-", "_"): v for k, v in value.items() if k != "use"})
 
 
+def build_all(kind: str, value: Any) -> list[Any]:
+    """Make parts from a list of them, or from a single one.
+
+    >>> build_all("model", "k-anonymity(k=5)"), len(build_all("model", "[k-anonymity(k=5), l-diversity(l=2)]"))
+    ([KAnonymity(k=5)], 2)
+    """
+    return [build(kind, one) for one in several(value)]
+
+
+def several(value: Any) -> Any:
+    """A single part, in whatever way it is written, as a list of one; a text may hold a list of them."""
+    if not isinstance(value, str | Mapping | Part):
+        return value
+    return grammar.parse(value) if isinstance(value, str) and value.lstrip().startswith("[") else [value]
+
+
 def _listed(cls: type[Part], name: str, value: Any) -> Any:
     """One part where several are wanted is a list of one: ``require="k-anonymity(k=5)"``."""
     info = cls.model_fields.get(name)
     inner = get_args(info.annotation)[:1] if info is not None and get_origin(info.annotation) is tuple else ()
-    several = inner and isinstance(inner[0], type) and issubclass(inner[0], Part)
-    if not several or not isinstance(value, str | Mapping | Part):
-        return value
-    return grammar.parse(value) if isinstance(value, str) and value.lstrip().startswith("[") else [value]
+    return several(value) if inner and isinstance(inner[0], type) and issubclass(inner[0], Part) else value
 
 
 def _nested(value: Any) -> list[Part]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from celosia.parts.part import Counting, Part
@@ -25,6 +26,8 @@ class Threat(Part):
     in_memory: ClassVar[bool] = True
     bounded: ClassVar[bool] = True
     """Whether it is a share or a chance in [0, 1]; otherwise it keeps its own unit."""
+    in_every_report: ClassVar[bool] = False
+    """Whether the first numbers of every report tell it, so that it is not listed again."""
 
     def against(self, original: Table, protected: Table) -> float:
         """The number for a protected table whose original is at hand; a risk does not look at the original."""
@@ -82,6 +85,9 @@ class Attack(Threat):
     """Methods whose published parameters it uses; empty for a general attack, which knows nothing about the method."""
     discloses: ClassVar[Literal["identity", "value"]] = "identity"
     """What it finds out: whose record is whose, or a value of somebody whose record is known."""
+    together: ClassVar[bool] = False
+    """Whether it puts a release together with ``earlier`` ones about the same people; then it is run before a release
+    is written, and :meth:`gives_away` decides."""
 
     def value(self, original: Table, protected: Table) -> float:
         """One number for the file."""
@@ -94,6 +100,10 @@ class Attack(Threat):
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The value with what belongs to it: interval, baseline, control, parts."""
         return {"value": self.value(original, protected)}
+
+    def gives_away(self, facts: Mapping[str, Any]) -> list[str]:  # noqa: ARG002
+        """How its evidence shows that a release must not be, in words; empty when it does not. Counts only."""
+        return []
 
     def against(self, original: Table, protected: Table) -> float:
         """The value."""
@@ -110,7 +120,7 @@ def attacks_reading(method: str) -> tuple[str, ...]:
     >>> attacks_reading("drop")
     ()
     """
-    return tuple(name for name, cls in parts("attack").items() if method in getattr(cls, "reads", ()))
+    return tuple(name for name, cls in parts("attack").items() if issubclass(cls, Attack) and method in cls.reads)
 
 
 def measured_by(method: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.checker.checking import Claimed, Judged, judged
 from celosia.checker.reading import OwnerFacts, Written, written
 from celosia.errors import CelosiaError, Contradiction
-from celosia.parts import Risk
+from celosia.parts import Model, Risk
 from celosia.release import evidence
 from celosia.release.leaving import overwritten
 
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from celosia.data.schema import Schema
-    from celosia.parts import Model
     from celosia.release.evidence import Release
-    from celosia.release.measuring import Finding
+    from celosia.release.findings import Finding
     from celosia.table import Table
 
 MOST_PEOPLE = 100_000
@@ -129,7 +128,7 @@ def _owner_facts(release: Release, findings: Iterable[Finding], record: Mapping[
     drawn = any(method.rows == "new" for method in methods)
     schema = original.schema
     unchanged = frozenset() if drawn else frozenset(name for name in schema.names if name not in changed)
-    compares = any(getattr(finding.part, "compares", False) for finding in findings)
+    compares = any(isinstance(finding.part, Model) and finding.part.compares for finding in findings)
     columns = [name for name in schema.sensitive if name in unchanged] if compares else []
     inputs = {name: distribution(original, name) for name in columns}
     populations = _populations(findings, schema.person)

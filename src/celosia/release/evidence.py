@@ -33,7 +33,7 @@ from celosia.table import Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.release.measuring import Assessment, Comparison
+    from celosia.release.findings import Assessment, Comparison
     from celosia.release.signing import Signer
     from celosia.table.changes import ColumnChange
 

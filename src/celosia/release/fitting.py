@@ -72,7 +72,7 @@ def support(part: type[Part], engine: type[Engine]) -> str:
     if not _always(part):
         sure = part.in_memory is False and part.needs_memory is Part.needs_memory
         return "any size" if sure else f"any size, or {bound}, by its parameters and the schema"
-    return f"{bound}; any size in blocks" if getattr(part, "blockable", False) else bound
+    return f"{bound}; any size in blocks" if issubclass(part, Method) and part.blockable else bound
 
 
 def _always(part: type[Part]) -> bool:

@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.errors import DataError, InputError, RequirementError
-from celosia.parts import Attack, Model, build
+from celosia.parts import Attack, Model, build, parts
 from celosia.release import evidence
 from celosia.release.certificate import load_certificate, load_record
-from celosia.release.measuring import Finding, threatened
+from celosia.release.findings import Finding
+from celosia.release.measuring import threatened
 from celosia.table import Table, read
 from celosia.table.source import open_source
 
 if TYPE_CHECKING:
     from celosia.release.policy import Policy
 
-ATTACKS = ("composition", "differencing", "averaging")
 CERTIFICATE = "certificate.json"
 
 
@@ -81,41 +81,23 @@ def against(original: Table, protected: Table, earlier: Sequence[Any], k: int = 
     """What a release and earlier ones tell together; an attack that has no meaning for them says why."""
     tables = [open_release(source) for source in earlier]
     findings = []
-    for name in ATTACKS:
-        attack: Attack = build("attack", {"use": name, "earlier": tables, **({} if name == "averaging" else {"k": k})})
+    for cls in _attacks():
+        fewest = {"k": k} if "k" in cls.model_fields else {}
+        attack: Attack = build("attack", {"use": cls.name, "earlier": tables, **fewest})
         findings.append(threatened(attack, original, protected))
     return tuple(findings)
 
 
+def _attacks() -> list[type[Attack]]:
+    """The attacks on several releases, first those that count who is left."""
+    together = [cls for cls in parts("attack").values() if issubclass(cls, Attack) and cls.together]
+    return sorted(together, key=lambda cls: ("k" not in cls.model_fields, cls.name))
+
+
 def broken(findings: Sequence[Finding]) -> list[str]:
     """How a release breaks earlier ones, in words; empty when it does not. Counts only."""
-    sentences = []
-    for finding in findings:
-        facts = finding.evidence
-        people = int(facts.get("records", 0))
-        if finding.value is None:
-            continue
-        if finding.part.name == "averaging":
-            if facts.get("better_than_control"):
-                sentences.append(
-                    f"the mean over the releases comes near to {finding.value:.1%} of the values, "
-                    f"this release alone to {facts['control']:.1%}"
-                )
-        elif finding.value > facts["control"]:
-            more = round((finding.value - facts["control"]) * people)
-            few = f"fewer than {finding.part.k} records"
-            if finding.part.name == "composition":
-                smallest = f"the smallest set has {facts['smallest']}, in one release alone {facts['smallest_alone']}"
-                sentences.append(f"together the releases leave {few} for {more} of {people}: {smallest}")
-            else:
-                sentences.append(f"{more} of {people} stand out among {few} that the earlier release lacks")
-        if facts.get("learnt", 0) > facts.get("learnt_alone", 0):
-            sentences.append(
-                f"a sensitive value is left as the only one for {facts['learnt'] - facts['learnt_alone']:g} more"
-            )
-        if facts.get("removed", 0):
-            sentences.append(f"{facts['removed']} stand out by having left since the earlier release")
-    return sentences
+    measured = [finding for finding in findings if finding.value is not None]
+    return [way for finding in measured for way in finding.part.gives_away(finding.evidence)]
 
 
 def unchecked(findings: Sequence[Finding]) -> bool:
@@ -147,8 +129,7 @@ def checked(original: Table, leaving: Table, policy: Policy) -> tuple[Finding, .
 
 def least(k: int | None, require: Sequence[Model]) -> int:
     """The fewest records that must be left: as given, or what the policy requires of each release, or 2."""
-    asked = [int(getattr(model, "k", 0)) for model in require if model.name == "k-anonymity"]
-    return max([2, *asked]) if k is None else k
+    return max([2, *(model.fewest() for model in require)]) if k is None else k
 
 
 def commitments(policy: Policy) -> dict[str, str]:

@@ -4,134 +4,34 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, TypeAlias, TypeVar, overload
 
 from celosia.data.frames import is_frame
 from celosia.data.schema import Schema
-from celosia.errors import CelosiaError, NotApplicable, ParameterError, SchemaError, explained, suggestion
-from celosia.parts import Loss, Method, Model, Risk, Threat, build, find, grammar, identity, named_columns
+from celosia.errors import CelosiaError, NotApplicable, SchemaError, explained, suggestion
+from celosia.parts import Loss, Method, Model, Part, Risk, Threat, build, build_all, find, identity, named_columns
 from celosia.parts.progress import Progress, stage
 from celosia.proposals import schema_of, suggest
+from celosia.release.findings import Assessment, Comparison, Finding
 from celosia.release.fitting import refuse_beyond
 from celosia.release.sections import refuse_seed
-from celosia.show.blocks import Block, Shown, assessment_blocks, comparison_blocks
-from celosia.show.charts import bars, overlay
 from celosia.show.notebook import shown
-from celosia.show.pictures import Picture
 from celosia.streams import Stream
 from celosia.table import Table, read, read_protected
 from celosia.table.pairing import by_index, by_key
 
 F = TypeVar("F")
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One measured thing: the part, its value, and for a model whether it holds; or why it could not be measured."""
-
-    part: Any
-    value: float | None
-    evidence: Mapping[str, Any] = field(default_factory=dict)
-    holds: bool | None = None
-    reason: str = ""
-
-    def spec(self) -> dict[str, Any]:
-        """The finding as plain data."""
-        out: dict[str, Any] = {"part": grammar.show(self.part.public_spec()), "value": self.value}
-        withheld = self.part.withheld()
-        if withheld:
-            out["withheld"] = withheld
-        if self.holds is not None:
-            out |= {"holds": self.holds, "wish": self.part.wish()}
-        if self.reason:
-            out["reason"] = self.reason
-        extra = {k: v for k, v in self.evidence.items() if k != "value"}
-        return {**out, **({"evidence": extra} if extra else {})}
-
-
-@dataclass(frozen=True, repr=False)
-class Assessment(Shown):
-    """What was measured on one table."""
-
-    table: Table = field(repr=False)
-    models: tuple[Finding, ...] = ()
-    risks: tuple[Finding, ...] = ()
-    guessed: bool = False
-    """Whether the roles of the columns were only guessed; then no requirement is said to be met."""
-
-    def blocks(self) -> list[Block]:
-        """What there is to show."""
-        return assessment_blocks(self)
-
-    def plot(self) -> Picture:
-        """The records by the size of their class, as they came in and, after steps, as they are."""
-        from celosia.release.report.facts import BINS, classes_of
-
-        labels = [str(low) if low == high else (f"{low}–{high}" if high else f"{low}+") for low, high in BINS]
-        tables = {"before": self.table.first, "after": self.table} if self.table.history else {"records": self.table}
-        classes = {name: classes_of(table) for name, table in tables.items()}
-        series = [(name, [n / max(1, each.records) for n in each.sizes]) for name, each in classes.items()]
-        title = "Records by the number of records that look the same"
-        return Picture([bars(title, labels, series)], title)
-
-    @property
-    def holds(self) -> bool:
-        """Whether every requirement holds."""
-        return not self.guessed and all(finding.holds for finding in self.models)
-
-    def spec(self) -> dict[str, Any]:
-        """The assessment as plain data."""
-        return {
-            "rows": len(self.table),
-            "suppressed": self.table.suppressed() if self.table.schema.quasi else 0,
-            "quasi": list(self.table.schema.quasi),
-            "guessed": self.guessed,
-            "requirements": [finding.spec() for finding in self.models],
-            "risks": [finding.spec() for finding in self.risks],
-        }
-
-
-@dataclass(frozen=True, repr=False)
-class Comparison(Shown):
-    """What was lost, and what an intruder can still do, between an original and a protected table."""
-
-    original: Table = field(repr=False)
-    protected: Table = field(repr=False)
-    losses: tuple[Finding, ...] = ()
-    risks: tuple[Finding, ...] = ()
-
-    def blocks(self) -> list[Block]:
-        """What there is to show."""
-        return comparison_blocks(self)
-
-    def plot(self, *columns: str) -> Picture:
-        """Each column before and after, or those named."""
-        from celosia.views.comparing.columns import overlaid
-
-        figures = []
-        for pair in overlaid(self.original, self.protected, columns):
-            series = [("before", pair.before), ("after", pair.after)]
-            figures.append(
-                overlay(pair.name, pair.edges, series) if pair.edges else bars(pair.name, pair.labels, series)
-            )
-        return Picture(figures, "Columns before and after")
-
-    def spec(self) -> dict[str, Any]:
-        """The comparison as plain data."""
-        return {
-            "rows": {"original": len(self.original), "protected": len(self.protected)},
-            "losses": [finding.spec() for finding in self.losses],
-            "risks": [finding.spec() for finding in self.risks],
-        }
+P = TypeVar("P", bound=Part)
+Given: TypeAlias = Sequence[P | str | Mapping[str, Any]] | P | str | Mapping[str, Any]
+"""Parts in any way of writing them: several, or one."""
 
 
 @explained()
 def assess(
     table: Any,
-    models: Sequence[Model | str | Mapping[str, Any]] = (),
-    risks: Sequence[Threat | str | Mapping[str, Any]] = ("prosecutor",),
+    models: Given[Model] = (),
+    risks: Given[Threat] = ("prosecutor",),
     *,
     schema: Schema | None = None,
     guessed: bool = False,
@@ -139,6 +39,7 @@ def assess(
 ) -> Assessment:
     """Measure requirements and risks on a table, or on a frame or file under a schema.
 
+    ``models`` and ``risks`` are lists of parts, or a single one.
     Without a schema the roles of a frame or a file are guessed (:func:`celosia.suggest`); then no requirement is said
     to be met.
 
@@ -155,8 +56,8 @@ def assess(
         schema, guessed = schema_of(suggest(table)), True
     table = read_protected(table, schema)
     warn_repeated(table)
-    built_models = [build("model", model) for model in models]
-    built_risks = [build("risk or attack", risk) for risk in risks]
+    built_models = build_all("model", models)
+    built_risks = build_all("risk or attack", risks)
     check_columns(table, [*built_models, *built_risks])
     refuse_beyond(table, [*built_models, *built_risks])
     # those that look at sensitive values first: the classes alone follow from what they count
@@ -246,9 +147,7 @@ def watch(table: Table, method: Method | str | Mapping[str, Any], *, seed: int) 
 
     The method has ``watch(table, stream)``, as :class:`~celosia.methods.Fcrm` does.
     """
-    built: Any = build("method", method)
-    if not hasattr(built, "watch"):
-        raise ParameterError(f"{built.name} does not iterate: there is nothing to watch.")
+    built: Method = build("method", method)
     built = built.fitted(table.schema)
     check_columns(table, [built])
     stream = Stream.of(seed, table.fingerprint).child(0, built.name)
@@ -281,8 +180,8 @@ def step(table: Table, method: Method, stream: Stream, start: Table) -> Table:
 def compare(
     original: Any,
     protected: Any,
-    losses: Sequence[Loss | str | Mapping[str, Any]] = ("altered-records", "discernibility"),
-    risks: Sequence[Threat | str | Mapping[str, Any]] = (),
+    losses: Given[Loss] = ("altered-records", "discernibility"),
+    risks: Given[Threat] = (),
     *,
     schema: Schema | None = None,
     key: str | None = None,
@@ -297,8 +196,8 @@ def compare(
     >>> [finding.value for finding in compare(table, table).losses]
     [0.0, 4.0]
     """
-    built_losses = [build("loss", loss) for loss in losses]
-    built_risks = [build("risk or attack", risk) for risk in risks]
+    built_losses = build_all("loss", losses)
+    built_risks = build_all("risk or attack", risks)
     original, protected = opened_pair(original, protected, schema)
     refuse_beyond(original, [*built_losses, *built_risks])
     aligned = by_key(original, protected, key) if key else protected

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from celosia.data.io.atomic import refuse_taken, replaced
 from celosia.errors import GuardError
-from celosia.parts import Model
+from celosia.parts import Loss, Model, Threat, build_all
 from celosia.release.evidence import Release
-from celosia.release.measuring import opened_pair
+from celosia.release.measuring import Given, opened_pair
 from celosia.release.policy import Policy, Step
 from celosia.release.running import finish
 from celosia.streams import fresh_seed
@@ -25,11 +25,11 @@ def report(
     original: Any,
     protected: Any,
     path: str | Path,
-    require: Sequence[Model | str | Mapping[str, Any]] | None = None,
+    require: Given[Model] | None = None,
     *,
     schema: Any = None,
-    risks: Sequence[Any] | None = None,
-    losses: Sequence[Any] | None = None,
+    risks: Given[Threat] | None = None,
+    losses: Given[Loss] | None = None,
     key: str | None = None,
     about: Mapping[str, Any] | None = None,
     acknowledge: Mapping[str, str] | None = None,
@@ -63,12 +63,16 @@ def report(
     after = by_key(before, after, key) if key else after
     methods = [secret["method"] for secret in after.secrets if "method" in secret]
     promised = [model for method in methods for model in method.requirements()]
-    measures = {name: list(given) for name, given in (("risks", risks), ("losses", losses)) if given is not None}
+    measures = {
+        name: build_all(kind, given)
+        for name, kind, given in (("risks", "risk or attack", risks), ("losses", "loss", losses))
+        if given is not None
+    }
     sections = {
         "about": dict(about or {}),
         "input": {"path": f"{page.stem}.csv"},
         "schema": before.schema,
-        "require": list(promised if require is None else require),
+        "require": promised if require is None else build_all("model", require),
         "step": [Step(method.name, method) for method in methods],
         "measure": measures,
     }

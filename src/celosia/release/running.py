@@ -21,9 +21,10 @@ from celosia.release import evidence, history
 from celosia.release.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT, load_certificate
 from celosia.release.checked import check_release
 from celosia.release.evidence import Release
+from celosia.release.findings import Assessment, Comparison
 from celosia.release.fitting import refuse_beyond
 from celosia.release.leaving import Leaving, arranged, further_tables, order_stream, releasable
-from celosia.release.measuring import Assessment, Comparison, assess, check_columns, compare, step
+from celosia.release.measuring import assess, check_columns, compare, step
 from celosia.release.policy import Output, Policy, Step
 from celosia.release.policy_text import policy_toml, whole_spec
 from celosia.release.signing import Signer

@@ -31,6 +31,7 @@ class Prosecutor(Risk):
     """
 
     in_memory: ClassVar[bool] = False
+    in_every_report: ClassVar[bool] = True
     rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at least"  # no more persons than rows share a class
 
     def value(self, table: Table) -> float:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from celosia.data.schema import Column
     from celosia.release.evidence import Release
-    from celosia.release.measuring import Assessment, Comparison, Finding
+    from celosia.release.findings import Assessment, Comparison, Finding
     from celosia.table import Table
     from celosia.table.changes import ColumnChange
 
@@ -150,7 +150,7 @@ def _whole(written: Any) -> Any:
 
 def value_of(finding: Finding, value: Any) -> str:
     """A value of a risk, an attack or a loss: a share as a percentage, all else in its unit."""
-    bounded = getattr(finding.part, "bounded", False) and isinstance(value, int | float)
+    bounded = finding.part.bounded and isinstance(value, int | float)
     return share(value) if bounded else number(value)
 
 
@@ -165,7 +165,7 @@ def _change(after: Finding, before: float | None) -> str:
     arrow = _arrow(after.value, before)
     if arrow in {"", "="}:
         return arrow
-    wanted = "↑" if getattr(after.part, "direction", "at most") == "at least" else "↓"
+    wanted = "↑" if after.part.kind == "model" and after.part.direction == "at least" else "↓"
     better, worse = ("more useful", "less useful") if after.part.kind == "loss" else ("safer", "less safe")
     return f"{arrow} {better if arrow == wanted else worse}"
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from celosia.frontier import Frontier
-    from celosia.release.measuring import Assessment, Comparison
+    from celosia.release.findings import Assessment, Comparison
     from celosia.release.writing import Written
     from celosia.table.table import Table
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from celosia.parts.progress import Progress
     from celosia.release.evidence import Release
+    from celosia.release.findings import Assessment, Comparison
     from celosia.release.leaving import Leaving
-    from celosia.release.measuring import Assessment, Comparison
 
 
 class _Cleaned:

@@ -14,8 +14,9 @@ from celosia.consent.publication.request import Publication, Request, activation
 from celosia.consent.rules.rules import Catalogue
 from celosia.errors import CelosiaError, ParameterError
 from celosia.release import evidence
+from celosia.release.claims import TOLERANCE
 from celosia.release.verification import Check
-from celosia.release.verifying import TOLERANCE, Repeat
+from celosia.release.verifying import Repeat
 
 if TYPE_CHECKING:
     import polars as pl

@@ -32,6 +32,7 @@ class AlteredRecords(Loss):
 
     columns: Columns = Field(default=(), description="columns to compare; all shared ones when empty")
     in_memory: ClassVar[bool] = False
+    changed_by_column: ClassVar[bool] = True
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of changed records."""

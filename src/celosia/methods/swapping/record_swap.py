@@ -124,7 +124,7 @@ class RecordSwap(Method):
         """The households with a member whose combination is rare in its area."""
         keys = combined([_joined(table, risk, np.arange(len(table))), area[unit.member]])
         persons = table.persons()
-        size = np.bincount(keys, minlength=1) if persons is None else distinct_counts(persons, keys)
+        size = np.bincount(keys, minlength=1) if persons is None else distinct_counts(persons.astype(np.int64), keys)
         rare = size[keys] < self.k
         return np.unique(unit.member[rare])
 

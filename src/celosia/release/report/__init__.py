@@ -10,7 +10,7 @@ from celosia.release.report.page import render, tables_page
 from celosia.show.look import LANGUAGES
 
 if TYPE_CHECKING:
-    from celosia.release.measuring import Comparison
+    from celosia.release.findings import Comparison
     from celosia.release.verification import Verification
 
 __all__ = ["LANGUAGES", "certificate_page", "comparison_page", "render", "tables_page", "verification_page"]

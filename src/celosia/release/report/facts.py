@@ -172,7 +172,7 @@ def internal_of(release: Release, limit: int = 25) -> InternalFacts:
 
 def _altered(release: Release) -> dict[str, float]:
     for finding in release.comparison.losses:
-        if finding.part.name == "altered-records" and finding.value is not None:
+        if finding.part.changed_by_column and finding.value is not None:
             return {name: float(share) for name, share in finding.evidence.items()}
     return {}
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from celosia.release.evidence import Release
-    from celosia.release.measuring import Finding
+    from celosia.release.findings import Finding
     from celosia.table.changes import ColumnChange
 
 Edition = Literal["external", "internal"]
@@ -250,7 +250,7 @@ class _Page:
         """The measured risks and attacks, besides those that every report tells."""
         w, release = self.w, self.release
         earlier = {id(now): before for before, now in zip(release.before.risks, release.assessment.risks, strict=False)}
-        findings = [f for f in (*release.assessment.risks, *release.comparison.risks) if f.part.name != "prosecutor"]
+        findings = [f for f in (*release.assessment.risks, *release.comparison.risks) if not f.part.in_every_report]
         rows = [self.further_row(f, earlier.get(id(f))) for f in findings]
         heads = [w["measure"], w["before"], w["after"], w["interval"], w["baseline"]]
         return grid(heads, rows, {1, 2, 3, 4}) if rows else None
@@ -323,7 +323,7 @@ def _limits(release: Release, w: Mapping[str, Any]) -> list[str]:
 
 def _checking(certificate: Mapping[str, Any], w: Mapping[str, Any]) -> list[str]:
     """Who can check what of this release."""
-    from celosia.release.verifying import outlook
+    from celosia.release.claims import outlook
 
     takes = outlook(certificate)
     texts = [w["checking_of"][what].format(parts=", ".join(parts)) for what, parts in takes.items() if parts]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -25,6 +26,8 @@ class _EarlierReleases(_ReachingAttack):
         description="columns that link the records of two releases; all but quasi-identifiers that both show unchanged",
     )
 
+    together: ClassVar[bool] = True
+
     known: Columns | None = Field(
         default=None, description="columns that the intruder knows of people; the quasi-identifiers when not given"
     )
@@ -32,6 +35,24 @@ class _EarlierReleases(_ReachingAttack):
     def known_columns(self, original: Table) -> list[str]:
         """What the intruder knows of people."""
         return list(original.schema.need_quasi() if self.known is None else self.known)
+
+    def gives_away(self, facts: Mapping[str, Any]) -> list[str]:
+        """What the releases tell together beyond what each tells alone."""
+        sentences = [self.told(facts)] if self.exceeds(facts) else []
+        learnt = facts.get("learnt", 0) - facts.get("learnt_alone", 0)
+        if learnt > 0:
+            sentences.append(f"a sensitive value is left as the only one for {learnt:g} more")
+        if facts.get("removed", 0):
+            sentences.append(f"{facts['removed']} stand out by having left since the earlier release")
+        return sentences
+
+    def exceeds(self, facts: Mapping[str, Any]) -> bool:
+        """Whether it reaches more than its control."""
+        return bool(facts["value"] > facts["control"])
+
+    def told(self, facts: Mapping[str, Any]) -> str:
+        """What it reaches more, in words."""
+        raise NotImplementedError
 
     def _second_tables(self) -> tuple[Any, ...]:
         return self.earlier
@@ -53,3 +74,9 @@ class _EarlierReleases(_ReachingAttack):
         if self.columns is not None:
             return list(self.columns)
         return carried_columns(original, protected, earlier, self.known_columns(original))
+
+
+def more_people(facts: Mapping[str, Any]) -> str:
+    """How many more people than by the control, of how many."""
+    people = int(facts["records"])
+    return f"{round((facts['value'] - facts['control']) * people)} of {people}"

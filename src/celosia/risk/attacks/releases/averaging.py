@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
@@ -43,6 +44,15 @@ class Averaging(_EarlierReleases):
     """
 
     tolerance: float = Field(default=0.05, gt=0, description="how near in standard deviations of the column")
+
+    def exceeds(self, facts: Mapping[str, Any]) -> bool:
+        """Whether it comes nearer than chance explains."""
+        return bool(facts.get("better_than_control"))
+
+    def told(self, facts: Mapping[str, Any]) -> str:
+        """How many values the mean comes near to."""
+        near = f"the mean over the releases comes near to {facts['value']:.1%} of the values"
+        return f"{near}, this release alone to {facts['control']:.1%}"
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """The share of the values of each record that the mean comes near to."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.risk.bases.releases import _EarlierReleases
+from celosia.risk.bases.releases import _EarlierReleases, more_people
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,6 +47,11 @@ class Composition(_EarlierReleases):
     """
 
     k: int = Field(default=2, ge=2, description="fewest records that must be left; 2: nobody is singled out")
+
+    def told(self, facts: Mapping[str, Any]) -> str:
+        """Who is left with few."""
+        smallest = f"the smallest set has {facts['smallest']}, in one release alone {facts['smallest_alone']}"
+        return f"together the releases leave fewer than {self.k} records for {more_people(facts)}: {smallest}"
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """What is left of each record."""

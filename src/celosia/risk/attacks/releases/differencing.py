@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.risk.bases.releases import _EarlierReleases
+from celosia.risk.bases.releases import _EarlierReleases, more_people
 
 if TYPE_CHECKING:
     from celosia.risk.bases.reaching import Reached
@@ -39,6 +40,10 @@ class Differencing(_EarlierReleases):
     """
 
     k: int = Field(default=2, ge=2, description="fewest records of a surplus that hide each other")
+
+    def told(self, facts: Mapping[str, Any]) -> str:
+        """Who stands out."""
+        return f"{more_people(facts)} stand out among fewer than {self.k} records that the earlier release lacks"
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """The chance that each record is one of a small surplus."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from celosia.parts import grammar
-from celosia.release.measuring import Finding, assess, check_columns, step
+from celosia.release.findings import Finding
+from celosia.release.measuring import assess, check_columns, step
 from celosia.release.policy import Policy, Step
 from celosia.release.report.telling import words as report_words
 from celosia.streams import Stream

@@ -1,0 +1,177 @@
+"""The claims of a certificate one by one: what it takes to compute each again, and whether it comes out the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from celosia.errors import CelosiaError, NotApplicable
+from celosia.parts import Model, Risk, build, find, grammar
+from celosia.release import evidence
+from celosia.release.verification import Check
+from celosia.table import Table
+
+TOLERANCE = 1e-9
+LOOSER = 1e-6
+"""The tolerance of what belongs to a number: some of it is fitted, and sums depend on the order of the records."""
+
+
+def requirement_checked(claim: dict[str, Any], table: Table, counted: str) -> Check:
+    """A requirement, measured again, or why that cannot be."""
+    unknown = hidden("model", claim)
+    if unknown:
+        return Check(claim["part"], claim["value"], None, None, unknown)
+    model: Model = build("model", claim["part"])
+    reason = _needs_original(counted, table, compares=model.compares)
+    if not reason:
+        verdict = model.verdict(table)
+        check = _compared(claim, verdict.value)
+        return check if verdict.holds == claim["holds"] else replace(check, passed=False)
+    if model.compares and _agrees(claim, model, table):
+        return Check(
+            claim["part"], claim["value"], claim["value"], True, "the release has the distribution of its input"
+        )
+    value = _as_float(claim["value"])
+    if claim["holds"] and (value is None or not model.met(value)):
+        return Check(claim["part"], claim["value"], None, False, "the stated value does not meet the requirement")
+    if claim["holds"] and not model.compares and _too_small(model, counted, table):
+        return Check(claim["part"], claim["value"], None, False, "a class has too few rows for that")
+    return _bounded(claim, model, counted, table, reason)
+
+
+def _agrees(claim: dict[str, Any], model: Model, table: Table) -> bool:
+    """Whether a distance from the input is the stated one when the release is taken for it; another proves nothing."""
+    try:
+        verdict = model.verdict(table)
+    except CelosiaError:  # it needs what the schema of the input had: a hierarchy, an order
+        return False
+    return verdict.holds == claim["holds"] and _close(_as_float(claim["value"]), verdict.value)
+
+
+def risk_checked(claim: dict[str, Any], table: Table, counted: str) -> Check:
+    """A risk, measured again, or why that cannot be."""
+    unknown = hidden("risk", claim)
+    if claim["value"] is None or unknown:
+        return Check(claim["part"], claim["value"], None, None, unknown or "was not measured")
+    risk: Risk = build("risk", claim["part"])
+    reason = _needs_original(counted, table)
+    if reason:
+        return _bounded(claim, risk, counted, table, reason)
+    try:
+        return _compared_in_full(claim, risk.evidence(table))
+    except NotApplicable:
+        reason = "needs a column that was not released, such as the household: needs the original"
+        return Check(claim["part"], claim["value"], None, None, reason)
+
+
+def outlook(stated: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The parts of a certificate by what it takes to compute them again, as :func:`verify` does.
+
+    The ``file`` alone, the ``persons`` of the private record, the ``original``, or parameters that are ``withheld``.
+    """
+    by_need: dict[str, list[str]] = {"file": [], "persons": [], "original": [], "withheld": []}
+    for kind, section in (("model", "requirements"), ("risk", "risks")):
+        for claim in stated[section]:
+            if claim["value"] is not None:
+                by_need[_takes(kind, claim, stated)].append(grammar.part(claim["part"])["use"])
+    for section in ("losses", "attacks"):
+        by_need["original"] += [grammar.part(claim["part"])["use"] for claim in stated.get(section, [])]
+    return {what: list(dict.fromkeys(parts)) for what, parts in by_need.items()}
+
+
+def _takes(kind: str, claim: dict[str, Any], stated: Mapping[str, Any]) -> str:
+    counted = claim.get("counted") or stated["counted"]
+    if hidden(kind, claim):
+        return "withheld"
+    if counted == "candidates" or (kind == "model" and build("model", claim["part"]).compares):
+        return "original"
+    return "persons" if counted == "persons" and "person" not in stated["schema"] else "file"
+
+
+def hidden(kind: str, claim: dict[str, Any]) -> str:
+    """Why a part cannot be built from what is stated: a parameter is withheld, or names data of the publisher."""
+    given = grammar.part(claim["part"])
+    private = find(kind, given["use"]).private_fields()
+    withheld = [name for name in private if name in claim.get("withheld", ())]
+    named = [name for name in private if name in given]
+    if withheld:
+        return f"the certificate withholds {', '.join(withheld)}: needs the private record"
+    return f"{', '.join(named)} names data: nothing that a certificate names is opened" if named else ""
+
+
+def _needs_original(counted: str, table: Table, *, compares: bool = False) -> str:
+    """Why a number cannot be computed from the file alone."""
+    if compares:
+        return "compares with the input table: needs the original"
+    if counted == "persons" and table.schema.person is None:
+        return "counts persons, which the file does not tell: needs the private record"
+    if counted == "candidates":
+        return "counts who could be behind a blanked cell: needs the original"
+    return ""
+
+
+def _too_small(model: Model, counted: str, table: Table) -> bool:
+    """Whether classes that hold would need more persons than the file has rows in them (or candidates than in all)."""
+    classes = table.class_counts(model.sensitive())
+    most = len(table) if counted == "candidates" else classes.size.min(initial=len(table))
+    return bool(most < model.least_size(classes))
+
+
+def _bounded(claim: dict[str, Any], part: Model | Risk, counted: str, table: Table, reason: str) -> Check:
+    """A number that counts persons lies on one side of the number that counts rows: nobody has less than one row."""
+    side = part.rows_bound if counted == "persons" else None
+    value = _as_float(claim["value"])
+    if side is None or value is None:
+        return Check(claim["part"], claim["value"], None, None, reason)
+    limit = part.value(table)
+    slack = TOLERANCE * max(1.0, abs(limit))
+    possible = value <= limit + slack if side == "at most" else value >= limit - slack
+    if possible:
+        return Check(claim["part"], claim["value"], f"{side} {limit:g}", None, f"{reason}; rows allow it")
+    return Check(claim["part"], claim["value"], evidence.plain(limit), False, f"{reason}; rows say {side} this")
+
+
+def _as_float(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def _compared(claim: dict[str, Any], computed: float) -> Check:
+    return Check(claim["part"], claim["value"], evidence.plain(computed), _close(_as_float(claim["value"]), computed))
+
+
+def _compared_in_full(claim: dict[str, Any], evidence_found: dict[str, Any]) -> Check:
+    """A number with all that belongs to it: averages, counts, shares above a threshold."""
+    check = _compared(claim, evidence_found["value"])
+    computed, stated = evidence.plain(evidence_found), claim.get("evidence", {})
+    differing = [name for name in stated if not _same(stated[name], computed.get(name))]
+    return replace(check, passed=False, note=f"other {', '.join(differing)}") if differing else check
+
+
+def _same(stated: Any, computed: Any) -> bool:
+    """Whether two plain values agree, numbers within the tolerance."""
+    if isinstance(stated, dict) and isinstance(computed, dict):
+        return stated.keys() == computed.keys() and all(_same(value, computed[key]) for key, value in stated.items())
+    if isinstance(stated, list) and isinstance(computed, list):
+        return len(stated) == len(computed) and all(map(_same, stated, computed))
+    if isinstance(stated, int | float) and isinstance(computed, int | float):
+        return _close(float(stated), float(computed), LOOSER)
+    return bool(stated == computed)
+
+
+def _close(stated: float | None, computed: float | None, tolerance: float = TOLERANCE) -> bool:
+    if stated is None or computed is None:
+        return False
+    return stated == computed or abs(stated - computed) <= tolerance * max(1.0, abs(stated))
+
+
+def alike(claims: list[dict[str, Any]] | None, again: list[dict[str, Any]] | None) -> bool:
+    """Whether two lists of findings state the same parts, numbers and verdicts."""
+    if claims is None or again is None or len(claims) != len(again):
+        return claims == again
+    return all(
+        before["part"] == after["part"]
+        and before.get("holds") == after.get("holds")
+        and (before["value"] == after["value"] or _close(_as_float(before["value"]), _as_float(after["value"])))
+        for before, after in zip(claims, again, strict=True)
+    )
