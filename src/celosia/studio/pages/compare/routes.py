@@ -46,7 +46,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
             state="ready",
             job=job,
             frontier=frontier,
-            table=() if frontier is None else sorted(rows(frontier), key=lambda row: row.score),
+            table=() if frontier is None else sorted(rows(frontier, language_of(request)), key=lambda row: row.score),
             families=() if frontier is None else list(dict.fromkeys(p.candidate.family for p in frontier.points)),
             best=None if frontier is None else _best(frontier),
             plan=policy.explore,
@@ -87,7 +87,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
 
     @router.get("/candidate")
     def candidate(request: Request, index: int) -> Response:
-        row = rows(_explored(studio))[_index(studio, index)]
+        row = rows(_explored(studio), language_of(request))[_index(studio, index)]
         return studio.draw(request, "compare", "candidate.html.j2", row=row)
 
     @router.post("/apply")
@@ -100,9 +100,8 @@ def routes(studio: Studio, router: APIRouter) -> None:
     @router.get("/pair")
     def pair(request: Request, a: str = "original", b: str = "policy") -> Response:
         policy = project.policy()
-        p = words(language_of(request), "compare")
         try:
-            given = _Pair(studio, policy).shown(p, a, b)
+            given = _Pair(studio, policy).shown(language_of(request), a, b)
         except CelosiaError as error:
             return studio.draw(request, "compare", "trouble.html.j2", sentence=str(error))
         return studio.draw(request, "compare", "pair.html.j2", **given)
@@ -118,8 +117,9 @@ class _Pair:
         self.rows = len(whole)
         self.table: Table = studio.samples.once(policy, f"compared {key}", lambda: compared(whole))
 
-    def shown(self, p: dict[str, Any], a: str, b: str) -> dict[str, Any]:
+    def shown(self, language: str, a: str, b: str) -> dict[str, Any]:
         """What the page shows of two candidates."""
+        p = words(language, "compare")
         labels = dict(options_of(self.policy, exploration.explored(self.studio.project)))
         names = [
             p[label] if label in ("original", "policy") else label for label in (labels.get(a, a), labels.get(b, b))
@@ -134,9 +134,15 @@ class _Pair:
             except CelosiaError as error:
                 values = {"reason": str(error)}
             numbers.append({"name": name, "rows": len(table), "suppressed": table.suppressed(), **values})
-        columns = [(pair, _picture(pair, names)) for pair in overlaid(left, right)]
+        columns = [(pair, _picture(pair, names, language)) for pair in overlaid(left, right)]
         maps = [
-            (each, heatmap(names[0], each.names, each.before), heatmap(names[1], each.names, each.after))
+            (
+                each,
+                *(
+                    heatmap(name, each.names, side, language=language)
+                    for name, side in zip(names, (each.before, each.after), strict=True)
+                ),
+            )
             for each in dependences(left, right)
         ]
         return {
@@ -174,10 +180,11 @@ class _Pair:
         return _explored(self.studio).points[_index(self.studio, int(which))].candidate.spec()
 
 
-def _picture(pair: Any, names: list[str]) -> str:
+def _picture(pair: Any, names: list[str], language: str) -> str:
+    series = [(names[0], pair.before), (names[1], pair.after)]
     if pair.edges:
-        return overlay(pair.name, pair.edges, [(names[0], pair.before), (names[1], pair.after)])
-    return bars(pair.name, pair.labels, [(names[0], pair.before), (names[1], pair.after)])
+        return overlay(pair.name, pair.edges, series, language=language)
+    return bars(pair.name, pair.labels, series, language=language)
 
 
 def _explored(studio: Studio) -> Frontier:

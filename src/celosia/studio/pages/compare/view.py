@@ -113,21 +113,21 @@ def options_of(policy: Policy, frontier: Frontier | None) -> tuple[tuple[str, st
     return (("original", "original"), *own, *((str(i), point.label) for i, point in points))
 
 
-def rows(frontier: Frontier) -> tuple[CandidateRow, ...]:
-    """The candidates in the order of the exploration."""
+def rows(frontier: Frontier, language: str = "en") -> tuple[CandidateRow, ...]:
+    """The candidates in the order of the exploration, with numbers as a language writes them."""
     front = {id(point) for point in frontier.frontier}
-    return tuple(_row(frontier, i, point, id(point) in front) for i, point in enumerate(frontier.points))
+    return tuple(_row(frontier, i, point, id(point) in front, language) for i, point in enumerate(frontier.points))
 
 
-def _row(frontier: Frontier, index: int, point: Point, front: bool) -> CandidateRow:
+def _row(frontier: Frontier, index: int, point: Point, front: bool, language: str) -> CandidateRow:
     return CandidateRow(
         index,
         point.label,
         point.candidate.family,
         point.risk.mean,
         point.loss.mean,
-        shown_number(point.risk.mean, percent=frontier.risk.bounded),
-        shown_number(point.loss.mean, percent=frontier.loss.bounded),
+        shown_number(point.risk.mean, percent=frontier.risk.bounded, language=language),
+        shown_number(point.loss.mean, percent=frontier.loss.bounded, language=language),
         frontier.score(point),
         front,
         point.seeds,

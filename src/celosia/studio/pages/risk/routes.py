@@ -37,11 +37,13 @@ def routes(studio: Studio, router: APIRouter) -> None:
     @router.get("/overview")
     def sizes(request: Request) -> Response:
         measured = overview(studio.samples.table())
-        p = words(language_of(request), "risk")
+        language = language_of(request)
+        p = words(language, "risk")
         picture = bars(
             p["sizes_chart"],
             [_sizes(size.low, size.high) for size in measured.sizes],
             [(p["records"], [size.share for size in measured.sizes])],
+            language=language,
         )
         k = max((model.k for model in studio.project.policy().require if isinstance(model, KAnonymity)), default=None)
         return studio.draw(request, "risk", "overview.html.j2", found=measured, picture=picture, k=k)
@@ -49,11 +51,13 @@ def routes(studio: Studio, router: APIRouter) -> None:
     @router.get("/columns")
     def columns(request: Request) -> Response:
         making = makers(studio.samples.table())
-        p = words(language_of(request), "risk")
+        language = language_of(request)
+        p = words(language, "risk")
         picture = bars(
             p["contributions"],
             [column.name for column in making.columns],
             [(p["contribution"], [column.suda for column in making.columns])],
+            language=language,
         )
         return studio.draw(request, "risk", "columns.html.j2", found=making, picture=picture)
 
