@@ -63,6 +63,13 @@ class Risk(Threat):
         """The value with what belongs to it: interval, parts."""
         return {"value": self.value(table)}
 
+    def intervals(self, table: Table) -> dict[str, tuple[float, float]]:  # noqa: ARG002
+        """Between which values a number of the person must lie, by column; no evidence, since it shows values.
+
+        Only what the owner alone sees may tell it: the internal edition, an answer to who holds the data.
+        """
+        return {}
+
     def against(self, original: Table, protected: Table) -> float:  # noqa: ARG002
         """The value of the protected table."""
         return self.value(protected)

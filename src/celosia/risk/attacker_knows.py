@@ -28,9 +28,10 @@ class AttackerKnows(Risk):
     that a column does not have (negative facts); where such a column stays in doubt, the candidates with an
     excluded value drop out. One candidate is identity disclosure; one remaining value of a column is attribute
     disclosure, and so is an interval of a numeric column that is narrower than its range (``narrowed``: the share
-    that is left). With a person column S(K) are the persons with a compatible record. A missing value is compatible
-    with nothing that is known, unless the schema reads it as a wildcard. A suppressed record is compatible with
-    everything and is left out. The probability trusts that the person is in the table.
+    that is left). The interval itself shows values: `intervals` and the internal edition of a report tell it, the
+    evidence does not. With a person column S(K) are the persons with a compatible record. A missing value is
+    compatible with nothing that is known, unless the schema reads it as a wildcard. A suppressed record is compatible
+    with everything and is left out. The probability trusts that the person is in the table.
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"zip": ["130**"] * 4, "age": ["<30", "<30", "30-40", "30-40"],

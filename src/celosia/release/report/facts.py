@@ -65,6 +65,8 @@ class InternalFacts:
     smallest: Any = None
     homogeneous: Any = None
     risky: Any = None
+    learnt: Any = None
+    """Between which values numbers lie of whom an intruder knows something."""
     columns: list[str] = field(default_factory=list)
 
 
@@ -146,7 +148,7 @@ def internal_of(release: Release, limit: int = 25) -> InternalFacts:
 
     table = release.comparison.protected
     if str(table.schema.reading()) != "category":
-        return InternalFacts()
+        return InternalFacts(learnt=_learnt(release))
     keys, counts = table.keyed_counts()
     smallest = keys.with_columns(pl.Series("size", counts.size)).sort("size").head(limit)
     homogeneous = []
@@ -158,6 +160,7 @@ def internal_of(release: Release, limit: int = 25) -> InternalFacts:
         return InternalFacts(
             smallest=smallest,
             homogeneous=pl.concat(homogeneous) if homogeneous else None,
+            learnt=_learnt(release),
             columns=list(table.schema.quasi),
         )
     frequency = release.original.frequencies()
@@ -166,8 +169,24 @@ def internal_of(release: Release, limit: int = 25) -> InternalFacts:
         smallest=smallest,
         homogeneous=pl.concat(homogeneous) if homogeneous else None,
         risky=risky.sort("could be", "record").head(limit),
+        learnt=_learnt(release),
         columns=list(table.schema.quasi),
     )
+
+
+def _learnt(release: Release) -> pl.DataFrame:
+    """What the measured risks tell of the numbers of a person in the released table."""
+    import polars as pl
+
+    from celosia.parts import grammar
+
+    table = release.comparison.protected
+    rows = [
+        (grammar.show(finding.part.spec()), name, low, high)
+        for finding in release.assessment.risks
+        for name, (low, high) in finding.part.intervals(table).items()
+    ]
+    return pl.DataFrame(rows, schema=["risk", "column", "at least", "at most"], orient="row")
 
 
 def _altered(release: Release) -> dict[str, float]:

@@ -122,7 +122,7 @@ class _Page:
             "dependences": dependence_maps(release, w, language=self.language),
             "lattices": [lattice_told(nodes, w, self.language) for nodes in searched],
             "map": "" if exploration is None else ru_map(exploration, language=self.language),
-            "owner": [_frame(frame) for frame in (facts.smallest, facts.homogeneous, facts.risky)],
+            "owner": [_frame(frame) for frame in (facts.smallest, facts.homogeneous, facts.risky, facts.learnt)],
         }
 
     def num(self, value: float, *, percent: bool = False) -> str:
