@@ -313,6 +313,21 @@ def test_persons_are_counted_not_rows():
     assert set(made.table.polars()["district"]) == {"*"}, "six rows of one person are no crowd"
 
 
+def test_records_without_an_id_are_one_person_in_their_own_place():
+    """d1 has one person, d2 records without an id: neither place has two, and none counts for the other."""
+    rows = [("p", "c", "d1")] * 2 + [("p", "c", "d2")] * 2 + [("p", "e", "f")] * 3
+    table = table_of(rows, {"owner": pl.Series(["a", "a", None, None, "b", "c", "d"])}, person="owner")
+    protected = honour(table, np.zeros(7, np.int64), Design(k=2, rule="standard", tree=TREE), Stream(1))
+    assert protected.table.polars()["district"].to_list() == ["*"] * 4 + ["f"] * 3
+    assert protected.holds
+    assert protected.evidence["smallest class"] == 2
+    # b, the last of the persons, is not taken for the one without an id in the place before
+    tree, level = Tree.of(table, TREE), np.zeros(7, np.int64)
+    assert tree.sizes(level, table.persons().astype(np.int64)).tolist() == [1, 1, 1, 1, 3, 3, 3]
+    same = honour(table, np.zeros(7, np.int64), Design(k=1, rule="standard", tree=TREE), Stream(1))
+    assert same.evidence["smallest class"] == 1
+
+
 def test_the_attack_reports_three_groups_with_a_baseline():
     table, extra = _big()
     blocked = extra > 0

@@ -91,8 +91,10 @@ class FuzzyLDiversity(_FuzzyModel):
             values = np.zeros((len(cells.group_names), cells.degrees.shape[1]), dtype=np.int64)
             for f in range(cells.degrees.shape[1]):
                 inside = cells.degrees[:, f] >= 0.5 - TOLERANCE
-                pairs = np.unique(np.column_stack([cells.group[inside], codes[inside]]), axis=0)
-                values[:, f] = np.bincount(pairs[:, 0], minlength=len(values))
+                present = cells.group[inside]
+                if len(present):
+                    first, _ = group([present, codes[inside]])
+                    values[:, f] = np.bincount(present[first], minlength=len(values))
             result[column] = values
         return result
 

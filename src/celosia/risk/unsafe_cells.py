@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
+from celosia.classes import number
 from celosia.parts import Risk
 
 if TYPE_CHECKING:
@@ -98,7 +99,4 @@ class UnsafeCells(Risk):
 
 def _cells(codes: NDArray[np.int64]) -> NDArray[np.int64]:
     """The cell of each pattern in the table of these columns; -1 with a missing value."""
-    cell = np.zeros(len(codes), dtype=np.int64)
-    for j in range(codes.shape[1]):
-        _, cell = np.unique(cell * (codes[:, j].max(initial=0) + 2) + codes[:, j] + 1, return_inverse=True)
-    return np.where((codes < 0).any(axis=1), -1, cell)
+    return np.where((codes < 0).any(axis=1), -1, number(list(codes.T + 1)))

@@ -292,7 +292,8 @@ def _who_asked(flagged: NDArray[np.bool_], blocked: NDArray[np.bool_]) -> dict[s
 
 
 def _persons(table: Table) -> NDArray[np.int64] | None:
-    return None if table.schema.person is None else table.codes(table.schema.person)[0].astype(np.int64)
+    persons = table.persons()
+    return None if persons is None else persons.astype(np.int64)
 
 
 def _where(mask: NDArray[np.bool_], yes: pl.Series, no: pl.Series) -> pl.Series:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.classes import STAR
+from celosia.classes import STAR, group, number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -107,8 +107,7 @@ class Tree:
 
     def classes(self, level: NDArray[np.int64]) -> NDArray[np.int64]:
         """The class of each record: those that show the same node."""
-        node = self.nodes[level, self.leaf]
-        return np.unique(level * (self.nodes.max() + 1) + node, return_inverse=True)[1].astype(np.int64)
+        return number([level, self.nodes[level, self.leaf]])
 
     def joined(self, level: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether each record shows a set of several nodes."""
@@ -145,12 +144,11 @@ class Tree:
         return count(label, person, int(label.max(initial=-1)) + 1)[label]
 
 
-def count(group: NDArray[np.int64], person: NDArray[np.int64] | None, groups: int = 0) -> NDArray[np.int64]:
-    """Records, or distinct persons, per group."""
-    if person is None or not len(group):
-        return np.bincount(group, minlength=groups)
-    pairs = np.unique(group * (person.max() + 1) + person)
-    return np.bincount(pairs // (person.max() + 1), minlength=groups)
+def count(node: NDArray[np.int64], person: NDArray[np.int64] | None, nodes: int = 0) -> NDArray[np.int64]:
+    """Records, or distinct persons, per node."""
+    if person is None or not len(node):
+        return np.bincount(node, minlength=nodes)
+    return np.bincount(node[group([node, person])[0]], minlength=nodes)
 
 
 def _sets(nodes: NDArray[np.int64], names: Sequence[str | None]) -> list[str | None]:
@@ -168,5 +166,4 @@ def _frozen(names: Sequence[Sequence[str | None]]) -> tuple[tuple[str | None, ..
 
 def _one_label(label: NDArray[np.int64], person: NDArray[np.int64]) -> bool:
     """Whether all records of a person are in one class."""
-    pairs = np.unique(label * (person.max() + 1) + person) if len(label) else label
-    return len(pairs) == len(np.unique(person))
+    return not len(label) or len(group([label, person])[0]) == len(group([person])[0])

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from celosia.classes import encode, group, number
+
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
@@ -46,7 +48,7 @@ def associations(
     >>> [(a.known, a.target, a.strength) for a in associations(frame, pairs=False)]
     [(('district',), 'canton', 1.0), (('canton',), 'district', 0.3...)]
     """
-    codes = {name: frame[name].rank("dense").fill_null(0).to_numpy().astype(np.int64) for name in frame.columns}
+    codes = {name: encode(frame[name]).codes.astype(np.int64) for name in frame.columns}
     n = len(frame)
     half = np.random.default_rng(seed).permutation(n) < n // 2
     wanted = list(targets) if targets is not None else frame.columns
@@ -56,7 +58,7 @@ def associations(
         sets += [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
     measured = []
     for predictors in sets:
-        key = _joint([codes[name] for name in predictors])
+        key = number([codes[name] for name in predictors])
         distinct = int(key.max(initial=-1)) + 1
         for target in wanted:
             if target in predictors or codes[target].max(initial=0) == codes[target].min(initial=0):
@@ -68,16 +70,8 @@ def associations(
     return sorted(measured, key=lambda a: (-a.strength, len(a.known), a.known, a.target))
 
 
-def _joint(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    key = columns[0]
-    for other in columns[1:]:
-        key = key * (int(other.max(initial=0)) + 1) + other
-    return np.unique(key, return_inverse=True)[1].astype(np.int64)
-
-
 def _depends(key: NDArray[np.int64], target: NDArray[np.int64]) -> bool:
-    pairs = np.unique(key * (int(target.max(initial=0)) + 1) + target)
-    return len(pairs) == len(np.unique(key))
+    return len(group([key, target])[0]) == len(group([key])[0])
 
 
 def _strength(key: NDArray[np.int64], target: NDArray[np.int64], half: NDArray[np.bool_]) -> float:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field, model_validator
 
+from celosia.classes import number
 from celosia.errors import ParameterError, RequirementError, UnknownName
 from celosia.methods.bases.quasi_codes import QuasiColumn, quasi_column
 from celosia.parts import Counting, Method
@@ -145,8 +146,8 @@ class DpGeneralise(Method):
 
 def _nodes(heights: list[int], most: int) -> list[Levels]:
     """All combinations of levels, or so many of them drawn at random; never a choice that looks at the data."""
-    number = math.prod(height + 1 for height in heights)
-    if number <= most:
+    many = math.prod(height + 1 for height in heights)
+    if many <= most:
         return list(itertools.product(*(range(height + 1) for height in heights)))
     chance = np.random.default_rng(secrets.randbits(128))
     drawn = {tuple(int(chance.integers(height + 1)) for height in heights) for _ in range(most)}
@@ -155,11 +156,8 @@ def _nodes(heights: list[int], most: int) -> list[Levels]:
 
 def _keys(columns: list[QuasiColumn], matrix: NDArray[np.int32], levels: Levels) -> NDArray[np.int64]:
     """The class of each row at these levels, numbered from 0."""
-    key = np.zeros(len(matrix), dtype=np.int64)
-    for j, (column, level) in enumerate(zip(columns, levels, strict=True)):
-        code = column.maps[level][matrix[:, j]].astype(np.int64)
-        key = np.unique(key * (int(code.max(initial=0)) + 1) + code, return_inverse=True)[1]
-    return key
+    chosen = zip(columns, levels, strict=True)
+    return number([column.maps[level][matrix[:, j]] for j, (column, level) in enumerate(chosen)])
 
 
 def _class_sizes(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field
 
+from celosia.classes import number
 from celosia.errors import NotApplicable
 from celosia.parts import Attack, Column, Columns
 from celosia.table.source import Same
@@ -130,10 +131,7 @@ class InferenceAttack(Attack):
 
     def _labels(self, original: Table) -> NDArray[np.int64]:
         """The combinations of the target columns as one code."""
-        import polars as pl
-
-        frame = pl.DataFrame([original.column(name) for name in self.target])
-        return frame.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy().astype(np.int64)
+        return number([original.encoded(name).codes for name in self.target])
 
     def _features(self, original: Table, protected: Table) -> NDArray[np.float64]:
         from celosia.views.comparing.encoding import encode

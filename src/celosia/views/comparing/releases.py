@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.classes import number
+from celosia.classes import encode, number
 from celosia.errors import NotApplicable
 
 if TYPE_CHECKING:
@@ -148,13 +148,7 @@ def _values(releases: Sequence[Table], name: str) -> Ints:
     having = [release for release in releases if name in release.names]
     types = {release.column(name).dtype for release in having}
     whole = pl.concat([_comparable(release.column(name), plain=len(types) == 1) for release in having])
-    # a missing value is a value: the struct has a rank of its own for it
-    codes = iter(
-        np.split(
-            whole.to_frame().select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy().astype(np.int64) - 1,
-            np.cumsum([len(release) for release in having])[:-1],
-        )
-    )
+    codes = iter(np.split(encode(whole).codes, np.cumsum([len(release) for release in having])[:-1]))
     parts = [next(codes) if name in release.names else np.full(len(release), -1) for release in releases]
     return np.concatenate(parts).astype(np.int64)
 
