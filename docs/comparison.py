@@ -1,13 +1,27 @@
-"""The table beside ARX and sdcMicro, from what `make bench` measured (docs/assets/benchmarks.json)."""
+"""The tables of the README that are not written by hand: beside ARX and sdcMicro, and what there is.
+
+The first is from what `make bench` measured (docs/assets/benchmarks.json), the second from the catalogue of parts.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 MEASURED = Path(__file__).parent / "assets" / "benchmarks.json"
 PEERS = ("ARX", "sdcMicro")
+LARGER_IS_BETTER = {"loss": False, "cells": False, "granularity": True}
+"""What the results are measured in, and whether more of it is better."""
+KINDS = {
+    "method": ("ways to protect", ("generalise", "microaggregate", "rank-swap", "sequential-trees")),
+    "model": ("requirements", ("k-anonymity", "l-diversity", "t-closeness", "population-uniqueness")),
+    "risk": ("risks", ("prosecutor", "marketer", "individual-risk", "suda")),
+    "attack": ("attacks, run against your own file", ("distance-linkage", "membership", "definetti")),
+    "loss": ("measures of what was lost", ("domain-loss", "hellinger", "propensity")),
+    "mechanism": ("answers with differential privacy", ("laplace", "discrete-gaussian", "exponential")),
+}
 
 
 def table() -> str:
@@ -17,12 +31,47 @@ def table() -> str:
     return "| job | ARX | sdcMicro | Celosia |\n|---|---|---|---|\n" + "\n".join(lines)
 
 
+def capabilities() -> str:
+    """How many parts of each kind there are, and some of them."""
+    from celosia.parts import find, parts
+
+    lines = []
+    for kind, (what, examples) in KINDS.items():
+        named = ", ".join(f"`{find(kind, name).name}`" for name in examples)
+        lines.append(f"| **{len(parts(kind))}** {what} | {named} … |")
+    return "| there are | such as |\n|---|---|\n" + "\n".join(lines)
+
+
 def _cells(row: dict[str, Any]) -> list[str]:
     scaled = row["ratio"] * row["ours"]
-    theirs = [_cell(scaled, row["their result"]) if row["tool"].startswith(peer) else "" for peer in PEERS]
-    return [*theirs, f"**{_cell(row['ours'], '')}**" + (f": {row['our result']}" if row["our result"] else "")]
+    better = _better(row["our result"], row["their result"])
+    theirs = _cell(scaled, row["their result"], faster=scaled < row["ours"], better=better == "theirs")
+    ours = _cell(row["ours"], row["our result"], faster=row["ours"] < scaled, better=better == "ours")
+    return [*(theirs if row["tool"].startswith(peer) else "–" for peer in PEERS), ours]
 
 
-def _cell(seconds: float, result: str) -> str:
+def _better(ours: str, theirs: str) -> str:
+    """Whose result is better, by the number that both state first; nobody's where they are equal.
+
+    >>> _better("granularity 0.5080, 0 suppressed", "granularity 0.5441, 4,424 suppressed")
+    'theirs'
+    >>> _better("796 cells", "3,695 cells"), _better("loss 0.573, 0 suppressed", "loss 0.573, 0 suppressed")
+    ('ours', '')
+    """
+    unit = next((unit for unit in LARGER_IS_BETTER if unit in ours and unit in theirs), None)
+    if unit is None:
+        return ""
+    one, other = (float(re.search(r"[\d.]+", text.replace(",", ""))[0]) for text in (ours, theirs))  # type: ignore[index]
+    if one == other:
+        return ""
+    return "ours" if (one > other) == LARGER_IS_BETTER[unit] else "theirs"
+
+
+def _cell(seconds: float, result: str, *, faster: bool, better: bool) -> str:
     shown = f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.2g} s"
-    return f"{shown}: {result}" if result else shown
+    if result and better:
+        first, _, rest = result.partition(",")
+        whole = "cells" in result
+        result = f"**{result}**" if whole else f"**{first}**" + (f",{rest}" if rest else "")
+    time = f"**{shown}**" if faster else shown
+    return f"{time}: {result}" if result else time

@@ -15,12 +15,16 @@ from console import refreshed
 
 FROM_NOTHING = [ROOT / "README.md", ROOT / "docs" / "install.md", *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]
 """The pages that begin in an empty folder."""
-COMPARED = re.compile(r"(<!-- compared: make outputs -->\n).*?(<!-- end -->)", re.DOTALL)
+TABLES = {"compared": comparison.table, "counted": comparison.capabilities}
+"""Tables that stand between marks of their name."""
 
 
 def compared(text: str) -> str:
-    """A text with the table beside ARX and sdcMicro between its marks."""
-    return COMPARED.sub(lambda marks: f"{marks.group(1)}\n{comparison.table()}\n\n{marks.group(2)}", text)
+    """A text with the tables beside ARX and sdcMicro, and of what there is, between their marks."""
+    for name, table in TABLES.items():
+        marks = re.compile(rf"(<!-- {name}: make outputs -->\n).*?(<!-- end -->)", re.DOTALL)
+        text = marks.sub(lambda found, table=table: f"{found.group(1)}\n{table()}\n\n{found.group(2)}", text)
+    return text
 
 
 if __name__ == "__main__":

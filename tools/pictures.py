@@ -45,17 +45,27 @@ def _celosia(*words: str, folder: Path) -> None:
     subprocess.run([sys.executable, "-m", "celosia", *words], cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
 
-def _page(place: Path, out: str, height: int, width: int = 900) -> None:
+def _page(place: Path, out: str, last: str, first: str = "main", width: int = 900) -> None:
+    """A page from the beginning of an element to the end of the last of others, so that nothing is cut in two."""
     with browser() as opened:
-        page = opened.new_page(viewport={"width": width, "height": height})
+        page = opened.new_page(viewport={"width": width, "height": 900})
         page.goto(place.resolve().as_uri())
-        page.screenshot(path=ASSETS / out)
+        begin = max(0, page.locator(first).first.bounding_box()["y"] - 8)
+        end = max(box["y"] + box["height"] for box in (each.bounding_box() for each in page.locator(last).all()))
+        clip = {"x": 0, "y": begin, "width": width, "height": end + 16 - begin}
+        page.screenshot(path=ASSETS / out, full_page=True, clip=clip)
 
 
 def report(folder: Path) -> None:
-    """The report of the demonstration."""
+    """The report of the demonstration: its first page, and what happened to the first columns."""
     _celosia("demo", folder=folder)
-    _page(folder / "demo" / "release.report.html", "report.png", 1500)
+    _page(folder / "demo" / "release.report.html", "report.png", ".facts")
+    _page(
+        folder / "demo" / "release.internal.html",
+        "columns.png",
+        "#columns .pictures > div:nth-child(n+3):nth-child(-n+6)",
+        "#columns .pictures > div:nth-child(3)",
+    )
 
 
 def risk_map(folder: Path) -> None:
@@ -63,7 +73,7 @@ def risk_map(folder: Path) -> None:
     from console import refreshed
 
     refreshed(ROOT / "docs" / "tutorials" / "researcher.md", folder)
-    _page(folder / "map.html", "map.png", 800)
+    _page(folder / "map.html", "map.png", "main > p.soft")
 
 
 def publisher(folder: Path) -> None:

@@ -19,7 +19,7 @@ POLICY = """\
 title = "Hospital visits of 2025"
 organisation = "Hospital of the Valley (invented, like its patients)"
 purpose = "For research on care, open to everybody."
-contact = "data@valley.example"
+contact = "data@valley.test"
 approver = "The data protection officer"
 review = 2030-12-31
 
