@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from celosia.views.comparing.columns import ColumnPair
+
 BARS = 24
 COMMONEST = 8
+ALIKE = 0.9
+"""From this share of different values on, bars of texts say nothing."""
 
 
 @dataclass(frozen=True)
 class Sketch:
     """Bars with their heights as shares of the highest, and what each stands for."""
 
-    bars: tuple[tuple[str, int, float], ...]
-    """What it stands for, records, height."""
+    bars: tuple[tuple[str, float, float], ...]
+    """What it stands for, records or their share, height."""
     rest: int = 0
     """Records of values that have no bar."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A column before and after; ``same`` where the bars of both stand for the same."""
+    """A column before and after; the bars of both stand for the same."""
 
     before: Sketch
     after: Sketch
-    same: bool
 
 
 def sketch(values: pl.Series) -> Sketch:
-    """The picture of a column.
+    """The picture of a column; none where nearly every record has a value of its own, such as a name.
 
     >>> import polars as pl
     >>> sketch(pl.Series(["a", "b", "a"])).bars
@@ -40,27 +44,31 @@ def sketch(values: pl.Series) -> Sketch:
     """
     filled = _filled(values)
     if filled.dtype.is_numeric() and filled.n_unique() > BARS:
-        return _drawn(_histogram(filled, None))
+        return _drawn(_histogram(filled))
     counts = filled.value_counts(name="__n__")
     if filled.dtype.is_numeric():
         return _drawn([(f"{value:g}", int(n)) for value, n in counts.sort(filled.name).iter_rows()])
     counted = sorted(((str(value), int(n)) for value, n in counts.iter_rows()), key=lambda bar: (-bar[1], bar[0]))
+    if len(counted) > ALIKE * len(filled):
+        return Sketch((), len(filled))
     return _drawn(counted[:COMMONEST], sum(n for _, n in counted[COMMONEST:]))
 
 
-def pair(before: pl.Series, after: pl.Series) -> Pair:
-    """A column before and after: numbers over the same bars, anything else side by side."""
-    import numpy as np
+def pair(columns: ColumnPair) -> Pair:
+    """A column before and after over the same bars: ranges in their order, or labels.
 
-    first, second = _filled(before), _filled(after)
-    numbers = first.dtype.is_numeric() and second.dtype.is_numeric() and first.n_unique() > BARS
-    if not numbers:
-        return Pair(sketch(before), sketch(after), same=False)
-    edges = np.histogram_bin_edges(_finite(first), bins=BARS)
-    edges[0], edges[-1] = min(edges[0], _low(second, edges[0])), max(edges[-1], _high(second, edges[-1]))
-    bars_before, bars_after = _histogram(first, edges), _histogram(second, edges)
-    most = max((n for _, n in (*bars_before, *bars_after)), default=1)
-    return Pair(_drawn(bars_before, most=most), _drawn(bars_after, most=most), same=True)
+    >>> from celosia.views.comparing.columns import ColumnPair
+    >>> pair(ColumnPair("age", (), (0.5, 0.5), (0.25, 0.75), edges=(0.0, 10.0, 20.0))).after.bars
+    (('0 – 10', 0.25, 0.3333333333333333), ('10 – 20', 0.75, 1.0))
+    """
+    ends = columns.edges
+    labels = [_range(low, high) for low, high in pairwise(ends)] if ends else columns.labels
+    most = max((*columns.before, *columns.after), default=0.0) or 1.0
+    before, after = (
+        Sketch(tuple((label, share, share / most) for label, share in zip(labels, shares, strict=True)))
+        for shares in (columns.before, columns.after)
+    )
+    return Pair(before, after)
 
 
 def _filled(values: pl.Series) -> pl.Series:
@@ -73,16 +81,20 @@ def _filled(values: pl.Series) -> pl.Series:
     return filled
 
 
-def _drawn(counted: list[tuple[str, int]], rest: int = 0, most: int = 0) -> Sketch:
-    highest = most or max((n for _, n in counted), default=0) or 1
+def _drawn(counted: list[tuple[str, int]], rest: int = 0) -> Sketch:
+    highest = max((n for _, n in counted), default=0) or 1
     return Sketch(tuple((name, n, n / highest) for name, n in counted), rest)
 
 
-def _histogram(values: pl.Series, edges: Any) -> list[tuple[str, int]]:
+def _range(low: float, high: float) -> str:
+    return f"{low:.4g} – {high:.4g}"
+
+
+def _histogram(values: pl.Series) -> list[tuple[str, int]]:
     import numpy as np
 
-    counts, ends = np.histogram(_finite(values), bins=BARS if edges is None else edges)
-    return [(f"{low:.4g} – {high:.4g}", int(n)) for n, low, high in zip(counts, ends[:-1], ends[1:], strict=True)]
+    counts, ends = np.histogram(_finite(values), bins=BARS)
+    return [(_range(low, high), int(n)) for n, low, high in zip(counts, ends[:-1], ends[1:], strict=True)]
 
 
 def _finite(values: pl.Series) -> Any:
@@ -90,13 +102,3 @@ def _finite(values: pl.Series) -> Any:
 
     numbers = values.to_numpy().astype(float)
     return numbers[np.isfinite(numbers)]
-
-
-def _low(values: pl.Series, otherwise: float) -> float:
-    numbers = _finite(values)
-    return float(numbers.min()) if len(numbers) else otherwise
-
-
-def _high(values: pl.Series, otherwise: float) -> float:
-    numbers = _finite(values)
-    return float(numbers.max()) if len(numbers) else otherwise

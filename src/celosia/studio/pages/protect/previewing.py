@@ -16,6 +16,7 @@ from celosia.streams import Stream
 from celosia.studio.preview import Samples
 from celosia.studio.sketch import Pair, pair
 from celosia.table.changes import ColumnChange, column_changes
+from celosia.views.comparing.columns import overlaid
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -79,7 +80,7 @@ def _applied(table: Table, original: Table, steps: Sequence[Step], stream: Strea
 def _column(change: ColumnChange, before: Table, after: Table, sentences: Mapping[str, Any]) -> ColumnPreview:
     picture = None
     if change.name in after.names and change.name not in before.schema.naming:
-        picture = pair(before.column(change.name), after.column(change.name))
+        picture = pair(overlaid(before, after, [change.name])[0])
     told_before, told_after = (
         detail.sentence(sentences["detail"], sentences["units"]) for detail in (change.before, change.after)
     )
