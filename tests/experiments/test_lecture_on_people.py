@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.experiments.lecture import estimates, governor, netflix, noise
-from celosia.mathematics.budget.noise import LaplaceNoise
+from celosia.experiments.lecture import estimates, governor, netflix
 
 
 @pytest.fixture(scope="module")
@@ -110,9 +109,3 @@ def test_more_columns_leave_more_people_alone(voters):
     assert alone["birth date, postal code, sex"] == pytest.approx((counts == 1).mean())
     fewer, more = (governor.profile(governor.register((size,)))["birth date, sex"] for size in (500, 5000))
     assert fewer > more, "whether 87 % are alone is decided by how many share a postal code"
-
-
-def test_so_many_answers_tell_a_count():
-    """By hand: 2 b² (1.96 / 0.5)² with b = 10; a tenth of the noise needs a hundredth of the answers."""
-    assert noise.repetitions(LaplaceNoise(10.0, discrete=False)) == 3074
-    assert noise.repetitions(LaplaceNoise(1.0, discrete=False)) == 31

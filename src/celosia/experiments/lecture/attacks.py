@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.errors import CelosiaError
-from celosia.experiments.lecture.noise import EPSILON, repetitions
+from celosia.experiments.lecture.noise import EPSILON
 from celosia.experiments.statements import Statement, derived, printed
 from celosia.mathematics.budget.noise import LaplaceNoise
+from celosia.mathematics.disclosure.background import repetitions
 
 if TYPE_CHECKING:
     from celosia.experiments.lecture.people import People
@@ -61,9 +62,9 @@ def averaging(table: People, gateway: Gateway, runs: int = 60) -> dict[str, Any]
     """Repeat the selective count until the mean tells it, where no ledger ends it; the noise is the gateway's."""
     sql = "SELECT COUNT(*) FROM person WHERE name = 'Alan Brito' AND target = '<=50K'"
     truth = int(table.sql(sql)[0][0])
-    noise = LaplaceNoise(gateway.explain(sql, epsilon=EPSILON).numbers[0]["scale"])
-    needed = repetitions(noise)
-    draws = np.array(noise.add([truth] * (needed * runs)), dtype=float).reshape(runs, needed)
+    scale = gateway.explain(sql, epsilon=EPSILON).numbers[0]["scale"]
+    needed = repetitions(scale)
+    draws = np.array(LaplaceNoise(scale).add([truth] * (needed * runs)), dtype=float).reshape(runs, needed)
     answers = [gateway.ask(sql, epsilon=EPSILON) for _ in range(10)]
     fresh = gateway.ask(sql, epsilon=EPSILON, fresh=True)
     return {

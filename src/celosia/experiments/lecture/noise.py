@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from celosia.experiments.statements import Statement, derived, printed
@@ -12,6 +11,7 @@ from celosia.mathematics.budget.cost import Cost, parallel, sequential
 from celosia.mathematics.budget.neighbours import of_count
 from celosia.mathematics.budget.noise import LaplaceNoise
 from celosia.mathematics.budget.scales import laplace
+from celosia.mathematics.disclosure.background import repetitions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,12 +36,6 @@ def scale() -> float:
     return laplace(of_count().l1, EPSILON)
 
 
-def repetitions(noise: LaplaceNoise, level: float = 0.95) -> int:
-    """So many answers that the rounded mean tells a whole number with this probability, by the normal limit."""
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    return math.ceil(noise.variance * (z / 0.5) ** 2)
-
-
 def mechanism(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
     """Scales and costs that need no data; the lecture prints sensitivity, epsilon and formulas, but none of these."""
     within = LaplaceNoise(scale(), discrete=False).within(1)
@@ -64,12 +58,7 @@ def mechanism(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
             round(within, 4),
             why=f"not a promise: {within:.1%} at epsilon 0.1; 95 % needs an epsilon of at least ln 20 = 2.996",
         ),
-        derived(
-            "Repetition",
-            "answers that tell the count with 95 %",
-            3074,
-            repetitions(LaplaceNoise(scale(), discrete=False)),
-        ),
+        derived("Repetition", "answers that tell the count with 95 %", 3074, repetitions(scale())),
     ]
 
 
