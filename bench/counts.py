@@ -154,6 +154,21 @@ def running(engine: str) -> Callable[[Path], Any]:
     return job
 
 
+def beyond_memory(job: Callable[[Path], Any]) -> Callable[[Path], Any]:
+    """The same job on a table of which no row is kept in memory."""
+
+    def streamed(path: Path) -> Any:
+        from celosia.data.engines import engine
+
+        kept, engine.RESIDENT = engine.RESIDENT, 1
+        try:
+            return job(path)
+        finally:
+            engine.RESIDENT = kept
+
+    return streamed
+
+
 def linking(path: Path) -> None:
     from celosia.parts import build
 
@@ -176,6 +191,11 @@ JOBS: dict[str, Callable[[Path], Any]] = {
     "suda": measuring("suda"),
     "individual-risk": measuring("individual-risk"),
     "distance-linkage": linking,
+    "run beyond memory, Polars": beyond_memory(running("polars")),
+    "run beyond memory, DuckDB": beyond_memory(running("duckdb")),
+    "suppress-records": protecting("suppress-records(require=k-anonymity(k=5))"),
+    "noise": protecting(f"noise(columns=[{COLUMNS}], p=0.3)"),
+    "pram": protecting("pram(columns=[region], diagonal=0.7)"),
 }
 
 

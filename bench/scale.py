@@ -3,17 +3,20 @@
 usage: python bench/scale.py [ROWS [POLARS_OR_DUCKDB … [MEMORY]]]   (10 000 000, both engines, 1GB for DuckDB)
 
 The table has eight quasi-identifiers and a sensitive column with the sizes and skews of a census file, all drawn from
-one seed. Every job is a process of its own, so that its CPU time and its largest resident memory are its own.
+one seed. Every job is a process of its own, so that its CPU time and its largest resident memory (VmHWM, not
+``ru_maxrss``, which begins with that of the parent) are its own. Ratios are of CPU seconds in one run: on a machine
+that others use as well, wall time says nothing.
 """
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from reading_usage import usage
 
 SIZES = {"sex": 2, "age": 74, "race": 5, "status": 7, "school": 16, "country": 41, "sector": 8, "job": 14}
 PIECE = 1_000_000
@@ -115,17 +118,7 @@ def child(job: str, engine: str, place: str, memory: str) -> None:
     }
     start = time.monotonic()
     answer = jobs[job]()
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    print(
-        json.dumps(
-            {
-                "cpu": used.ru_utime + used.ru_stime,
-                "wall": time.monotonic() - start,
-                "memory": used.ru_maxrss / 1024,
-                "answer": answer,
-            }
-        )
-    )
+    print(json.dumps({**usage(), "wall": time.monotonic() - start, "answer": answer}))
 
 
 def main() -> None:
@@ -133,7 +126,8 @@ def main() -> None:
     engines = [word for word in sys.argv[2:] if word in {"polars", "duckdb"}] or ["polars", "duckdb"]
     memory = next((word for word in sys.argv[2:] if word[0].isdigit()), "1GB")
     with tempfile.TemporaryDirectory() as place:
-        grow(Path(place) / "table.parquet", rows)
+        growing = [sys.executable, __file__, "--grow", str(Path(place) / "table.parquet"), str(rows)]
+        subprocess.run(growing, check=True)
         for engine in engines:
             for plain, ours in (("group-by", "assess"), ("bare", "run")):
                 told = {}
@@ -157,4 +151,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    child(*sys.argv[2:]) if sys.argv[1:2] == ["--child"] else main()
+    if sys.argv[1:2] == ["--child"]:
+        child(*sys.argv[2:])
+    elif sys.argv[1:2] == ["--grow"]:
+        grow(Path(sys.argv[2]), int(sys.argv[3]))
+    else:
+        main()

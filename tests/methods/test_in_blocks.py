@@ -6,7 +6,7 @@ import pytest
 
 import celosia
 from celosia.errors import DataError, ParameterError
-from celosia.methods import InBlocks, Microaggregate, RankSwap
+from celosia.methods import InBlocks, Microaggregate, Mondrian, RankSwap
 from celosia.models import KAnonymity
 
 RNG = np.random.default_rng(0)
@@ -25,8 +25,17 @@ def people(engine="polars"):
 
 
 @pytest.mark.on_spark
-def test_engines_make_the_same_blocks_and_draws(engine):
-    method = InBlocks(method=RankSwap(columns=["age", "pay"], window=0.3), by=["area"], size=25)
+@pytest.mark.parametrize(
+    "given",
+    [
+        RankSwap(columns=["age", "pay"], window=0.3),
+        Microaggregate(columns=["age", "pay"], k=3),
+        Mondrian(require=["k-anonymity(k=4)"]),
+    ],
+    ids=lambda method: method.name,
+)
+def test_engines_make_the_same_blocks_and_draws(engine, given):
+    method = InBlocks(method=given, by=["area"], size=25)
     first, here = (celosia.protect(people(e), method, seed=4) for e in ("polars", engine))
     assert here.polars().equals(first.polars())
     assert here.history[-1]["blocks"] == first.history[-1]["blocks"] > 3

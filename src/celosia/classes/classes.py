@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.classes.baseline import Baseline, baseline
-from celosia.classes.column import encode
+from celosia.classes.column import encode, number
 from celosia.classes.counting import HIDDEN, Counting
 from celosia.classes.counts import ClassCounts, ValueCounts
 from celosia.classes.missing import Held, compatible
@@ -76,7 +76,7 @@ class Classes(Counting):
         if schema.reading() != Missing.CATEGORY:
             return self.pattern_frequencies(), self.patterns(keys).counted
         counted_before = (tuple(keys), False) in self._patterns or self.traced(keys) is not None
-        alone = schema.person is not None or not (self._marks or self._patterns or self._values)
+        alone = schema.person is not None or not (self._marks or self._patterns or self.listed)
         in_engine = self.coded is None and alone and not counted_before
         own = self._sizes_only(keys) if in_engine else self.patterns(keys).counted
         return own.astype(np.float64), own
@@ -92,6 +92,30 @@ class Classes(Counting):
         codes = patterns.matrix(names, open_missing=self.open_missing)
         alike = compatible(codes, patterns.rows.astype(np.float64), None, conservative=conservative)
         return patterns.rows, alike.astype(np.int64)
+
+    def sizes_over(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """Records (persons, each once) of each class on some of the quasi-identifiers, from the combinations of all.
+
+        For a table that is not in memory, whose missing values are values: nothing but combinations is collected, and
+        the pairs of persons who have several.
+        """
+        patterns = self.patterns(self.rows.schema.need_quasi())
+        place = number([patterns.column(name).codes for name in names])
+        alone, others = patterns.counted, np.zeros(0, dtype=np.int64)
+        if self.rows.schema.person is not None:
+            pairs, person = self._several
+            alone = alone - np.bincount(pairs, minlength=len(patterns))
+            width = int(person.max(initial=0)) + 1
+            others = np.unique(place[pairs] * width + person) // width
+        sizes = np.bincount(place, weights=alone).astype(np.int64)
+        return sizes + np.bincount(others, minlength=len(sizes))
+
+    @cached_property
+    def _several(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The combinations of the quasi-identifiers of persons who have several, and whose they are."""
+        quasi, person = self.rows.schema.quasi, self.rows.schema.person
+        pairs = self.several(quasi, ())
+        return self.patterns(quasi).find(pairs), pairs.column(str(person)).codes.astype(np.int64)
 
     def _sizes_only(self, keys: list[str]) -> NDArray[np.int64]:
         """Sizes without the combinations, which stay in the engine."""

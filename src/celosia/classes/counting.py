@@ -19,7 +19,8 @@ from celosia.classes.coded import Coded
 from celosia.classes.column import encode
 from celosia.classes.patterns import Patterns
 from celosia.classes.rows import STAR, Rows, all_stars, starred
-from celosia.data.engines.engine import PERSONS, RECORD, ROWS, SUPPRESSED, WEIGHT, Engine
+from celosia.data.engines.engine import KEY, RECORD, ROWS, SUPPRESSED, WEIGHT
+from celosia.errors import DataError
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -52,7 +53,8 @@ class Counting:
     traced: Traced = lambda _names: None
     """Gives for a table that is not in memory the combinations of some columns (and more), where those of the input
     tell them: then no row is looked at again."""
-    _values: dict[str, pl.Series] = field(default_factory=dict, repr=False)
+    listed: dict[str, pl.Series] = field(default_factory=dict, repr=False)
+    """The values of columns that were asked for, of all rows."""
     _patterns: dict[tuple[tuple[str, ...], bool], Patterns] = field(default_factory=dict, repr=False)
 
     # Who takes part.
@@ -71,7 +73,7 @@ class Counting:
         """How many records (rows) are suppressed."""
         if self.coded is not None:
             return int(self.mask.sum())
-        return self._facts[self._told_by]
+        return self._facts.get(self._told_by, 0)
 
     @cached_property
     def nothing_told(self) -> bool:
@@ -158,14 +160,19 @@ class Counting:
     @property
     def _told_by(self) -> str:
         """The mark that tells the suppressed rows of a table that is not in memory."""
-        return "flags" if self._facts["stars"] == self._facts["rows"] else "either"
+        if self._facts["stars"] < self._facts["rows"]:
+            return "either"
+        return "flags" if self._facts["flags"] in {0, self._facts["rows"]} else "nobody"
 
     def _hidden_in(self, frame: pl.DataFrame) -> NDArray[np.bool_]:
         """Which rows of a frame in memory are suppressed."""
         hidden = frame[SUPPRESSED].to_numpy() if self.rows.flagged else np.zeros(len(frame), dtype=np.bool_)
         if self.rows.starrable:
             stars = starred(frame, self.rows.telling).to_numpy()
-            hidden = hidden if stars.all() else hidden | stars
+            if not stars.all():
+                hidden = hidden | stars
+            elif not hidden.all():  # all look alike: marks of an earlier step tell them apart no more, as in the file
+                hidden = np.zeros_like(hidden)
         return np.asarray(hidden, dtype=np.bool_)
 
     # Combinations.
@@ -226,35 +233,77 @@ class Counting:
         return set(quasi) <= set(names) or self.traced([*quasi, *names]) is not None
 
     def _grouped(self, frame: Any, names: list[str]) -> Patterns:
-        """The combinations in a frame: by codes where one number can tell them, else by the values themselves."""
+        """The combinations in a frame: by codes where one number can tell them, else by the values themselves.
+
+        Weights of persons are summed only when somebody asks: that takes every pair of a combination and a person.
+        """
         engine, schema = self.rows.engine, self.rows.schema
-        if names and schema.person is None and schema.weight not in names:
+        person = schema.person
+        weight = None if person is not None else schema.weight
+        later = None if weight == schema.weight else functools.partial(self._person_weights, frame, names)
+        if names and not {person, schema.weight} & set(names):
             domains = self._domains(names)
             if math.prod(len(values) for values in domains.values()) < ROOM:
-                return Patterns.of_keys(engine.packed(frame, domains, schema.weight), domains, schema)
-        return Patterns.of_histogram(self._histogram(engine, frame, names), schema, names)
+                later = None if later is None else functools.partial(later, domains)
+                return Patterns.of_keys(engine.packed(frame, domains, weight, person), domains, schema, later)
+        combinations = engine.bounded(engine.histogram(frame, names, person=person, weight=weight))
+        # sums must not depend on the order of threads
+        return Patterns.of_histogram(combinations.sort(names, nulls_last=True), schema, names, later)
 
     def _domains(self, names: list[str]) -> dict[str, pl.Series]:
         """The values of columns in the order of their kind, a missing one last; all that are new in one pass."""
-        new = [name for name in names if name not in self._values]
+        new = [name for name in names if name not in self.listed]
         for name, tally in (self.rows.engine.tallies(self.rows.frame, new) if new else {}).items():
             info = self.rows.schema[name]
-            self._values[name] = encode(tally[name], info.kind, info.order).values
-        return {name: self._values[name] for name in names}
+            self.listed[name] = encode(tally[name], info.kind, info.order).values
+        return {name: self.listed[name] for name in names}
 
-    def _histogram(self, engine: Engine, frame: Any, names: list[str]) -> pl.DataFrame:
-        """One group-by of the engine, collected; the weight of a person counts once in a combination."""
+    def several(self, names: Sequence[str], further: Sequence[str]) -> Patterns:
+        """The combinations of these and further columns that persons have who have several of these.
+
+        Nobody else has to be told apart to count persons in coarser classes. Refused where they are too many.
+        """
+        import narwhals as nw
+
+        rows, engine, person = self.rows, self.rows.engine, self.rows.schema.person
+        assert person is not None
+        some = 0 < self.suppressed < self._facts["rows"]
+        frame = engine.filter(rows.frame, ~self._marks[self._told_by]) if some else rows.frame
+        domains = self._domains([name for name in names if name != person])
+        if math.prod(len(values) for values in domains.values()) < ROOM:
+            keyed = nw.from_native(engine.keyed(frame, domains, [person])).group_by(person)
+            whose = keyed.agg(low=nw.col(KEY).min(), high=nw.col(KEY).max()).filter(nw.col("low") < nw.col("high"))
+        else:
+            pairs = nw.from_native(engine.histogram(frame, list(dict.fromkeys([*names, person]))))
+            whose = pairs.group_by(person).agg(nw.len().alias(ROWS)).filter(nw.col(ROWS) > 1)
+        few = engine.collect(whose.select(person).head(engine.most + 1).to_native())
+        if len(few) > engine.most:
+            raise DataError(
+                f"more than {engine.most} persons have several combinations of the quasi-identifiers, and "
+                f"{engine.name} tells no more apart. Use coarser quasi-identifiers (recode), columns that stay the "
+                "same for a person, or another engine."
+            )
+        wanted = list(dict.fromkeys([*names, *further, person]))
+        theirs = engine.select(engine.attach(frame, few, [person], keep_unmatched=False), wanted)
+        combinations = engine.bounded(engine.histogram(theirs, wanted, person=person))
+        return Patterns.of_histogram(combinations.sort(wanted, nulls_last=True), rows.schema, wanted)
+
+    def _person_weights(
+        self, frame: Any, names: list[str], domains: dict[str, pl.Series] | None = None
+    ) -> NDArray[np.float64]:
+        """The weight of each combination, in the order of its values or of ``domains``; a person's counts once."""
+        import narwhals as nw
         import polars as pl
 
-        person = self.rows.schema.person
-        weight = self.rows.schema.weight
-        if weight is None or person is None:
-            combinations = engine.bounded(engine.histogram(frame, names, person=person, weight=weight))
-            return combinations.sort(names, nulls_last=True)  # sums must not depend on the order of threads
-        each = engine.bounded(engine.histogram(frame, list(dict.fromkeys([*names, person])), weight=weight))
-        once = (pl.col(WEIGHT).cast(pl.Float64) / pl.col(ROWS)).sum().alias(WEIGHT)
-        summed = each.sort(pl.all(), nulls_last=True).group_by(names, maintain_order=True)
-        return summed.agg(pl.col(ROWS).sum(), pl.len().alias(PERSONS), once).sort(names, nulls_last=True)
+        engine, person, weight = self.rows.engine, self.rows.schema.person, self.rows.schema.weight
+        assert person is not None
+        assert weight is not None
+        keys = names if domains is None else [KEY]
+        keyed = frame if domains is None else engine.keyed(frame, domains, [person, weight])
+        pairs = nw.from_native(engine.histogram(keyed, list(dict.fromkeys([*keys, person])), weight=weight))
+        each = engine.collect(pairs.select(*keys, ROWS, WEIGHT).to_native())  # whose they are is not asked
+        once = each.with_columns(pl.col(WEIGHT).cast(pl.Float64) / pl.col(ROWS)).sort(*keys, WEIGHT, nulls_last=True)
+        return once.group_by(keys, maintain_order=True).agg(pl.col(WEIGHT).sum())[WEIGHT].to_numpy()
 
     def _identified(self) -> Any:
         engine, frame = self.rows.engine, self.rows.frame

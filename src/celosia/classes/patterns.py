@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from celosia.data.schema import Schema
 
+    Weights = Callable[[], NDArray[np.float64] | None]
+
 
 class Patterns:
     """One entry per combination, suppressed records apart; ``counted`` is persons where a person column is declared."""
@@ -27,7 +29,7 @@ class Patterns:
         names: Sequence[str],
         rows: NDArray[np.int64],
         counted: NDArray[np.int64],
-        weight: Callable[[], NDArray[np.float64] | None],
+        weight: Weights,
         *,
         schema: Schema,
         frame: pl.DataFrame | None = None,
@@ -56,36 +58,39 @@ class Patterns:
         return cls(names, groups.count, counted, weight, schema=schema, columns=columns)
 
     @classmethod
-    def of_histogram(cls, kept: pl.DataFrame, schema: Schema, names: Sequence[str]) -> Patterns:
-        """From a grouping that the engine made and that was collected."""
-        import polars as pl
-
-        rows = kept[ROWS].cast(pl.Int64).to_numpy()
-        counted = rows if schema.person is None else kept[PERSONS].cast(pl.Int64).to_numpy()
-        weight = kept[WEIGHT].cast(pl.Float64).to_numpy() if WEIGHT in kept.columns else None
-        return cls(names, rows, counted, lambda: weight, schema=schema, frame=kept.select(names))
+    def of_histogram(
+        cls, kept: pl.DataFrame, schema: Schema, names: Sequence[str], weight: Weights | None = None
+    ) -> Patterns:
+        """From a grouping that the engine made and that was collected; ``weight`` gives what it does not hold."""
+        rows, counted = _counts(kept)
+        return cls(names, rows, counted, weight or _weights(kept), schema=schema, frame=kept.select(names))
 
     @classmethod
-    def of_keys(cls, histogram: pl.DataFrame, domains: Mapping[str, pl.Series], schema: Schema) -> Patterns:
+    def of_keys(
+        cls,
+        histogram: pl.DataFrame,
+        domains: Mapping[str, pl.Series],
+        schema: Schema,
+        weight: Weights | None = None,
+    ) -> Patterns:
         """From a grouping by one number per combination, the last column's code in its lowest place."""
-        import polars as pl
-
         histogram = histogram.sort(KEY)
         key, columns = histogram[KEY].to_numpy(), {}
         for name, values in reversed(list(domains.items())):
             columns[name] = Encoded((key % len(values)).astype(np.int32), values)
             key = key // len(values)
-        weight = histogram[WEIGHT].cast(pl.Float64).to_numpy() if WEIGHT in histogram.columns else None
-        rows = histogram[ROWS].cast(pl.Int64).to_numpy()
-        return cls(list(domains), rows, rows, lambda: weight, schema=schema, columns=columns)
+        rows, counted = _counts(histogram)
+        return cls(list(domains), rows, counted, weight or _weights(histogram), schema=schema, columns=columns)
 
     def take(self, chosen: NDArray[np.bool_]) -> Patterns:
         """Some of the combinations."""
-        own = self.weight
         columns = {name: self.column(name).take(chosen) for name in self.names}
-        weight = None if own is None else own[chosen]
+
+        def weight() -> NDArray[np.float64] | None:
+            return None if self.weight is None else self.weight[chosen]
+
         return Patterns(
-            self.names, self.rows[chosen], self.counted[chosen], lambda: weight, schema=self._schema, columns=columns
+            self.names, self.rows[chosen], self.counted[chosen], weight, schema=self._schema, columns=columns
         )
 
     def coarser(self, names: Sequence[str]) -> Patterns:
@@ -150,6 +155,17 @@ class Patterns:
         """Combinations × columns as codes; a missing value is -1 in the columns that read it as anything."""
         columns = [self.column(name).masked if name in open_missing else self.column(name).codes for name in names]
         return np.ascontiguousarray(np.column_stack(columns), dtype=np.int32)
+
+
+def _counts(histogram: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows of each combination, and its persons where they were counted."""
+    rows = histogram[ROWS].to_numpy().astype(np.int64)
+    return rows, histogram[PERSONS].to_numpy().astype(np.int64) if PERSONS in histogram.columns else rows
+
+
+def _weights(histogram: pl.DataFrame) -> Weights:
+    weight = histogram[WEIGHT].cast(float).to_numpy() if WEIGHT in histogram.columns else None
+    return lambda: weight
 
 
 def _alike(coarse: Encoded, fine: Encoded) -> NDArray[np.int32]:

@@ -100,19 +100,17 @@ def _profile(table: Table, subsets: list[tuple[str, ...]]) -> list[dict[str, Any
 
 def _subset_sizes(table: Table, subsets: list[tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...], Floats, Floats]]:
     """Frequencies and records of the classes on each subset, from the combinations of all quasi-identifiers."""
-    from celosia.classes import number
     from celosia.views.keys import Keys
 
-    if table.schema.person is not None or table.schema.reading() != Missing.CATEGORY:
+    by_person = table.schema.person is not None and table.memory() is not None
+    if by_person or table.schema.reading() != Missing.CATEGORY:
         keys = Keys.of(table)
         for subset in subsets:
             part = keys.over([keys.names.index(name) for name in subset])
             yield subset, part.frequencies(), part.counts.astype(np.float64)
         return
-    patterns = table.classes.patterns(table.schema.quasi)
-    for subset in subsets:  # records add up: counting in the histogram leaves the rows where they are
-        place = number([patterns.column(name).codes for name in subset])
-        size = np.asarray(np.bincount(place, weights=patterns.counted), dtype=np.float64)
+    for subset in subsets:  # counting in the histogram leaves the rows where they are
+        size = table.classes.sizes_over(subset).astype(np.float64)
         yield subset, size, size
 
 

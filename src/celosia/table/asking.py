@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +12,7 @@ import numpy as np
 from celosia.classes import ClassCounts, Classes, Encoded, Followed, Rows, Sensitive, encode
 from celosia.data.engines import engine_named
 from celosia.data.engines.engine import HIDDEN, RECORD, ROWS, Engine
+from celosia.data.engines.fingerprint import BLOCK
 from celosia.data.frames import Around, handed_back
 from celosia.data.schema import Kind, Schema
 from celosia.errors import DataError, SchemaError
@@ -131,6 +132,11 @@ class Asked(Shown):
             frame: pl.LazyFrame = self._cache[STREAM]()
             return frame
         return self.engine.streamed(self.engine.select(self.rows.frame, self.names), rows=len(self))
+
+    def batches(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """These columns batch by batch, in whatever order and cut, without being in memory whole."""
+        frame = self.engine.streamed(self.engine.select(self.rows.frame, names), rows=len(self))
+        yield from frame.collect_batches(chunk_size=BLOCK)
 
     def column(self, name: str) -> pl.Series:
         """One column in memory, in the order of the records."""
@@ -322,7 +328,10 @@ class Asked(Shown):
         return trace
 
     def _followed(self, names: Sequence[str]) -> Followed | None:
-        return None if self.trace is None or not self.trace.steps else self.trace.followed(names)
+        """The combinations as they are now; None also where persons are counted, who may have several."""
+        if self.trace is None or not self.trace.steps or self.schema.person is not None:
+            return None
+        return self.trace.followed(names)
 
     def _has(self, name: str) -> bool:
         return name in self.engine.types(self.rows.frame)

@@ -107,6 +107,31 @@ class Table(Verbs, Asked):
         mapped._traced(self, lambda trace: trace.then([name], change))
         return mapped._mapped({name: lambda table: table.map(name, values, labels)})
 
+    def batched(
+        self,
+        name: str,
+        function: Callable[[pl.DataFrame], pl.Series],
+        *,
+        further: Sequence[str] = (),
+        dtype: pl.DataType | None = None,
+    ) -> Table:
+        """A column replaced by a function of batches of rows, in whatever cut: of itself, the record id and others.
+
+        The function goes to other processes on Spark; random numbers come from the record id (``RECORD``).
+        """
+        import polars as pl
+
+        self._check_column(name)
+        table = self.identified()
+        inputs = list(dict.fromkeys([RECORD, name, *further]))
+        made = self.polars_types()[name] if dtype is None else dtype
+
+        def called(batch: pl.DataFrame) -> pl.DataFrame:
+            return pl.DataFrame({name: function(batch)}, schema={name: made})
+
+        frame = self.engine.batched(table.rows.frame, inputs, {name: made}, called)
+        return table.reworked(unsigned(frame, [name]), [name])
+
     def reworked(self, frame: Any, names: Sequence[str]) -> Table:
         """The same records in a frame of their ids and cells, with new cells in these columns."""
         return self._with(frame)._rebound()._traced(self, lambda trace: trace.without(names))._drawn(names)

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.classes import Followed, encode, group
+from celosia.classes import Classes, Followed, encode, group
 from celosia.data.engines import engine_named
 from celosia.data.engines.engine import RECORD, SUPPRESSED, Engine
+from celosia.data.schema import Role
 
 if TYPE_CHECKING:
     from celosia.table.table import Table
@@ -57,10 +58,13 @@ class Trace:
         return name in self.unknown or any(name in step.columns for step in self.steps)
 
     def followed(self, names: Sequence[str]) -> Followed | None:
-        """The combinations of these columns, and of those that decide about them; None where the base tells none."""
+        """The combinations of these columns, and of those that decide about them; None where the base tells none.
+
+        Rows are counted, whoever owns them.
+        """
         wanted = self._needed(names)
         schema = self.base.schema
-        if wanted & self.unknown or not all(name in schema for name in wanted) or schema.person is not None:
+        if wanted & self.unknown or not all(name in schema for name in wanted) or schema.person in wanted:
             return None
         if schema.weight in wanted or any(schema.weight in step.columns for step in self.steps):
             return None
@@ -72,13 +76,21 @@ class Trace:
 
     def _follow(self, wanted: set[str]) -> Followed:
         names = [name for name in self.base.names if name in wanted]
-        counted = self.base.classes.patterns(names, everyone=True)
+        counted = self.base.cached("counted by rows", self._by_rows).patterns(names, everyone=True)
         columns = {name: counted.column(name) for name in names}
         state = Followed(counted, columns, None)
         for step in self.steps:
             if step.columns <= wanted:
                 state = _stepped(state, step)
         return state
+
+    def _by_rows(self) -> Classes:
+        """The classes of the base with persons left out of account."""
+        base, person = self.base, self.base.schema.person
+        if person is None:
+            return base.classes
+        plain = base.schema.change(person, roles=base.schema[person].roles - {Role.PERSON})
+        return Classes(replace(base.rows, schema=plain), base.memory, listed=base.classes.listed)
 
     def _needed(self, names: Sequence[str]) -> set[str]:
         """These columns, and those that decide about their cells."""

@@ -13,7 +13,7 @@ from celosia.mathematics.kernels.searching.match import match_across
 def test_draws_follow_the_matrix():
     matrix = np.array([[0.7, 0.2, 0.1], [0.0, 1.0, 0.0], [0.25, 0.25, 0.5]])
     codes = np.repeat([0, 1, 2], 30_000)
-    new = transit(codes, matrix, np.random.default_rng(0))
+    new = transit(codes, matrix, np.random.default_rng(0).random(len(codes)))
     for i in range(3):
         share = np.bincount(new[codes == i], minlength=3) / 30_000
         assert np.abs(share - matrix[i]).max() < 0.013  # 4.5 standard errors
@@ -22,7 +22,7 @@ def test_draws_follow_the_matrix():
 
 def test_what_cannot_be_reached_is_not_reached():
     matrix = np.array([[0.5, 0.5 - 1e-12, 0.0], [1, 0, 0], [0, 0, 1]])
-    new = transit(np.zeros(1000, np.int64), matrix, np.random.default_rng(0))
+    new = transit(np.zeros(1000, np.int64), matrix, np.append(np.random.default_rng(0).random(999), 1 - 2**-53))
     assert set(new.tolist()) == {0, 1}
 
 

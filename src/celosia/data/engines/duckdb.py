@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _names = itertools.count()
 BATCH = 100_000
 """Rows that are handed over at once."""
-OWN_SHARE = 0.6
+OWN_SHARE = 0.5
 """The part of the memory that DuckDB is told to keep to: it counts its buffers only, and Python needs some too."""
 FEW = 10_000
 """Up to so many values a column of text becomes an enumeration: their list stands in the query."""
@@ -32,6 +32,13 @@ _SQL_TYPES = {
     pl.Float64: "DOUBLE",
     pl.String: "VARCHAR",
     pl.Int32: "INTEGER",
+    pl.Int16: "SMALLINT",
+    pl.Int8: "TINYINT",
+    pl.UInt64: "UBIGINT",
+    pl.UInt32: "UINTEGER",
+    pl.UInt16: "USMALLINT",
+    pl.UInt8: "UTINYINT",
+    pl.Float32: "FLOAT",
     pl.Boolean: "BOOLEAN",
     pl.Date: "DATE",
 }
@@ -143,7 +150,7 @@ class DuckDB(Engine):
 
         name = f"celosia_{next(_names)}"
         types = dict(zip(frame.columns, frame.types, strict=True))
-        fields = {each: _SQL_TYPES[type(dtype)] for each, dtype in outputs.items()}
+        fields = {each: _SQL_TYPES.get(type(dtype)) or types[each] for each, dtype in outputs.items()}
         self.connection.create_function(
             name,
             called,

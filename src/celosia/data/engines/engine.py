@@ -181,13 +181,16 @@ class Engine(ABC):
             frame = self.map(frame, name, values, places)
         return frame
 
-    def packed(self, frame: Any, domains: Domains, weight: str | None = None) -> pl.DataFrame:
+    def packed(
+        self, frame: Any, domains: Domains, weight: str | None = None, person: str | None = None
+    ) -> pl.DataFrame:
         """The histogram of some columns by one whole number ``KEY`` per combination, the first column deciding first.
 
         The number of combinations that the domains allow must be below 2^62.
         """
-        kept = [*([weight] if weight else []), *([ROWS] if ROWS in self.types(frame) else [])]
-        return self.collect(self.histogram(self.keyed(frame, domains, kept), [KEY], weight=weight))
+        counted = [weight, person, ROWS if ROWS in self.types(frame) else None]
+        kept = list(dict.fromkeys(name for name in counted if name))
+        return self.collect(self.histogram(self.keyed(frame, domains, kept), [KEY], weight=weight, person=person))
 
     def keyed(self, frame: Any, domains: Domains, kept: Sequence[str]) -> Any:
         """One whole number ``KEY`` for the values of each row in some columns, and other columns as they are."""

@@ -64,16 +64,30 @@ def units(who: str, table: Table, names: Sequence[str]) -> Units:
     return homes
 
 
-def numbers(who: str, table: Table, names: Sequence[str]) -> Floats:
-    """Numeric columns as floats (NaN is missing), or an error that names the method and the column."""
+def check_numeric(who: str, table: Table, names: Sequence[str]) -> None:
+    """Raise where no column is named, one is named twice, or one does not hold numbers."""
     if not names:
         raise ParameterError(f"{who}: give at least one column.")
     repeated = [name for i, name in enumerate(names) if name in names[:i]]
     if repeated:
         raise ParameterError(f"{who}: column {repeated[0]!r} is named twice.")
     for name in names:
-        if str(table.column(name).dtype) == "Boolean":
+        dtype = _type_of(table, name)
+        if str(dtype) == "Boolean":
             raise DataError(f"{who}: column {name!r} holds true and false, but numbers are needed; use pram.")
+        if not dtype.is_numeric():
+            raise DataError(f"{who}: column {name!r} holds text or dates, but numbers are needed.")
+
+
+def _type_of(table: Table, name: str) -> pl.DataType:
+    table.schema[name]
+    dtype: pl.DataType = table.polars_types()[name]
+    return dtype
+
+
+def numbers(who: str, table: Table, names: Sequence[str]) -> Floats:
+    """Numeric columns as floats (NaN is missing), or an error that names the method and the column."""
+    check_numeric(who, table, names)
     try:
         return table.numeric(names)
     except DataError as error:
@@ -84,10 +98,15 @@ def refuse_constant(who: str, x: Floats, names: Sequence[str]) -> None:
     """Raise when a column has no variance: a share of nothing is no noise."""
     for j, name in enumerate(names):
         values = x[~np.isnan(x[:, j]), j]
-        if len(values) == 0:
-            raise DataError(f"{who}: column {name!r} has no values.")
-        if values.min() == values.max():
-            raise DataError(f"{who}: column {name!r} is constant: a share of no variance is nothing. Leave it out.")
+        refuse_level(who, name, *((values.min(), values.max()) if len(values) else (np.nan, np.nan)))
+
+
+def refuse_level(who: str, name: str, low: float, high: float) -> None:
+    """The same for a column from its smallest to its largest value; NaN where it has none."""
+    if np.isnan(low):
+        raise DataError(f"{who}: column {name!r} has no values.")
+    if low == high:
+        raise DataError(f"{who}: column {name!r} is constant: a share of no variance is nothing. Leave it out.")
 
 
 def refuse_missing(who: str, x: Floats, why: str) -> None:
@@ -118,7 +137,7 @@ def combined(parts: Sequence[NDArray[Any]]) -> Ints:
 
 def bounds(table: Table, name: str) -> tuple[float, float]:
     """The declared bounds of a column, whole numbers for a whole-number column; infinite where nothing is declared."""
-    dtype = table.column(name).dtype
+    dtype = _type_of(table, name)
     low, high = table.schema[name].bounds or (-math.inf, math.inf)
     if dtype.is_integer():
         least, most = _extent(dtype)

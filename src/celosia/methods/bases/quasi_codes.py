@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.classes import STAR, Sensitive, encode
+from celosia.classes import STAR, Encoded, Patterns, Sensitive, encode
 from celosia.errors import DataError, ParameterError, UnknownName
 from celosia.hierarchy import Levels
 from celosia.search.lattice.objective import Domain
+from celosia.search.lattice.owners import Owners
 from celosia.search.lattice.tables import Records
 
 if TYPE_CHECKING:
@@ -103,7 +104,8 @@ def quasi_codes(
     for model in require:
         model.check_search(table)
     population = _population(table, require)
-    enough = population is None and target is None and not flat and table.schema.person is None
+    # a loss that counts a column is about records, where requirements count persons
+    enough = population is None and target is None and not flat and (table.schema.person is None or not counted)
     if by_class and enough and table.memory() is None:
         return _class_codes(table, require, counted, weights)
     active = ~table.suppressed_mask()
@@ -139,7 +141,9 @@ def _class_codes(
     names = dict.fromkeys([*judged, *counted])
     if 0 < len(table) == table.suppressed():
         raise DataError("every record is suppressed already: nothing is left to generalise.")
-    patterns = table.classes.patterns(list(dict.fromkeys([*table.schema.need_quasi(), *names])))
+    whose = table.schema.person is not None
+    quasi = table.schema.need_quasi()
+    patterns = table.classes.patterns(list(quasi if whose else dict.fromkeys([*quasi, *names])))
     columns = tuple(
         _column(table, name, patterns.column(name).masked, patterns.column(name).present) for name in table.schema.quasi
     )
@@ -148,11 +152,33 @@ def _class_codes(
         _level_maps(table, columns, matrix, patterns.rows, weights, gone=table.suppressed()),
         np.ascontiguousarray(matrix, dtype=np.int32),
         count=patterns.rows,
-        sensitive={name: Sensitive.of(patterns.column(name), table.classes.baseline(name)) for name in names},
+        sensitive={name: _sensitive(table, name, None if whose else patterns) for name in names},
         total=table.classes.total,
         judged=judged,
+        owners=_owners(table, patterns, list(names)) if whose else None,
     )
     return QuasiCodes(table, columns, records, np.ones(len(patterns), dtype=np.bool_), by_class=True)
+
+
+def _sensitive(table: Table, name: str, patterns: Patterns | None) -> Sensitive:
+    """A counted column in the codes of its domain; without combinations the domain alone."""
+    domain = table.classes.baseline(name)
+    column = Encoded(np.zeros(0, dtype=np.int32), domain.values) if patterns is None else patterns.column(name)
+    return Sensitive.of(column, domain)
+
+
+def _owners(table: Table, patterns: Patterns, names: list[str]) -> Owners:
+    """The persons of each combination, and the values that they have in it."""
+    classes = table.classes
+    values, held = {}, {}
+    several = classes.several(patterns.names, names)
+    for name in names:
+        entries = classes.patterns(list(dict.fromkeys([*patterns.names, name])))
+        codes = classes.baseline(name).codes
+        values[name] = (patterns.find(entries).astype(np.int32), codes(entries.column(name)), entries.counted)
+        held[name] = codes(several.column(name))
+    person = several.column(str(table.schema.person)).codes
+    return Owners(patterns.counted, values, patterns.find(several).astype(np.int32), person, held)
 
 
 def _level_maps(

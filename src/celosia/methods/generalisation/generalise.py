@@ -106,8 +106,9 @@ class Generalise(_SuppressingMethod):
         return self.target is not None or bool(self.aggregate) or counted
 
     def needs_memory(self, schema: Schema) -> bool:
-        """Persons who own several rows are told apart row by row."""
-        return self.in_memory or schema.person is not None
+        """A loss that counts a column looks at the rows of persons."""
+        counted = self.objective is not None and bool(self.objective.counts())
+        return self.in_memory or (counted and schema.person is not None)
 
     def wishes(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """The class sizes of ``target``."""

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
+from celosia.data.engines.engine import RECORD
+from celosia.errors import DataError
 from celosia.methods.bases.by_rows import NOISE_PER_ROW
-from celosia.methods.bases.cells import as_column, bounds, numbers, refuse_constant, units
+from celosia.methods.bases.cells import (
+    as_column,
+    bounds,
+    check_numeric,
+    numbers,
+    refuse_constant,
+    refuse_level,
+    units,
+)
 from celosia.parts import Method, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.data.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -50,10 +66,21 @@ class Noise(Method):
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "its noise has a share of the variance of all records"
 
+    @property
+    def in_memory(self) -> bool:  # type: ignore[override]
+        """Outliers are told by all records together."""
+        return self.scope == "outliers"
+
+    def needs_memory(self, schema: Schema) -> bool:
+        """Members of a household are looked for among all records."""
+        return self.in_memory or schema.household is not None
+
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Add the noise."""
-        from celosia.mathematics.perturbation.noise import reflect
+        from celosia.mathematics.statistics.exact import exact_moments
 
+        if table.memory() is None and not self.needs_memory(table.schema):
+            return self._streamed(table, stream)
         x = numbers(self.name, table, self.columns)
         refuse_constant(self.name, x, self.columns)
         hit = np.ones(len(x), np.bool_)
@@ -68,10 +95,55 @@ class Noise(Method):
         for j, name in enumerate(self.columns):
             unit = units(self.name, table, [name])
             v = x[unit.first, j]
-            variance = self.p * float(np.nanvar(v))
-            new = v + np.sqrt(variance) * stream.child(name).normal(unit.pick(table.ids()))
-            stays = ~hit[unit.first] | (self.keep_zeros & (v == 0))
-            new = np.where(stays, v, reflect(new, *bounds(table, name)))
-            variances[name] = variance
+            variances[name] = self.p * exact_moments(lambda v=v: [v]).variance
+            added = _Added(name, variances[name], bounds(table, name), self.keep_zeros, stream.child(name))
+            new = np.where(hit[unit.first], added.to(v, unit.pick(table.ids())), v)
             columns[name] = as_column(table.column(name), unit.spread(new))
         return Outcome(table.replace(columns), {**evidence, "noise_variance": variances})
+
+    def _streamed(self, table: Table, stream: Stream) -> Outcome:
+        """The same in the engine, batch by batch."""
+        from celosia.mathematics.statistics.exact import exact_moments
+
+        check_numeric(self.name, table, self.columns)
+        variances: dict[str, float] = {}
+        done = table
+        for name in self.columns:
+            moments = exact_moments(partial(_numbers, self.name, table, name))
+            refuse_level(self.name, name, moments.low, moments.high)
+            variances[name] = self.p * moments.variance
+            own = stream.child(name).settled()
+            added = _Added(name, variances[name], bounds(table, name), self.keep_zeros, own)
+            done = done.batched(name, added)
+        return Outcome(done, {"noise_variance": variances})
+
+
+@dataclass(frozen=True)
+class _Added:
+    """The noise of one column, record by record, in whatever process."""
+
+    name: str
+    variance: float
+    bounds: tuple[float, float]
+    keep_zeros: bool
+    stream: Stream
+
+    def __call__(self, batch: pl.DataFrame) -> pl.Series:
+        old = batch[self.name]
+        new = self.to(old.cast(float).to_numpy(), batch[RECORD].to_numpy())
+        return as_column(old, new)
+
+    def to(self, v: NDArray[np.float64], records: NDArray[np.int64]) -> NDArray[np.float64]:
+        from celosia.mathematics.perturbation.noise import reflect
+
+        new = reflect(v + np.sqrt(self.variance) * self.stream.normal(records), *self.bounds)
+        return np.where(self.keep_zeros & (v == 0), v, new)
+
+
+def _numbers(who: str, table: Table, name: str) -> Iterator[NDArray[np.float64]]:
+    """A column as floats, batch by batch; infinite ones are refused."""
+    for batch in table.batches([name]):
+        values = batch[name].cast(float).to_numpy()
+        if np.isinf(values).any():
+            raise DataError(f"{who}: column {name!r} holds infinite values; replace or remove them first.")
+        yield values

@@ -16,6 +16,7 @@ from celosia.table import Outcome
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from celosia.data.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -39,8 +40,19 @@ class SuppressRecords(_SuppressingMethod):
     persons: ClassVar[Counting] = "counted"
     refusal: ClassVar[str] = "records are suppressed for the classes of their own file: run the policy on the new one"
 
+    @property
+    def in_memory(self) -> bool:  # type: ignore[override]
+        """Classes are enough, unless a population is counted in, or records are compared with one another."""
+        return any(model.in_memory or model.people() is not None for model in self.require)
+
+    def needs_memory(self, schema: Schema) -> bool:
+        """Where a missing value may be anything there are no classes."""
+        return self.in_memory or schema.reading() != Missing.CATEGORY
+
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Suppress what violates, until nothing does."""
+        if table.memory() is None and not self.needs_memory(table.schema):
+            return self._by_class(table)
         current = table
         total, before = np.zeros(len(table), dtype=np.bool_), table.suppressed_mask()
         while (mask := self._violating(current) & ~total & ~before).any():
@@ -54,6 +66,28 @@ class SuppressRecords(_SuppressingMethod):
             self._check_all(current)
         return Outcome(current, {"suppressed": int(total.sum()), "share": float(total.mean()) if len(total) else 0.0})
 
+    def _by_class(self, table: Table) -> Outcome:
+        """The same in the engine, which is given the classes that violate."""
+        import polars as pl
+
+        for model in self.require:
+            self._check(model, table)
+        classes = table.classes.patterns(table.schema.need_quasi())
+        bad = np.zeros(len(classes), dtype=np.bool_)
+        for model in self.require:  # a class is judged by its own records and the input: the others do not matter
+            cells, counts = table.keyed_counts(model.sensitive())
+            assert cells.equals(classes.cells)
+            bad |= ~model.judge(counts)
+        lost = int(classes.rows[bad].sum())
+        current = table
+        if lost:
+            blank = table.schema.sensitive if self.blank else ()
+            violating = classes.cells.filter(pl.Series(bad))
+            current = table.suppress_classes(violating, drop=self.drop, blank=blank)
+        if 0 < len(current) == current.suppressed():
+            self._check_all(current)
+        return Outcome(current, {"suppressed": lost, "share": lost / max(1, len(table))})
+
     def _check_all(self, table: Table) -> None:
         """Refuse where not even records that nothing tells apart meet a requirement."""
         for model in self.require:
@@ -66,8 +100,11 @@ class SuppressRecords(_SuppressingMethod):
 
     def _violating(self, table: Table) -> NDArray[np.bool_]:
         for model in self.require:
-            model.check_search(table)
-            if model.scope != "class":
-                raise ParameterError(f"suppress-records: {model.name} judges the whole file, not class by class.")
+            self._check(model, table)
         violating: NDArray[np.bool_] = np.logical_or.reduce([model.failing(table) for model in self.require])
         return violating
+
+    def _check(self, model: Model, table: Table) -> None:
+        model.check_search(table)
+        if model.scope != "class":
+            raise ParameterError(f"suppress-records: {model.name} judges the whole file, not class by class.")

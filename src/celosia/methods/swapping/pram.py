@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
 
+from celosia.data.engines.engine import RECORD
 from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.by_rows import NOISE_PER_ROW
-from celosia.methods.bases.cells import Impossible, created, strata, units
+from celosia.methods.bases.cells import Impossible, combined, created, strata, units
 from celosia.parts import Columns, Method, SuitedColumns
 from celosia.table import Outcome
 from celosia.table.source import Source, open_source
@@ -19,12 +21,14 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from celosia.data.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
 
     Floats = NDArray[np.float64]
 
 
+_STRATUM, _CODE = "__stratum__", "__code__"
 MANY = 2000  # categories whose transition matrix fits into memory and into a certificate
 
 
@@ -74,11 +78,20 @@ class Pram(Method):
             raise ParameterError(f"pram: a matrix is for one column, got {len(self.columns)}.")
         return self
 
+    @property
+    def in_memory(self) -> bool:  # type: ignore[override]
+        """Conditions are looked at before and after."""
+        return bool(self.impossible)
+
+    def needs_memory(self, schema: Schema) -> bool:
+        """Members of a household are looked for among all records."""
+        return self.in_memory or schema.household is not None
+
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Draw the new categories."""
-        from celosia.mathematics.kernels.neighbours.transition import transit
-
         given = None if self.matrix is None else _given(self.matrix)
+        if table.memory() is None and not self.needs_memory(table.schema):
+            return self._streamed(table, stream, given)
         drawn: dict[str, pl.Series] = {}
         changed: dict[str, int] = {}
         matrices: dict[str, list[dict[str, Any]]] = {}
@@ -86,48 +99,71 @@ class Pram(Method):
             unit = units(self.name, table, [name])
             coded, values = table.codes(name)
             codes = unit.pick(np.asarray(coded, dtype=np.int64))
-            if len(values) > MANY:
-                raise DataError(
-                    f"pram: column {name!r} has {len(values)} categories; at most {MANY} can be used. Recode it first."
-                )
-            labels = [str(value) for value in values]
+            _refuse_many(name, values)
             new = codes.copy()
             matrices[name] = []
-            rng = stream.child(name).rng()
+            uniform = stream.child(name).uniform(unit.pick(table.ids()))
             for rows in strata(table, self.within, unit):
-                own = codes[rows] if self.within else codes
-                counts = np.bincount(own[own >= 0], minlength=len(labels))
+                counts = np.bincount(codes[rows][codes[rows] >= 0], minlength=len(values))
                 if not counts.any():
                     continue
-                here = np.flatnonzero(counts)
-                # number of a category among those that occur here; the last entry serves -1, which is missing
-                local = np.append(np.cumsum(counts > 0) - 1, -1)
-                here_labels = [labels[c] for c in here]
-                matrix = self._matrix(counts[here].astype(np.float64), here_labels, given)
-                moved = np.append(here, -1)[transit(local[own], matrix, rng)]
-                if self.within:
-                    new[rows] = moved
-                else:
-                    new = moved
-                entry: dict[str, Any] = {"categories": here_labels, "matrix": matrix.tolist()}
-                if self.within:
-                    entry["stratum"] = {w: str(table.column(w)[int(unit.first[rows[0]])]) for w in self.within}
-                matrices[name].append(entry)
+                moves = self._moves(counts, values, given)
+                new[rows] = moves.drawn(codes[rows], uniform[rows])
+                first = int(unit.first[rows[0]])
+                matrices[name].append(moves.told({w: str(table.column(w)[first]) for w in self.within}))
             changed[name] = int(unit.spread(new != codes).sum())
             drawn[name] = _labelled(table.column(name), values, unit.spread(new))
         done = table.replace(drawn)
+        outcome = self._outcome(done, changed, matrices)
+        if not self.impossible:
+            return outcome
+        wrong = created(self.name, table, done, self.impossible)
+        done = self._restore(table, done, wrong)
+        again = {name: int(table.column(name).ne_missing(done.column(name)).sum()) for name in self.columns}
+        return Outcome(done, {**outcome.evidence, "kept": int(wrong.sum()), "changed": again}, outcome.private)
+
+    def _streamed(self, table: Table, stream: Stream, given: tuple[list[str], Floats] | None) -> Outcome:
+        """The same in the engine: matrices from counts, draws batch by batch."""
+        import polars as pl
+
+        done = table.identified()
+        changed: dict[str, int] = {}
+        matrices: dict[str, list[dict[str, Any]]] = {}
+        for name in self.columns:
+            counted = table.classes.patterns(list(dict.fromkeys([*self.within, name])), everyone=True)
+            column = counted.column(name)
+            _refuse_many(name, column.present)
+            matrices[name], moves = [], []
+            stratum = np.full(len(counted), -1, dtype=np.int64)
+            within = [counted.column(w).masked for w in self.within]
+            label = combined(within) if within else np.zeros(len(counted), dtype=np.int64)
+            for rows in _by_label(label):
+                own = column.masked[rows]
+                counts = np.bincount(own[own >= 0], counted.rows[rows][own >= 0], minlength=len(column.present))
+                if not counts.any():
+                    continue
+                stratum[rows] = len(moves)
+                moves.append(self._moves(counts.astype(np.int64), column.present, given))
+                cells = counted.cells[int(rows[0])]
+                matrices[name].append(moves[-1].told({w: str(cells[w][0]) for w in self.within}))
+            place = counted.cells.with_columns(pl.Series(_STRATUM, stratum), pl.Series(_CODE, column.masked))
+            own_stream = stream.child(name).settled()
+            draws = _Draws(name, place, column.present, tuple(moves), own_stream)
+            before = done
+            done = done.batched(name, draws, further=self.within)
+            changed[name] = _differing(before, draws, self.within)
+        return self._outcome(done, changed, matrices)
+
+    def _outcome(self, done: Table, changed: dict[str, int], matrices: dict[str, list[dict[str, Any]]]) -> Outcome:
         evidence: dict[str, Any] = {"changed": changed}
-        private = {"matrices": matrices} if self.within else {}
-        if not self.within:
-            evidence["matrices"] = matrices
-        if self.impossible:
-            wrong = created(self.name, table, done, self.impossible)
-            evidence["kept"] = int(wrong.sum())
-            done = self._restore(table, done, wrong)
-            evidence["changed"] = {
-                name: int(table.column(name).ne_missing(done.column(name)).sum()) for name in self.columns
-            }
-        return Outcome(done, evidence, private)
+        if self.within:
+            return Outcome(done, evidence, {"matrices": matrices})
+        return Outcome(done, {**evidence, "matrices": matrices})
+
+    def _moves(self, counts: NDArray[np.int64], values: pl.Series, given: tuple[list[str], Floats] | None) -> _Moves:
+        here = np.flatnonzero(counts)
+        labels = [str(values[int(code)]) for code in here]
+        return _Moves(here, labels, self._matrix(counts[here].astype(np.float64), labels, given), len(values))
 
     def _matrix(self, counts: Floats, labels: list[str], given: tuple[list[str], Floats] | None) -> Floats:
         from celosia.mathematics.perturbation.transition import invariant, raise_diagonal, toward_margin
@@ -173,6 +209,83 @@ def _given(source: Any) -> tuple[list[str], Floats]:
     except ValueError:
         raise ParameterError("pram: the matrix must hold numbers.") from None
     return labels, check(matrix)
+
+
+@dataclass(frozen=True)
+class _Moves:
+    """The transition matrix of a stratum, over the categories that occur in it."""
+
+    here: NDArray[np.int64]
+    labels: list[str]
+    matrix: Floats
+    width: int
+
+    def drawn(self, codes: NDArray[np.int64], uniform: Floats) -> NDArray[np.int64]:
+        """New categories; -1, which is missing, stays."""
+        from celosia.mathematics.kernels.neighbours.transition import transit
+
+        local = np.full(self.width + 1, -1, dtype=np.int64)  # the last entry serves -1
+        local[self.here] = np.arange(len(self.here))
+        new: NDArray[np.int64] = np.append(self.here, -1)[transit(local[codes], self.matrix, uniform)]
+        return new
+
+    def told(self, stratum: dict[str, str]) -> dict[str, Any]:
+        """What the evidence says of it."""
+        entry: dict[str, Any] = {"categories": self.labels, "matrix": self.matrix.tolist()}
+        return {**entry, "stratum": stratum} if stratum else entry
+
+
+@dataclass(frozen=True)
+class _Draws:
+    """The new categories of a column, record by record, in whatever process."""
+
+    name: str
+    place: pl.DataFrame
+    """For each combination of the strata's columns and the category: the number of the stratum, and the code."""
+    values: pl.Series
+    moves: tuple[_Moves, ...]
+    stream: Stream
+
+    def __call__(self, batch: pl.DataFrame) -> pl.Series:
+        _, new = self.codes(batch)
+        return _labelled(batch[self.name], self.values, new)
+
+    def codes(self, batch: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The categories of a batch before and after."""
+        keys = [column for column in self.place.columns if column not in {_STRATUM, _CODE}]
+        places = self.place.cast({key: batch.schema[key] for key in keys})
+        joined = batch.join(places, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        codes = joined[_CODE].to_numpy().astype(np.int64)
+        stratum = joined[_STRATUM].to_numpy()
+        uniform = self.stream.uniform(batch[RECORD].to_numpy())
+        new = codes.copy()
+        for number, moves in enumerate(self.moves):
+            rows = np.flatnonzero(stratum == number)
+            new[rows] = moves.drawn(codes[rows], uniform[rows])
+        return codes, new
+
+
+def _differing(table: Table, draws: _Draws, within: Sequence[str]) -> int:
+    """How many records get another category."""
+    names = list(dict.fromkeys([RECORD, draws.name, *within]))
+    total = 0
+    for batch in table.batches(names):
+        codes, new = draws.codes(batch)
+        total += int((codes != new).sum())
+    return total
+
+
+def _by_label(label: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The positions of each label, in the order of the labels."""
+    order = np.argsort(label, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if len(label) else []
+
+
+def _refuse_many(name: str, values: pl.Series) -> None:
+    if len(values) > MANY:
+        raise DataError(
+            f"pram: column {name!r} has {len(values)} categories; at most {MANY} can be used. Recode it first."
+        )
 
 
 def _labelled(old: pl.Series, values: pl.Series, codes: NDArray[np.int64]) -> pl.Series:

@@ -13,6 +13,7 @@ from celosia.classes import Sensitive
 from celosia.classes.counts import ClassCounts, Codes, Counts, ValueCounts, Verdict
 from celosia.errors import DataError
 from celosia.search.lattice.objective import Domain
+from celosia.search.lattice.owners import PERSON, Owners
 
 Levels = tuple[int, ...]
 
@@ -38,6 +39,8 @@ class Records:
     """The counted columns that a requirement means when it names none; all unless given."""
     count: Counts | None = None
     """How many records each row stands for; one unless given."""
+    owners: Owners | None = None
+    """The persons of such rows, where a person may own several records."""
 
     def __len__(self) -> int:
         return len(self.codes) if self.count is None else int(self.count.sum())
@@ -45,6 +48,8 @@ class Records:
     @cached_property
     def repeated(self) -> bool:
         """Whether some person has several records (otherwise counting records is counting persons)."""
+        if self.owners is not None:
+            return self.owners.total < len(self)
         return self.person is not None and len(np.unique(self.person)) < len(self.person)
 
 
@@ -152,10 +157,6 @@ class _Scratch:
         return self._keys[:groups].copy(), self._sums[:groups].copy(), peaks, self._group[: len(keys)]
 
 
-PERSON = "\0person"
-"""The name under which persons are counted, if they repeat; no column can have it."""
-
-
 class ClassTables:
     """Make the class table of any node, from the smallest table that is already known to be finer."""
 
@@ -214,6 +215,10 @@ class ClassTables:
         self._pair_value: dict[str, Codes] = {}
         self.widths: dict[str, int] = {}
         """The number of different codes of each counted column."""
+        self._counted_alone: dict[str, int] = {}
+        """Codes below this number stand for so many persons as they count, others for one."""
+        if records.repeated and records.owners is not None:
+            return self._count_owners(records.owners, group, groups)
         counted: dict[str, tuple[Codes, int]] = {}
         for name in self._columns:
             column = records.sensitive[name]
@@ -237,6 +242,22 @@ class ClassTables:
             codes = np.ascontiguousarray(codes, dtype=np.int32)
             values[name] = merge_values(start, codes, each, group, groups, max(1, width))
         return values
+
+    def _count_owners(self, owners: Owners, group: Codes, groups: int) -> dict[str, tuple[Counts, Codes, Counts]]:
+        from celosia.mathematics.kernels.searching.lattice import merge_values
+
+        widths = {name: self.records.sensitive[name].width for name in self._columns}
+        values = {}
+        for name, told in owners.entries({PERSON: 1, **widths}).items():
+            self._counted_alone[name], self.widths[name] = told.alone, len(told.meaning)
+            self._pair_value[name] = told.meaning
+            start, codes, count = told.rows(len(group))
+            values[name] = merge_values(start, codes, count, group, groups, len(told.meaning))
+        return values
+
+    def _persons(self, name: str, value: Codes, count: Counts) -> Counts:
+        """How many persons each entry stands for."""
+        return np.where(value < self._counted_alone.get(name, 0), count, 1)
 
     def at(self, levels: Levels) -> ClassTable:
         """Give the classes at a node."""
@@ -299,9 +320,15 @@ class ClassTables:
 
     def size(self, table: ClassTable) -> Counts:
         """Give the size of each class: persons where persons repeat, else records."""
-        if PERSON in table.values:
-            return np.diff(table.values[PERSON][0])
-        return table.sums[:, 0]
+        if PERSON not in table.values:
+            return table.sums[:, 0]
+        start, value, count = table.values[PERSON]
+        if PERSON not in self._counted_alone:
+            return np.diff(start)
+        return np.diff(np.append(0, np.cumsum(self._persons(PERSON, value, count)))[start])
+
+    def _everyone(self) -> int:
+        return self.widths[PERSON] if self.records.owners is None else self.records.owners.total
 
     def counts(
         self,
@@ -322,7 +349,7 @@ class ClassTables:
         records = self.records
         total = len(records)
         if not by_record:
-            total = records.total or (self.widths[PERSON] if records.repeated else total)
+            total = records.total or (self._everyone() if records.repeated else total)
         values = {}
         for name in self._columns if columns is None else columns:
             column = records.sensitive[name]
@@ -330,7 +357,7 @@ class ClassTables:
             if name in self._pair_value:
                 itself = np.arange(len(table), dtype=np.int32)
                 pairs = self._pair_value[name][value]
-                each = count if by_record else np.ones_like(count)
+                each = count if by_record else self._persons(name, value, count)
                 start, value, count = merge_values(start, pairs, each, itself, len(table), column.width)
             values[name] = ValueCounts(start, value, count, column.share(), column.ancestors, column.numbers)
         lay = self.layout

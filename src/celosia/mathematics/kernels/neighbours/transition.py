@@ -12,10 +12,12 @@ Ints = npt.NDArray[np.int64]
 
 
 @compiled()
-def transit(codes: Ints, matrix: Floats, rng: np.random.Generator) -> Ints:
+def transit(codes: Ints, matrix: Floats, uniform: Floats) -> Ints:
     """Draw for each code ``i`` a new one from row ``i`` of a transition matrix; negative codes (missing) stay.
 
-    >>> transit(np.array([0, 1, -1]), np.array([[0.0, 1], [1, 0]]), np.random.default_rng(0)).tolist()
+    ``uniform`` holds one number in [0, 1) for each code.
+
+    >>> transit(np.array([0, 1, -1]), np.array([[0.0, 1], [1, 0]]), np.array([0.3, 0.9, 0.5])).tolist()
     [1, 0, -1]
     """
     size = matrix.shape[0]
@@ -34,7 +36,7 @@ def transit(codes: Ints, matrix: Floats, rng: np.random.Generator) -> Ints:
         i = codes[r]
         if i < 0:
             continue
-        u = rng.random()
+        u = uniform[r]
         left = 0
         right = last[i]
         while left < right:  # the first category whose cumulative probability passes u

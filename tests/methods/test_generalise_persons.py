@@ -1,0 +1,131 @@
+"""Persons are counted alike whether the search sees their rows or only the combinations that an engine counted."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import celosia
+from celosia.classes import counting
+from celosia.data.engines.polars import Polars
+from celosia.errors import CelosiaError, DataError
+from celosia.parts import build
+from celosia.search.lattice.owners import PERSON, Owners
+
+SEARCHES = (
+    (["k-anonymity(k=3)"], None),
+    (["k-anonymity(k=2)", "l-diversity(l=2)"], "discernibility"),
+    (["t-closeness(t=0.4)"], "average-class-size"),
+)
+
+
+def visits(seed: int, *, settled: bool) -> pl.DataFrame:
+    """Persons with several rows each; with ``settled`` most of them have one combination, one has no id."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(60, 160))
+    who = rng.integers(0, n // 2, n)
+    age, area = (who * 7 % 40 + 20, who * 3 % 9) if settled else (rng.integers(20, 60, n), rng.integers(0, 9, n))
+    age = np.where(rng.random(n) < 0.1, 30, age)
+    return pl.DataFrame(
+        {
+            "who": [f"p{w}" if w else None for w in who],
+            "age": age,
+            "zip": [f"10{a}" if a < 8 else None for a in area],
+            "ill": [f"d{d}" for d in rng.integers(0, 4, n)],
+            "weight": rng.random(n),
+        }
+    )
+
+
+def schema(**more) -> celosia.Schema:
+    levels = {"age": "intervals(width=5)", "zip": "prefixes"}
+    return celosia.Schema.of(quasi=["age", "zip"], sensitive=["ill"], person="who", hierarchies=levels, **more)
+
+
+def outcome(table, method):
+    try:
+        done = celosia.protect(table, method, seed=1)
+    except CelosiaError as error:
+        return str(error)
+    facts = done.history[-1]
+    told = ("levels", "suppressed", "score", "checked", "optimal", "classes")
+    values = [model.value(done) for model in method.require]
+    altered = celosia.loss.AlteredRecords().value(table.identified(), done)
+    return [facts[name] for name in told], values, altered, done.polars().rows()
+
+
+@pytest.mark.parametrize("settled", [True, False])
+@pytest.mark.parametrize(("require", "objective"), SEARCHES)
+def test_a_search_on_combinations_is_the_search_on_rows(require, objective, settled, tmp_path):
+    more = {} if objective is None else {"objective": objective}
+    method = build("method", {"use": "generalise", "require": require, "suppress": 0.1, **more})
+    for seed in range(3):
+        frame = visits(seed, settled=settled)
+        path = tmp_path / f"{seed}.parquet"
+        frame.write_parquet(path)
+        described = schema(weight="weight") if seed % 2 else schema()
+        by_rows = outcome(celosia.read(frame, described), method)
+        for engine in ("polars", "duckdb"):
+            assert outcome(celosia.read(path, described, engine=engine), method) == by_rows
+
+
+@pytest.mark.on_spark
+def test_persons_are_told_apart_only_where_they_have_several_combinations(engine, tmp_path):
+    # p1 has two ages, p2 one age in two rows, p3 one row: classes at age are {p1, p2}, {p1, p3}; starred {p1, p2, p3}
+    frame = pl.DataFrame({"who": ["p1", "p1", "p2", "p2", "p3"], "age": [30, 31, 30, 30, 31], "ill": list("abbbc")})
+    frame.write_parquet(tmp_path / "visits.parquet")
+    described = celosia.Schema.of(quasi=["age"], sensitive=["ill"], person="who")
+    classes = celosia.read(tmp_path / "visits.parquet", described, engine=engine).classes
+    several = classes.several(["age"], ["ill"])
+    assert sorted(several.cells.rows()) == [(30, "a", "p1"), (31, "b", "p1")]
+    assert classes.patterns(["age"]).counted.tolist() == [2, 2]
+
+
+def test_owners_by_hand():
+    # two combinations with two persons each; person 7 is in both, with value 0 and value 1
+    values = {"ill": (np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2]), np.array([1, 1, 1, 1]))}
+    owners = Owners(np.array([2, 2]), values, np.array([0, 1]), np.array([7, 7]), {"ill": np.array([0, 1])})
+    assert owners.total == 3
+    persons = owners.entries({PERSON: 1, "ill": 3})[PERSON]
+    # one person alone in each row (code 0, counted), and the one of both rows under a code of its own
+    assert sorted(zip(persons.row, persons.code, persons.count, strict=True)) == [
+        (0, 0, 1),
+        (0, 1, 1),
+        (1, 0, 1),
+        (1, 1, 1),
+    ]
+    ill = owners.entries({"ill": 3})["ill"]
+    assert ill.meaning.tolist() == [0, 1, 2, 0, 1]
+    assert sorted(zip(ill.row, ill.meaning[ill.code], strict=True)) == [(0, 0), (0, 1), (1, 1), (1, 2)]
+
+
+def test_too_many_persons_with_several_combinations_are_refused(tmp_path, monkeypatch):
+    visits(1, settled=False).write_parquet(tmp_path / "visits.parquet")
+    monkeypatch.setattr(Polars, "most", 3)
+    table = celosia.read(tmp_path / "visits.parquet", schema())
+    with pytest.raises(DataError, match="more than 3 persons have several combinations of the quasi-identifiers"):
+        celosia.protect(table, "generalise(require=k-anonymity(k=2))", seed=1)
+
+
+def test_values_too_many_for_one_number_are_compared_pair_by_pair(tmp_path, monkeypatch):
+    frame = visits(2, settled=False)
+    frame.write_parquet(tmp_path / "visits.parquet")
+    table = celosia.read(tmp_path / "visits.parquet", schema())
+    by_number = table.classes.several(["age", "zip"], ["ill"]).cells.rows()
+    monkeypatch.setattr(counting, "ROOM", 1)
+    again = celosia.read(tmp_path / "visits.parquet", schema())
+    assert again.classes.several(["age", "zip"], ["ill"]).cells.rows() == by_number
+
+
+@pytest.mark.parametrize("settled", [True, False])
+@pytest.mark.parametrize("weighed", [True, False])
+def test_risks_of_persons_follow_from_combinations(settled, weighed, tmp_path):
+    frame = visits(4, settled=settled)
+    frame.write_parquet(tmp_path / "visits.parquet")
+    described = schema(weight="weight") if weighed else schema()
+    for risk in ("uniqueness", "marketer", "prosecutor"):
+        expected = build("risk", risk).evidence(celosia.read(frame, described))
+        for engine in ("polars", "duckdb"):
+            stated = build("risk", risk).evidence(celosia.read(tmp_path / "visits.parquet", described, engine=engine))
+            flat = {name: value for name, value in expected.items() if not isinstance(value, dict)}
+            assert {name: stated[name] for name in flat} == pytest.approx(flat)
+            assert {**stated, **flat} == expected
