@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from tests.trust.inputs.case import CANARIES
-from tests.trust.tried import Tried
+from tests.trust.tried import Tried, tried
 
 LONGEST = 2_000
 """Characters of a message."""
@@ -46,10 +47,11 @@ def told(answers: Iterable[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def counted(answers: Iterable[Mapping[str, Any]]) -> list[Tried]:
-    """The rows of the table of what was tried: one per entrance."""
-    listed = list(answers)
-    times = Counter(answer["entrance"] for answer in listed)
-    failed = Counter(answer["entrance"] for answer in listed if failure(answer))
+def keep(answers: Iterable[Mapping[str, Any]]) -> None:
+    """Write the counts down, each entrance for itself; the answers are those to all of its cases."""
     harm = "an internal error, a hang, a cell or a password in the message, something half-written"
-    return [Tried(f"bad input: {entrance}", times[entrance], failed[entrance], harm) for entrance in sorted(times)]
+    listed = sorted(answers, key=itemgetter("entrance"))
+    for entrance, group in groupby(listed, itemgetter("entrance")):
+        failures = [failure(answer) for answer in group]
+        row = Tried(f"bad input: {entrance}", len(failures), sum(map(bool, failures)), harm)
+        tried(f"inputs-{entrance.replace(' ', '-')}", [row])

@@ -34,6 +34,81 @@ suppress = 0.2
 path = "safe.csv"
 report = false
 """
+FULL = """
+[about]
+title = "People"
+contact = "Ana"
+review = 2030-01-01
+[input]
+path = "people.csv"
+separator = ","
+encoding = "utf-8"
+decimal = "."
+header = true
+missing = ["NA"]
+text = ["ill"]
+dates = {}
+clean = {strip = ["city"], same = {city = {Ctown9 = "Ctown0"}}, missing = {ill = ["none"]}}
+[schema]
+identifiers = ["name"]
+quasi = ["age", "city"]
+sensitive = ["ill"]
+rest = "error"
+kinds = {age = "numeric"}
+bounds = {age = [0, 120]}
+missing = {city = "category"}
+orders = {ill = ["Sick0", "Sick1", "Sick4"]}
+hierarchies = {age = {use = "intervals", width = 10}, city = "city.csv"}
+[[require]]
+use = "k-anonymity"
+k = 3
+[[step]]
+name = "coarser"
+use = "generalise"
+suppress = 0.2
+[[step]]
+use = "round"
+name = "rounded"
+columns = ["age"]
+base = 10
+[measure]
+risks = ["prosecutor", {use = "uniqueness"}]
+losses = ["altered-records"]
+[guard]
+acknowledge = {ill = "a test"}
+[history]
+releases = ["safe.certificate.json"]
+k = 2
+acknowledge = "a test"
+[explore]
+candidate = ["drop(columns=[name])", {steps = ["noise(columns=[age], p=0.1)"]}]
+risk = "distance-linkage(columns=[age])"
+loss = "altered-records"
+seeds = 1
+max_risk = 0.9
+max_loss = 0.9
+budget_seconds = 1.0
+workers = 1
+store = "map.db"
+[output]
+path = "all.csv"
+order = "kept"
+columns = []
+report = false
+language = "ca"
+overwrite = true
+separator = ";"
+decimal = "."
+bom = false
+formulas = "quote"
+[run]
+seed = 1180591620717411303424
+testing = true
+engine = "polars"
+memory = "2GB"
+without = ["rounded"]
+"""
+"""A policy with every section and the options of the reader and the writer."""
 DATASET = """
 name = "people"
 epsilon = 10.0
@@ -70,12 +145,17 @@ def make(place: Path) -> None:
         database.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", people.rows())
     (place / "city.csv").write_text("".join(f"Ctown{i},Cregion{i % 2},*\n" for i in range(3)))
     (place / "policy.toml").write_text(POLICY)
+    (place / "full.toml").write_text(FULL)
+    (place / "paged.toml").write_text(POLICY.replace("safe.csv", "paged.csv").replace("report = false", ""))
     (place / "dataset.toml").write_text(DATASET)
     (place / "inferences.toml").write_text(CATALOGUE)
     (place / "choices.csv").write_text("owner,inference,block\nQanary001,illness,yes\n")
     (place / "log.sql").write_text("SELECT age FROM people;\nSELECT ill FROM people WHERE age = 30;\n")
     for command in (
         ["run", "policy.toml"],
+        ["run", "full.toml"],
+        ["run", "paged.toml"],
+        ["key", "mine.key"],
         ["gateway", "init"],
         ["gateway", "key", "ana"],
         ["query", "SELECT COUNT(*) AS n FROM people", "--epsilon", "0.5"],

@@ -20,10 +20,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.trust.inputs import evidence, hierarchies, policies, readers, statements, stores, values
+from tests.trust.inputs import evidence, hierarchies, keys, options, policies, readers, statements, stores, values
 from tests.trust.inputs.case import Case
 
-ENTRANCES = (readers, policies, hierarchies, evidence, stores, statements, values)
+ENTRANCES = (readers, options, policies, hierarchies, evidence, stores, keys, statements, values)
 SEED = 20_231
 SECONDS = 60
 """Of waiting: a case that takes longer hangs."""
