@@ -177,9 +177,7 @@ def other_postgres(postgres_url: str) -> Iterator[str]:
     yield from _database(postgres_url)
 
 
-@pytest.fixture
-def serve() -> Iterator[Callable[[Any], str]]:
-    """Serve an application until the test ends; returns its address."""
+def _serving() -> Iterator[Callable[[Any], str]]:
     import uvicorn
 
     running = []
@@ -200,3 +198,45 @@ def serve() -> Iterator[Callable[[Any], str]]:
     for server, thread in running:
         server.should_exit = True
         thread.join()
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Any], str]]:
+    """Serve an application until the test ends; returns its address."""
+    yield from _serving()
+
+
+@pytest.fixture(scope="module")
+def serve_long() -> Iterator[Callable[[Any], str]]:
+    """Serve an application until the tests of a module end; returns its address."""
+    yield from _serving()
+
+
+@pytest.fixture
+def watch(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens a page at an address; at the end no page may have had an error on its console or asked another site."""
+    from tests.web.watching import watched
+
+    pages = []
+
+    def open_page(address: str, **look: Any) -> Any:
+        pages.append(watched(browser, address, **look))
+        return pages[-1]
+
+    yield open_page
+    for page in pages:
+        page.context.close()
+    assert [said for page in pages for said in page.wrong] == []
+
+
+@pytest.fixture
+def accessible() -> Callable[[Any], None]:
+    """Checks that axe finds nothing against WCAG 2.2 AA on a page."""
+    from tests.web.watching import violations
+
+    pytest.importorskip("axe_playwright_python.sync_playwright")
+
+    def check(page: Any) -> None:
+        assert violations(page) == []
+
+    return check

@@ -1,0 +1,49 @@
+"""Pages of a browser that are watched: what they say on the console, whom they ask, what axe finds on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+SETTLED = """Promise.all(document.getAnimations()
+  .filter(each => Number.isFinite(each.effect.getComputedTiming().endTime)).map(each => each.finished.catch(() => null)))
+  .then(() => true)"""
+"""Colours that fade into one another have arrived."""
+REFUSED = "the server responded with a status of 4"
+"""What a browser says of a refusal, which is a page like others here."""
+
+
+def watched(browser: Any, address: str, **look: Any) -> Any:
+    """A page at an address; its list ``wrong`` holds errors of the console and requests to other sites."""
+    page = browser.new_context(**look).new_page()
+    wrong: list[str] = []
+
+    def said(message: Any) -> None:
+        if message.type in ("error", "warning") and REFUSED not in message.text:
+            wrong.append(message.text)
+
+    def asked(request: Any) -> None:
+        if not request.url.startswith((address, "data:", "about:", "blob:")):
+            wrong.append(f"asks {request.url}")
+
+    page.on("console", said)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", asked)
+    page.goto(address)
+    page.wrong = wrong
+    return page
+
+
+def violations(page: Any) -> list[tuple[str, list[str]]]:
+    """What axe finds against WCAG 2.2 AA: the rule, and where."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.wait_for_load_state("load")  # without its style sheet a page has other colours
+    page.evaluate(SETTLED)
+    broken = Axe().run(page, options={"runOnly": RULES}).response["violations"]
+    return [(each["id"], [node["html"][:120] for node in each["nodes"]]) for each in broken]
+
+
+def width(page: Any) -> int:
+    """How wide a page is, also where it is cut off."""
+    return int(page.evaluate("document.documentElement.scrollWidth"))
