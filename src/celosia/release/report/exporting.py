@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from celosia import files
 from celosia.data.credentials import resolved
 from celosia.data.io.atomic import refuse_taken, replaced
 from celosia.errors import InputError, MissingExtra, OutputError
@@ -53,13 +54,12 @@ def export(
         raise OutputError(f"the ending of {target.name!r} must be .pdf or .docx.")
     if key is not None and kind != ".pdf":
         raise OutputError("only a PDF can be signed: choose an ending .pdf, or leave the key out.")
-    if not source.is_file():
-        raise InputError(f"there is no report {str(source)!r}: celosia run writes one.")
-    text = source.read_text(encoding="utf-8", errors="replace")
+    text = _page(source)
     if "<script" in text.lower() or "<main>" not in text:
         raise InputError(f"{source.name!r} is no report that Celosia wrote.")
     if not overwrite:
         refuse_taken([target])
+    signer = None if key is None else _signer(Path(key), password)
     with replaced(target, source.stat().st_mode & 0o777) as draft:
         if kind == ".docx":
             from celosia.release.report.word import as_word
@@ -67,8 +67,8 @@ def export(
             as_word(text, draft)
         else:
             _print(source, draft)
-            if key is not None:
-                _sign(draft, Path(key), password)
+            if signer is not None:
+                _sign(draft, signer)
     return target
 
 
@@ -106,18 +106,40 @@ def _print(page: Path, target: Path) -> None:
         raise OutputError("the browser printed nothing.")
 
 
-def _sign(pdf: Path, key: Path, password: str | None) -> None:
-    """Sign a PDF in its place: whoever opens it sees by whom, and that nothing was changed since."""
+def _page(source: Path) -> str:
+    """The text of a page that is there."""
     try:
-        from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
+        return files.text(source)
+    except FileNotFoundError:
+        raise InputError(f"there is no report {str(source)!r}: celosia run writes one.") from None
+    except OSError as error:
+        raise InputError(f"cannot read the report {str(source)!r}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{source.name!r} is no report that Celosia wrote.") from None
+
+
+def _signer(key: Path, password: str | None) -> Any:
+    """The key that signs, before anything is printed."""
+    try:
         from pyhanko.sign import signers
     except ImportError:
         raise MissingExtra.of("signing a report", "sign") from None
     secret = None if password is None else resolved(password).encode()
     load: Any = signers.SimpleSigner.load_pkcs12
-    signer = load(str(key), passphrase=secret) if key.is_file() else None
+    try:
+        signer = load(str(files.plain(key)), passphrase=secret)
+    except OSError as error:
+        raise InputError(f"cannot read the key {str(key)!r}: {error.strerror}.") from None
     if signer is None:
         raise InputError(f"{str(key)!r} is no key (PKCS #12) that this password opens.")
+    return signer
+
+
+def _sign(pdf: Path, signer: Any) -> None:
+    """Sign a PDF in its place: whoever opens it sees by whom, and that nothing was changed since."""
+    from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
+    from pyhanko.sign import signers
+
     with tempfile.TemporaryFile() as signed:
         stated = signers.PdfSignatureMetadata(field_name="Signature")
         with pdf.open("rb") as given:
