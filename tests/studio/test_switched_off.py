@@ -100,6 +100,31 @@ def test_a_step_that_is_off_by_the_name_of_its_method_stays_the_one_that_is_off(
     assert project.policy().run.without == ()
 
 
+FORMS = {
+    "another step": ("step", None, {"use": "recode", "column": "zip", "level": "1"}),
+    "a step that is off": ("step", 1, {"use": "recode", "column": "age", "level": "1", "name": "coarser"}),
+    "a step": ("step", 0, {"use": "generalise", "suppress": "0.1"}),
+    "a requirement": ("require", 0, {"use": "k-anonymity", "k": "3"}),
+    "a risk": ("risks", None, {"use": "marketer"}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_looked_at_is_what_would_be_saved(project, form):
+    name, position, sent = FORMS[form]
+    looked = project.drafted(lists.drafted(project.policy(), name, position, sent), project.text)
+    saved = project.policy(lists.saved(project.text, project.policy(), name, position, sent))
+    assert [(step.name, step.method) for step in looked.steps] == [(step.name, step.method) for step in saved.steps]
+    for section in ("require", "measure", "run", "columns", "explore"):
+        assert getattr(looked, section) == getattr(saved, section)
+
+
+def test_a_look_reads_no_file_outside_the_folder(project):
+    sent = {"use": "join-attack", "external": "/etc/passwd.csv"}
+    with pytest.raises(CelosiaError, match="lies outside"):
+        project.drafted(lists.drafted(project.policy(), "risks", None, sent), project.text)
+
+
 def test_an_entry_that_is_not_there_is_refused_in_a_sentence(project):
     for change in (lists.switched, lambda text, policy, at: lists.removed(text, policy, "step", at)):
         with pytest.raises(CelosiaError, match="no step 10"):

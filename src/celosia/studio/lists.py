@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -114,6 +115,32 @@ def saved(text: str, policy: Policy, name: str, position: int | None, sent: Mapp
     text = _placed(fixed_names(text, policy), listed, position, entry)
     before = "" if position is None else _name_of(policy, position)
     return _without(text, [_name(entry) if each == before else each for each in policy.run.without])
+
+
+def drafted(policy: Policy, name: str, position: int | None, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """The sections of the policy with an entry as a form has it: for a look, without writing the file anew."""
+    listed = the_list(name)
+    entry, entries = forms.part(listed.kind, sent), listed.raw(policy.text)
+    sections: dict[str, Any] = tomllib.loads(policy.text)
+    if position is not None and position >= len(entries):
+        raise InputError("that entry is not there.")
+    if name == "step":
+        there = [step.name for i, step in enumerate(policy.steps) if i != position]
+        entries = [{"name": step.name, **raw} for step, raw in zip(policy.steps, entries, strict=True)]
+        entry = _named(entry, there, str(sent.get("name", "")).strip())
+        if position is not None and policy.run.without:
+            before = policy.steps[position].name
+            off = [_name(entry) if each == before else each for each in policy.run.without]
+            sections["run"] = {**sections["run"], "without": off}
+    if position is None:
+        entries.append(entry)
+    else:
+        entries[position] = entry
+    here = sections
+    for key in listed.place[:-1]:
+        here = here.setdefault(key, {})
+    here[listed.place[-1]] = entries
+    return sections
 
 
 def _placed(text: str, listed: PartList, position: int | None, entry: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,7 +22,11 @@ def named_paths(text: str) -> Iterator[Path]:
     >>> [str(path) for path in named_paths(text)]
     ['a.csv', '../b.csv', 'zip.csv']
     """
-    policy = tomllib.loads(text)
+    yield from paths_of(tomllib.loads(text))
+
+
+def paths_of(policy: Mapping[str, Any]) -> Iterator[Path]:
+    """The same of the sections of a policy."""
     given, output, explore = (policy.get(name, {}) for name in ("input", "output", "explore"))
     yield from _addressed(given.get("path"))
     yield from _addressed(given.get("url"))

@@ -8,10 +8,10 @@ import os
 import re
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from celosia.data.io.atomic import replaced
 from celosia.data.io.filetypes import type_of
@@ -19,7 +19,7 @@ from celosia.data.spill import private_folder
 from celosia.errors import CelosiaError, InputError
 from celosia.release.policy import Policy
 from celosia.studio.past import Past
-from celosia.studio.paths import named_paths
+from celosia.studio.paths import named_paths, paths_of
 
 POLICY = "policy.toml"
 INSIDE = ".studio"
@@ -81,6 +81,13 @@ class Project:
             raise InputError("there is no policy yet: start with a file, a query or the demonstration.")
         policy = Policy.parse(written, self.folder, POLICY)
         for path in named_paths(written):
+            self.inside(path)
+        return policy
+
+    def drafted(self, sections: Mapping[str, Any], text: str) -> Policy:
+        """A policy that is only looked at, checked as well: of sections that differ from a text in what is drafted."""
+        policy = Policy.of(sections, self.folder, POLICY, text)
+        for path in paths_of(sections):
             self.inside(path)
         return policy
 

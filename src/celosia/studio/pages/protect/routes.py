@@ -42,8 +42,8 @@ def routes(studio: Studio, router: APIRouter) -> None:
     @router.post("/preview")
     def look(request: Request, sent: Sent) -> Response:
         name, position = _entry(sent)
-        text = lists.saved(project.text, project.policy(), name, position, sent)
-        policy = project.policy(text)
+        now = project.policy()
+        policy = project.drafted(lists.drafted(now, name, position, sent), now.text)
         changed = ""
         if name == "step":
             changed = policy.steps[-1 if position is None else position].name
