@@ -39,9 +39,11 @@ def test_the_imported_introduction_measures_what_sdcmicro_measures(shared, tmp_p
     numbers = sessions.testdata_numbers(written[0])
     assert sessions.as_table(numbers) in sessions.PAGES["sdcmicro"].read_text("utf-8")
     for what, (theirs, ours) in numbers.items():
-        if what.startswith("cells blanked"):
+        if theirs is None:
+            assert ours == 0 or "cells" in what
+        elif "for whoever" in what:  # what that reading leaves open, in both tools
+            assert min(theirs, ours) > 0, what
+        elif "blank" in what:
             assert ours <= theirs, what
-        elif what.startswith("k = 3"):
-            assert (theirs, ours) == (150, 0), what
         else:  # its DIS is in single precision
             assert ours == pytest.approx(theirs, rel=1e-6), what
