@@ -170,7 +170,7 @@ def build_all(kind: str, value: Any) -> list[Any]:
     >>> build_all("model", "k-anonymity(k=5)"), len(build_all("model", "[k-anonymity(k=5), l-diversity(l=2)]"))
     ([KAnonymity(k=5)], 2)
     """
-    return [build(kind, one) for one in several(value)]
+    return [build(kind, part) for part in several(value)]
 
 
 def several(value: Any) -> Any:

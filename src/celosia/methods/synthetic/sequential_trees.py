@@ -102,7 +102,7 @@ class SequentialTrees(Method):
         tables = []
         for copy in range(self.copies):
             rng = stream.child("copy", copy).rng()
-            tables.append(self._copy(table, names, features, order, hit, full, weights, rng))
+            tables.append(self._copy(table, names, features, order, rng, hit=hit, full=full, weights=weights))
         evidence: dict[str, Any] = {"made": wanted, "leaf": self.leaf, "records made": int(hit.sum())}
         if full:
             evidence["records made"] = len(tables[0])
@@ -115,10 +115,11 @@ class SequentialTrees(Method):
         names: list[str],
         features: list[Feature],
         order: list[int],
+        rng: np.random.Generator,
+        *,
         hit: NDArray[np.bool_],
         full: bool,
         weights: Floats | None,
-        rng: np.random.Generator,
     ) -> Table:
         from celosia.mathematics.synthesis.sequential_trees import synthesise
 

@@ -38,7 +38,7 @@ class _EarlierReleases(_ReachingAttack):
 
     def gives_away(self, facts: Mapping[str, Any]) -> list[str]:
         """What the releases tell together beyond what each tells alone."""
-        sentences = [self.told(facts)] if self.exceeds(facts) else []
+        sentences = [self.sentence(facts)] if self.exceeds(facts) else []
         learnt = facts.get("learnt", 0) - facts.get("learnt_alone", 0)
         if learnt > 0:
             sentences.append(f"a sensitive value is left as the only one for {learnt:g} more")
@@ -50,7 +50,7 @@ class _EarlierReleases(_ReachingAttack):
         """Whether it reaches more than its control."""
         return bool(facts["value"] > facts["control"])
 
-    def told(self, facts: Mapping[str, Any]) -> str:
+    def sentence(self, facts: Mapping[str, Any]) -> str:
         """What it reaches more, in words."""
         raise NotImplementedError
 

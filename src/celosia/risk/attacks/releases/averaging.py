@@ -49,7 +49,7 @@ class Averaging(_EarlierReleases):
         """Whether it comes nearer than chance explains."""
         return bool(facts.get("better_than_control"))
 
-    def told(self, facts: Mapping[str, Any]) -> str:
+    def sentence(self, facts: Mapping[str, Any]) -> str:
         """How many values the mean comes near to."""
         near = f"the mean over the releases comes near to {facts['value']:.1%} of the values"
         return f"{near}, this release alone to {facts['control']:.1%}"

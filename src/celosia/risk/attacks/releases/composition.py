@@ -48,7 +48,7 @@ class Composition(_EarlierReleases):
 
     k: int = Field(default=2, ge=2, description="fewest records that must be left; 2: nobody is singled out")
 
-    def told(self, facts: Mapping[str, Any]) -> str:
+    def sentence(self, facts: Mapping[str, Any]) -> str:
         """Who is left with few."""
         smallest = f"the smallest set has {facts['smallest']}, in one release alone {facts['smallest_alone']}"
         return f"together the releases leave fewer than {self.k} records for {more_people(facts)}: {smallest}"

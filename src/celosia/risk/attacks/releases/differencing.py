@@ -41,7 +41,7 @@ class Differencing(_EarlierReleases):
 
     k: int = Field(default=2, ge=2, description="fewest records of a surplus that hide each other")
 
-    def told(self, facts: Mapping[str, Any]) -> str:
+    def sentence(self, facts: Mapping[str, Any]) -> str:
         """Who stands out."""
         return f"{more_people(facts)} stand out among fewer than {self.k} records that the earlier release lacks"
 
