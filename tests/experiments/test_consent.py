@@ -102,6 +102,12 @@ def test_a_quick_run(quick):
     assert len(found["questions"]) == 7
 
 
+@pytest.mark.long
+def test_the_whole_experiment(shared, tmp_path, as_documented):
+    """30 blocks: the better part of an hour."""
+    as_documented("consent", reproduce(tmp_path, shared("data/adult.data")))
+
+
 def test_x_is_varied(quick):
     rows = {(row["X"], row["k"]): row for row in quick[0]["sensitivity"]}
     assert set(rows) == {(10, 15), (10, 35), (30, 15), (30, 35)}

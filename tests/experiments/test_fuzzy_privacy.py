@@ -279,8 +279,9 @@ def assert_headline(report, *, whole):
 
 
 @pytest.mark.long
-def test_the_whole_experiment(census, shared, tmp_path):
+def test_the_whole_experiment(census, shared, tmp_path, as_documented):
     report = reproduce(shared("data/census.csv"), tmp_path)
+    as_documented("fuzzy-privacy", report)
     assert_headline(report, whole=True)
     assert report["annex, no random start"] == "962 of 996"
     assert report["annex, k-means and Gustafson–Kessel, choice nearest to print"] == "924 of 1013"

@@ -103,3 +103,25 @@ def test_the_documentation_has_the_numbers_of_the_index(out):
         assert sum(reason["statements"] for reason in entry["why not"]) == differing
     own = next(entry for entry in written if entry["experiment"] == "textbook")
     assert own["counts"] == index.entries(out)[1]["counts"], "the experiment changed: run `make reproduce`"
+
+
+def test_the_documentation_has_what_is_cheap_to_count(documented):
+    """Of the experiments that take minutes: what does not have to be run; their long tests compare all counts."""
+    from celosia.experiments.consent.worked import printed_texts, statements
+    from celosia.experiments.fuzzy_privacy import comparison, study
+    from celosia.experiments.synthetic import conclusions, setups
+
+    annex = {block: study.printed(block) for block in comparison.METHODS}
+    numbers = sum(v is not None for rows in annex.values() for row in rows.values() for v in row.values())
+    summaries = counted(comparison.of_the_print(annex))["consistency"]
+    fuzzy = documented("fuzzy-privacy")["counts"]
+    assert fuzzy["consistency"] == summaries
+    assert fuzzy["printed"]["checked"] == numbers + summaries["checked"], "the summaries are computed again as well"
+    tables = {number: setups.printed(number) for number in (5, 6, 7)}
+    source = {**tables, 8: {str(at): row for at, row in setups.printed_s3().items()}}
+    synthetic = documented("synthetic")
+    assert synthetic["counts"]["consistency"] == counted(conclusions.of_the_text(source))["consistency"]
+    assert (synthetic["match within"], synthetic["unit"]) == (4, "points of a per cent")
+    consent = documented("consent")
+    differing = {s.why for s in statements(printed_texts()) if not s.agrees}
+    assert differing <= {reason["why"] for reason in consent["why not"]}

@@ -63,10 +63,8 @@ def test_what_the_lecture_does_not_print_is_no_printed_statement(report):
     assert "Netflix" not in {where for where, _ in said}
 
 
-def test_the_documentation_has_these_counts(report):
-    written = Path(__file__).resolve().parents[2] / "docs" / "assets" / "reproduced.json"
-    (entry,) = (e for e in json.loads(written.read_text())["experiments"] if e["experiment"] == "lecture")
-    assert entry["counts"] == report["counts"], "the experiment changed: run `make reproduce`"
+def test_the_documentation_has_these_counts(report, as_documented):
+    as_documented("lecture", report)
 
 
 def test_all_cells_of_the_histogram_are_there(report):

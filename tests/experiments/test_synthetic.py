@@ -169,6 +169,11 @@ def test_the_report_is_written_and_opens_offline(shared, tmp_path):
     )
 
 
+@pytest.mark.long
+def test_the_whole_experiment(shared, tmp_path, as_documented):
+    as_documented("synthetic", reproduce(shared("data/census.csv"), tmp_path))
+
+
 def test_another_file_is_refused(tmp_path):
     other = tmp_path / "other.csv"
     other.write_text("a,b\n1,2\n")

@@ -49,6 +49,10 @@ def test_printed_numbers_come_out_or_are_explained(report):
     assert report["counts"]["consistency"] == {"checked": 5, "come out": 5, "differ": 0}
 
 
+def test_the_documentation_has_these_counts(report, as_documented):
+    as_documented("textbook", report)
+
+
 def test_the_steps_of_mdav_are_drawn_in_their_order():
     """Ten records in groups of three: {1, 2, 3}, then {8, 9, 10}, then what is left; each a bracket, higher each time."""
     two, three = figures.steps(printed_tables("textbook")).figures

@@ -150,7 +150,7 @@ def _brackets(x: NDArray[np.float64], k: int) -> str:
     for step in range(made):
         members = np.flatnonzero(group == step)
         error += float(((x[members] - x[members].mean(axis=0)) ** 2).sum())
-        top, places = axes.y(step + 1), [axes.x(i + 1) for i in members]
+        top, places = axes.y(step + 1), [axes.x(float(i) + 1) for i in members]
         legs = "".join(f"M{place:.1f} {base - 14:.1f}V{top:.1f}" for place in places)
         path = f"{legs}M{min(places):.1f} {top:.1f}H{max(places):.1f}"
         marks.append(f'<path class="step" d="{path}" fill="none" stroke="var(--s{1 + step % 5})" stroke-width="1.8"/>')
