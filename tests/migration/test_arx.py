@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import stat
 import struct
@@ -10,6 +11,8 @@ import zipfile
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.migration.projects import COLUMNS, HIERARCHIES, INSENSITIVE, QUASI, ROWS, SENSITIVE, entries, packed
 
 from celosia.cli.main import run as command
@@ -187,13 +190,17 @@ def test_a_sentence_names_a_requirement_that_can_be_built(sentence, part):
         "(0.0,0.5)-presence",
         "Inclusion",
         "something-new",
+        "0-anonymity",
+        "1e999-closeness with equal ground-distance for attribute 'disease'",
+        "2.0-disclosure privacy for attribute 'visits'",
     ],
 )
 def test_a_model_that_is_not_told_whole_is_a_note_and_no_requirement(project, sentence):
     policy, translation = read(project(criteria=["5-anonymity", sentence]))
     assert len(policy["require"]) == 1
-    assert any(sentence in str(note) for note in translation.notes)
-    assert f"# - the privacy model '{sentence}'" in translation.policy()
+    assert any(repr(sentence) in str(note) for note in translation.notes)
+    assert f"# - the privacy model {sentence!r}" in translation.policy()
+    Policy.parse(translation.policy())
 
 
 def test_without_a_model_there_is_no_step(project):
@@ -354,6 +361,25 @@ def test_what_grows_too_much_is_refused_before_and_while_it_is_unpacked(project,
     monkeypatch.setattr(archive, "LARGEST_XML", 100)
     with pytest.raises(DataError, match="larger than 100 bytes"):
         translated(project())
+
+
+@settings(max_examples=120)
+@given(st.randoms(use_true_random=False), st.sampled_from(sorted(entries())))
+def test_any_change_of_a_project_is_a_policy_or_one_sentence(tmp_path_factory, random, name):
+    content = bytearray(entries()[name])
+    for _ in range(random.choice((1, 2, 5))):
+        at = random.randrange(len(content) + 1)
+        content[at : at + random.randrange(20)] = random.randbytes(random.randrange(5))
+    path = packed(tmp_path_factory.mktemp("fuzz") / "p.deid", {**entries(), name: bytes(content)})
+    archived = bytearray(path.read_bytes())
+    if random.random() < 0.5:
+        archived[random.randrange(len(archived))] ^= 1 << random.randrange(8)
+        path.write_bytes(bytes(archived))
+    with contextlib.suppress(DataError):
+        translation = translated(path)
+        Policy.parse(translation.policy())
+        for fill in translation.files.values():
+            fill(path.with_name("filled"))
 
 
 def test_the_result_as_json(project, tmp_path, capsys):

@@ -17,7 +17,7 @@ from typing import Any
 from celosia.errors import DataError
 from celosia.migration.archive import LARGEST_TABLE, Archive, Element, opened
 from celosia.migration.arx_models import AGGREGATES, objective, requirement
-from celosia.migration.translation import Entry, Translation, file_end
+from celosia.migration.translation import Entry, Translation, file_end, refusal
 
 VOCABULARIES = ("1.0", "2.0")
 DATA = "data/input.csv"
@@ -246,6 +246,8 @@ def _read_models(project: _Project) -> None:
             part = requirement(criterion.text)
             if isinstance(part, str):
                 translation.note(f"the privacy model {_quoted(criterion.text)}: {part}")
+            elif reason := refusal("model", part):
+                translation.note(f"the privacy model {_quoted(criterion.text)}: {reason}")
             elif part.get("column", "") and part["column"] not in translation.roles["sensitive"]:
                 translation.note(f"the privacy model {_quoted(criterion.text)}: its column is not a sensitive one")
             else:

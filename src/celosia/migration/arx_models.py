@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-NUMBER = r"([0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)"
+NUMBER = r"([0-9]{1,15}(?:\.[0-9]{1,20})?(?:[eE][-+]?[0-9]{1,2})?)"
 COLUMN = r" for attribute '(.*)'"
 Part = dict[str, Any]
 
