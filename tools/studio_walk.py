@@ -9,6 +9,7 @@ different, and look at every picture that it made (docs/assets/studio/walk-*.png
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -50,6 +51,16 @@ class Walk:
         self.page.locator("#job").wait_for()
         self.page.locator("#job").wait_for(state="detached", timeout=LONG)
 
+    def said(self) -> None:
+        """What was done is said."""
+        self.page.locator("#said:not(:empty)").wait_for()
+
+    def verify(self) -> None:
+        self.page.locator("form[action='/release/verify'] button").click()
+        self.page.locator(".checks").wait_for(state="attached", timeout=LONG)
+        if self.page.locator(".box.bad").count():
+            raise SystemExit(f"{self.task}: the release does not verify")
+
     def begin_with(self, file: Path) -> None:
         self.page.locator("#file").set_input_files(file)
         self.page.locator("form[action='/begin/upload'] button").click()
@@ -79,8 +90,7 @@ def hospital(walk: Walk, _: Path) -> None:
     walk.run()
     walk.picture("5-run")
     walk.page.get_by_role("link", name="Look at the release").click()
-    walk.page.get_by_role("button", name="Verify now").click()
-    walk.page.get_by_text("checks hold").wait_for(timeout=LONG)
+    walk.verify()
     walk.picture("6-release", height=900)
 
 
@@ -107,15 +117,17 @@ def statistics(walk: Walk, folder: Path) -> None:
     walk.run()
     walk.to("/release")
     walk.picture("2-guard", height=900)
-    for _ in range(4):
-        stopping = walk.page.locator(".sighting", has=walk.page.locator(".tag.bad")).first
-        if not stopping.count():
-            break
-        stopping.locator("form[action='/release/leave-out'] button").click()
-        walk.page.locator("#said:not(:empty)").wait_for()
-    if walk.page.locator("#run").count():
-        walk.run()
-    walk.picture("3-release", height=900)
+    asked = walk.page.locator("form[action='/release/acknowledge']")
+    while left := asked.count():
+        asked.first.locator("input[name=reason]").fill("Redondeados a decenas: muchos hogares tienen otros parecidos.")
+        asked.first.locator("button").click()
+        walk.page.wait_for_function(
+            "left => document.querySelectorAll(\"form[action='/release/acknowledge']\").length < left", arg=left
+        )
+    walk.picture("3-acknowledged", height=900)
+    walk.run()
+    walk.verify()
+    walk.picture("4-release", height=900)
 
 
 def registrar(walk: Walk, folder: Path) -> None:
@@ -139,15 +151,22 @@ def registrar(walk: Walk, folder: Path) -> None:
     while walk.page.locator("form[action='/data/clean'] button").count():
         before = walk.page.locator("form[action='/data/clean'] button").count()
         walk.page.locator("form[action='/data/clean'] button").first.click()
-        walk.page.locator("#said:not(:empty)").wait_for()
-        walk.page.wait_for_timeout(500)
-        if walk.page.locator("form[action='/data/clean'] button").count() >= before:
-            break
+        walk.page.wait_for_function(
+            "left => document.querySelectorAll(\"form[action='/data/clean']\").length < left", arg=before
+        )
     walk.role("mark", "sensitive")
     walk.picture("2-cleaned", height=900)
     walk.to("/protect")
     walk.run()
     walk.picture("3-run")
+    walk.page.get_by_role("link", name="Look at the release").click()
+    walk.verify()
+    with walk.page.expect_download() as download:
+        walk.page.locator("a[href='/release/file/data']").click()
+    released = pl.read_csv(download.value.path())
+    if "name" in released.columns or len(released) != n:
+        raise SystemExit("registrar: the release is not what was promised")
+    walk.picture("4-release", height=900)
 
 
 POLICY = """\
@@ -175,26 +194,33 @@ seeds = 3
 
 [output]
 path = "visits.safe.csv"
+
+[run]
+seed = "5f1e0c7a93b24d6e8a107c95e2d4b6f8"
 """
 
 
-def researcher(walk: Walk, _: Path) -> None:
+def researcher(walk: Walk, place: Path) -> None:
     """A policy written by hand is opened, changed, and taken back to the command line."""
-    walk.page.locator("#folder code").evaluate("(it) => (it.textContent = '~/studies/visits')")
     walk.picture("1-project", ".way", height=900)
     walk.to("/protect?change=require.0")
     walk.page.locator("#preview h3").wait_for(timeout=LONG)
-    walk.page.locator("#f-k").fill("15")
+    walk.page.get_by_role("slider", name="k").fill("15")
     walk.page.wait_for_timeout(1500)
     walk.picture("2-change", "#list-require", height=900)
     walk.page.locator("#entry-form button").last.click()
     walk.page.locator("#said:not(:empty)").wait_for()
     walk.to("/show")
-    walk.page.evaluate(
-        "for (const it of document.querySelectorAll('pre code')) "
-        "it.textContent = it.textContent.replace(/[^ ']*policy.toml/, '~/studies/visits/policy.toml')"
-    )
     walk.picture("3-show", height=900)
+    command = shlex.split(walk.page.locator("pre code").first.inner_text())
+    done = subprocess.run([sys.executable, "-m", *command], cwd=place, capture_output=True, text=True, check=False)
+    if done.returncode or not (place / "researcher" / "visits.safe.csv").exists():
+        raise SystemExit(f"researcher: the command does not run: {done.stderr}")
+    walk.to("/protect")
+    walk.run()
+    released = walk.page.request.get(f"{walk.base}/release/file/data").body()
+    if released != (place / "researcher" / "visits.safe.csv").read_bytes():
+        raise SystemExit("researcher: the command and the studio give different bytes")
 
 
 def teacher(walk: Walk, _: Path) -> None:
@@ -202,9 +228,17 @@ def teacher(walk: Walk, _: Path) -> None:
     walk.page.locator("form[action='/begin/demonstration'] button").click()
     walk.page.wait_for_url("**/data?said=begun")
     walk.to("/protect")
-    walk.page.locator("#step-1 form[action='/protect/switch'] button").click()
-    walk.page.locator("#step-1.off").wait_for()
-    walk.picture("1-switched", "#list-step")
+    walk.run()
+    walk.picture("1-with", "#run-title")
+    walk.page.locator("#step-0 form[action='/protect/switch'] button").click()
+    walk.page.locator("#step-0.off").wait_for()
+    walk.picture("2-switched", "#list-step")
+    walk.run()
+    walk.picture("3-without", "#run-title")
+    walk.page.locator("#step-0 form[action='/protect/switch'] button").click()
+    walk.page.locator("#step-0:not(.off)").wait_for()
+    walk.run()
+    walk.picture("4-again", "#run-title")
 
 
 TASKS: dict[str, tuple[Callable[[Walk, Path], None], str, str]] = {
@@ -234,7 +268,7 @@ def prepared(task: str, folder: Path) -> Path:
 
 def main(wanted: list[str]) -> None:
     OUT.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as place, sync_playwright() as play:
+    with tempfile.TemporaryDirectory(prefix="studies-", dir=Path.home()) as place, sync_playwright() as play:
         browser = chromium(play)
         for task in wanted or TASKS:
             steps, language, theme = TASKS[task]

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 BARS = 24
 COMMONEST = 8
-ALIKE = 0.9
-"""From this share of different values on, bars of texts say nothing."""
+ALIKE = 0.05
+"""Where the commonest texts are a smaller share of the records, their bars say nothing."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,10 @@ def sketch(values: pl.Series) -> Sketch:
     if filled.dtype.is_numeric():
         return _drawn([(f"{value:g}", int(n)) for value, n in counts.sort(filled.name).iter_rows()])
     counted = sorted(((str(value), int(n)) for value, n in counts.iter_rows()), key=lambda bar: (-bar[1], bar[0]))
-    if len(counted) > ALIKE * len(filled):
+    drawn, rest = counted[:COMMONEST], sum(n for _, n in counted[COMMONEST:])
+    if sum(n for _, n in drawn) < ALIKE * len(filled):
         return Sketch((), len(filled))
-    return _drawn(counted[:COMMONEST], sum(n for _, n in counted[COMMONEST:]))
+    return _drawn(drawn, rest)
 
 
 def pair(columns: ColumnPair) -> Pair:

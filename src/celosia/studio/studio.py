@@ -82,7 +82,7 @@ class Studio:
             "w": words(language),
             "p": words(language, page) if page else {},
             "num": say.num,
-            "share": say.share,
+            "share": lambda value: say.share(value).replace(" ", "\N{NO-BREAK SPACE}"),
             "moment": say.moment,
             "duration": say.duration,
             "plural": say.plural,
