@@ -232,3 +232,64 @@ def test_no_refusal_tells_a_value(tmp_path, said):
         ],
     )
     assert leaks == {what: [] for what in leaks}
+
+
+APPLIED = """
+[input]
+path = "people.csv"
+[schema]
+identifiers = ["name"]
+quasi = ["region"]
+sensitive = ["pay"]
+insensitive = ["town"]
+[[step]]
+use = "drop"
+columns = ["town"]
+[[step]]
+use = "round"
+columns = ["pay"]
+base = 100000
+[output]
+path = "out/safe.csv"
+report = false
+"""
+TRIED = [
+    ["apply", "out/safe.private.json", "people.csv", "--out", "made/more.csv"],
+    ["apply", "out/safe.private.json", "people.csv", "--out", "made/more.csv"],  # it is there already
+    ["apply", "out/safe.private.json", "towns.csv", "--out", "made/other.csv"],
+    ["protect", "drop", "people.csv", "--columns", "name,town,pay", "--quasi", "region", "--out", "made/dropped.csv"],
+    ["protect", "drop", "people.csv", "--columns", "nmae", "--quasi", "region", "--out", "made/none.csv"],
+    ["protect", "noise", "people.csv", "--columns", "town", "--out", "made/none.csv"],
+    ["protect", "top-code", "people.csv", "--column", "town", "--at", "3", "--out", "made/none.csv"],
+    ["explain-risk", "1", "people.csv", "towns.csv", "--key", "nmae"],
+]
+EXPLORED = [
+    *("explore", "people.csv", "--quasi", "town,region", "--seeds", "1", "--seed", "7", "--workers", "1", "--json"),
+    *("--candidate", "noise(columns=[pay], p=0.1)", "--candidate", "rank-swap(columns=[pay], window=0.3)"),
+    *("--candidate", "round(columns=[town], base=3)", "--risk", "distance-linkage(columns=[pay])"),
+    *("--loss", "probabilistic-loss(columns=[pay])", "--store", "made/kept.jsonl", "--html", "made/map.html"),
+]
+
+
+def test_nothing_of_it_leaves_by_other_commands(tmp_path, said):
+    """New records, one method alone and an exploration: what they write, keep and say."""
+    lay(tmp_path, "csv", ".csv")
+    (tmp_path / "policy.toml").write_text(APPLIED)
+    (tmp_path / "towns.csv").write_text("Vic;Osona;*\nOlot;Garrotxa;*\n")
+    (tmp_path / "made").mkdir()
+    code, heard = said("run", "policy.toml")
+    assert code == 0, heard.decode()
+    blobs, codes = {}, []
+    for number, words in enumerate([*TRIED, EXPLORED]):
+        code, blobs[f"{number} {words[0]}"] = said(*words)
+        codes.append(code)
+    assert codes == [0, 2, 2, 0, 2, 2, 2, 2, 0], [blob[-300:] for blob in blobs.values()]
+    for path in (tmp_path / "made").rglob("*"):
+        blobs[path.name] = content(path)
+    assert {"more.csv", "dropped.csv", "kept.jsonl", "map.html"} <= set(blobs)
+    leaks = {where: told(blob) for where, blob in blobs.items()}
+    what = "values of the original looked for in what apply, protect, explain-risk and explore write and say"
+    tried("leaks-commands", [Tried(what, len(CANARIES) * len(blobs), sum(map(len, leaks.values())), "a value found")])
+    assert leaks == {where: [] for where in blobs}
+    left = [path for path in (tmp_path / "tmp").rglob("*") if path.is_file() and told(content(path))]
+    assert left == []

@@ -32,7 +32,7 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
         "sheet": ("a",),
         "query": ("SELECT 1",),
         "table": ("people",),
-        "engine": ("duckdb", "spark:local[x]", "DuckDB"),
+        "engine": ("duckdb", "DuckDB", "duckdb:x"),
     },
     "people.parquet": {"columns": (["nobody"], ["age", "age"], "age")},
     "people.xlsx": {"sheet": ("nobody", "x" * 5000)},
