@@ -87,9 +87,11 @@ def test_the_index_as_a_page_of_the_documentation():
     synthetic = {**row("synthetic"), "seconds": None, "nearest to print": None, "why not": []}
     text = index.as_markdown([row(), synthetic])
     assert "| `textbook` | 2 | 1 | 2 | 1 | 1 | 1 | 1 | 1 | 0 | 1 s |" in text
-    assert "| `synthetic` | 2 | 1 | 2 points of a per cent | – | 1 | 1 | 1 | 1 | 0 | – |" in text
+    assert "| `synthetic` | 2 | 1 | 2 points | – | 1 | 1 | 1 | 1 | 0 | – |" in text
     assert "| a misprint | 1 | Table 1: k | 2 | 3 |" in text
     assert text.count("## What differs") == 1
+    assert index.DASH in text
+    assert index.DASH not in index.as_markdown([row()])
 
 
 def test_the_documentation_has_the_numbers_of_the_index(out):
@@ -121,7 +123,7 @@ def test_the_documentation_has_what_is_cheap_to_count(documented):
     source = {**tables, 8: {str(at): row for at, row in setups.printed_s3().items()}}
     synthetic = documented("synthetic")
     assert synthetic["counts"]["consistency"] == counted(conclusions.of_the_text(source))["consistency"]
-    assert (synthetic["match within"], synthetic["unit"]) == (4, "points of a per cent")
+    assert (synthetic["match within"], synthetic["unit"]) == (4, "points")
     consent = documented("consent")
     differing = {s.why for s in statements(printed_texts()) if not s.agrees}
     assert differing <= {reason["why"] for reason in consent["why not"]}

@@ -77,8 +77,9 @@ nearest to print.
 |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 {rows}
 
-Time is that of the processor. All but the textbook read reference files that are not part of the project.
+Time is that of the processor{dash}. All but the textbook read reference files that are not part of the project.
 """
+DASH = "; a dash where a row was taken over from an earlier run that did not keep it"
 
 
 def as_markdown(rows: list[dict[str, Any]]) -> str:
@@ -107,7 +108,8 @@ def as_markdown(rows: list[dict[str, Any]]) -> str:
         if reasoned:
             head = "| why | statements | one of them | printed | recomputed |\n|---|---:|---|---|---|"
             blocks.append("\n".join([f"## What differs in {row['experiment']}", "", head, *reasoned]))
-    return REPRODUCED.format(rows="\n".join(table)) + "\n" + "\n\n".join(blocks) + "\n"
+    dash = "" if all(row["seconds"] for row in rows) else DASH
+    return REPRODUCED.format(rows="\n".join(table), dash=dash) + "\n" + "\n\n".join(blocks) + "\n"
 
 
 def _line(*cells: Any) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 NAME = "synthetic"
 DOCUMENT = "Cano Franco (2009), synthetic microdata by IPSO and fuzzy c-regression"
 DATA = "census.csv"
-UNIT = "points of a per cent"
+UNIT = "points"
 STARTS = 4
 Progress = Callable[[str, float], None]
 

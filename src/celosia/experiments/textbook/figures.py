@@ -151,13 +151,13 @@ def _brackets(x: NDArray[np.float64], k: int) -> str:
         members = np.flatnonzero(group == step)
         error += float(((x[members] - x[members].mean(axis=0)) ** 2).sum())
         top, places = axes.y(step + 1), [axes.x(float(i) + 1) for i in members]
-        legs = "".join(f"M{place:.1f} {base - 14:.1f}V{top:.1f}" for place in places)
+        legs = "".join(f"M{place:.1f} {base:.1f}V{top:.1f}" for place in places)
         path = f"{legs}M{min(places):.1f} {top:.1f}H{max(places):.1f}"
         marks.append(f'<path class="step" d="{path}" fill="none" stroke="var(--s{1 + step % 5})" stroke-width="1.8"/>')
         middle = sum(places) / len(places)
         marks.append(f'<text x="{middle:.1f}" y="{top - 5:.1f}" text-anchor="middle">step {step + 1}</text>')
-    marks += [
-        f'<text x="{axes.x(i + 1):.1f}" y="{base - 3:.1f}" text-anchor="middle">{i + 1}</text>' for i in range(len(x))
+    marks += [  # the first and the last are the ends of the axis
+        f'<text x="{axes.x(i):.1f}" y="{base + 16:.1f}" text-anchor="middle">{i}</text>' for i in range(2, len(x))
     ]
     title = f"Table 25a in groups of at least {k}, in the order in which MDAV makes them; squared error {error:.4g}"
     return axes.framed("".join(marks), title, "record", "")
