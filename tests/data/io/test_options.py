@@ -103,6 +103,7 @@ WRITTEN = [
     ("safe.xlsx", {"sheet": "x" * 40}, "sheet must have 1 to 31 characters"),
     ("safe.xlsx", {"sheet": "a[b]:*"}, "none of them one of [ ] : * ? / \\"),
     ("safe.xlsx", {"sheet": ""}, "sheet must have"),
+    ("safe.xlsx", {"sheet": "\U0001f600" * 16}, "sheet must have"),
     ("safe.ods", {"sheet": "x\x01"}, "sheet must have"),
     ("safe.xls", {}, "only read: name the output .xlsx"),
     ("safe.sav", {"compress": 7}, "compress must be true or false"),

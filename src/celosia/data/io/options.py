@@ -67,7 +67,8 @@ def is_sheet(name: str) -> bool:
     (True, False, False)
     """
     ends = name.startswith("'") or name.endswith("'") or name.lower() == "history"
-    return 0 < len(name) <= LONGEST_SHEET and not ends and re.search(FORBIDDEN_IN_SHEETS, name) is None
+    units = len(name.encode("utf-16-le", "surrogatepass")) // 2  # as Excel counts characters
+    return 0 < units <= LONGEST_SHEET and not ends and re.search(FORBIDDEN_IN_SHEETS, name) is None
 
 
 def option_names(call: _Call | None, skip: int) -> list[str]:
