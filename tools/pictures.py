@@ -181,6 +181,14 @@ GROUPS: dict[str, Callable[[Path], None]] = {
 }
 
 
+MADE = {
+    "report": ("report.png", "columns.png"),
+    "map": ("map.png",),
+    "publisher": ("consent-*.png",),
+    "studio": ("studio/*.png",),
+    "walks": ("studio/walk-*.png",),
+}
+"""The pictures of each group; those of the documentation itself are kept with its test."""
 LOOK = ("src/celosia/show/look/tokens.toml",)
 REPORT = (*LOOK, "src/celosia/release/report/templates/*.j2", "src/celosia/release/report/words/*en.toml")
 DRAWN = ("src/celosia/show/charts.py", "src/celosia/show/wording.py")
@@ -215,20 +223,28 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def main(wanted: list[str]) -> None:
+def recorded(group: str, start: int, drawn_from: str) -> int:
+    """Keep in the list what a group has made since a moment, whatever another one makes meanwhile; how many."""
+    own = {path for glob in MADE.get(group, ()) for path in ASSETS.glob(glob)}
+    if group == "studio":
+        own -= {path for glob in MADE["walks"] for path in ASSETS.glob(glob)}
+    made = [path for path in own if path.stat().st_mtime_ns >= start]
     kept = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
+    kept |= {
+        path.relative_to(ASSETS).as_posix(): {"group": group, "sha256": digest(path), "sources": drawn_from}
+        for path in made
+    }
+    there = {name: kept[name] for name in sorted(kept) if (ASSETS / name).exists()}
+    KEPT.write_text(json.dumps(there, indent=1) + "\n", "utf-8")
+    return len(made)
+
+
+def main(wanted: list[str]) -> None:
     for group in wanted or GROUPS:
         start, drawn_from = time.time_ns(), sources(group)
         with tempfile.TemporaryDirectory() as folder:
             GROUPS[group](Path(folder))
-        made = [path for path in ASSETS.rglob("*.png") if path.stat().st_mtime_ns >= start]
-        kept |= {
-            path.relative_to(ASSETS).as_posix(): {"group": group, "sha256": digest(path), "sources": drawn_from}
-            for path in made
-        }
-        there = {name: kept[name] for name in sorted(kept) if (ASSETS / name).exists()}
-        KEPT.write_text(json.dumps(there, indent=1) + "\n", "utf-8")
-        print(f"{group}: {len(made)} pictures")
+        print(f"{group}: {recorded(group, start, drawn_from)} pictures")
 
 
 if __name__ == "__main__":
