@@ -14,8 +14,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-from reading_usage import usage
-
 PIECE = 600_000
 """Persons that are drawn at once; they make about a million visits."""
 
@@ -46,6 +44,8 @@ def grow(place: Path, rows: int) -> None:
 
 def child(engine: str, place: str) -> None:
     """One run; what it states and what it took."""
+    from reading_usage import usage  # beside this file, which is run as a program here
+
     import celosia
 
     folder = Path(place)

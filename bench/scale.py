@@ -16,8 +16,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from reading_usage import usage
-
 SIZES = {"sex": 2, "age": 74, "race": 5, "status": 7, "school": 16, "country": 41, "sector": 8, "job": 14}
 PIECE = 1_000_000
 CHANCE = 0.03
@@ -109,6 +107,8 @@ def grouped(engine: str, path: Path) -> None:
 
 
 def child(job: str, engine: str, place: str, memory: str) -> None:
+    from reading_usage import usage  # beside this file, which is run as a program here
+
     path, out = Path(place) / "table.parquet", Path(place) / f"out-{job}-{engine}.parquet"
     jobs = {
         "bare": lambda: bare(engine, path, out),

@@ -35,6 +35,19 @@ def test_every_kept_exponent_follows_from_the_times_beside_it(kept):
             assert slope == exponent(times)
 
 
+ASKED = {"classes": 1.05, "mondrian": 1.2, "microaggregate": 1.15}
+"""The largest exponents that are allowed."""
+
+
+def test_the_kept_exponents_keep_to_their_limits(kept):
+    assert {task.name: task.limit for task in TASKS if task.limit is not None} == ASKED
+    kept_ones = {task["name"]: task["exponents"] for task in kept["tasks"]}
+    for name, limit in ASKED.items():
+        ours = {who: slope for who, slope in kept_ones[name].items() if who.startswith("Celosia")}
+        assert ours, f"{name} was not measured"
+        assert {who: slope for who, slope in ours.items() if slope > limit} == {}
+
+
 def test_the_page_tells_all_that_was_measured_and_who_was_left_out(kept):
     page, charts = as_markdown(kept), as_html(kept)
     for task in kept["tasks"]:
