@@ -248,14 +248,6 @@ def _styles_late(app):
     return late
 
 
-def _accessible(page):
-    assert page.evaluate("document.readyState") == "complete", "wait for the page: without styles it has other colours"
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"]
-    assert [violation["id"] for violation in found] == []
-
-
 def _published(students, catalogue, store, measure=False):
     frame = students.frames(400)
     result = frame["student"].join(frame["personal"], on="card").join(frame["enrolment"], on="card")
@@ -302,7 +294,7 @@ def test_an_owner_blocks_and_the_next_publication_honours_it(browser, site, stor
 
 
 @pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "es"), ("dark", "ca")])
-def test_accessible_on_a_phone(browser, serve, catalogue, store, scheme, language):
+def test_accessible_on_a_phone(browser, serve, catalogue, store, accessible, scheme, language):
     site = serve(_styles_late(create(catalogue, store)))
     store.choose("B00001", {"residence": True, "timetable": False}, ["residence", "timetable"])
     context = browser.new_context(color_scheme=scheme, viewport={"width": 360, "height": 700})
@@ -312,32 +304,32 @@ def test_accessible_on_a_phone(browser, serve, catalogue, store, scheme, languag
     for place in ("/", "/questions", f"/in/{issue(store, 'B00001')}"):
         page.goto(f"{site}{place}?lang={language}")
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        _accessible(page)
+        accessible(page)
     page.locator("main button").first.click()
     page.wait_for_url(f"{site}/")
     for place in ("/", "/?saved=1", "/refused?why=refused_link"):
         page.goto(site + place)
         assert page.locator("html").get_attribute("lang") == language
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        _accessible(page)
+        accessible(page)
     page.goto(f"{site}/in/{issue(store, ADMIN)}")
     page.locator("main button").first.click()
     page.wait_for_url(f"{site}/admin")  # a click does not wait until the next page is there
     page.locator("summary").first.click()
-    _accessible(page)
+    accessible(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     for group in ("A", "B"):
         for i in range(6):
             answer(store, {"item:geographic:0": 3, "item:personal:1": 1, "trust:2": 1}, group, owner=f"{group}{i}")
     page.goto(f"{site}/admin/answers")
     assert page.locator("svg rect").count() == 20
-    _accessible(page)
+    accessible(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert {url.split("/")[2] for url in requests} == {site.split("/")[2]}
     context.close()
 
 
-def test_the_report_of_a_publication_is_accessible(browser, students, catalogue, store, tmp_path):
+def test_the_report_of_a_publication_is_accessible(browser, students, catalogue, store, accessible, tmp_path):
     from celosia.consent.publication.request import write
 
     store.load(
@@ -349,5 +341,5 @@ def test_the_report_of_a_publication_is_accessible(browser, students, catalogue,
     page = browser.new_page(viewport={"width": 375, "height": 700}, color_scheme="dark")
     page.goto(paths["page"].as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
-    _accessible(page)
+    accessible(page)
     page.close()

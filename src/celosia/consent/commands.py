@@ -216,17 +216,17 @@ def serve(
     *,
     host: str = "127.0.0.1",
     port: int = 8100,
-    secure: bool = False,
-    database: str | None = None,
-    out: str | Path = "publications",
     announce: Callable[[str], None] = lambda _: None,
+    **settings: Any,
 ) -> None:
-    """Serve the pages of owners and publisher until interrupted; ``announce`` is told the address once it is had."""
+    """Serve the pages of owners and publisher until interrupted; ``announce`` is told the address once it is had.
+
+    ``settings`` are those of :func:`site`.
+    """
     from celosia.web import serving
 
     with closing(Preferences(store, patience=WAITING)) as choices:
-        pages = site(catalogue, choices, secure=secure, database=database, out=out)
-        serving.serve(pages, host, port, announce)
+        serving.serve(site(catalogue, choices, **settings), host, port, announce)
 
 
 def site(
@@ -236,15 +236,21 @@ def site(
     secure: bool = False,
     database: str | None = None,
     out: str | Path = "publications",
+    organisation: str = "",
+    contact: str = "",
 ) -> Any:
-    """The pages of owners and publisher as an application, for a server."""
+    """The pages of owners and publisher as an application, for a server.
+
+    ``organisation`` and ``contact`` say on every page who keeps the choices, and how to reach them.
+    """
     try:
+        from celosia.consent.site.pages import About
         from celosia.consent.site.web import create
     except ImportError:
         raise MissingExtra.of("the consent pages", "web") from None
-    inferences = load(catalogue)
+    about, inferences = About(organisation.strip(), contact.strip()), load(catalogue)
     refuse_unknown(choices, inferences)
-    return create(inferences, choices, secure=secure, path=catalogue, database=database, out=out)
+    return create(inferences, choices, secure=secure, path=catalogue, database=database, out=out, about=about)
 
 
 def record(owner: str, store: str | Path = STORE, *, forget: bool = False) -> tuple[dict[str, Any], bool]:

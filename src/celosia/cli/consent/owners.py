@@ -88,12 +88,24 @@ def serve(
     secure: Annotated[bool, typer.Option(help="Cookies for HTTPS only: set it behind a TLS proxy.")] = False,
     database: Annotated[str | None, typer.Option(help="URL of the database from which requests are answered.")] = None,
     out: Annotated[Path, typer.Option(help="Directory below which releases are written.")] = Path("publications"),
+    organisation: Annotated[str, typer.Option(help="Who keeps the choices; named on every page.")] = "",
+    contact: Annotated[str, typer.Option(help="Whom owners may ask: a mail or web address, or a telephone.")] = "",
 ) -> None:
     """Serve the pages of data owners and of the publisher."""
     from celosia.consent.commands import serve as run
 
-    announce = announced("the consent pages are")
-    run(catalogue, store, host=host, port=port, secure=secure, database=database, out=out, announce=announce)
+    run(
+        catalogue,
+        store,
+        host=host,
+        port=port,
+        announce=announced("the consent pages are"),
+        secure=secure,
+        database=database,
+        out=out,
+        organisation=organisation,
+        contact=contact,
+    )
 
 
 @consent_app.command()

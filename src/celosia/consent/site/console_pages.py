@@ -65,6 +65,7 @@ def _catalogue(app: FastAPI, desk: Desk, visit: Visits) -> None:
         return draw(
             "inference",
             code,
+            about=desk.about,
             form=visit.publisher(request).form,
             place=f"/admin/inference/{name}",
             inference=name,
@@ -72,7 +73,7 @@ def _catalogue(app: FastAPI, desk: Desk, visit: Visits) -> None:
             fields=fields,
             rules=editing.numbers(fields),
             categories={key: pages.class_name(key, code) for key in desk.catalogue.taxonomy},
-            languages={code: words(code)["language"] for code in LANGUAGES},
+            languages={tongue: words(code)["tongues"][tongue] for tongue in LANGUAGES},
             dialects=DIALECTS,
             seen=fields.get("seen") or desk.catalogue.digest(),
             editable=desk.editable,
@@ -132,6 +133,7 @@ def _requests(app: FastAPI, desk: Desk, visit: Visits) -> None:
         return draw(
             "request",
             code,
+            about=desk.about,
             form=visit.publisher(request).form,
             place=f"/admin/request/{number}",
             number=number,
@@ -149,7 +151,8 @@ def _requests(app: FastAPI, desk: Desk, visit: Visits) -> None:
     @app.get("/admin/requests")
     def listed(request: Request) -> HTMLResponse:
         form = visit.publisher(request).form
-        return HTMLResponse(draw("requests", language(request), form=form, asked=requests(desk.store)))
+        values = {"form": form, "asked": requests(desk.store)}
+        return HTMLResponse(draw("requests", language(request), about=desk.about, **values))
 
     @app.get("/admin/request/{number}")
     def show(request: Request, number: str) -> HTMLResponse:

@@ -14,6 +14,7 @@ from celosia.consent.owners.store import Preferences
 from celosia.consent.publication.asked import Asked, answer, requests
 from celosia.consent.rules.matching import active
 from celosia.consent.rules.rules import Catalogue, Inference, catalogue_of, load
+from celosia.consent.site.pages import NOBODY, About
 from celosia.errors import DataError
 
 
@@ -28,8 +29,9 @@ class Desk:
         path: str | Path | None = None,
         database: str | None = None,
         out: str | Path = "publications",
+        about: About = NOBODY,
     ) -> None:
-        self.catalogue, self.store = catalogue, store
+        self.catalogue, self.store, self.about = catalogue, store, about
         self.database, self.out = database, Path(out)
         self._path = None if path is None else Path(path)
         self._lock = threading.Lock()

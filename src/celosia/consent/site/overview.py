@@ -9,7 +9,7 @@ from celosia.consent.owners.store import Preferences
 from celosia.consent.owners.tables import tables
 from celosia.consent.publication.edition import FEWEST
 from celosia.consent.rules.rules import LANGUAGES, Catalogue, Inference, Rule
-from celosia.consent.site.pages import Pages, draw, said, words
+from celosia.consent.site.pages import NOBODY, About, Pages, draw, said, words
 
 
 def counted(n: int) -> str:
@@ -38,8 +38,9 @@ def share(n: int, total: int) -> str:
 class Overview:
     """The administrator's pages."""
 
-    def __init__(self, catalogue: Catalogue, store: Preferences) -> None:
+    def __init__(self, catalogue: Catalogue, store: Preferences, about: About = NOBODY) -> None:
         self._catalogue, self._store, self._pages = catalogue, store, Pages(catalogue, store)
+        self._about = about
 
     def inferences(self, form: str, language: str, *, removed: bool = False) -> str:
         """Inferences, rules and counts; nobody's own choice."""
@@ -48,6 +49,7 @@ class Overview:
         return draw(
             "admin",
             language,
+            about=self._about,
             rows=[
                 self._row(inference, counts[inference.id], total, language) for inference in self._catalogue.inferences
             ],
@@ -102,7 +104,8 @@ class Overview:
             parts["mean_private" if question.category else "mean_trust"].append(row)
         chart = Markup(tabulation.chart(language, title=w["chart"], ungrouped=w["group_none"]))  # noqa: S704 - escaped there
         groups = [(group or w["group_none"], counted(n)) for group, n in sorted(tabulation.respondents.items())]
-        return draw("answers", language, form=form, groups=groups, parts=parts, chart=chart, least=FEWEST)
+        values = {"groups": groups, "parts": parts, "chart": chart, "least": FEWEST}
+        return draw("answers", language, about=self._about, form=form, **values)
 
 
 def _rule(rule: Rule, language: str) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
@@ -11,6 +13,7 @@ from urllib.parse import urlencode
 from celosia.consent.owners.store import Preferences
 from celosia.consent.publication.edition import FEWEST
 from celosia.consent.rules.rules import LANGUAGES, Catalogue, spoken
+from celosia.errors import InputError
 from celosia.show.look import texts, tokens
 
 if TYPE_CHECKING:
@@ -50,24 +53,57 @@ def day(at: str, language: str) -> str:
     return str(w["date"]).format(day=int(number), month=w["months"][int(month) - 1], year=year, time=at[11:16])
 
 
+MOST_SIGNS = 200
+
+
+@dataclass(frozen=True)
+class About:
+    """Who keeps the choices, and how to reach them: a mail address, a web address, or any text. Both may be empty.
+
+    >>> About("Registry", "privacy@example.org").address
+    'mailto:privacy@example.org'
+    """
+
+    organisation: str = ""
+    contact: str = ""
+
+    def __post_init__(self) -> None:
+        for name, text in (("organisation", self.organisation), ("contact", self.contact)):
+            if len(text) > MOST_SIGNS or not text.isprintable():
+                raise InputError(f"the {name} is a line of at most {MOST_SIGNS} printable characters.")
+
+    @property
+    def address(self) -> str:
+        """Where a link to the contact leads; empty where it is no address."""
+        if re.fullmatch(r"[^\s@/:?&]+@[^\s@/:?&]+", self.contact):
+            return f"mailto:{self.contact}"
+        return self.contact if re.fullmatch(r"https?://\S+", self.contact) else ""
+
+
+NOBODY = About()
+
+
 class Pages:
     """Everything the pages need to be drawn."""
 
-    def __init__(self, catalogue: Catalogue, store: Preferences) -> None:
-        self._catalogue, self._store = catalogue, store
+    def __init__(self, catalogue: Catalogue, store: Preferences, about: About = NOBODY) -> None:
+        self._catalogue, self._store, self._about = catalogue, store, about
+
+    def _draw(self, name: str, language: str, here: str = "?", **values: Any) -> str:
+        return draw(name, language, here, about=self._about, **values)
 
     def sign_in(self, language: str, done: str = "") -> str:
         """How to sign in."""
-        return draw("sign_in", language, done=done)
+        return self._draw("sign_in", language, done=done)
 
     def refused(self, language: str, why: str, back: str = "/") -> str:
         """What was refused, why, and where to go from there."""
         there = urlencode({"why": why, "back": back})
-        return draw("refused", language, f"/refused?{there}&", why=why, back=back)
+        return self._draw("refused", language, f"/refused?{there}&", why=why, back=back)
 
     def link(self, language: str, token: str) -> str:
         """The page of a link: a button, since programs that look into mail open links too."""
-        return draw("link", language, token=token)
+        return self._draw("link", language, token=token)
 
     def choices(self, owner: str, form: str, language: str, *, saved: bool = False) -> str:
         """The inferences with what the owner chose."""
@@ -89,7 +125,7 @@ class Pages:
         ]
         meaning = "block" if self._store.default else "allow"
         values = {"items": items, "owner": owner, "form": form, "saved": saved, "history": history, "meaning": meaning}
-        return draw("choices", language, "?saved=1&" if saved else "?", **values)
+        return self._draw("choices", language, "?saved=1&" if saved else "?", **values)
 
     def questions(self, language: str, group: str = "", *, done: bool = False, signed: bool = False) -> str:
         """The questionnaire on how private things are."""
@@ -104,7 +140,7 @@ class Pages:
         kept = {"group": group} if group else {}
         here = f"?{urlencode(kept | ({'done': '1'} if done else {}))}&"
         values = {"group": group, "done": done, "signed": signed, "least": FEWEST}
-        return draw("questions", language, here, classes=classes, trust=trust, **values)
+        return self._draw("questions", language, here, classes=classes, trust=trust, **values)
 
     def class_name(self, category: str, language: str) -> Said:
         """The name of a class of the taxonomy, as the catalogue has it; translated where it has not renamed it."""
@@ -115,11 +151,12 @@ class Pages:
         return said(translations, language) if named == translations.get("en") else Said(named)
 
 
-def draw(name: str, language: str, here: str = "?", **values: Any) -> str:
+def draw(name: str, language: str, here: str = "?", about: About = NOBODY, **values: Any) -> str:
     """Fill a template; ``here`` is the address of the page to which the language is added."""
     switch = {code: (words(code)["language"], f"{here}lang={code}") for code in LANGUAGES}
     page = _environment().get_template(f"{name}.html.j2")
-    return page.render(w=words(language), code=language, switch=switch, day=day, **values)
+    keeper = about.organisation or words(language)["organisation"]
+    return page.render(w=words(language), code=language, switch=switch, day=day, about=about, keeper=keeper, **values)
 
 
 def styles() -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import AsyncIterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Depends, FastAPI, Form, HTTPException, Request
@@ -18,7 +19,7 @@ from celosia.consent.rules.rules import Catalogue
 from celosia.consent.site.console_pages import console
 from celosia.consent.site.desk import Desk
 from celosia.consent.site.overview import Overview
-from celosia.consent.site.pages import Pages, styles, words
+from celosia.consent.site.pages import NOBODY, About, Pages, styles, words
 from celosia.consent.site.signin import ADMIN, redeem
 from celosia.consent.site.visits import Refusal, Sent, Visits, foreign
 from celosia.data.io.durable import Unavailable
@@ -49,16 +50,17 @@ def create(
     path: str | Path | None = None,
     database: str | None = None,
     out: str | Path = "publications",
+    about: About = NOBODY,
 ) -> FastAPI:
     """Make the application. ``secure`` marks the cookie for HTTPS only: set it behind a TLS proxy.
 
     The publisher edits the catalogue when its ``path`` is given, and answers requests when the URL of the ``database``
-    is; releases are written below ``out``.
+    is; releases are written below ``out``. ``about`` says on every page who keeps the choices and how to reach them.
     """
     visit = Visits(sessions or Sessions(SESSION_SECONDS), secure)
     turn = Depends(_Lanes(visit.cookie).turn)
     app = FastAPI(title="Celosia consent", docs_url=None, redoc_url=None, openapi_url=None, dependencies=[turn])
-    desk = Desk(catalogue, store, path=path, database=database, out=out)
+    desk = Desk(catalogue, store, path=path, database=database, out=out, about=about)
     _guard(app)
     _refusals(app, desk)
     _signing_in(app, desk, visit)
@@ -71,7 +73,7 @@ def create(
 
 def _pages(desk: Desk) -> Pages:
     """The pages with the catalogue as it is now."""
-    return Pages(desk.catalogue, desk.store)
+    return Pages(desk.catalogue, desk.store, desk.about)
 
 
 def _guard(app: FastAPI) -> None:
@@ -202,12 +204,14 @@ def _admin(app: FastAPI, desk: Desk, visit: Visits) -> None:
     def admin(request: Request) -> HTMLResponse:
         form = visit.publisher(request).form
         removed = "removed" in request.query_params
-        return HTMLResponse(Overview(desk.catalogue, desk.store).inferences(form, language(request), removed=removed))
+        return HTMLResponse(
+            Overview(desk.catalogue, desk.store, desk.about).inferences(form, language(request), removed=removed)
+        )
 
     @app.get("/admin/answers")
     def answers(request: Request) -> HTMLResponse:
         form = visit.publisher(request).form
-        return HTMLResponse(Overview(desk.catalogue, desk.store).answers(form, language(request)))
+        return HTMLResponse(Overview(desk.catalogue, desk.store, desk.about).answers(form, language(request)))
 
 
 def _owner(app: FastAPI, desk: Desk, visit: Visits) -> None:
@@ -234,7 +238,8 @@ def _owner(app: FastAPI, desk: Desk, visit: Visits) -> None:
         if session is None or session.who == ADMIN:
             raise Refusal("refused_session")
         name = {"Content-Disposition": 'attachment; filename="my-record.json"'}
-        return JSONResponse(store.export(session.who), headers=name)
+        kept_by = {key: text for key, text in asdict(desk.about).items() if text}
+        return JSONResponse(kept_by | store.export(session.who), headers=name)
 
     @app.post("/forget")
     def forget(request: Request, form: str = Form(default=""), sure: str = Form(default="")) -> RedirectResponse:
