@@ -1,7 +1,7 @@
 """A process that fails at a chosen moment: killed before its n-th call that changes something, or refused it.
 
 What counts as a call: a file of the place opened for writing, renamed, removed, given a mode; a folder made; ``os.write``
-and ``os.fsync``; a statement of SQLite. One process imports everything and forks a child for each moment.
+and ``os.fsync``; a connection to SQLite and a statement of it. One process imports everything and forks a child for each moment.
 
 usage: python -m tests.trust.faults PLANS
 """
@@ -79,6 +79,7 @@ class Moment:
 
     def _traced(self, real: Callable[..., Any]) -> Callable[..., Any]:
         def connect(*given: Any, **named: Any) -> Any:
+            self.call()
             connection = real(*given, **named)
             connection.set_trace_callback(self.call)
             return connection

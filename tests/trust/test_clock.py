@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
+import inspect
 import random
+import re
 
 import pytest
+from tests.trust import scenes
 
 from celosia.consent.owners import store as owners
 from celosia.errors import BudgetError
 from celosia.gateway.ledger import Ledger, books
 from celosia.gateway.ledger import ledger as ledgers
 from celosia.mathematics.budget.cost import Cost
+from celosia.release import evidence
 from celosia.studio.jobs import Jobs
 from celosia.studio.project import Project
 
@@ -25,7 +29,7 @@ def jumping(monkeypatch):
         def now(cls, tz=None):
             return super().now(tz) + dt.timedelta(days=rng.uniform(-4000, 4000))
 
-    for module in (books, ledgers, owners):
+    for module in (books, ledgers, owners, evidence):
         monkeypatch.setattr(module, "datetime", Jumping)
 
 
@@ -60,3 +64,19 @@ def test_the_latest_job_is_the_one_that_was_started_last(tmp_path):
     started = jobs.start("celosia.studio.jobs:nap", seconds=0)
     assert jobs.all()[0].id == started.id
     jobs.cancel(started.id)
+
+
+def test_a_release_is_one_whatever_the_clock_says(jumping, tmp_path):
+    """One after the other, the second of which may be dated years before the first; new records follow it."""
+    scenes.released(tmp_path)
+    before = scenes.files(tmp_path / "out")
+    assert scenes.command(["run", "policy.toml", "--overwrite"], tmp_path)[0] == 0
+    assert scenes.files(tmp_path / "out")["safe.certificate.json"] != before["safe.certificate.json"]
+    assert scenes.mixed_release(tmp_path) == ""
+
+
+def test_an_exploration_asks_no_clock_that_can_jump():
+    from celosia.frontier import exploring
+
+    asked = set(re.findall(r"\btime\.\w+|datetime\.\w+", inspect.getsource(exploring)))
+    assert asked == {"time.monotonic"}
