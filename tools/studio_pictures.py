@@ -1,7 +1,8 @@
 """Take the pictures of the studio for the docs: python tools/studio_pictures.py [PAGE …].
 
 A studio is started on a folder of its own, each page is brought to a state that shows what it does, and pictured in
-English by day and in another language by night. Run it when a page looks different, and look at what it made.
+English by day and in another language by night; one of them in every language by day and by night. Run it when a page
+looks different, and look at what it made.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from chromium import chromium
 from playwright.sync_api import Page, sync_playwright
 
 from celosia.demo import prepare
+from celosia.show.look import LANGUAGES
 from celosia.studio import editing
 from celosia.studio.app import create
 from celosia.studio.pages.start.beginning import seeded
@@ -156,6 +158,8 @@ PAGES: dict[str, tuple[Callable[[Page], None], str]] = {
 }
 
 
+EVERY = "risk"
+"""The page that is pictured in every language by day and by night."""
 DEMONSTRATED = ("hierarchies", "risk", "lattice", "compare")
 """Pages that are pictured with the demonstration."""
 
@@ -183,7 +187,8 @@ def main(wanted: list[str]) -> None:
         for name in wanted or PAGES:
             ready, language = PAGES[name]
             address, token = studios["register" if name in DEMONSTRATED else "hospital"]
-            for code, theme in (("en", "light"), (language, "dark")):
+            looks = [(code, theme) for code in LANGUAGES for theme in ("light", "dark")]
+            for code, theme in looks if name == EVERY else (("en", "light"), (language, "dark")):
                 page = browser.new_page(
                     viewport={"width": 1180, "height": 1240 if name == "compare" else 860},
                     color_scheme=theme,
@@ -195,6 +200,11 @@ def main(wanted: list[str]) -> None:
                 page.evaluate("scrollTo(0, 0)")
                 page.wait_for_timeout(300)
                 page.screenshot(path=OUT / f"{name}-{code}-{theme}.png")
+                if (name, code) == ("compare", "en"):
+                    page.set_viewport_size({"width": 1500, "height": 900})
+                    page.wait_for_timeout(300)
+                    clip = page.locator("section[aria-labelledby=two]").bounding_box()
+                    page.screenshot(path=OUT / f"compare-pair-{code}-{theme}.png", full_page=True, clip=clip)
                 page.close()
         browser.close()
 

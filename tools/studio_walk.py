@@ -229,16 +229,15 @@ def teacher(walk: Walk, _: Path) -> None:
     walk.page.wait_for_url("**/data?said=begun")
     walk.to("/protect")
     walk.run()
-    walk.picture("1-with", "#run-title")
     walk.page.locator("#step-0 form[action='/protect/switch'] button").click()
     walk.page.locator("#step-0.off").wait_for()
-    walk.picture("2-switched", "#list-step")
+    walk.picture("1-switched", "#list-step")
     walk.run()
-    walk.picture("3-without", "#run-title")
+    walk.picture("2-without", "#run-title")
     walk.page.locator("#step-0 form[action='/protect/switch'] button").click()
     walk.page.locator("#step-0:not(.off)").wait_for()
     walk.run()
-    walk.picture("4-again", "#run-title")
+    walk.picture("3-again", "#run-title")
 
 
 TASKS: dict[str, tuple[Callable[[Walk, Path], None], str, str]] = {

@@ -174,6 +174,7 @@ def test_zooming_filtering_and_any_two_side_by_side(explored, visit):
     page.wait_for_function("before => document.querySelector('#map svg.ru').dataset.window !== before", arg=before)
     page.get_by_role("button", name="All", exact=True).click()
     page.wait_for_function("before => document.querySelector('#map svg.ru').dataset.window === before", arg=before)
+    page.locator("#map svg.ru[data-window]").scroll_into_view_if_needed()
     box = page.locator("#map svg.ru[data-window]").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + box["height"] * 0.2)
     page.mouse.down()

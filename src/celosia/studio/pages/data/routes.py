@@ -111,7 +111,7 @@ def _reads(text: str, place: str) -> str:
 
 def _column(studio: Studio, sent: dict[str, Any]) -> str:
     """The column that a form is about."""
-    name, names = sent["column"], studio.samples.sample().table.names
+    name, names = str(sent["column"]), studio.samples.sample().table.names
     if name not in names:
         raise UnknownName.of("column", name, names)
     return name

@@ -248,7 +248,9 @@ class _Room:
 def _written(policy: Policy, name: str) -> str:
     """A hierarchy as the policy has it: the form of a tree or of a file does not hold all its settings."""
     spec = editing.get(policy.text, ("schema", "hierarchies", name))
-    return spec if spec is None or isinstance(spec, str) else grammar.show(spec)
+    if spec is None:
+        return ""
+    return spec if isinstance(spec, str) else grammar.show(spec)
 
 
 PAGE = Page("hierarchies", 20, "job", routes, ("schema.hierarchies",))
