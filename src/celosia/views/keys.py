@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.classes import Held, compatible, number
+from celosia.classes import Held, compatible, group, number
 from celosia.data.schema import Missing
 from celosia.errors import DataError, NotApplicable, SchemaError
 from celosia.views.persons import person_codes
@@ -66,17 +66,15 @@ class Keys:
     def over(self, columns: Sequence[int]) -> Keys:
         """The same records by some of the columns only, without weights."""
         codes = self.closed[:, list(columns)]
-        cell = number(list(codes.T + 1))
-        first = np.unique(cell, return_index=True)[1]
+        first, cell = group(list(codes.T + 1))
         rows = np.bincount(cell, weights=self.rows, minlength=len(first)).astype(np.int64)
         pattern = np.append(cell, -1)[self.pattern]
         held = None
         if self.held is not None:
-            width = int(self.held.person.max(initial=0)) + 1
-            pairs, place = np.unique(cell[self.held.pattern] * width + self.held.person, return_inverse=True)
-            held = Held(
-                pairs // width, pairs % width, np.bincount(place, weights=self.held.rows).astype(np.float64), None
-            )
+            of_pair = cell[self.held.pattern]
+            pairs, place = group([of_pair, self.held.person])
+            together = np.bincount(place, weights=self.held.rows).astype(np.float64)
+            held = Held(of_pair[pairs], self.held.person[pairs], together, None)
         counts = rows if held is None else np.bincount(held.pattern, minlength=len(first))
         names = tuple(self.names[j] for j in columns)
         return Keys(names, codes[first], counts, rows, None, held, pattern, codes[first], self.conservative)
@@ -94,11 +92,10 @@ class Keys:
         size = int(cell.max(initial=-1)) + 1
         if self.held is None:
             return np.bincount(cell[cell >= 0], weights=self.counts[cell >= 0], minlength=size).astype(np.int64)
-        width = int(self.held.person.max(initial=-1)) + 1
         of_pair = cell[self.held.pattern]
         inside = of_pair >= 0
-        pairs = np.unique(of_pair[inside] * width + self.held.person[inside])
-        return np.bincount(pairs // width if width else pairs, minlength=size)
+        pairs, _ = group([of_pair[inside], self.held.person[inside]])
+        return np.bincount(of_pair[inside][pairs], minlength=size)
 
     def spread(self, values: NDArray[Any], suppressed: Any = 0) -> NDArray[Any]:
         """Values of the patterns given to their records; ``suppressed`` for records without a pattern."""

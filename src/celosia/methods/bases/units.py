@@ -67,7 +67,7 @@ def units_of(table: Table, column: str | None) -> Units:
     codes = np.asarray(table.codes(column)[0], dtype=np.int64)
     alone = codes < 0
     codes = np.where(alone, codes.max(initial=-1) + np.cumsum(alone), codes)
-    first, member = group([codes]) if n else (np.zeros(0, np.int64), np.zeros(0, np.int64))
+    first, member = group([codes])
     return Units.records(n) if len(first) == n else Units(member, first)
 
 
@@ -77,5 +77,5 @@ def distinct_counts(of: Ints, keys: Ints) -> Ints:
     >>> distinct_counts(np.array([5, 5, 6]), np.array([0, 0, 0])).tolist()
     [2]
     """
-    first, _ = group([keys, of]) if len(keys) else (np.zeros(0, np.int64), None)
+    first, _ = group([keys, of])
     return np.bincount(keys[first], minlength=1).astype(np.int64)
