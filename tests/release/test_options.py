@@ -33,3 +33,20 @@ def test_right_options_are_kept():
     policy = Policy.of({"input": given, "output": {"path": "safe.parquet", "compression": "gzip"}})
     assert policy.input.options == {name: value for name, value in given.items() if name != "path"}
     assert policy.output.options == {"compression": "gzip"}
+
+
+@pytest.mark.parametrize(
+    ("section", "value", "said"),
+    [
+        ("input", {"clean": {"same": {"city": {"Qx": 7}}}}, "input.clean.same.city: something in it must be a text."),
+        ("input", {"clean": {"same": {"city": "Qx"}}}, "[input.clean.same.city] must be a table."),
+        ("input", {"clean": {"missing": {"city": "Qx"}}}, "input.clean.missing.city must be a list."),
+        ("schema", {"orders": {"city": "Qx"}}, "schema.orders.city must be a list."),
+    ],
+)
+def test_values_of_the_data_in_a_policy_are_not_told(section, value, said):
+    sections = {"input": {"path": "people.csv"}, "schema": {}}
+    sections[section] |= value
+    with pytest.raises(PolicyError) as refusal:
+        Policy.of(sections)
+    assert str(refusal.value) == f"policy: {said}"

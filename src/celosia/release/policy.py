@@ -246,6 +246,10 @@ def _step(entry: Any, position: int, info: ValidationInfo) -> Step:
     return Step(name, build("method", located("method", parameters, directory_of(info))))
 
 
+VALUES = (("input", "clean", "same"), ("input", "clean", "missing"), ("schema", "orders"))
+"""What holds values of the data, column by column: a message names the column and shows none of them."""
+
+
 def _refusal(form: type[BaseModel], finding: Mapping[str, Any]) -> str:
     """One of pydantic's findings in words: the section, the key, what is wrong."""
     path = [step for step in finding["loc"] if not str(step).startswith(("function-", "tagged-"))]
@@ -260,6 +264,10 @@ def _refusal(form: type[BaseModel], finding: Mapping[str, Any]) -> str:
     if finding["type"] in {"model_type", "dict_type"}:
         return f"[{'.'.join(map(str, path))}] must be a table."
     rule = phrase(finding)
+    held = next((place for place in VALUES if tuple(path[: len(place)]) == place), None)
+    if held is not None and len(path) > len(held):
+        inside = ": something in it" if len(path) > len(held) + 1 else ""
+        return f"{_place(path[: len(held) + 1])}{inside} {rule}."
     if finding["type"] == "greater_than_equal":
         least = finding["ctx"]["ge"]
         rule = f"must be a {'whole ' if isinstance(least, int) else ''}number of at least {least:g}"
