@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -104,11 +104,17 @@ def honour(
         work = table.identified().take(table.identified().ids()[rows])
         extra, marked = extra[rows], {name: mask[rows] for name, mask in marked.items()}
     protected = _by_rule(work, extra, design, stream, marked)
-    for text in design.strengthen:
-        if text == "suppress":
-            protected = _starred(protected, marked)
-        elif text != "exclude":
-            protected = _modelled(work, extra, protected, build("model", text), stream)
+    models: list[Model] = [build("model", text) for text in design.strengthen if text not in ("suppress", "exclude")]
+    if models:
+        protected = _modelled(work, extra, protected, models, stream)
+    if "suppress" in design.strengthen:  # after the models, which protect the table anew
+        protected = _starred(protected, marked)
+    unmet = [model.wish() for model in models if _failing(protected.table, [model], extra).any()]
+    if unmet:
+        raise RequirementError(
+            f"{unmet[0]} is not met where marked cells are blanked: their rows are a class of their own. Strengthen "
+            "with the model or with suppress, not with both."
+        )
     return _checked(work, extra, protected, int((~rows).sum()))
 
 
@@ -226,26 +232,36 @@ def _starred(protected: Protected, marked: Mapping[str, NDArray[np.bool_]]) -> P
     return Protected(table, protected.design, facts, level, protected.tree)
 
 
-def _modelled(table: Table, extra: NDArray[np.int64], protected: Protected, model: Model, stream: Stream) -> Protected:
+def _modelled(
+    table: Table, extra: NDArray[np.int64], protected: Protected, models: Sequence[Model], stream: Stream
+) -> Protected:
     """Ask for larger classes for the blocking owners of those that fail a model, until none does.
 
     A model of the whole file fails for all its records at once; what blocking owners cannot mend is refused.
     """
     design, want = protected.design, extra.copy()
-    while (failing := model.failing(protected.table) & ~protected.table.suppressed_mask() & (extra > 0)).any():
+    wish = " and ".join(model.wish() for model in models)
+    while (failing := _failing(protected.table, models, extra)).any():
         size = protected.table.frequencies().astype(np.int64)
         want = np.where(failing, np.maximum(want, size - design.k + 1), want)
         if design.rule == "coarser":
             protected = _coarser(table, extra, design, stream, want)  # at the worst they climb to the root
             continue
         if (want + design.k > len(table)).any():
-            raise RequirementError(f"no class large enough meets {model.wish()} for all blocking owners; ask for less.")
+            raise RequirementError(f"no class large enough meets {wish} for all blocking owners; ask for less.")
         protected = _by_one_method(table, design, design.k, design.k + want)
-    if model.scope == "file" and not model.holds(protected.table):
+    unmet = [model.wish() for model in models if model.scope == "file" and not model.holds(protected.table)]
+    if unmet:
         raise RequirementError(
-            f"{model.wish()} is not met, however coarse the places of blocking owners are; raise k, or ask for less."
+            f"{unmet[0]} is not met, however coarse the places of blocking owners are; raise k, or ask for less."
         )
-    return replace(protected, evidence={**protected.evidence, "strengthened": model.wish()})
+    return replace(protected, evidence={**protected.evidence, "strengthened": wish})
+
+
+def _failing(table: Table, models: Sequence[Model], extra: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Records of blocking owners that lie in a class that fails a model; suppressed ones belong to none."""
+    failing = np.logical_or.reduce([model.failing(table) for model in models])
+    return np.asarray(failing & ~table.suppressed_mask() & (extra > 0), np.bool_)
 
 
 def _checked(table: Table, extra: NDArray[np.int64], protected: Protected, left_out: int) -> Protected:
