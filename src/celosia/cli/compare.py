@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli.bases.options import Details, Engine, Json, Quasi, Sensitive, names
+from celosia.cli.bases.options import Details, Engine, Json, Memory, Quasi, Sensitive, names
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -23,6 +23,7 @@ def compare(
     risk: Annotated[list[str] | None, typer.Option(help="A risk or an attack to measure.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the comparison as a page as well.")] = None,
     engine: Engine = None,
+    memory: Memory = None,
     details: Details = False,
     json: Json = False,
 ) -> None:
@@ -32,10 +33,11 @@ def compare(
     from celosia.release.measuring import compare as measure
     from celosia.table import read
 
-    before, policy = open_source(original, {"quasi": names(quasi), "sensitive": names(sensitive)}, engine=engine)
+    roles = {"quasi": names(quasi), "sensitive": names(sensitive)}
+    before, policy = open_source(original, roles, engine=engine, memory=memory)
     if not before.schema.quasi and policy is None:
         before = before.with_schema(guessed_schema(before))
-    after = read(protected, engine=engine)
+    after = read(protected, engine=engine, memory=memory)
     after = after.with_schema(before.schema.keep(after.names).loose())
     losses = loss or (policy.losses if policy else _usual_losses(before, after))
     comparison = measure(before, after, losses, risk or (policy.risks if policy else ()), key=key)

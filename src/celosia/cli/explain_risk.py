@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.bases.options import Json, Quasi, Sensitive, end_with, names
+from celosia.cli.bases.options import Engine, Json, Memory, Quasi, Sensitive, end_with, names
 
 
 def explain_risk(
@@ -23,6 +23,8 @@ def explain_risk(
     risk: Annotated[list[str] | None, typer.Option(help="A further risk or attack to look at.")] = None,
     limit: Annotated[float, typer.Option(min=0, max=1, help="A chance from which a record counts as reached.")] = 0.2,
     values: Annotated[bool, typer.Option("--values", help="Show the cells of the record, too.")] = False,
+    engine: Engine = None,
+    memory: Memory = None,
     json: Json = False,
 ) -> None:
     """Explain the risk of one record: which attacks reach it, through which columns, what would protect it."""
@@ -39,12 +41,13 @@ def explain_risk(
 
     if (private is None) == (key is None):
         raise InputError("explain-risk: give the private record of the release (--private) or a key column (--key).")
-    before = open_source(original, {"quasi": names(quasi), "sensitive": names(sensitive)})[0]
+    roles = {"quasi": names(quasi), "sensitive": names(sensitive)}
+    before = open_source(original, roles, engine=engine, memory=memory)[0]
     recorded = None if private is None else load_record(private)
     if recorded is not None and private is not None and not before.schema.quasi and recorded.get("policy"):
         before = before.with_schema(Policy.recorded(recorded, private.parent).schema)
     before = before.identified()
-    after = read(protected)
+    after = read(protected, engine=engine, memory=memory)
     after = after.with_schema(before.schema.keep(after.names).loose())
     if recorded is None:
         paired = by_key(before, after, str(key)).drop([str(key)])  # it pairs the files, nobody knows it

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli.bases.options import Engine, Json, Quasi, end_with, names
+from celosia.cli.bases.options import Engine, Json, Memory, Quasi, end_with, names
 
 if TYPE_CHECKING:
     from celosia.frontier import Frontier, Point
@@ -32,6 +32,7 @@ def explore(
     store: Annotated[Path | None, typer.Option(help="Keep results in this file; a later run only adds.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the map of risk and utility as a page.")] = None,
     engine: Engine = None,
+    memory: Memory = None,
     json: Json = False,
 ) -> None:
     """Try many methods and parameters; show the balance of risk and loss, and the best under limits."""
@@ -41,7 +42,7 @@ def explore(
     from celosia.frontier import explore as search
     from celosia.release.policy import Exploration
 
-    table, policy = open_source(source, {"quasi": names(quasi)}, engine=engine)
+    table, policy = open_source(source, {"quasi": names(quasi)}, engine=engine, memory=memory)
     if policy is None and not quasi:
         table = table.with_schema(guessed_schema(table))
     _refuse_secrets(table, candidate or [])

@@ -26,6 +26,7 @@ def protect_file(
     hierarchy: Sequence[str] | None = None,
     query: str | None = None,
     engine: str | None = None,
+    memory: str | None = None,
     seed: int | None = None,
     keep_columns: str | None = None,
     keep_order: bool = False,
@@ -47,9 +48,8 @@ def protect_file(
         raise OutputError(f"{out.name!r} is there already: choose another path or add --overwrite.")
     lists = {name: names(roles.get(name)) for name in ("quasi", "sensitive", "identifiers")}
     singles = {name: roles.get(name) for name in ("person", "weight")}
-    table, policy = open_source(
-        source, {**lists, **singles, "hierarchies": _hierarchies(hierarchy)}, query=query, engine=engine
-    )
+    declared = {**lists, **singles, "hierarchies": _hierarchies(hierarchy)}
+    table, policy = open_source(source, declared, query=query, engine=engine, memory=memory)
     table = _declared(table, method)
     if policy is None:
         table = _suspected(table, method)

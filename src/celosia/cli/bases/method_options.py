@@ -13,7 +13,19 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from celosia.cli.bases.commands import Command
-from celosia.cli.bases.options import ROLES, WRITING, Engine, Identifiers, Json, Person, Quasi, Query, Sensitive, Weight
+from celosia.cli.bases.options import (
+    ROLES,
+    WRITING,
+    Engine,
+    Identifiers,
+    Json,
+    Memory,
+    Person,
+    Quasi,
+    Query,
+    Sensitive,
+    Weight,
+)
 from celosia.data.credentials import refuse_literal
 from celosia.parts import Credential, Part, grammar
 from celosia.show.formulas import plain_docs
@@ -67,6 +79,7 @@ def _shape(
     ] = None,
     query: Query = None,
     engine: Engine = None,
+    memory: Memory = None,
     seed: Annotated[int | None, typer.Option(help="Seed, for tests only: a release needs none.")] = None,
     keep_columns: Annotated[
         str | None,
