@@ -18,6 +18,7 @@ LARGEST_TEXT = 1 << 28
 """Bytes of a text that is read whole: policies, hierarchies, evidence. Records of data are read in blocks."""
 DEEPEST = 100
 """How often a policy, a certificate or any other document of ours may be nested."""
+TOO_DEEP = f"it is nested more than {DEEPEST} times"
 
 
 def status(path: str | Path) -> os.stat_result:
@@ -68,6 +69,10 @@ def toml_document(written: str) -> dict[str, Any]:
     Traceback (most recent call last):
     ValueError: it is nested more than 100 times
     """
+    for line in written.splitlines():  # the parser takes time with the square of a key's length
+        key = line.partition("=")[0]
+        if key.count(".") > DEEPEST and not any(" " in piece.strip() for piece in key.strip("[] \t").split(".")):
+            raise ValueError(TOO_DEEP)
     document: dict[str, Any] = _shallow(tomllib.loads, written)
     return document
 
@@ -79,16 +84,15 @@ def json_document(written: str | bytes) -> Any:
 
 def _shallow(parse: Callable[[Any], Any], written: str | bytes) -> Any:
     """Parse a text that is not nested too deeply: whatever walks over it later may call itself at each step."""
-    too_deep = f"it is nested more than {DEEPEST} times"
     try:
         document = parse(written)
     except RecursionError:
-        raise ValueError(too_deep) from None
+        raise ValueError(TOO_DEEP) from None
     layer, depth = [document], 0
     while layer := [inner for value in layer for inner in _inside(value)]:
         depth += 1
         if depth > DEEPEST:
-            raise ValueError(too_deep)
+            raise ValueError(TOO_DEEP)
     return document
 
 
