@@ -96,7 +96,7 @@ def test_from_the_key_to_the_file_without_javascript(served, watch):
 
 @pytest.mark.parametrize("language", LOCALES)
 def test_refusals_are_in_the_language_and_keep_what_was_typed(served, watch, language):
-    page = sign_in(watch(served.address, locale=LOCALES[language]), served.analyst)
+    page = sign_in(watch(served.address, refusals=True, locale=LOCALES[language]), served.analyst)
     w = words(language)
     for sql, cost, said in (
         (
@@ -144,7 +144,7 @@ def pages_of(page, served):
 
 @pytest.mark.parametrize("language", LOCALES)
 def test_every_page_is_accessible_in_both_themes_and_fits_a_phone(served, watch, accessible, language):
-    page = watch(served.address, locale=LOCALES[language], color_scheme="light", **PHONE)
+    page = watch(served.address, refusals=True, locale=LOCALES[language], **PHONE)
     for name in pages_of(page, served):
         assert page.locator("html").get_attribute("lang") == language, name
         assert width(page) <= 390, name

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.web.watching import PATIENCE, watched
 
 from celosia.studio.project import Project
 
 uvicorn = pytest.importorskip("uvicorn")
 testclient = pytest.importorskip("starlette.testclient")
 pytest.importorskip("babel")
+__all__ = ["PATIENCE"]
 
 
 @dataclass
@@ -32,10 +34,6 @@ class Running:
     def link(self) -> str:
         """The first link, with the token."""
         return f"{self.address}/?token={self.project.token()}"
-
-
-PATIENCE = 60_000
-"""Milliseconds that a browser waits: a machine may be busy with other tests."""
 
 
 def until(check, seconds=60.0):
@@ -117,22 +115,7 @@ def desk():
 
 def opened(browser, studio, **look):
     """A page that was entered by the link; at the end it must have no error on the console and no foreign request."""
-    context = browser.new_context(**look)
-    context.set_default_timeout(PATIENCE)
-    context.set_default_navigation_timeout(2 * PATIENCE)  # a first page may have to be compiled
-    page = context.new_page()
-    wrong: list[str] = []
-    page.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-
-    def asked(request):
-        if not request.url.startswith((studio.address, "data:", "about:", "blob:")):
-            wrong.append(f"asks {request.url}")
-
-    page.on("request", asked)
-    page.goto(studio.link)
-    page.wrong = wrong
-    return page
+    return watched(browser, studio.address, studio.link, **look)
 
 
 @pytest.fixture
@@ -148,23 +131,3 @@ def visit(browser):
     for page in pages:
         page.context.close()
     assert [said for page in pages for said in page.wrong] == []
-
-
-SETTLED = """Promise.all(document.getAnimations()
-  .filter(each => Number.isFinite(each.effect.getComputedTiming().endTime)).map(each => each.finished.catch(() => null)))
-  .then(() => true)"""
-"""Colours that fade into one another have arrived."""
-
-
-@pytest.fixture
-def accessible():
-    """Checks that axe finds nothing against WCAG 2.2 AA on a page."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-
-    def check(page):
-        page.evaluate(SETTLED)
-        rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-        found = axe.run(page, options=rules).response["violations"]
-        assert [(each["id"], [node["html"][:120] for node in each["nodes"]]) for each in found] == []
-
-    return check

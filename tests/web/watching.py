@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+PATIENCE = 60_000
+"""Milliseconds that a page may take on a machine that is busy."""
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 SETTLED = """Promise.all(document.getAnimations()
   .filter(each => Number.isFinite(each.effect.getComputedTiming().endTime)).map(each => each.finished.catch(() => null)))
@@ -13,13 +15,19 @@ REFUSED = "the server responded with a status of 4"
 """What a browser says of a refusal, which is a page like others here."""
 
 
-def watched(browser: Any, address: str, **look: Any) -> Any:
-    """A page at an address; its list ``wrong`` holds errors of the console and requests to other sites."""
-    page = browser.new_context(**look).new_page()
+def watched(browser: Any, address: str, first: str = "", *, refusals: bool = False, **look: Any) -> Any:
+    """A page of a site, at its ``first`` address; its list ``wrong`` holds errors of the console and foreign requests.
+
+    ``refusals`` says that pages which refuse something, with their status, are part of what is tried.
+    """
+    context = browser.new_context(**look)
+    context.set_default_timeout(PATIENCE)
+    context.set_default_navigation_timeout(2 * PATIENCE)  # a first page may have to be compiled
+    page = context.new_page()
     wrong: list[str] = []
 
     def said(message: Any) -> None:
-        if message.type in ("error", "warning") and REFUSED not in message.text:
+        if message.type in ("error", "warning") and not (refusals and REFUSED in message.text):
             wrong.append(message.text)
 
     def asked(request: Any) -> None:
@@ -29,7 +37,7 @@ def watched(browser: Any, address: str, **look: Any) -> Any:
     page.on("console", said)
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("request", asked)
-    page.goto(address)
+    page.goto(first or address)
     page.wrong = wrong
     return page
 
