@@ -95,7 +95,7 @@ class Noise(Method):
         for j, name in enumerate(self.columns):
             unit = units(self.name, table, [name])
             v = x[unit.first, j]
-            variances[name] = self.p * exact_moments(lambda v=v: [v]).variance
+            variances[name] = self.p * exact_moments(partial(list, [v])).variance
             added = _Added(name, variances[name], bounds(table, name), self.keep_zeros, stream.child(name))
             new = np.where(hit[unit.first], added.to(v, unit.pick(table.ids())), v)
             columns[name] = as_column(table.column(name), unit.spread(new))

@@ -133,7 +133,8 @@ class Pram(Method):
             counted = table.classes.patterns(list(dict.fromkeys([*self.within, name])), everyone=True)
             column = counted.column(name)
             _refuse_many(name, column.present)
-            matrices[name], moves = [], []
+            moves: list[_Moves] = []
+            matrices[name] = []
             stratum = np.full(len(counted), -1, dtype=np.int64)
             within = [counted.column(w).masked for w in self.within]
             label = combined(within) if within else np.zeros(len(counted), dtype=np.int64)
