@@ -41,15 +41,15 @@ def mechanism(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
     within = LaplaceNoise(scale(), discrete=False).within(1)
     cells = sum(len(tables["histogram"][sex]) for sex in SEXES)
     share = Cost.of("pure", EPSILON, shares=REPEATED)
-    one = Cost.pure(HISTOGRAM_EPSILON)
+    cost = Cost.pure(HISTOGRAM_EPSILON)
     where = "Parallel histogram"
     return [
         printed("Laplace count", "sensitivity of a count", 1, of_count().l1),
         derived("Laplace count", "scale at epsilon 0.1", 10, scale(), within=1e-9),
         derived("Repetition", "scale of each of four answers", 40, laplace(of_count().l1, share.loss), within=1e-9),
         derived("Repetition", "cost of the four", EPSILON, sequential([share] * REPEATED).loss),
-        derived(where, "cost of 32 disjoint cells", HISTOGRAM_EPSILON, parallel([one] * cells).loss),
-        derived(where, "cost of 32 overlapping counts", 32, sequential([one] * cells).loss),
+        derived(where, "cost of 32 disjoint cells", HISTOGRAM_EPSILON, parallel([cost] * cells).loss),
+        derived(where, "cost of 32 overlapping counts", 32, sequential([cost] * cells).loss),
         derived(where, "cells that a changed person moves", 2, of_count("change-one", cells=cells).l1),
         printed(
             "Five people",

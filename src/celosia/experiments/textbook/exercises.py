@@ -56,8 +56,8 @@ def teachers(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
     table = read(frame, QUASI, "Income")
 
     def records(city: str) -> list[int]:
-        known = [{"Occupation": "Education", "ZIP": f"{prefix}01"} for prefix in PLACES[city]]
-        masks = [AttackerKnows(known=facts).candidates(table) for facts in known]
+        facts = [{"Occupation": "Education", "ZIP": f"{prefix}01"} for prefix in PLACES[city]]
+        masks = [AttackerKnows(known=fact).candidates(table) for fact in facts]
         return [int(i) for i in np.flatnonzero(np.any(masks, axis=0))]
 
     could = {name: records(city) for name, _, city in tables["table24"].rows()}

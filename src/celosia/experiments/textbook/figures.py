@@ -144,10 +144,10 @@ def _brackets(x: NDArray[np.float64], k: int) -> str:
     from celosia.mathematics.kernels.neighbours.mdav import mdav
 
     group = mdav(np.ascontiguousarray(x, np.float64), k)
-    made = int(group.max()) + 1
-    axes, error, marks = _Axes(1, len(x), made + 1.0), 0.0, []
+    count = int(group.max()) + 1
+    axes, error, marks = _Axes(1, len(x), count + 1.0), 0.0, []
     base = axes.y(0)
-    for step in range(made):
+    for step in range(count):
         members = np.flatnonzero(group == step)
         error += float(((x[members] - x[members].mean(axis=0)) ** 2).sum())
         top, places = axes.y(step + 1), [axes.x(float(i) + 1) for i in members]
