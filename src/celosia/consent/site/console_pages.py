@@ -151,7 +151,7 @@ def _requests(app: FastAPI, desk: Desk, visit: Visits) -> None:
     @app.get("/admin/requests")
     def listed(request: Request) -> HTMLResponse:
         form = visit.publisher(request).form
-        values = {"form": form, "asked": requests(desk.store)}
+        values: dict[str, Any] = {"form": form, "asked": requests(desk.store)}
         return HTMLResponse(draw("requests", language(request), about=desk.about, **values))
 
     @app.get("/admin/request/{number}")

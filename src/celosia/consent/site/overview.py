@@ -104,7 +104,7 @@ class Overview:
             parts["mean_private" if question.category else "mean_trust"].append(row)
         chart = Markup(tabulation.chart(language, title=w["chart"], ungrouped=w["group_none"]))  # noqa: S704 - escaped there
         groups = [(group or w["group_none"], counted(n)) for group, n in sorted(tabulation.respondents.items())]
-        values = {"groups": groups, "parts": parts, "chart": chart, "least": FEWEST}
+        values: dict[str, Any] = {"groups": groups, "parts": parts, "chart": chart, "least": FEWEST}
         return draw("answers", language, about=self._about, form=form, **values)
 
 
