@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import celosia
 from celosia.consent.protection.measures import losses, re_identification, singletons
-from celosia.consent.protection.protection import Design, honour
+from celosia.consent.protection.protection import Design, _partners, honour
 from celosia.consent.protection.tree import Tree
 from celosia.errors import ParameterError, RequirementError
 from celosia.experiments.consent.worked import LEAVES as PLACES
@@ -352,6 +352,20 @@ def test_persons_are_counted_not_rows():
     table = table_of(rows, {"owner": pl.Series(["x"] * 6 + list("abcdef"))}, person="owner")
     made = honour(table, np.zeros(12, np.int64), Design(k=3, rule="standard", tree=TREE), Stream(1))
     assert set(made.table.polars()["district"]) == {"*"}, "six rows of one person are no crowd"
+
+
+def test_five_persons_exchange_not_five_rows_of_one():
+    """The five rows of the blocking owner exchanged with each other only: nothing moved to anybody else."""
+    rows = [("p", "c", "d")] * 20
+    owner = ["x"] * 5 + [name for name in "abcde" for _ in range(3)]
+    table = table_of(rows, {"owner": pl.Series(owner)}, person="owner")
+    extra = np.array([2] * 5 + [0] * 15)
+    protected = honour(table, extra, Design(k=2, rule="exchange", tree=TREE), Stream(1))
+    assert protected.evidence["exchanged"] == 5 + 4, "a row of each of four others"
+    group, chance = np.zeros(20, np.int64), np.random.default_rng(0).random(20)
+    partners = _partners(extra > 0, group, chance, table.persons().astype(np.int64))
+    assert len({owner[row] for row in partners}) == 5
+    assert [owner[row] for row in partners].count("x") == 5
 
 
 def test_records_without_an_id_are_one_person_in_their_own_place():

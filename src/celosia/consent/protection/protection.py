@@ -20,7 +20,7 @@ import numpy as np
 
 from celosia.classes import STAR, number
 from celosia.consent.protection.coarsening import coarsened
-from celosia.consent.protection.tree import Tree
+from celosia.consent.protection.tree import Tree, count
 from celosia.errors import ParameterError, RequirementError
 from celosia.parts import Model, build
 from celosia.release.measuring import protect
@@ -181,7 +181,7 @@ def _exchanged(
         group = tree.classes(level)
     else:
         group = _alike(wide.table)
-    rows = _partners(extra > 0, group, stream.child("partners").uniform(table.ids()))
+    rows = _partners(extra > 0, group, stream.child("partners").uniform(table.ids()), _persons(table))
     order = rows[np.argsort(group[rows], kind="stable")]
     mixed = rows[np.lexsort((stream.child("exchange").uniform(rows.astype(np.int64)), group[rows]))]
     source = np.arange(len(table))
@@ -197,13 +197,25 @@ def _exchanged(
     )
 
 
-def _partners(blocked: NDArray[np.bool_], group: NDArray[np.int64], chance: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Who exchanges: blocking owners, and so many others that no group has fewer than five when one blocks."""
+def _partners(
+    blocked: NDArray[np.bool_],
+    group: NDArray[np.int64],
+    chance: NDArray[np.float64],
+    person: NDArray[np.int64] | None = None,
+) -> NDArray[np.int64]:
+    """Who exchanges: blocking owners, and so many others that no group has fewer than five when one blocks.
+
+    With ``person`` five persons: another of them joins with one row.
+    """
     groups = int(group.max(initial=0)) + 1
-    n = np.bincount(group[blocked], minlength=groups)
+    n = count(group[blocked], None if person is None else person[blocked], groups)
     missing = np.where(n > 0, np.maximum(FEWEST - n, 0), 0)
     others = np.flatnonzero(~blocked)
     others = others[np.lexsort((chance[others], group[others]))]
+    if person is not None and len(others):
+        pair = number([group, person])
+        others = others[~np.isin(pair[others], pair[blocked])]
+        others = others[np.sort(np.unique(pair[others], return_index=True)[1])]
     first = np.searchsorted(group[others], np.arange(groups))
     rank = np.arange(len(others)) - first[group[others]]
     return np.sort(np.concatenate([np.flatnonzero(blocked), others[rank < missing[group[others]]]]))
