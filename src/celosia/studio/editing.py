@@ -6,6 +6,8 @@ A place in the file is a path of keys and positions: ``("schema", "kinds", "age"
 
 from __future__ import annotations
 
+import copy
+import functools
 import tomllib
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -29,13 +31,19 @@ def get(text: str, place: Place, default: Any = None) -> Any:
     >>> get('[schema]\\nquasi = ["age"]', ("schema", "quasi"))
     ['age']
     """
-    here: Any = tomllib.loads(text)
+    here: Any = _read(text)
     for key in place:
         try:
             here = here[key]
         except (KeyError, IndexError, TypeError):
             return default
-    return here
+    return copy.deepcopy(here)
+
+
+@functools.lru_cache(maxsize=8)
+def _read(text: str) -> dict[str, Any]:
+    """The sections of a policy; a page asks for many of them."""
+    return tomllib.loads(text)
 
 
 def put(text: str, place: Place, value: Any) -> str:
@@ -132,8 +140,6 @@ def move(text: str, name: str | Place, position: int, target: int) -> str:
 
 def reorder(text: str, name: str | Place, order: Iterable[int]) -> str:
     """The entries of a list in another order; those that are not named go."""
-    import copy
-
     import tomlkit
 
     document = tomlkit.parse(text)

@@ -43,6 +43,7 @@ class Project:
         self.own.mkdir(mode=0o700, exist_ok=True)
         self.past = Past(self.own / "past")
         self._lock, self._depth = threading.RLock(), 0
+        self._parsed: tuple[str, Policy | None] = "", None  # a page asks for the same policy several times
 
     @property
     def name(self) -> str:
@@ -79,9 +80,12 @@ class Project:
         written = self.text if text is None else text
         if not written:
             raise InputError("there is no policy yet: start with a file, a query or the demonstration.")
-        policy = Policy.parse(written, self.folder, POLICY)
-        for path in named_paths(written):
-            self.inside(path)
+        parsed, policy = self._parsed
+        if policy is None or parsed != written:
+            policy = Policy.parse(written, self.folder, POLICY)
+            for path in named_paths(written):
+                self.inside(path)
+            self._parsed = written, policy
         return policy
 
     def drafted(self, sections: Mapping[str, Any], text: str) -> Policy:
