@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import polars as pl
 import pytest
@@ -264,72 +262,6 @@ def test_a_model_holds_for_every_class_with_a_block(rule, model):
     assert worst["weak"] < bound <= worst["made"]
     assert made.holds
     assert (made.table.suppressed_mask() & (extra == 0)).sum() <= 0.01 * len(table)
-
-
-@pytest.mark.parametrize(
-    ("model", "reason"),
-    [
-        ("alpha-k(alpha=1, k=5, column=ill)", None),
-        ("average-risk(risk=1, highest=0.2)", "average risk at most 1"),
-    ],
-)
-def test_every_condition_of_a_model_is_asked_of_blocking_owners(model, reason):
-    """Four rows alone in their districts, one of them blocked: by its first number alone each model would hold."""
-    rows = [("p", "c", f"d{i}") for i in range(4)] + [("p", "e", "f")] * 6
-    ill = pl.Series([*"xyzw", *"xyxyxy"])
-    table = table_of(rows, {"ill": ill}, sensitive=["ill"])
-    extra = np.array([1] + [0] * 9)
-    part = build("model", model)
-    standard = honour(table, extra, Design(k=1, rule="standard", tree=TREE), Stream(1)).table
-    assert part.failing(standard)[0], "the table as it is does not meet it"
-    for rule in ("class", "coarser"):
-        design = Design(k=1, rule=rule, tree=TREE, strengthen=(model,))
-        if rule == "coarser" and reason:
-            with pytest.raises(RequirementError, match=reason):  # the other three stay alone, whatever she shows
-                honour(table, extra, design, Stream(1))
-            continue
-        protected = honour(table, extra, design, Stream(1))
-        assert not (part.failing(protected.table) & (extra > 0)).any()
-        assert protected.evidence["strengthened"] == part.wish()
-
-
-def mixed_places():
-    """d1 has one illness only, d2 two, f three; the first row is blocked."""
-    rows = [("p", "c", "d1")] * 6 + [("p", "c", "d2")] * 6 + [("p", "e", "f")] * 6
-    more = {"ill": pl.Series([*"xxxxxx", *"yyyyyz", *"xyzxyz"]), "school": pl.Series([f"s{i % 2}" for i in range(18)])}
-    return table_of(rows, more, sensitive=["ill"]), np.array([1] + [0] * 17)
-
-
-@pytest.mark.parametrize("rule", ["class", "coarser"])
-def test_marked_cells_stay_blanked_whatever_else_strengthens(rule):
-    """The class of the blocked row must grow for the model; in either order its marked cell is not published."""
-    table, extra = mixed_places()
-    model = "l-diversity(l=2, column=ill)"
-    for strengthen in (("suppress", model), (model, "suppress")):
-        design = Design(k=2, rule=rule, tree=TREE, strengthen=strengthen)
-        protected = honour(table, extra, design, Stream(1), {"school": extra > 0})
-        assert protected.table.polars()["school"][0] == "*"
-        assert protected.evidence["blanked cells"] == 1
-        assert not build("model", model).failing(protected.table)[0]
-
-
-def test_models_hold_together():
-    """d1 and d2 together have l = 3, but x has half of them: the second model asks for more than the first."""
-    table, extra = mixed_places()
-    models = ("l-diversity(l=2, column=ill)", "alpha-k(alpha=0.45, k=2, column=ill)")
-    for rule, strengthen in itertools.product(("class", "coarser"), (models, models[::-1])):
-        protected = honour(table, extra, Design(k=2, rule=rule, tree=TREE, strengthen=strengthen), Stream(1))
-        for model in models:
-            assert not build("model", model).failing(protected.table)[0]
-        wishes = " and ".join(build("model", model).wish() for model in strengthen)
-        assert protected.evidence["strengthened"] == wishes
-
-
-def test_a_model_that_blanking_breaks_is_refused():
-    table, extra = mixed_places()
-    design = Design(k=2, rule="class", tree=TREE, strengthen=("l-diversity(l=2, column=ill)", "suppress"))
-    with pytest.raises(RequirementError, match="l at least 2 is not met where marked cells are blanked"):
-        honour(table, extra, design, Stream(1), {"canton": extra > 0})
 
 
 def test_without_a_tree_mondrian_takes_the_targets():
