@@ -87,7 +87,7 @@ def moved(server: Server, position: int, name: str, values: list[str]) -> list[t
 
 
 def in_browser(server: Server) -> str:
-    """Milliseconds from the move of a slider to the new preview on the screen, the pause of the page included."""
+    """Milliseconds from the move of a slider to the new preview on the screen."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
@@ -128,7 +128,7 @@ def main() -> None:
                 f"slider {name} to the preview, {rows} records: median {statistics.median(walls):.0f} ms, "
                 f"longest {max(walls):.0f} ms; CPU median {statistics.median(cpus):.0f} ms"
             )
-        print(f"slider in Chromium, with the pause of the page: {in_browser(server)}")
+        print(f"slider in Chromium: {in_browser(server)}")
     with studio(many) as (server, rows):
         print(f"pages at {rows} records: first time, then again")
         for address in PAGES:
