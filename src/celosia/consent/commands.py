@@ -152,7 +152,7 @@ def register(source: str | Path, store: str | Path = STORE) -> int:
 
     frame = _csv(source, "owners").with_columns(pl.all().str.strip_chars())
     if "owner" not in frame.columns:
-        raise DataError(f"owners need the column owner, got {', '.join(frame.columns)}.")
+        raise DataError(f"owners need the column owner: it is none of the {len(frame.columns)} in the first line.")
     if frame["owner"].null_count() or frame["owner"].is_duplicated().any():
         raise DataError("every row of owners names somebody, and nobody twice.")
     aliases: dict[str, dict[str, str]] = {}

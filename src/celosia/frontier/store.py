@@ -46,8 +46,8 @@ class Store:
             raise OutputError(f"cannot read {str(path)!r} as the results of an exploration.") from None
         for i, line in enumerate(text.split("\n")):
             try:
-                entry = json.loads(line)
-            except json.JSONDecodeError:
+                entry = files.json_document(line)
+            except ValueError:
                 continue  # a line that a kill cut off: it is measured again
             if i == 0 and (not isinstance(entry, dict) or entry.get("format") != FORMAT):
                 raise OutputError(f"{str(path)!r} does not hold the results of an exploration; give another path.")

@@ -79,6 +79,8 @@ def _from_file(path: Path, _changed: int, separator: str | None, encoding: str) 
 @lru_cache(maxsize=64)
 def _from_rows(rows: tuple[tuple[str, ...], ...], source: str = "the rows") -> Levels:
     width = len(rows[0])
+    if not width:
+        raise DataError(f"levels: the first row of {source} is empty; it needs a value and its levels.")
     for at, row in enumerate(rows, start=1):
         if len(row) != width:
             raise DataError(f"levels: row {at} of {source} has {len(row)} fields, the first row has {width}.")

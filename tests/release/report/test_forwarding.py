@@ -52,3 +52,11 @@ def test_a_queue_is_not_waited_for(page, tmp_path):
     os.mkfifo(page)
     with pytest.raises(InputError, match="no plain file"):
         export(page, tmp_path / "report.docx")
+
+
+def test_a_key_that_is_none_leaves_no_trace_in_the_log(page, tmp_path, caplog):
+    pytest.importorskip("pyhanko")
+    (tmp_path / "noise").write_bytes(bytes(range(256)))
+    with pytest.raises(InputError, match="is no key"):
+        export(page, tmp_path / "report.pdf", key=tmp_path / "noise")
+    assert caplog.text == ""

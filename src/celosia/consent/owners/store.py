@@ -165,7 +165,7 @@ class Preferences:
 
         wanted = ["owner", "inference", "block"]
         if not set(wanted) <= set(frame.columns):
-            raise DataError(f"choices need the columns owner, inference and block, got {', '.join(frame.columns)}.")
+            raise DataError("choices need the columns owner, inference and block: not all are in the first line.")
         if len(frame.columns) > len(wanted):
             more = len(frame.columns) - len(wanted)
             raise DataError(f"choices have the columns owner, inference and block; {more} more would be ignored.")

@@ -25,6 +25,8 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 FORMS = frozenset({".pdf", ".docx"})
 """Endings of the files that a report can be written to, besides that of the page itself."""
 SECONDS = 120
+LARGEST_KEY = 1 << 20
+"""Bytes of a file that holds a key and the certificates with it."""
 FLAGS = (
     "--headless",
     "--disable-gpu",
@@ -125,14 +127,14 @@ def _signer(key: Path, password: str | None) -> Any:
     except ImportError:
         raise MissingExtra.of("signing a report", "sign") from None
     secret = None if password is None else resolved(password).encode()
-    load: Any = signers.SimpleSigner.load_pkcs12
+    load: Any = signers.SimpleSigner.load_pkcs12_data  # the function that takes a path logs where it failed
     try:
-        signer = load(str(files.plain(key)), passphrase=secret)
+        with files.plain(key).open("rb") as file:
+            return load(file.read(LARGEST_KEY), [], passphrase=secret)
     except OSError as error:
         raise InputError(f"cannot read the key {str(key)!r}: {error.strerror}.") from None
-    if signer is None:
-        raise InputError(f"{str(key)!r} is no key (PKCS #12) that this password opens.")
-    return signer
+    except (ValueError, TypeError):
+        raise InputError(f"{str(key)!r} is no key (PKCS #12) that this password opens.") from None
 
 
 def _sign(pdf: Path, signer: Any) -> None:

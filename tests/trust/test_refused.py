@@ -1,0 +1,40 @@
+"""What the corpus of bad input brought to light, each mended and kept as a small case."""
+
+from __future__ import annotations
+
+import pytest
+from tests.trust.inputs.template import CATALOGUE
+
+from celosia.cli.main import run
+from celosia.errors import DataError
+from celosia.hierarchy.level_table import _from_rows
+
+
+def test_a_hierarchy_of_empty_rows():
+    with pytest.raises(DataError, match="the first row of the rows is empty"):
+        _from_rows(((),))
+
+
+@pytest.mark.parametrize("line", ["[" * 100_000, '{"a":' * 50_000])
+def test_a_store_of_deep_lines(tmp_path, monkeypatch, capsys, line):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text("name,age\n" + "".join(f"p{i},{i % 5}\n" for i in range(20)))
+    (tmp_path / "kept.db").write_text(line)
+    explore = ["explore", "people.csv", "--quasi", "age", "--candidate", "drop(columns=[name])", "--seeds", "1"]
+    assert run([*explore, "--workers", "1", "--store", "kept.db"]) in (0, 2)
+    assert "internal error" not in capsys.readouterr().err
+
+
+def test_a_table_without_its_header_is_not_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run(["consent", "init"]) == 0
+    (tmp_path / "table.csv").write_text("Qanary001,illness,yes\nQanary002,illness,no\n")
+    (tmp_path / "inferences.toml").write_text(CATALOGUE)
+    for command in (
+        ["consent", "load", "table.csv", "--catalogue", "inferences.toml"],
+        ["consent", "owners", "table.csv"],
+    ):
+        assert run(command) == 2
+        said = capsys.readouterr().err
+        assert "first line" in said, said
+        assert "Qanary" not in said
