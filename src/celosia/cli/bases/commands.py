@@ -12,7 +12,7 @@ WORDS = {"str": "TEXT", "int": "INTEGER", "float": "NUMBER", "path": "PATH", "li
 """What stands after an option for a type of Python; a flag has nothing there."""
 
 
-def _plain(params: list[Any]) -> list[Any]:
+def _worded(params: list[Any]) -> list[Any]:
     """The parameters of a command, with a plain word for the type of each option."""
     for param in params:
         if param.param_type_name == "option" and param.metavar is None:
@@ -27,7 +27,7 @@ class Command(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters, the option that shows the help with them."""
-        return _plain(super().get_params(ctx))
+        return _worded(super().get_params(ctx))
 
 
 class Group(TyperGroup):
@@ -35,7 +35,7 @@ class Group(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters, the option that shows the help with them."""
-        return _plain(super().get_params(ctx))
+        return _worded(super().get_params(ctx))
 
 
 class Methods(Group):
