@@ -218,7 +218,7 @@ class Asked(Shown):
 
     def polars_types(self) -> dict[str, Any]:
         """Column types as Polars names them."""
-        return self.cached("types", lambda: dict(self.engine.collect(_head(self)).schema))
+        return self.cached("types", lambda: self.engine.polars_types(self.engine.select(self.rows.frame, self.names)))
 
     # Classes and frequencies, each computed once.
 
@@ -338,12 +338,6 @@ class Asked(Shown):
 
     def _check_column(self, name: str) -> None:
         self.schema[name]
-
-
-def _head(table: Asked) -> Any:
-    import narwhals as nw
-
-    return nw.from_native(table.engine.select(table.rows.frame, table.names)).head(0).to_native()
 
 
 __all__ = ["STREAM", "TRACE", "Asked"]

@@ -119,6 +119,10 @@ class Engine(ABC):
         """Column names and Narwhals types."""
         return dict(nw.from_native(frame).collect_schema())
 
+    def polars_types(self, frame: Any) -> dict[str, pl.DataType]:
+        """Column names and the types that they have as Polars; no row is looked at."""
+        return dict(self.collect(nw.from_native(frame).head(0).to_native()).schema)
+
     def kinds(self, frame: Any) -> dict[str, Kind]:
         """The kind that the type of each visible column suggests."""
         return {name: _kind(dtype) for name, dtype in self.types(frame).items() if name not in HIDDEN}

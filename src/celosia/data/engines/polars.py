@@ -102,6 +102,10 @@ class Polars(Engine):
         drawn: pl.LazyFrame = self.drawn_order(self.narrowed(frame, domains or {}), stream)
         return drawn.sort(ORDER, maintain_order=True).drop(ORDER)
 
+    def polars_types(self, frame: pl.LazyFrame) -> dict[str, pl.DataType]:
+        """As the plan tells them."""
+        return dict(frame.collect_schema())
+
     def resident(self, frame: pl.LazyFrame) -> bool:
         """A plan that scans no file."""
         return "SCAN [" not in frame.explain(optimized=False)
