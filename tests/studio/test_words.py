@@ -12,7 +12,7 @@ from celosia.show.look import LANGUAGES, texts
 from celosia.studio.pages import pages
 from celosia.studio.project import Project
 from celosia.studio.studio import HOME
-from celosia.studio.wording import told, words
+from celosia.studio.wording import translated, words
 
 
 def flat(words, place=""):
@@ -53,9 +53,9 @@ def test_what_the_studio_itself_refuses_is_told_in_every_language():
     sentences = set(own_refusals())
     assert len(sentences) > 50
     for language in LANGUAGES[1:]:
-        translated = texts("celosia.studio", f"refusals.{language}")
-        assert set(translated) == sentences, language
-        assert all("<" not in told(language, sentence) for sentence in sentences)
+        refusals = texts("celosia.studio", f"refusals.{language}")
+        assert set(refusals) == sentences, language
+        assert all("<" not in translated(language, sentence) for sentence in sentences)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from celosia.studio.pages import pages
 from celosia.studio.project import Changed, Project
 from celosia.studio.security import HOST, Gate
 from celosia.studio.studio import HOME, THEMES, Sent, Studio, language_of
-from celosia.studio.wording import told, words
+from celosia.studio.wording import translated, words
 from celosia.web.serving import address_of, listening
 
 FOREVER = "private, max-age=31536000, immutable"
@@ -67,7 +67,7 @@ def _refusals(app: FastAPI, studio: Studio) -> None:
     async def refused(request: Request, problem: CelosiaError) -> Response:
         changed = isinstance(problem, Changed)
         language = language_of(request)
-        sentence = words(language)["changed"] if changed else told(language, str(problem))
+        sentence = words(language)["changed"] if changed else translated(language, str(problem))
         return refusal(request, sentence, 409 if changed else 422)
 
     @app.exception_handler(HTTPException)

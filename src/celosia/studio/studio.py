@@ -21,7 +21,7 @@ from celosia.studio import forms
 from celosia.studio.jobs import Jobs
 from celosia.studio.preview import Samples
 from celosia.studio.project import Project
-from celosia.studio.wording import told, words
+from celosia.studio.wording import translated, words
 
 if TYPE_CHECKING:
     import jinja2
@@ -86,7 +86,7 @@ class Studio:
             "moment": say.moment,
             "duration": say.duration,
             "plural": say.plural,
-            "told": functools.partial(told, language),
+            "translated": functools.partial(translated, language),
             "said": request.query_params.get("said", ""),
             "problem": "",
             **self._policy(),

@@ -15,23 +15,23 @@ def words(language: str, page: str = "") -> dict[str, Any]:
     return texts(f"celosia.studio.pages.{page}" if page else "celosia.studio", language)
 
 
-def told(language: str, sentence: str, *, begins: bool = True) -> Markup:
+def translated(language: str, sentence: str, *, begins: bool = True) -> Markup:
     """A sentence of the library as a page shows it: translated where it can be, else marked as English.
 
     ``begins`` is whether it begins a sentence.
 
-    >>> told("es", "choose a file first.")
+    >>> translated("es", "choose a file first.")
     Markup('Elija antes un fichero.')
-    >>> told("es", "no file 'a.csv'.")
+    >>> translated("es", "no file 'a.csv'.")
     Markup('<span lang="en">No file &#39;a.csv&#39;.</span>')
     """
-    translated = None
+    foreign = None
     if language != "en":
-        translated = texts("celosia.studio", f"refusals.{language}").get(sentence)
-        translated = translated or report_words(language)["guard_of"].get(sentence)
-    shown = translated or sentence
+        foreign = texts("celosia.studio", f"refusals.{language}").get(sentence)
+        foreign = foreign or report_words(language)["guard_of"].get(sentence)
+    shown = foreign or sentence
     shown = shown[:1].upper() + shown[1:] if begins else shown
-    return Markup("{}").format(shown) if translated or language == "en" else _english(shown)
+    return Markup("{}").format(shown) if foreign or language == "en" else _english(shown)
 
 
 def _english(text: str) -> Markup:

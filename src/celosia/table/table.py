@@ -124,12 +124,12 @@ class Table(Verbs, Asked):
         self._check_column(name)
         table = self.identified()
         inputs = list(dict.fromkeys([RECORD, name, *further]))
-        made = self.polars_types()[name] if dtype is None else dtype
+        becomes = self.polars_types()[name] if dtype is None else dtype
 
         def called(batch: pl.DataFrame) -> pl.DataFrame:
-            return pl.DataFrame({name: function(batch)}, schema={name: made})
+            return pl.DataFrame({name: function(batch)}, schema={name: becomes})
 
-        frame = self.engine.batched(table.rows.frame, inputs, {name: made}, called)
+        frame = self.engine.batched(table.rows.frame, inputs, {name: becomes}, called)
         return table.reworked(unsigned(frame, [name]), [name])
 
     def reworked(self, frame: Any, names: Sequence[str]) -> Table:

@@ -87,7 +87,7 @@ def wrong_option(call: _Call, skip: int, options: Mapping[str, Any]) -> str:
         _form(call, skip).model_validate(dict(options))
     except ValidationError as error:
         findings = cast("list[dict[str, Any]]", error.errors())
-        return _told(findings)
+        return _first_finding(findings)
     return ""
 
 
@@ -106,7 +106,7 @@ def _form(call: _Call, skip: int) -> type[BaseModel]:
     return form
 
 
-def _told(findings: list[dict[str, Any]]) -> str:
+def _first_finding(findings: list[dict[str, Any]]) -> str:
     """The first finding, with what else the option might be."""
     option = str(findings[0]["loc"][0])
     alike = [finding for finding in findings if finding["loc"][0] == option]

@@ -110,7 +110,7 @@ class Pram(Method):
                 moves = self._moves(counts, values, given)
                 new[rows] = moves.drawn(codes[rows], uniform[rows])
                 first = int(unit.first[rows[0]])
-                matrices[name].append(moves.told({w: str(table.column(w)[first]) for w in self.within}))
+                matrices[name].append(moves.entry({w: str(table.column(w)[first]) for w in self.within}))
             changed[name] = int(unit.spread(new != codes).sum())
             drawn[name] = _labelled(table.column(name), values, unit.spread(new))
         done = table.replace(drawn)
@@ -146,7 +146,7 @@ class Pram(Method):
                 stratum[rows] = len(moves)
                 moves.append(self._moves(counts.astype(np.int64), column.present, given))
                 cells = counted.cells[int(rows[0])]
-                matrices[name].append(moves[-1].told({w: str(cells[w][0]) for w in self.within}))
+                matrices[name].append(moves[-1].entry({w: str(cells[w][0]) for w in self.within}))
             place = counted.cells.with_columns(pl.Series(_STRATUM, stratum), pl.Series(_CODE, column.masked))
             own_stream = stream.child(name).settled()
             draws = _Draws(name, place, column.present, tuple(moves), own_stream)
@@ -230,10 +230,10 @@ class _Moves:
         new: NDArray[np.int64] = np.append(self.here, -1)[transit(local[codes], self.matrix, uniform)]
         return new
 
-    def told(self, stratum: dict[str, str]) -> dict[str, Any]:
+    def entry(self, stratum: dict[str, str]) -> dict[str, Any]:
         """What the evidence says of it."""
-        entry: dict[str, Any] = {"categories": self.labels, "matrix": self.matrix.tolist()}
-        return {**entry, "stratum": stratum} if stratum else entry
+        facts: dict[str, Any] = {"categories": self.labels, "matrix": self.matrix.tolist()}
+        return {**facts, "stratum": stratum} if stratum else facts
 
 
 @dataclass(frozen=True)

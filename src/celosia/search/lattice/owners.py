@@ -65,9 +65,9 @@ class Owners:
         """What is counted of each column, and of the persons themselves (``PERSON``)."""
         everywhere = np.arange(len(self.persons), dtype=np.int32)
         nothing = np.zeros_like(everywhere)
-        told = {PERSON: (everywhere, nothing, self.persons), **self.values}
+        counted = {PERSON: (everywhere, nothing, self.persons), **self.values}
         held = {PERSON: np.zeros_like(self.row), **self.held}
-        return {name: self._entries(width, *told[name], held[name]) for name, width in widths.items()}
+        return {name: self._entries(width, *counted[name], held[name]) for name, width in widths.items()}
 
     def _entries(self, width: int, row: Codes, value: Codes, count: Counts, held: Codes) -> Entries:
         # each person, row and value of those who have several, once

@@ -248,11 +248,11 @@ class ClassTables:
 
         widths = {name: self.records.sensitive[name].width for name in self._columns}
         values = {}
-        for name, told in owners.entries({PERSON: 1, **widths}).items():
-            self._counted_alone[name], self.widths[name] = told.alone, len(told.meaning)
-            self._pair_value[name] = told.meaning
-            start, codes, count = told.rows(len(group))
-            values[name] = merge_values(start, codes, count, group, groups, len(told.meaning))
+        for name, entries in owners.entries({PERSON: 1, **widths}).items():
+            self._counted_alone[name], self.widths[name] = entries.alone, len(entries.meaning)
+            self._pair_value[name] = entries.meaning
+            start, codes, count = entries.rows(len(group))
+            values[name] = merge_values(start, codes, count, group, groups, len(entries.meaning))
         return values
 
     def _persons(self, name: str, value: Codes, count: Counts) -> Counts:

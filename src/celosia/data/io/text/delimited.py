@@ -102,8 +102,8 @@ def write(
     frame = without_formulas(frame, formulas)
     kept = facts if facts is not None and facts.type == "csv" else FileFacts("csv")
     name = draft.name.lower()
-    told = kept.separator if kept.separator in SEPARATORS else ","  # another one no reader would tell by itself
-    mark = separator or ("\t" if ".tsv" in name else told)
+    default = kept.separator if kept.separator in SEPARATORS else ","  # another one no reader would tell by itself
+    mark = separator or ("\t" if ".tsv" in name else default)
     point = decimal or (kept.decimal if mark != "," else ".") or "."
     if ".tsv" in name and mark != "\t":
         raise ParameterError(f"csv: a file whose name says .tsv has tabs, no {mark!r}. Name it .csv, or leave it out.")
