@@ -12,10 +12,12 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNTS = ROOT / "build" / "trust"
 KEPT = ROOT / "docs" / "assets" / "trust.json"
+Suites = dict[str, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -37,12 +39,18 @@ def tried(suite: str, rows: Iterable[Tried]) -> None:
     (COUNTS / f"{suite}.json").write_text(json.dumps(counted, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
+def gathered(kept: Suites, fresh: Suites) -> Suites:
+    """What was counted anew with what was kept of suites that were not run; no row is there twice."""
+    counted = {row["what"] for rows in fresh.values() for row in rows}
+    others = {suite: [row for row in rows if row["what"] not in counted] for suite, rows in kept.items()}
+    return dict(sorted({**{suite: rows for suite, rows in others.items() if rows}, **fresh}.items()))
+
+
 def gather() -> None:
-    """Bring what the suites wrote into the documentation; a suite that was not run keeps its rows."""
+    """Bring what the suites wrote into the documentation."""
     kept = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
     fresh = {path.stem: json.loads(path.read_text("utf-8")) for path in COUNTS.glob("*.json")}
-    whole = dict(sorted({**kept, **fresh}.items()))
-    KEPT.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    KEPT.write_text(json.dumps(gathered(kept, fresh), indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
