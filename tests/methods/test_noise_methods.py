@@ -160,8 +160,8 @@ def test_bad_input_is_answered_exactly(method):
         celosia.protect(table, method(columns=["infinite"]))
     with pytest.raises(ParameterError, match=f"{method.name}: p"):
         method(columns=["good"], p=0)
-    with pytest.raises(ParameterError, match=f"{method.name}: columns"):
-        method(columns=[])
+    with pytest.raises(ParameterError, match=f"{method.name}: .*columns"):  # no quasi-identifier that would serve
+        celosia.protect(table, method(columns=[]))
     with pytest.raises(ParameterError, match="named twice"):
         celosia.protect(table, method(columns=["good", "good"]))
 
