@@ -73,10 +73,11 @@ def test_the_guard_speaks_the_language_of_the_page(clinic, language, seen):
 
 
 def test_charts_write_numbers_as_the_language_does(clinic):
-    for address in ("/risk/overview", "/compare/pair"):
+    """Of a hundred and twenty persons all are alone, so that the shares of the first page are whole numbers."""
+    for address, written in (("/risk/overview", r">\d+ ?%<"), ("/compare/pair", r">\d+\.\d ?%<")):
         english, spanish = (clinic.get(address, language).text for language in ("en", "es"))
-        assert re.search(r">\d+\.\d ?%<", english), address
-        assert not re.search(r"\d\.\d ?%", spanish), address
+        assert re.search(written, english), address
+        assert not re.search(r"\d\.\d\s?%", spanish), address
 
 
 def test_a_sentence_in_english_is_marked_on_a_page_in_another_language(clinic):

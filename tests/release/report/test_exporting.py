@@ -84,7 +84,7 @@ def test_a_word_document_has_the_headings_tables_and_pictures_of_the_page(releas
     document = docx.Document(str(path))
     texts = [paragraph.text for paragraph in document.paragraphs]
     page = release.paths["report"].read_text()
-    assert texts[1] == "Privacy report"
+    assert texts[2:4] == ["Hospital visits of 2025", "Privacy report"]
     for heading in ("Who could still be found", "What was required", "Risk of re-identification", "Words"):
         assert heading in texts
     assert len(document.tables) == page.count("<table")
