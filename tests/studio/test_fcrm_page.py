@@ -66,11 +66,19 @@ def test_points_are_clicked_fitted_saved_and_cleared(studio, page):
     assert board(studio).points == ()
 
 
+def most_iterations(page, number):
+    """Fill the field in, which is among the settings that are folded at first."""
+    field = page.get_by_label("Most iterations")
+    if not field.is_visible():
+        page.locator("details.more summary").click()
+    field.fill(str(number))
+
+
 def test_a_run_is_stopped_goes_on_after_a_reload_and_ends(studio, page):
     page.get_by_role("button", name="Example").click()
     points(page, 150)
     page.get_by_label("Number of lines (c)").select_option("5")
-    page.get_by_label("Most iterations").fill("200")  # it does not end by itself meanwhile
+    most_iterations(page, 200)  # it does not end by itself meanwhile
     page.get_by_role("button", name="Run", exact=True).click()
     page.locator("#state", has_text="Running").wait_for()
     page.reload()  # in the middle of the run
@@ -87,7 +95,7 @@ def test_a_run_is_stopped_goes_on_after_a_reload_and_ends(studio, page):
     page.locator("dl.readout div:first-child dd", has_text=re.compile(rf"^\s*{at + 1}\s*$")).wait_for()
     objectives = [r.objective for r in board(studio).readings]
     assert objectives == sorted(objectives, reverse=True)
-    page.get_by_label("Most iterations").fill(str(at + 4))
+    most_iterations(page, at + 4)
     page.get_by_role("button", name="Run", exact=True).click()
     page.locator("#state", has_text="Converged").or_(page.locator("#state", has_text="Ended")).wait_for()
     done = board(studio)
