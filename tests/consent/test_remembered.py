@@ -41,7 +41,9 @@ def store(where):
 
 def of(store, catalogue, sql=SQL, columns=None):
     cache = Activations(catalogue, columns, Remembered(store, catalogue.digest()))
-    return cache.of(sql), cache
+    matched = cache.of(sql)
+    cache.remember()
+    return matched, cache
 
 
 def rows(store):
@@ -76,6 +78,7 @@ from celosia.consent.owners.store import Preferences
 catalogue = load({str(tmp_path / "c.toml")!r})
 cache = Activations(catalogue, memory=Remembered(Preferences({str(tmp_path / "s.db")!r}), catalogue.digest()))
 cache.of({students.SQL!r})
+cache.remember()
 print(cache.hits)
 """
     found = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in "12"]

@@ -9,12 +9,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from celosia.consent.owners.tables import tables
 from celosia.consent.protection.marking import mark, resolved
 from celosia.consent.protection.protection import Design
 from celosia.consent.publication.request import OWNER, Request, publish, with_owner, write
 from celosia.consent.rules.matching import Activations, active, matches
 from celosia.consent.sql.elements import elements
-from celosia.errors import DataError, OutputError, SchemaError, UnknownName
+from celosia.errors import DataError, InputError, OutputError, SchemaError, UnknownName
 
 TREE = ("province", "canton", "district")
 
@@ -261,6 +262,18 @@ def test_the_owner_is_added_when_absent(sql, owner, expected):
 def test_rows_without_a_single_owner_are_refused(sql, owner):
     with pytest.raises((DataError, UnknownName)):
         with_owner(sql, owner, "postgres", elements(sql))
+
+
+def test_matches_are_remembered_only_of_a_request_that_was_carried_out(students, catalogue, store):
+    def remembered():
+        with store.engine.connect() as connection:
+            return len(list(connection.execute(tables().activations.select())))
+
+    with pytest.raises(InputError):
+        publish(request_of(students, quasi=("nowhere",)), _result(students), catalogue, store, seed=1)
+    assert remembered() == 0
+    publish(request_of(students), _result(students), catalogue, store, seed=1)
+    assert remembered() == 1
 
 
 def test_a_repeated_query_is_not_analysed_again(students, catalogue, store):

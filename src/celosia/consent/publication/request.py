@@ -149,6 +149,7 @@ def publish(
     refuse_unfound(publication.marks, store, request.key)
     missing = {"owners who block and are not in the result": len(absent(publication.marks, store))}
     publication = replace(publication, report={**publication.report, **missing})
+    matching.remember()
     if noted:
         marked = public(publication.report)["rows marked"]
         shown = "a few" if marked is None else marked

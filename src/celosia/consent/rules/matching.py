@@ -165,7 +165,8 @@ def marked_columns(query: Elements, fired: Iterable[Match], owner: Iterable[str]
 class Activations:
     """Matches by normalised query, so that a query that comes again is not matched again.
 
-    The key is a hash: constants of a query are not kept. ``memory`` keeps matches beyond this process.
+    The key is a hash: constants of a query are not kept. ``memory`` keeps matches beyond this process, once
+    :meth:`remember` is called: a request that is refused leaves nothing in the store.
     """
 
     def __init__(self, catalogue: Catalogue, columns: Columns | None = None, memory: Remembered | None = None) -> None:
@@ -173,6 +174,7 @@ class Activations:
         described = json.dumps({name: list(fields) for name, fields in (columns or {}).items()}, sort_keys=True)
         self._digest = f"{celosia.__version__}{catalogue.digest()}{described}"
         self._matched: dict[str, tuple[Elements, tuple[Match, ...]]] = {}
+        self._new: dict[str, list[dict[str, Any]]] = {}
         self.hits = 0
 
     def of(self, sql: str, dialect: str = "postgres") -> tuple[Elements, tuple[Match, ...]]:
@@ -191,9 +193,13 @@ class Activations:
             self.hits += 1
             return tuple(Match.again(stored, self._catalogue) for stored in kept)
         compared = matches(self._catalogue, query)
-        if self._memory:
-            self._memory.keep(key, [rule_match.kept() for rule_match in compared])
+        self._new[key] = [rule_match.kept() for rule_match in compared]
         return compared
+
+    def remember(self) -> None:
+        """Keep what was matched, for other processes."""
+        while self._memory and self._new:
+            self._memory.keep(*self._new.popitem())
 
 
 def _fields(rule: Rule, numbers: Iterable[int]) -> tuple[str, ...]:
