@@ -208,8 +208,9 @@ def test_gaussian_and_zcdp(adult_csv, tmp_path):
 def test_nothing_is_read_or_spent_by_an_explanation(adult, monkeypatch):
     monkeypatch.setattr(adult, "_noisy", lambda *_: pytest.fail("the data were read"))
     text = adult.explain("SELECT AVG(hours) FROM person GROUP BY sex", epsilon=0.1).text()
-    assert "costs epsilon 0.1 under add-remove neighbours, and answers 2 cells" in text
-    assert "sensitivity 50" in text
+    assert "costs epsilon 0.1 under add-remove neighbours" in text
+    assert "The answer has 2 rows." in text
+    assert "moves it by at most 50 in all" in text
     assert adult.balance().lifetime.spent == Cost.pure(0)
 
 

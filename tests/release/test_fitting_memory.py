@@ -53,10 +53,15 @@ def test_what_needs_only_combinations_is_not_refused(table):
 
 
 def test_a_measure_needs_the_quasi_identifiers(table):
-    linkage = build("attack", "distance-linkage")
-    assert needed(linkage, table(None)) == 2 * 6_400_000_000
-    with pytest.raises(DataError, match="measure one that needs no more than combinations"):
-        refuse_beyond(table("1GB"), [linkage])
+    suda = build("risk", "suda")
+    assert needed(suda, table(None)) == 2 * 6_400_000_000
+    with pytest.raises(DataError, match="measure one that needs no more than combinations: .*prosecutor"):
+        refuse_beyond(table("1GB"), [suda])
+
+
+def test_no_attack_does_with_less_so_memory_is_asked_for(table):
+    with pytest.raises(DataError, match=r"about 13GB .* Give memory = '13GB' or more; or work on a sample"):
+        refuse_beyond(table("1GB"), [build("attack", "distance-linkage")])
 
 
 def test_the_advice_can_be_followed():
