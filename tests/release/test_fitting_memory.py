@@ -55,7 +55,7 @@ def test_what_needs_only_combinations_is_not_refused(table):
 def test_a_measure_needs_the_quasi_identifiers(table):
     suda = build("risk", "suda")
     assert needed(suda, table(None)) == 2 * 6_400_000_000
-    with pytest.raises(DataError, match="measure one that needs no more than combinations: .*prosecutor"):
+    with pytest.raises(DataError, match=r"measure one that needs no more than combinations: .*prosecutor"):
         refuse_beyond(table("1GB"), [suda])
 
 

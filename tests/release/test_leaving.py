@@ -229,7 +229,7 @@ FORMAL = {
     "dp-histogram": 'columns = ["town"]\nepsilon = 1.0\nvalues = {town = ["Ur", "Uruk"]}\nrows_per_person = 2',
     "dp-marginals": 'marginals = [["town"]]\nepsilon = 1.0\nvalues = {town = ["Ur", "Uruk"]}\nrows_per_person = 2',
     "dp-synthesis": 'columns = ["town"]\nepsilon = 1.0\nvalues = {town = ["Ur", "Uruk"]}\nrows_per_person = 2',
-    "randomised-response": 'columns = ["town"]\nepsilon = 1.0\ncategories = {town = ["Ur", "Uruk"]}',
+    "randomised-response": 'columns = ["town"]\nepsilon = 1.0\ncategories = {town = ["Ur", "Uruk"]}\nrows_per_person = 2',
 }
 
 

@@ -22,8 +22,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
     """The policy, the certificate and the record of a small demonstration, as plain data."""
     place = prepare(tmp_path_factory.mktemp("demo"), persons=2000)
     paths = run(place).paths
+    policy = tomllib.loads(place.read_text("utf-8"))
     return {
-        "policy": tomllib.loads(place.read_text("utf-8")),
+        "policy": json.loads(json.dumps(policy, default=str)),  # a date is a text in JSON, and to an editor's schema
         "certificate": json.loads(paths["certificate"].read_text("utf-8")),
         "record": json.loads(paths["record"].read_text("utf-8")),
     }

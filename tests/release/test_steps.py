@@ -45,6 +45,6 @@ def test_a_method_that_makes_other_rows_than_it_declares_is_an_error(method):
 def test_a_table_beyond_the_bound_gets_only_methods_that_need_no_memory(monkeypatch):
     monkeypatch.setattr(Polars, "most", 2)
     assert len(celosia.protect(TABLE, "round(columns=age, base=10)").polars()) == 3
-    for method in ("round(columns=age, base=10, way=random)", "noise(columns=age)"):
+    for method in ("round(columns=age, base=10, way=random)", "rank-swap(columns=age, window=0.5)"):
         with pytest.raises(DataError, match="needs whole columns in memory: 3 rows, and polars brings at most 2"):
             celosia.protect(TABLE, method)

@@ -73,7 +73,7 @@ class Counting:
         """How many records (rows) are suppressed."""
         if self.coded is not None:
             return int(self.mask.sum())
-        return self._facts.get(self._told_by, 0)
+        return self._facts[self._told_by]
 
     @cached_property
     def nothing_told(self) -> bool:
@@ -160,19 +160,14 @@ class Counting:
     @property
     def _told_by(self) -> str:
         """The mark that tells the suppressed rows of a table that is not in memory."""
-        if self._facts["stars"] < self._facts["rows"]:
-            return "either"
-        return "flags" if self._facts["flags"] in {0, self._facts["rows"]} else "nobody"
+        return "flags" if self._facts["stars"] == self._facts["rows"] else "either"
 
     def _hidden_in(self, frame: pl.DataFrame) -> NDArray[np.bool_]:
         """Which rows of a frame in memory are suppressed."""
         hidden = frame[SUPPRESSED].to_numpy() if self.rows.flagged else np.zeros(len(frame), dtype=np.bool_)
         if self.rows.starrable:
             stars = starred(frame, self.rows.telling).to_numpy()
-            if not stars.all():
-                hidden = hidden | stars
-            elif not hidden.all():  # all look alike: marks of an earlier step tell them apart no more, as in the file
-                hidden = np.zeros_like(hidden)
+            hidden = hidden if stars.all() else hidden | stars
         return np.asarray(hidden, dtype=np.bool_)
 
     # Combinations.

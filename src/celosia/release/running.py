@@ -102,6 +102,7 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
             "the steps leave no record: there is nothing to release. Ask for less, generalise before records are "
             "suppressed, or keep the suppressed ones as rows of stars (drop = false)."
         )
+    protected = protected.unmarked()
     methods = [policy_step.method for policy_step in policy.steps]
     leaving = releasable(original, protected, methods, policy.output.columns, acknowledge=policy.guard.acknowledge)
     earlier = history.checked(original, leaving.table, policy)

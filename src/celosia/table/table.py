@@ -185,6 +185,13 @@ class Table(Verbs, Asked):
         done = marked._with(change(self.engine, marked.rows.frame))
         return done._traced(self, lambda trace: trace.then(columns, change, drops=drop))
 
+    def unmarked(self) -> Table:
+        """Without the marks of suppressed records where every record shows nothing but stars: as in the file."""
+        if not (0 < self.suppressed() < len(self) and self.classes.nothing_told):
+            return self
+        names = [name for name in self.engine.types(self.rows.frame) if name != SUPPRESSED]
+        return self._with(self.engine.select(self.rows.frame, names))
+
     def _starred(self, engine: Engine, frame: Any, blank: Sequence[str]) -> Any:
         """A frame with stars in the quasi-identifiers of the rows that ``HIT`` marks, and their mark."""
         import narwhals as nw
