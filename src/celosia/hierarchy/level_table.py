@@ -70,7 +70,10 @@ def _from_file(path: Path, _changed: int, separator: str | None, encoding: str) 
     except UnicodeDecodeError:
         raise DataError(f"levels: {path.name} is not {encoding}; name its encoding, such as latin-1.") from None
     lines = text.splitlines()
-    rows = tuple(tuple(row) for row in csv.reader(lines, delimiter=separator or sniff(lines)) if row)
+    try:
+        rows = tuple(tuple(row) for row in csv.reader(lines, delimiter=separator or sniff(lines)) if row)
+    except csv.Error as error:  # a field of more than 131 072 characters; the message holds no cell
+        raise DataError(f"levels: {path.name} is no table of levels: {error}.") from None
     if not rows:
         raise DataError(f"levels: {path.name} is empty.")
     return _from_rows(rows, path.name)

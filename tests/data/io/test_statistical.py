@@ -225,3 +225,15 @@ def test_sas_transport(tmp_path):
     path = tmp_path / "x.xpt"
     pyreadstat.write_xport(pl.DataFrame({"A": [1.0, 2.5], "S": ["x", "y"]}), path)
     assert cio.scan(path).frame.collect().rows() == [(1.0, "x"), (2.5, "y")]
+
+
+@pytest.mark.parametrize("ending", [".sav", ".dta"])
+def test_a_suppressed_cell_of_a_labelled_column_is_a_star_again(ending, tmp_path):
+    """It was written as a code of its own with the label ``*``: whoever reads the release must count it as suppressed."""
+
+    writer = pyreadstat.write_sav if ending == ".sav" else pyreadstat.write_dta
+    frame = pl.DataFrame({"region": [1, 2, 10, None]})
+    writer(frame, tmp_path / f"x{ending}", variable_value_labels={"region": {1: "north", 2: "south", 10: "*"}})
+    assert cio.scan(tmp_path / f"x{ending}").frame.collect()["region"].to_list() == ["1", "2", "*", None]
+    writer(frame, tmp_path / f"y{ending}", variable_value_labels={"region": {1: "north", 2: "south", 10: "east"}})
+    assert cio.scan(tmp_path / f"y{ending}").frame.collect()["region"].to_list() == [1, 2, 10, None]

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 Labels = dict[float | str, str]
 
+STAR = "*"
+"""The label of a suppressed cell."""
+
 
 def relabelled(
     column: pl.Series, labels: Mapping[float | str, str], missing: Sequence[MissingCode] = ()
@@ -84,4 +87,4 @@ def _code_text(code: float | str) -> str:
 def _natural(text: str) -> tuple[bool, float, str]:
     """Sort numbers by value, then texts, then what is suppressed."""
     value = number(text)
-    return (value is None, value or 0.0, "~" if text == "*" else text)
+    return (value is None, value or 0.0, "~" if text == STAR else text)

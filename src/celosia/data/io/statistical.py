@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.data.io.facts import FileFacts, MissingCode, Scan
 from celosia.data.io.filetypes import FileType, existing, register
-from celosia.data.io.labels import relabelled
+from celosia.data.io.labels import STAR, relabelled
 from celosia.data.io.transport import write_transport
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
 
@@ -32,7 +32,8 @@ def scan(
     Cells are codes; their labels are in the facts. ``user_missing="null"`` makes cells with a code that the file
     declares as missing missing; ``"keep"`` leaves the codes, so that *refused* and *not asked* stay apart. (Tagged
     missing values ``.a`` to ``.z`` are then the numbers 2147483622 to 2147483647.) Either way the declarations are
-    written back. An empty text is missing. Columns of whole numbers become integers.
+    written back. An empty text is missing. Columns of whole numbers become integers. Codes labelled ``*``, as those of
+    suppressed records are in a release, are stars again.
     """
     file = existing(path)
     if user_missing not in ("null", "keep"):
@@ -61,7 +62,21 @@ def scan(
         measures={name: m for name, m in meta.variable_measure.items() if m in ("nominal", "ordinal", "scale")},
     )
     typed = _typed(frame, missing)
-    return Scan((typed if user_missing == "keep" else _without_codes(typed, missing)).lazy(), facts, str(file))
+    cells = typed if user_missing == "keep" else _without_codes(typed, missing)
+    return Scan(_with_stars(cells, facts.labels).lazy(), facts, str(file))
+
+
+def _with_stars(frame: pl.DataFrame, labels: Mapping[str, Mapping[float | str, str]]) -> pl.DataFrame:
+    """A column in which a label is a star as the text that it was before it was written."""
+    import polars as pl
+
+    for name, texts in labels.items():
+        stars = [code for code, text in texts.items() if text == STAR]
+        if stars and name in frame.columns:
+            cell = pl.col(name)
+            shown = pl.when(cell.is_in(stars)).then(pl.lit(STAR)).otherwise(cell.cast(pl.String))
+            frame = frame.with_columns(shown.alias(name))
+    return frame
 
 
 def write_spss(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, compress: bool = False) -> None:
