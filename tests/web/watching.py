@@ -27,7 +27,9 @@ def watched(browser: Any, address: str, first: str = "", *, refusals: bool = Fal
     wrong: list[str] = []
 
     def said(message: Any) -> None:
-        if message.type in ("error", "warning") and not (refusals and REFUSED in message.text):
+        if message.text.startswith("htmx:sendAbort"):  # the page was left meanwhile: told twice, and no fault
+            wrong[:] = wrong[:-1] if wrong and wrong[-1].startswith("htmx:afterRequest") else wrong
+        elif message.type in ("error", "warning") and not (refusals and REFUSED in message.text):
             wrong.append(message.text)
 
     def asked(request: Any) -> None:
