@@ -220,7 +220,7 @@ def _counting(part: type) -> str:
 def engines() -> str:
     """What every part can do on every engine, as parts and engines declare it."""
     from celosia.data.engines import ENGINES, engine_named
-    from celosia.release.fitting import support
+    from celosia.release.policy.fitting import support
 
     text = (
         "What runs where. Parts declare whether they need whole columns in memory, engines how much they bring there; "

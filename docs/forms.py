@@ -34,13 +34,13 @@ EVIDENCE = """\
 
 What `celosia run` writes beside the data: a certificate for everybody, and a private record for its owner alone. Both have a form with a
 version and a JSON Schema for other programs: {links}. In Python they are `certificate_schema()` and `record_schema()` of
-`celosia.release.schemas`.
+`celosia.release.evidence.schemas`.
 """
 
 
 def schemas() -> dict[str, str]:
     """The JSON schemas, and the pages that explain their fields."""
-    from celosia.release.schemas import SCHEMAS
+    from celosia.release.evidence.schemas import SCHEMAS
 
     forms = {name: make() for name, make in SCHEMAS.items()}
     files = {name: f"{name}-{schema['title'].rsplit(' ', 1)[1]}.json" for name, schema in forms.items()}

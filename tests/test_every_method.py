@@ -25,8 +25,8 @@ from celosia.checker.rows import Plain
 from celosia.data.engines.polars import Polars
 from celosia.errors import DataError, ParameterError, RequirementError
 from celosia.parts import Method, build, parts
-from celosia.release.evidence import plain
-from celosia.release.policy import Policy, Step
+from celosia.release.evidence.evidence import plain
+from celosia.release.policy.policy import Policy, Step
 from celosia.release.running import finish
 from celosia.streams import Stream
 from celosia.table import Table

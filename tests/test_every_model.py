@@ -30,9 +30,9 @@ from celosia.checker.models import MODELS
 from celosia.checker.rows import Plain
 from celosia.errors import ParameterError, RequirementError, SchemaError
 from celosia.parts import build, parts
-from celosia.release.policy import Output, Policy, Step
+from celosia.release.policy.policy import Output, Policy, Step
 from celosia.release.running import run
-from celosia.release.verifying import verify
+from celosia.release.verifying.verifying import verify
 
 
 def test_every_model_has_a_slow_second_way_and_an_example():

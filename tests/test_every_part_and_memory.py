@@ -15,8 +15,8 @@ from celosia.data.engines import engine_named
 from celosia.data.engines.polars import Polars
 from celosia.errors import DataError
 from celosia.parts import build, parts
-from celosia.release.evidence import plain
-from celosia.release.fitting import support
+from celosia.release.evidence.evidence import plain
+from celosia.release.policy.fitting import support
 from celosia.streams import Stream
 
 ROWS = 1200

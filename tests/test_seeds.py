@@ -14,9 +14,9 @@ import pytest
 import celosia
 from celosia import methods
 from celosia.cli.main import run as command
-from celosia.release.evidence import row_map
+from celosia.release.evidence.evidence import row_map
 from celosia.release.running import run
-from celosia.release.verifying import verify
+from celosia.release.verifying.verifying import verify
 
 N = 400
 POLICY = """

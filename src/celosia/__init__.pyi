@@ -12,11 +12,11 @@ from celosia.release.measuring import Comparison as Comparison
 from celosia.frontier import Frontier as Frontier
 from celosia.hierarchy import Hierarchy as Hierarchy
 from celosia.table import Outcome as Outcome
-from celosia.release.policy import Policy as Policy
-from celosia.release.evidence import Release as Release
+from celosia.release.policy.policy import Policy as Policy
+from celosia.release.evidence.evidence import Release as Release
 from celosia.data.schema import Schema as Schema
 from celosia.table import Table as Table
-from celosia.release.verification import Verification as Verification
+from celosia.release.verifying.verification import Verification as Verification
 from celosia.release.applying import apply as apply
 from celosia.release.measuring import assess as assess
 from celosia.release.measuring import compare as compare
@@ -27,7 +27,7 @@ from celosia.table import read as read
 from celosia.release.reporting import report as report
 from celosia.release.running import run as run
 from celosia.proposals import suggest as suggest
-from celosia.release.verifying import verify as verify
-from celosia.release.writing import write as write
+from celosia.release.verifying.verifying import verify as verify
+from celosia.release.leaving.writing import write as write
 
 __version__: str

@@ -125,7 +125,7 @@ class GuardError(RequirementError):
     """What would be released holds what must not leave; nothing was written."""
 
     sightings: tuple[Any, ...] = ()
-    """What the guard has seen, where it looked at a table: :class:`celosia.release.guard.Sighting`."""
+    """What the guard has seen, where it looked at a table: :class:`celosia.release.leaving.guard.Sighting`."""
 
 
 class BudgetError(CelosiaError):

@@ -14,7 +14,7 @@ from celosia.data.frames import is_frame
 from celosia.data.schema import Schema
 from celosia.errors import DataError, MissingExtra, ParameterError
 from celosia.parts import Method, build
-from celosia.release.evidence import plain
+from celosia.release.evidence.evidence import plain
 from celosia.release.measuring import protect
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table, read

@@ -16,7 +16,7 @@ from celosia.errors import Contradiction
 from celosia.models import KAnonymity, LDiversity
 from celosia.parts import Verdict, parts
 from celosia.release.running import run
-from celosia.release.verifying import SECOND_WAY, verify
+from celosia.release.verifying.verifying import SECOND_WAY, verify
 from celosia.risk import Prosecutor
 from celosia.table import Table
 

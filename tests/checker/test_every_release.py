@@ -11,7 +11,7 @@ from tests.trust.tried import Tried, tried
 import celosia
 from celosia.errors import CelosiaError, Contradiction
 from celosia.parts import build
-from celosia.release.policy import Output, Policy, Step
+from celosia.release.policy.policy import Output, Policy, Step
 from celosia.release.running import run
 
 MODELS = (

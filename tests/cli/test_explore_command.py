@@ -13,7 +13,7 @@ import pytest
 import celosia
 from celosia.cli.main import run
 from celosia.data.toml_text import steps_text
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 
 POLICY = """
 [input]

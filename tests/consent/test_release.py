@@ -14,8 +14,8 @@ from celosia.consent.protection.protection import Design
 from celosia.consent.publication.request import Request, publish, write
 from celosia.consent.rules.rules import read_toml
 from celosia.errors import OutputError, RequirementError
-from celosia.release.evidence import commitment, unpack_rows
-from celosia.release.verifying import verify
+from celosia.release.evidence.evidence import commitment, unpack_rows
+from celosia.release.verifying.verifying import verify
 
 TREE = ("province", "canton", "district")
 PUBLIC = ("data", "certificate", "report", "page")

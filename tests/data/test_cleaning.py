@@ -9,7 +9,7 @@ import pytest
 
 import celosia
 from celosia.errors import DataError, PolicyError, UnknownName
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 
 CLEAN = {
     "strip": ["sex", "age"],

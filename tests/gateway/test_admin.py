@@ -13,8 +13,8 @@ from celosia.gateway.gateway import Gateway
 from celosia.gateway.keys import ADMIN, Keys
 from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
-from celosia.gateway.overview import holders, without_values
-from celosia.gateway.web import create
+from celosia.gateway.site.overview import holders, without_values
+from celosia.gateway.site.web import create
 
 testclient = pytest.importorskip("fastapi.testclient")
 SECRETS = ("Zuleika", "7731", "Canary")

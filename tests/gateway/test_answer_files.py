@@ -13,7 +13,7 @@ from celosia.gateway.answer import Answer, answer_csv, error_bars
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
-from celosia.gateway.view import asked, limits, price
+from celosia.gateway.site.view import asked, limits, price
 from celosia.mathematics.budget.cost import Cost
 
 GROUPED = "SELECT sex, COUNT(*) AS people, AVG(age) AS mean_age, MEDIAN(age) AS middle FROM person GROUP BY sex"

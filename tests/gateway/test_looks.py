@@ -46,7 +46,7 @@ class Clock(datetime):
 @pytest.fixture(scope="module")
 def served(tmp_path_factory, serve_long):
     """A gateway whose clock stands still and whose noise is none: what it shows is the same every time."""
-    from celosia.gateway.web import create
+    from celosia.gateway.site.web import create
 
     place = tmp_path_factory.mktemp("looks")
     (place / "p.csv").write_text("age,sex\n" + "\n".join(f"{20 + i % 50},{'FM'[i % 3 > 0]}" for i in range(900)))

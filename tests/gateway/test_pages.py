@@ -12,7 +12,7 @@ from celosia.gateway.gateway import Gateway
 from celosia.gateway.keys import Keys
 from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
-from celosia.gateway.wording import words
+from celosia.gateway.site.wording import words
 
 pytest.importorskip("uvicorn")
 pytestmark = pytest.mark.xdist_group("gateway-pages")
@@ -34,7 +34,7 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory, serve_long):
-    from celosia.gateway.web import create
+    from celosia.gateway.site.web import create
 
     place = tmp_path_factory.mktemp("gateway")
     rows = "\n".join(f"{20 + i % 50},{'FM'[i % 2]},T{i % 3}" for i in range(600))

@@ -8,7 +8,7 @@ import pytest
 
 from celosia.cli.main import run
 from celosia.errors import CelosiaError
-from celosia.gateway.view import price
+from celosia.gateway.site.view import price
 
 DECLARATION = """
 name = "small"

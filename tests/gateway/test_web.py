@@ -11,7 +11,7 @@ from celosia.gateway.gateway import Gateway
 from celosia.gateway.keys import Keys
 from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
-from celosia.gateway.web import create
+from celosia.gateway.site.web import create
 from celosia.web.limits import RateLimit
 
 testclient = pytest.importorskip("fastapi.testclient")

@@ -13,12 +13,12 @@ import pytest
 from jinja2 import nodes
 
 import celosia.gateway
-from celosia.gateway.refusals import translated
-from celosia.gateway.wording import words
+from celosia.gateway.site.refusals import translated
+from celosia.gateway.site.wording import words
 from celosia.show.look import LANGUAGES, texts
 
 ROOM = Path(celosia.gateway.__file__).parent
-TEMPLATES = sorted((ROOM / "templates").glob("*.j2"))
+TEMPLATES = sorted((ROOM / "site" / "templates").glob("*.j2"))
 OTHERS = [code for code in LANGUAGES if code != "en"]
 SAME = {"text"}
 """Words that are written alike in English and another language."""
@@ -52,7 +52,7 @@ def test_templates_name_words_that_there_are_and_no_word_is_idle():
                 named.add(node.attr)
     assert len(named) > 40
     assert sorted(named - set(words("en"))) == []
-    code = "".join(path.read_text("utf-8") for path in ROOM.glob("*.py"))
+    code = "".join(path.read_text("utf-8") for path in ROOM.rglob("*.py"))
     quoted = set(re.findall(r'["\'](\w+)["\']', code))
     assert sorted(set(words("en")) - named - quoted) == [], "words that no page says"
 
@@ -67,7 +67,7 @@ def test_templates_hold_no_text_of_their_own():
 # Refusals.
 
 RAISED = ("Refused", "BudgetError", "NoAnswer", "Unavailable")
-ASKING = ("gateway.py", "noising.py", "metadata.py", "site.py", "view.py")
+ASKING = ("gateway.py", "noising.py", "metadata.py", "site/site.py", "site/view.py")
 NOT_SHOWN = {
     "there is no file {}.",
     "cannot read the data set {}: {}.",
@@ -92,7 +92,7 @@ def sentences():
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
                 name = node.func.id
-                if name in RAISED or (name == "InputError" and path.name in ASKING):
+                if name in RAISED or (name == "InputError" and str(path.relative_to(ROOM)) in ASKING):
                     yield template(node.args[0])
         if path.name == "expressions.py":
             (hints,) = [
@@ -112,14 +112,14 @@ def test_the_sentences_are_seen():
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_every_refusal_has_its_translation(language):
-    listed = texts("celosia.gateway", f"refusals.{language}")["sentences"]
+    listed = texts("celosia.gateway.site", f"refusals.{language}")["sentences"]
     values = {"{} must be a {}, got {}.": "{} must be a number above 0, such as 0.1, got {}."}
     assert [text for text in SENTENCES if values.get(text, text) not in listed] == []
     assert [key for key, text in listed.items() if key.count("{}") != text.count("{}")] == []
 
 
 def test_the_languages_translate_the_same_sentences():
-    spanish, catalan = (texts("celosia.gateway", f"refusals.{code}")["sentences"] for code in OTHERS)
+    spanish, catalan = (texts("celosia.gateway.site", f"refusals.{code}")["sentences"] for code in OTHERS)
     assert list(spanish) == list(catalan)
 
 
@@ -149,4 +149,4 @@ def test_a_sentence_without_translation_is_marked_as_english():
 
 
 def test_the_words_are_part_of_the_package():
-    assert (resources.files("celosia.gateway") / "words" / "refusals.ca.toml").is_file()
+    assert (resources.files("celosia.gateway.site") / "words" / "refusals.ca.toml").is_file()

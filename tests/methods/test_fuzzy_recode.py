@@ -17,7 +17,7 @@ from celosia.mathematics.fuzzy.coding import known_degrees
 from celosia.mathematics.fuzzy.partitions import controlled_round
 from celosia.methods import FuzzyRecode
 from celosia.models import KAnonymity, QAnonymity
-from celosia.release.evidence import plain
+from celosia.release.evidence.evidence import plain
 from celosia.streams import Stream
 
 SETS = {"age": {"Young": "(-inf;30;36)", "Adult": "(30;36;54;60)", "Old": "(54;60;inf)"}}

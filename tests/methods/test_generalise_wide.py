@@ -8,7 +8,7 @@ import polars as pl
 import celosia
 from celosia.demo import prepare
 from celosia.methods import Generalise
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 
 
 def informative(done):

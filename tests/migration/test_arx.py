@@ -19,7 +19,7 @@ from celosia.cli.main import run as command
 from celosia.errors import DataError, OutputError
 from celosia.migration import archive, translated, write
 from celosia.migration.arx_models import objective, requirement
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 
 
 def read(path):

@@ -14,7 +14,7 @@ from celosia.errors import DataError
 from celosia.migration import translated
 from celosia.migration.sdcmicro_calls import SIGNATURES
 from celosia.migration.sdcmicro_steps import MEASURES, STEPS
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 
 START = """data(testdata)
 sdc <- createSdcObj(testdata, keyVars = c("urbrur", "water", "sex"), numVars = c("income", "savings"),

@@ -12,7 +12,7 @@ from tests.reference.tables import Situation
 
 from celosia.checker.rows import STAR, Plain, Row
 from celosia.parts import build
-from celosia.release.policy import Output, Policy, Step
+from celosia.release.policy.policy import Output, Policy, Step
 from celosia.release.running import run
 
 

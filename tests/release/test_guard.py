@@ -13,7 +13,7 @@ import celosia
 from celosia import Schema
 from celosia.cli.main import run as command
 from celosia.errors import GuardError, PolicyError, SchemaError, UnknownName
-from celosia.release.leaving import releasable
+from celosia.release.leaving.leaving import releasable
 from celosia.release.running import run
 
 N = 120

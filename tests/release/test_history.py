@@ -14,8 +14,8 @@ import pytest
 import celosia
 from celosia.cli.main import run as command
 from celosia.errors import DataError, PolicyError, RequirementError
-from celosia.release.history import open_release
-from celosia.release.policy import Policy
+from celosia.release.evidence.history import open_release
+from celosia.release.policy.policy import Policy
 from celosia.risk import Averaging, Composition, Differencing
 
 QUASI = ("age", "sex", "race", "marital-status")

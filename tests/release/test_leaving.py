@@ -13,7 +13,7 @@ import celosia
 from celosia import Schema
 from celosia.errors import OutputError, UnknownName
 from celosia.parts import parts
-from celosia.release.leaving import arranged, releasable
+from celosia.release.leaving.leaving import arranged, releasable
 from celosia.release.running import run
 from celosia.streams import Stream
 

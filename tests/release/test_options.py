@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celosia.errors import PolicyError
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 
 WRONG = [
     ("input", {"separator": 7}, "policy: input: separator must be a text, got 7."),

@@ -14,7 +14,7 @@ import celosia
 from celosia.cli.main import run as command
 from celosia.parts import ColumnMark, Method, Part, Private, build, find, parts
 from celosia.release.running import run
-from celosia.release.verifying import verify
+from celosia.release.verifying.verifying import verify
 
 KINDS = ("method", "model", "risk", "loss")
 # Texts that are public by decision: each is in the released cells anyway, or is no value of a record.

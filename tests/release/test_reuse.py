@@ -10,7 +10,7 @@ import pytest
 import celosia
 from celosia.errors import DataError
 from celosia.release.applying import apply
-from celosia.release.certificate import load_record
+from celosia.release.evidence.certificate import load_record
 from celosia.release.running import run
 
 POLICY = """

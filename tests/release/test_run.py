@@ -14,10 +14,10 @@ import pytest
 
 import celosia
 from celosia.errors import OutputError, PolicyError, UnknownName
-from celosia.release.evidence import commitment, pack_rows, row_map, unpack_rows
-from celosia.release.policy import Policy
+from celosia.release.evidence.evidence import commitment, pack_rows, row_map, unpack_rows
+from celosia.release.policy.policy import Policy
 from celosia.release.running import run
-from celosia.release.verifying import verify
+from celosia.release.verifying.verifying import verify
 from celosia.streams import Stream
 
 POLICY = """

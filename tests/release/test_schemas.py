@@ -13,8 +13,8 @@ from celosia import Policy
 from celosia.demo import prepare
 from celosia.parts import parts
 from celosia.proposals import policy_text, safe_harbor, suggest
+from celosia.release.evidence.schemas import SCHEMAS
 from celosia.release.running import run
-from celosia.release.schemas import SCHEMAS
 
 
 @pytest.fixture(scope="module")

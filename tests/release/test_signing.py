@@ -14,9 +14,9 @@ from tests.reference.sources import FEW_SUPPRESSED
 
 from celosia.cli.main import run as command
 from celosia.errors import InputError, OutputError
+from celosia.release.evidence.signing import Signer, create, public_key
 from celosia.release.running import run
-from celosia.release.signing import Signer, create, public_key
-from celosia.release.verifying import verify
+from celosia.release.verifying.verifying import verify
 
 pytest.importorskip("cryptography")
 

@@ -13,9 +13,9 @@ import pytest
 
 import celosia
 from celosia.data.engines import engine_named
-from celosia.release.evidence import pack_rows, row_map
+from celosia.release.evidence.evidence import pack_rows, row_map
 from celosia.release.running import run
-from celosia.release.verifying import verify
+from celosia.release.verifying.verifying import verify
 
 POLICY = """
 [input]

@@ -11,9 +11,9 @@ import pytest
 import celosia
 from celosia import Verification, verify
 from celosia.cli.main import run as command
-from celosia.release import evidence
-from celosia.release.claims import outlook
+from celosia.release.evidence import evidence
 from celosia.release.running import run
+from celosia.release.verifying.claims import outlook
 
 POLICY = """
 [input]

@@ -12,7 +12,7 @@ from tests.reference.sources import FEW_SUPPRESSED
 
 from celosia.errors import CelosiaError, DataError
 from celosia.release.running import run
-from celosia.release.verifying import Check, verify
+from celosia.release.verifying.verifying import Check, verify
 
 POLICY = f"{FEW_SUPPRESSED}report = false\n"
 

@@ -6,7 +6,7 @@ import pytest
 
 from celosia.consent.commands import load
 from celosia.errors import InputError
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 from celosia.studio.pages.consent.console import Console, first_catalogue
 
 pytestmark = pytest.mark.xdist_group("studio-consent")

@@ -8,7 +8,7 @@ import pytest
 from celosia.errors import CelosiaError, InputError
 from celosia.gateway import commands
 from celosia.gateway.metadata import DatasetFacts
-from celosia.gateway.view import answer_view, ideas
+from celosia.gateway.site.view import answer_view, ideas
 from celosia.studio.pages.query.declaring import FILE, declaration, declare, drafts
 from celosia.studio.pages.query.desk import ANALYST, Desk
 from celosia.studio.pages.query.view import desk_view

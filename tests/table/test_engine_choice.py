@@ -7,7 +7,7 @@ import pytest
 
 import celosia
 from celosia.cli.main import run as command
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 
 POLICY = """
 [input]

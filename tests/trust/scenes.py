@@ -137,8 +137,8 @@ ALL = {f"safe.{end}" for end in ("csv", "certificate.json", "private.json", "rep
 
 def _left(place: Path) -> str:
     """What a later run finds that a killed one left."""
-    from celosia.release.evidence import drafted
-    from celosia.release.policy import Policy
+    from celosia.release.evidence.evidence import drafted
+    from celosia.release.policy.policy import Policy
     from celosia.release.running import release_paths
 
     paths = release_paths(Policy.load(place / "policy.toml").output)

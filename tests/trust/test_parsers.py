@@ -22,8 +22,8 @@ from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.sql.build import build
 from celosia.hierarchy.level_table import LevelTable
 from celosia.parts import grammar
-from celosia.release.certificate import load_certificate, load_record
-from celosia.release.policy import Policy
+from celosia.release.evidence.certificate import load_certificate, load_record
+from celosia.release.policy.policy import Policy
 
 POLICY = '[input]\npath = "a.csv"\n[schema]\nquasi = ["age"]\n[[require]]\nuse = "k-anonymity"\nk = 3\n[[step]]\n'
 CATALOGUE = '[[inference]]\nid = "a"\ndescription = "b"\n[[inference.rule]]\ntables = {p = ["x"]}\nthreshold = 0.5\n'

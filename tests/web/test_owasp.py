@@ -20,7 +20,7 @@ from celosia.gateway.gateway import Gateway
 from celosia.gateway.keys import Keys
 from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
-from celosia.gateway.web import create as gateway_site
+from celosia.gateway.site.web import create as gateway_site
 from celosia.studio.project import Project
 
 testclient = pytest.importorskip("starlette.testclient")

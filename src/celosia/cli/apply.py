@@ -22,9 +22,9 @@ def apply(
     """Apply the transformation of a release to new records; tell which of them violate the requirements."""
     from celosia.cli.bases.show import console, print_json, print_left_out
     from celosia.release.applying import apply as reuse
-    from celosia.release.certificate import load_record
-    from celosia.release.policy import Policy
-    from celosia.release.writing import write
+    from celosia.release.evidence.certificate import load_record
+    from celosia.release.leaving.writing import write
+    from celosia.release.policy.policy import Policy
 
     applied = reuse(record, source, released=released, engine=engine)
     policy = Policy.recorded(load_record(record), record.parent)

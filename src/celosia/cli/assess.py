@@ -54,7 +54,7 @@ def assess(
     from celosia.cli.bases.show import print_assessment, print_json
     from celosia.cli.bases.sources import guessed_schema, open_source
     from celosia.release.measuring import assess as measure
-    from celosia.release.policy import MEASURED_RISKS
+    from celosia.release.policy.policy import MEASURED_RISKS
     from celosia.release.running import check_input
 
     table, policy = open_source(source, roles, query=query, engine=engine, memory=memory)

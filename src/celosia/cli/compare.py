@@ -50,7 +50,7 @@ def compare(
 
 def _usual_losses(before: Table, after: Table) -> list[str]:
     """The losses that are measured when none is named: those of classes, and those that suit the columns."""
-    from celosia.release.policy import MEASURED_LOSSES
+    from celosia.release.policy.policy import MEASURED_LOSSES
     from celosia.table.pairing import shared_numbers
 
     numbers = ["scaled-error", "probabilistic-loss", "absolute-error(on=correlation)"]

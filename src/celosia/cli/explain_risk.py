@@ -32,10 +32,10 @@ def explain_risk(
     from celosia.cli.bases.sources import open_source
     from celosia.errors import InputError
     from celosia.parts import build
-    from celosia.release.certificate import load_record
-    from celosia.release.evidence import plain, row_map
+    from celosia.release.evidence.certificate import load_record
+    from celosia.release.evidence.evidence import plain, row_map
     from celosia.release.explaining import explain_risk as explain
-    from celosia.release.policy import Policy
+    from celosia.release.policy.policy import Policy
     from celosia.table import read
     from celosia.table.pairing import by_ids, by_key
 

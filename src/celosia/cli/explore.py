@@ -40,7 +40,7 @@ def explore(
     from celosia.cli.bases.sources import guessed_schema, open_source
     from celosia.data.toml_text import steps_text
     from celosia.frontier import explore as search
-    from celosia.release.policy import Exploration
+    from celosia.release.policy.policy import Exploration
 
     table, policy = open_source(source, {"quasi": names(quasi)}, engine=engine, memory=memory)
     if policy is None and not quasi:

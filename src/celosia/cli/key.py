@@ -16,7 +16,7 @@ def key(
 ) -> None:
     """Make a pair of keys that sign certificates: 'run --sign' takes the private one, 'verify --signer' the public."""
     from celosia.cli.bases.show import console, print_json
-    from celosia.release.signing import create
+    from celosia.release.evidence.signing import create
 
     public = create(path)
     if json:

@@ -38,9 +38,9 @@ def protect_file(
     from celosia.cli.bases.show import print_json, print_left_out, print_step, progress
     from celosia.cli.bases.sources import open_source
     from celosia.errors import OutputError
+    from celosia.release.leaving.writing import write
     from celosia.release.measuring import protect
-    from celosia.release.policy import Output
-    from celosia.release.writing import write
+    from celosia.release.policy.policy import Output
 
     if out.exists() and Path(source).exists() and out.samefile(source):
         raise OutputError(f"the output {out.name!r} is the input; an original is never overwritten.")

@@ -11,7 +11,7 @@ from celosia.cli.bases.options import Details, Engine, Json, Memory, Sign, end_w
 
 if TYPE_CHECKING:
     from celosia.frontier import Frontier
-    from celosia.release.policy import Policy
+    from celosia.release.policy.policy import Policy
 
 
 def run(
@@ -27,7 +27,7 @@ def run(
 ) -> None:
     """The main job: protected file, report, certificate and private record from a policy."""
     from celosia.cli.bases.show import print_release, progress
-    from celosia.release.policy import Policy
+    from celosia.release.policy.policy import Policy
     from celosia.release.running import run as run_policy
 
     given = Policy.load(policy)

@@ -17,14 +17,14 @@ from celosia.consent.rules.rules import Catalogue, Inference, derived, load
 from celosia.consent.site.signin import ADMIN, issue
 from celosia.data.io.durable import PATIENCE
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
-from celosia.release.signing import Signer
+from celosia.release.evidence.signing import Signer
 
 if TYPE_CHECKING:
     import polars as pl
 
     from celosia.consent.sql.query_log import LogFacts
-    from celosia.release.verification import Check
-    from celosia.release.verifying import Repeat
+    from celosia.release.verifying.verification import Check
+    from celosia.release.verifying.verifying import Repeat
 
 STORE = "consent.db"
 WAITING = 5.0

@@ -22,7 +22,7 @@ from celosia.frontier.workers import Job, results
 from celosia.parts import Loss, Threat, build
 from celosia.parts.progress import Progress
 from celosia.release.measuring import check_columns
-from celosia.release.sections import refuse_seed
+from celosia.release.policy.sections import refuse_seed
 from celosia.show.notebook import shown
 from celosia.streams import fresh_seed
 from celosia.table import Table, read

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.errors import CelosiaError
 from celosia.frontier.candidates import Candidate
 from celosia.parts import Loss, Threat
-from celosia.release.evidence import canonical
+from celosia.release.evidence.evidence import canonical
 from celosia.release.measuring import protect
 from celosia.streams import Stream
 from celosia.table import Table, read

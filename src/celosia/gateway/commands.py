@@ -90,7 +90,7 @@ def serve(
     ``announce`` is told the address once it is had.
     """
     from celosia.gateway.keys import Keys
-    from celosia.gateway.web import create
+    from celosia.gateway.site.web import create
     from celosia.web import serving
 
     analysts = Keys(keys_of(dataset, keys))

@@ -9,8 +9,8 @@ from typing import Any
 from celosia.gateway.answer import LEVEL, shown_cost
 from celosia.gateway.forecast import PLACES, Forecast, forecasts
 from celosia.gateway.noising import Noising, Share
+from celosia.gateway.site.wording import words
 from celosia.gateway.sql.plan import Plan
-from celosia.gateway.wording import words
 from celosia.mathematics.budget.cost import Cost
 from celosia.show.wording import Wording, wording
 

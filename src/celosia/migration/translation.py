@@ -12,7 +12,7 @@ from celosia.data.io.atomic import JOURNAL, refuse_originals, refuse_taken, toge
 from celosia.data.toml_text import add_comments, table, tables
 from celosia.errors import InputError, OutputError
 from celosia.parts import build
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 
 ROLES = ("identifiers", "quasi", "sensitive", "insensitive")
 SINGLES = ("weight", "household", "stratum", "person")

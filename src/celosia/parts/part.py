@@ -98,7 +98,7 @@ class Part(BaseModel):
     def __get_pydantic_json_schema__(
         cls, core: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        # The mark tells which kind belongs here, for whoever knows all parts (celosia.release.schemas).
+        # The mark tells which kind belongs here, for whoever knows all parts (celosia.release.evidence.schemas).
         nested = "kind" in cls.__dict__ and cls.kind
         return {"type": ["string", "object"], KIND: cls.kind} if nested else handler(core)
 

@@ -17,8 +17,8 @@ import numpy as np
 from celosia.errors import CelosiaError, DataError
 from celosia.hierarchy.text import texts
 from celosia.parts import Method, Model, build
-from celosia.release.certificate import load_record
-from celosia.release.policy import Policy
+from celosia.release.evidence.certificate import load_record
+from celosia.release.policy.policy import Policy
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table, read
 

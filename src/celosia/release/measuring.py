@@ -13,9 +13,9 @@ from celosia.errors import CelosiaError, NotApplicable, SchemaError, explained, 
 from celosia.parts import Loss, Method, Model, Part, Risk, Threat, build, build_all, find, identity, named_columns
 from celosia.parts.progress import Progress, stage
 from celosia.proposals import schema_of, suggest
-from celosia.release.findings import Assessment, Comparison, Finding
-from celosia.release.fitting import refuse_beyond
-from celosia.release.sections import refuse_seed
+from celosia.release.evidence.findings import Assessment, Comparison, Finding
+from celosia.release.policy.fitting import refuse_beyond
+from celosia.release.policy.sections import refuse_seed
 from celosia.show.notebook import shown
 from celosia.streams import Stream
 from celosia.table import Table, read, read_protected
@@ -75,7 +75,7 @@ def assess(
 
 
 def _together(table: Table, earlier: Sequence[Any], models: Sequence[Model]) -> tuple[Finding, ...]:
-    from celosia.release import history
+    from celosia.release.evidence import history
 
     return history.against(table.first, table, earlier, history.least(None, models)) if earlier else ()
 

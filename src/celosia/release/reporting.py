@@ -10,9 +10,9 @@ from typing import Any, Literal
 from celosia.data.io.atomic import refuse_taken, replaced
 from celosia.errors import GuardError
 from celosia.parts import Loss, Model, Threat, build_all
-from celosia.release.evidence import Release
+from celosia.release.evidence.evidence import Release
 from celosia.release.measuring import Given, opened_pair
-from celosia.release.policy import Policy, Step
+from celosia.release.policy.policy import Policy, Step
 from celosia.release.running import finish
 from celosia.streams import fresh_seed
 from celosia.table.pairing import by_key

@@ -17,18 +17,18 @@ from celosia.data.spill import sweep_here
 from celosia.errors import DataError, OutputError, PolicyError, RequirementError, explained
 from celosia.parts import Attack
 from celosia.parts.progress import Progress, stage
-from celosia.release import evidence, history
-from celosia.release.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT, load_certificate
-from celosia.release.checked import check_release
-from celosia.release.evidence import Release
-from celosia.release.findings import Assessment, Comparison
-from celosia.release.fitting import refuse_beyond
-from celosia.release.leaving import Leaving, arranged, further_tables, order_stream, releasable
+from celosia.release.evidence import evidence, history
+from celosia.release.evidence.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT, load_certificate
+from celosia.release.evidence.evidence import Release
+from celosia.release.evidence.findings import Assessment, Comparison
+from celosia.release.evidence.signing import Signer
+from celosia.release.leaving.leaving import Leaving, arranged, further_tables, order_stream, releasable
+from celosia.release.leaving.writing import beside
 from celosia.release.measuring import assess, check_columns, compare, step
-from celosia.release.policy import Output, Policy, Step
-from celosia.release.policy_text import policy_toml, whole_spec
-from celosia.release.signing import Signer
-from celosia.release.writing import beside
+from celosia.release.policy.fitting import refuse_beyond
+from celosia.release.policy.policy import Output, Policy, Step
+from celosia.release.policy.text import policy_toml, whole_spec
+from celosia.release.verifying.checked import check_release
 from celosia.show.notebook import shown
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table
@@ -58,7 +58,7 @@ def run(
 
     ``until`` runs the steps up to one, ``without`` leaves some out. A result that is there already is replaced only
     with ``overwrite``, or where the policy says ``output.overwrite``. ``sign`` is the file of a private key that signs
-    the certificate (:mod:`celosia.release.signing`). ``engine`` and ``memory`` ("2GB") win over the
+    the certificate (:mod:`celosia.release.evidence.signing`). ``engine`` and ``memory`` ("2GB") win over the
     policy's. ``exploration`` is what :func:`celosia.explore` gave: the internal report shows its map.
     """
     policy = policy if isinstance(policy, Policy) else Policy.load(policy)

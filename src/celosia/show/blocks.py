@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from celosia.data.schema import Column
-    from celosia.release.evidence import Release
-    from celosia.release.findings import Assessment, Comparison, Finding
+    from celosia.release.evidence.evidence import Release
+    from celosia.release.evidence.findings import Assessment, Comparison, Finding
     from celosia.table import Table
     from celosia.table.changes import ColumnChange
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from celosia.errors import InputError, UnknownName
 from celosia.parts import Part, find, grammar
-from celosia.release.policy import MEASURED_LOSSES, MEASURED_RISKS, Policy, Step
+from celosia.release.policy.policy import MEASURED_LOSSES, MEASURED_RISKS, Policy, Step
 from celosia.release.report.telling import meaning
 from celosia.release.report.telling import words as report_words
 from celosia.studio import editing, forms

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 from celosia.studio import editing
 from celosia.studio.project import Project
 from celosia.table import Table, read

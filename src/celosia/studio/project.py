@@ -17,7 +17,7 @@ from celosia.data.io.atomic import replaced
 from celosia.data.io.filetypes import type_of
 from celosia.data.spill import private_folder
 from celosia.errors import CelosiaError, InputError
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 from celosia.studio.past import Past
 from celosia.studio.paths import named_paths, paths_of
 

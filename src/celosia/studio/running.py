@@ -9,10 +9,10 @@ from typing import Any
 from celosia.data.io.atomic import replaced
 from celosia.errors import GuardError
 from celosia.parts.progress import Progress
-from celosia.release.evidence import plain
-from celosia.release.guard import Sighting
+from celosia.release.evidence.evidence import plain
+from celosia.release.leaving.guard import Sighting
 from celosia.release.running import run
-from celosia.release.verifying import verify
+from celosia.release.verifying.verifying import verify
 from celosia.studio.jobs import Job, Jobs
 from celosia.studio.project import POLICY, Project
 

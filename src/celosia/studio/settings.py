@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from celosia.errors import UnknownName
 from celosia.parts import grammar
-from celosia.release.sections import About, History, Output, Run
+from celosia.release.policy.sections import About, History, Output, Run
 from celosia.studio import editing, forms
 from celosia.studio.studio import Page
 

@@ -14,7 +14,7 @@ from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from celosia.errors import CelosiaError
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 from celosia.show.look import LANGUAGES, preferred
 from celosia.show.wording import wording
 from celosia.studio import forms

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from celosia.frontier import Frontier
-    from celosia.release.findings import Assessment, Comparison
-    from celosia.release.writing import Written
+    from celosia.release.evidence.findings import Assessment, Comparison
+    from celosia.release.leaving.writing import Written
     from celosia.table.table import Table
 
 PEOPLE = (

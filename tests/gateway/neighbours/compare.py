@@ -12,7 +12,7 @@ from typing import Any
 
 from celosia.errors import CelosiaError
 from celosia.gateway.gateway import Gateway
-from celosia.gateway.refusals import status
+from celosia.gateway.site.refusals import status
 from celosia.gateway.sql.plan import Plan
 
 Cells = Mapping[tuple[Any, ...], Any]

@@ -16,7 +16,7 @@ from celosia.release.report import LANGUAGES, certificate_page, comparison_page,
 from celosia.release.report.grids import grid
 from celosia.release.report.telling import words
 from celosia.release.running import run
-from celosia.release.verifying import verify
+from celosia.release.verifying.verifying import verify
 from celosia.show.charts import bars
 from celosia.show.wording import number
 

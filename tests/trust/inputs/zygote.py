@@ -29,7 +29,7 @@ SECONDS = 60
 """Of waiting: a case that takes longer hangs."""
 ADDRESSES = 12 << 30
 """Bytes of addresses: threads and libraries reserve some gigabytes that they never touch."""
-WARM = ("celosia.release.running", "celosia.release.verifying", "celosia.gateway.commands", "celosia.consent.commands",
+WARM = ("celosia.release.running", "celosia.release.verifying.verifying", "celosia.gateway.commands", "celosia.consent.commands",
         "celosia.proposals", "celosia.frontier", "celosia.methods", "celosia.models", "celosia.risk", "celosia.loss",
         "celosia.release.applying", "celosia.release.report", "celosia.cli.main", "polars", "sqlalchemy")  # fmt: skip
 

@@ -36,7 +36,7 @@ def write_policy_schema(out: Path | None) -> None:
     import json
 
     from celosia.data.io.atomic import replaced
-    from celosia.release.schemas import policy_schema
+    from celosia.release.evidence.schemas import policy_schema
 
     if out is None:
         print_json(policy_schema())

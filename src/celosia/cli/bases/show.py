@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from rich.segment import Segment
 
     from celosia.parts.progress import Progress
-    from celosia.release.evidence import Release
-    from celosia.release.findings import Assessment, Comparison
-    from celosia.release.leaving import Leaving
+    from celosia.release.evidence.evidence import Release
+    from celosia.release.evidence.findings import Assessment, Comparison
+    from celosia.release.leaving.leaving import Leaving
 
 
 class _Cleaned:
@@ -96,7 +96,7 @@ def print_json(data: Mapping[str, Any]) -> None:
     """Print plain data as JSON."""
     import json
 
-    from celosia.release.evidence import plain
+    from celosia.release.evidence.evidence import plain
 
     text = json.dumps(plain(data), indent=2, ensure_ascii=False)
     print(CONTROL.sub(lambda match: f"\\u{ord(match.group()):04x}", text))

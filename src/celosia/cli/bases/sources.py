@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from celosia.data.schema import Schema
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 from celosia.table import Table, read
 
 

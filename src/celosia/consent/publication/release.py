@@ -11,16 +11,16 @@ from celosia.consent.publication.edition import public
 from celosia.data.io import write
 from celosia.errors import OutputError
 from celosia.parts import build
-from celosia.release import evidence
-from celosia.release.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT
+from celosia.release.evidence import evidence
+from celosia.release.evidence.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT
 from celosia.release.measuring import judge, measured
 from celosia.release.running import SMALLEST_SEED
-from celosia.release.verifying import described
+from celosia.release.verifying.verifying import described
 from celosia.table import read
 
 if TYPE_CHECKING:
     from celosia.consent.publication.request import Publication
-    from celosia.release.signing import Signer
+    from celosia.release.evidence.signing import Signer
     from celosia.table import Table
 
 FILES = {

@@ -13,10 +13,10 @@ from celosia.consent.publication.release import certified
 from celosia.consent.publication.request import Publication, Request, activations, carried_out
 from celosia.consent.rules.rules import Catalogue
 from celosia.errors import CelosiaError, ParameterError
-from celosia.release import evidence
-from celosia.release.claims import TOLERANCE
-from celosia.release.verification import Check
-from celosia.release.verifying import Repeat
+from celosia.release.evidence import evidence
+from celosia.release.verifying.claims import TOLERANCE
+from celosia.release.verifying.verification import Check
+from celosia.release.verifying.verifying import Repeat
 
 if TYPE_CHECKING:
     import polars as pl

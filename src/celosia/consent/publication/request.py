@@ -34,8 +34,8 @@ from celosia.consent.sql.elements import Columns, Elements, normalised
 from celosia.data.engines.fingerprint import fingerprint
 from celosia.errors import RequirementError
 from celosia.parts import build
-from celosia.release.leaving import Leaving, arranged, releasable
-from celosia.release.sections import refuse_seed
+from celosia.release.leaving.leaving import Leaving, arranged, releasable
+from celosia.release.policy.sections import refuse_seed
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table, read
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.release.signing import Signer
+    from celosia.release.evidence.signing import Signer
 
 ATTACKED = 50_000
 """The intruder attacks a random sample of so many records at most: the interval is then a fraction of a point wide."""

@@ -38,7 +38,7 @@ def reproduce(
     from celosia.experiments.consent import adult, anova, case, chain, chapter7, experiment, questions, worked
     from celosia.experiments.consent.page import INTRO, sections
     from celosia.experiments.statements import page, sections_of, summary
-    from celosia.release.evidence import plain as plain_data
+    from celosia.release.evidence.evidence import plain as plain_data
 
     tell = progress or (lambda *_: None)
     texts = texts or worked.printed_texts()

@@ -10,8 +10,8 @@ from celosia.release.report.page import render, tables_page
 from celosia.show.look import LANGUAGES
 
 if TYPE_CHECKING:
-    from celosia.release.findings import Comparison
-    from celosia.release.verification import Verification
+    from celosia.release.evidence.findings import Comparison
+    from celosia.release.verifying.verification import Verification
 
 __all__ = ["LANGUAGES", "certificate_page", "comparison_page", "render", "tables_page", "verification_page"]
 
@@ -24,7 +24,7 @@ def comparison_page(comparison: Comparison, path: Path) -> None:
 
 def verification_page(verification: Verification, certificate: Path, path: Path) -> None:
     """Write the result of a verification as a page, with the certificate (or the one in that directory) below it."""
-    from celosia.release.certificate import load_certificate
+    from celosia.release.evidence.certificate import load_certificate
 
     if certificate.is_dir():
         certificate = next(file for file in certificate.glob("*certificate.json") if not file.name.startswith("."))

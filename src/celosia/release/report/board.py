@@ -12,7 +12,7 @@ from celosia.show.charts import stacked
 from celosia.show.wording import LOCALES, number
 
 if TYPE_CHECKING:
-    from celosia.release.evidence import Release
+    from celosia.release.evidence.evidence import Release
 
 BANDS = ((1, 1), (2, 4), (5, 10), (11, 19), (20, None))
 """Class sizes that are sentences as one chance to be found: certain, above 1/5, above 1/11, above 1/20, below."""

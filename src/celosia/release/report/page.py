@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     import jinja2
     import polars as pl
 
-    from celosia.release.evidence import Release
-    from celosia.release.findings import Finding
+    from celosia.release.evidence.evidence import Release
+    from celosia.release.evidence.findings import Finding
     from celosia.table.changes import ColumnChange
 
 Edition = Literal["external", "internal"]
@@ -323,7 +323,7 @@ def _limits(release: Release, w: Mapping[str, Any]) -> list[str]:
 
 def _checking(certificate: Mapping[str, Any], w: Mapping[str, Any]) -> list[str]:
     """Who can check what of this release."""
-    from celosia.release.claims import outlook
+    from celosia.release.verifying.claims import outlook
 
     takes = outlook(certificate)
     texts = [w["checking_of"][what].format(parts=", ".join(parts)) for what, parts in takes.items() if parts]

@@ -12,7 +12,7 @@ from celosia.release.report.telling import meaning
 from celosia.show.wording import number
 
 if TYPE_CHECKING:
-    from celosia.release.evidence import Release
+    from celosia.release.evidence.evidence import Release
 
 
 def searches(release: Release, w: Mapping[str, Any], language: str) -> list[str]:

@@ -12,7 +12,7 @@ from celosia.frontier.exploring import measures
 from celosia.frontier.trial import measure
 from celosia.parts import grammar
 from celosia.release.measuring import protect
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 from celosia.release.report.ru_map import ru_map, whole_window
 from celosia.show.charts import bars, heatmap, overlay
 from celosia.studio import editing, forms, lists

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.frontier import Frontier, Point
-    from celosia.release.policy import Policy
+    from celosia.release.policy.policy import Policy
     from celosia.table import Table
 
     Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ from celosia.errors import InputError
 from celosia.studio.security import HOST
 
 if TYPE_CHECKING:
-    from celosia.release.policy import Policy
+    from celosia.release.policy.policy import Policy
     from celosia.studio.project import Project
 
 CATALOGUE, STORE, RELEASES = "inferences", "consent.db", "publications"

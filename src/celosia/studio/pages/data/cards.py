@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from celosia.data.schema import Column, Role, Schema
 from celosia.errors import InputError
 from celosia.proposals import ColumnSuggestion
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 from celosia.studio import editing
 from celosia.studio.preview import Samples
 from celosia.studio.sketch import Sketch, sketch

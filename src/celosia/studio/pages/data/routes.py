@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response, UploadFile
 from celosia.data.schema import Kind, Missing
 from celosia.errors import InputError, UnknownName
 from celosia.parts import grammar
-from celosia.release.guard import inspect
+from celosia.release.leaving.guard import inspect
 from celosia.studio import editing
 from celosia.studio.pages.data.cards import ROLES, cards, cleaned
 from celosia.studio.studio import Page, Sent, Studio

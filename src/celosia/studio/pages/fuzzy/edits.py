@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from celosia.errors import InputError
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 from celosia.studio import editing
 from celosia.studio.pages.fuzzy.view import Place, Q, places
 

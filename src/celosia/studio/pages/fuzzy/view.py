@@ -20,7 +20,7 @@ from celosia.show.plots import plain_step
 from celosia.studio.pages.fuzzy.chain import Chain, outline
 
 if TYPE_CHECKING:
-    from celosia.release.policy import Policy
+    from celosia.release.policy.policy import Policy
     from celosia.table import Table
 
 Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ from celosia.hierarchy import Hierarchy, hierarchy
 from celosia.hierarchy.level_table import LevelTable
 from celosia.parts import grammar, parts
 from celosia.proposals import ColumnSuggestion
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 from celosia.show.charts import cut_histogram
 from celosia.studio import editing
 from celosia.studio.pages.hierarchies import drafting

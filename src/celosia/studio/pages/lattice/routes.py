@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request, Response
 from celosia.errors import CelosiaError, RequirementError
 from celosia.methods.generalisation.generalise import Generalise, impossible
 from celosia.parts import grammar
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 from celosia.studio import editing
 from celosia.studio.lists import steps_on
 from celosia.studio.pages.lattice.view import Landscape, Levels, Node, generalisation

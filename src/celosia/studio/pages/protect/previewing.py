@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from celosia.parts import grammar
-from celosia.release.findings import Finding
+from celosia.release.evidence.findings import Finding
 from celosia.release.measuring import assess, check_columns, step
-from celosia.release.policy import Policy, Step
+from celosia.release.policy.policy import Policy, Step
 from celosia.release.report.telling import words as report_words
 from celosia.streams import Stream
 from celosia.studio.preview import Samples

@@ -14,7 +14,7 @@ from celosia.gateway.metadata import DatasetFacts
 from celosia.studio import forms
 
 if TYPE_CHECKING:
-    from celosia.release.policy import Policy
+    from celosia.release.policy.policy import Policy
     from celosia.studio.project import Project
     from celosia.table import Table
 

@@ -10,7 +10,7 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 from celosia.errors import CelosiaError, InputError
 from celosia.gateway.answer import Answer, answer_csv
 from celosia.gateway.commands import verify
-from celosia.gateway.view import answer_view, price
+from celosia.gateway.site.view import answer_view, price
 from celosia.studio.pages.query.declaring import FILE, TYPES, declaration, declare, drafts
 from celosia.studio.pages.query.desk import ANALYST, Desk
 from celosia.studio.pages.query.view import desk_view

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.metadata import ColumnFacts
-from celosia.gateway.view import Asked, Limit, asked, ideas, limits, loss_name
+from celosia.gateway.site.view import Asked, Limit, asked, ideas, limits, loss_name
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 
 from celosia.errors import CelosiaError, InputError
 from celosia.models import KAnonymity
-from celosia.release.policy import Policy
+from celosia.release.policy.policy import Policy
 from celosia.show.charts import bars
 from celosia.studio import editing
 from celosia.studio.pages.hierarchies.view import Values

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from celosia.parts import KIND, Part, kinds, parts
-from celosia.release.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT, Certificate, Record
-from celosia.release.policy import Policy
+from celosia.release.evidence.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT, Certificate, Record
+from celosia.release.policy.policy import Policy
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 

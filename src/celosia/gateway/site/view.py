@@ -14,7 +14,7 @@ from celosia.gateway.answer import Answer, Bar, decimals, error_bars
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.ledger.ledger import Allowance
 from celosia.gateway.metadata import DatasetFacts
-from celosia.gateway.wording import words
+from celosia.gateway.site.wording import words
 from celosia.show.plots import intervals
 from celosia.show.typed import typed_number
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from celosia.errors import CelosiaError, NotApplicable
 from celosia.parts import Model, Risk, build, find, grammar
-from celosia.release import evidence
-from celosia.release.verification import Check
+from celosia.release.evidence import evidence
+from celosia.release.verifying.verification import Check
 from celosia.table import Table
 
 TOLERANCE = 1e-9

@@ -9,4 +9,4 @@ from celosia.show.look import texts
 
 def words(language: str) -> dict[str, Any]:
     """The words of the pages and of the explanations."""
-    return texts("celosia.gateway", language)
+    return texts("celosia.gateway.site", language)

@@ -13,10 +13,10 @@ from celosia.errors import CelosiaError, InputError
 from celosia.gateway.answer import Answer, answer_csv
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.keys import ADMIN, Keys, digest
-from celosia.gateway.page import Page, styles
-from celosia.gateway.refusals import Said, status, translated
-from celosia.gateway.view import answer_view, asked, ideas, price
-from celosia.gateway.wording import words
+from celosia.gateway.site.page import Page, styles
+from celosia.gateway.site.refusals import Said, status, translated
+from celosia.gateway.site.view import answer_view, asked, ideas, price
+from celosia.gateway.site.wording import words
 from celosia.web.language import language
 from celosia.web.limits import RateLimit
 from celosia.web.sessions import Session, Sessions

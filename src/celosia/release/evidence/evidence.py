@@ -25,7 +25,7 @@ import numpy as np
 
 import celosia
 from celosia.data.io.atomic import replaced, settle, together
-from celosia.release.certificate import Certificate, Record, journal_of
+from celosia.release.evidence.certificate import Certificate, Record, journal_of
 from celosia.show.blocks import Block, Shown, change_blocks, release_blocks
 from celosia.streams import keyed_words
 from celosia.table import Table
@@ -33,8 +33,8 @@ from celosia.table import Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.release.findings import Assessment, Comparison
-    from celosia.release.signing import Signer
+    from celosia.release.evidence.findings import Assessment, Comparison
+    from celosia.release.evidence.signing import Signer
     from celosia.table.changes import ColumnChange
 
 PRIVATE = frozenset({"record", "internal"})

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.errors import DataError, InputError, RequirementError
 from celosia.parts import Attack, Model, build, parts
-from celosia.release import evidence
-from celosia.release.certificate import load_certificate, load_record
-from celosia.release.findings import Finding
+from celosia.release.evidence import evidence
+from celosia.release.evidence.certificate import load_certificate, load_record
+from celosia.release.evidence.findings import Finding
 from celosia.release.measuring import threatened
 from celosia.table import Table, read
 from celosia.table.source import open_source
 
 if TYPE_CHECKING:
-    from celosia.release.policy import Policy
+    from celosia.release.policy.policy import Policy
 
 CERTIFICATE = "certificate.json"
 
@@ -30,8 +30,9 @@ CERTIFICATE = "certificate.json"
 def open_release(source: Any) -> Table:
     """An earlier release as a reader has it: its file, under the roles and with the steps of its certificate.
 
-    ``source`` is a certificate, a released file, a frame, a table or a :class:`~celosia.release.evidence.Release`.
-    With its private record beside it the hierarchies of its policy are known too: what a generalised cell stands for.
+    ``source`` is a certificate, a released file, a frame, a table or a
+    :class:`~celosia.release.evidence.evidence.Release`. With its private record beside it the hierarchies of its policy
+    are known too: what a generalised cell stands for.
     """
     if isinstance(source, evidence.Release):
         return source.table
@@ -44,7 +45,7 @@ def open_release(source: Any) -> Table:
         raise DataError(f"the earlier release {path.name!r} has no file {data.name!r} beside it.")
     if evidence.file_hash(data) != certificate["release"]["sha256"]:
         raise DataError(f"{data.name!r} is not the file that {path.name!r} certifies: its hash is another one.")
-    from celosia.release.verifying import described
+    from celosia.release.verifying.verifying import described
 
     table = described(read(data), certificate["schema"])
     table = _with_hierarchies(table, path)
@@ -60,7 +61,7 @@ def _entry(step: Mapping[str, Any]) -> dict[str, Any]:
 
 def _with_hierarchies(table: Table, certificate: Path) -> Table:
     """The table with the hierarchies of its policy, where the private record is beside the certificate."""
-    from celosia.release.policy import Policy
+    from celosia.release.policy.policy import Policy
 
     private = certificate.with_name(certificate.name.removesuffix(CERTIFICATE) + "private.json")
     if not private.is_file():

@@ -1,7 +1,7 @@
 """The sections of a policy, each a form that refuses what it does not know.
 
-A new section is a class here and a field of :class:`celosia.release.policy.Policy`: the schema for editors, the page
-that explains it and the message for a misspelt key follow from them. A field that names a file is a ``FilePath``.
+A new section is a class here and a field of :class:`celosia.release.policy.policy.Policy`: the schema for editors, the
+page that explains it and the message for a misspelt key follow from them. A field that names a file is a ``FilePath``.
 """
 
 from __future__ import annotations

@@ -10,15 +10,15 @@ from celosia.checker.checking import Claimed, Judged, judged
 from celosia.checker.reading import OwnerFacts, Written, written
 from celosia.errors import CelosiaError, Contradiction
 from celosia.parts import Model, Risk
-from celosia.release import evidence
-from celosia.release.leaving import overwritten
+from celosia.release.evidence import evidence
+from celosia.release.leaving.leaving import overwritten
 
 if TYPE_CHECKING:
     import polars as pl
 
     from celosia.data.schema import Schema
-    from celosia.release.evidence import Release
-    from celosia.release.findings import Finding
+    from celosia.release.evidence.evidence import Release
+    from celosia.release.evidence.findings import Finding
     from celosia.table import Table
 
 MOST_PEOPLE = 100_000

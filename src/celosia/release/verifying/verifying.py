@@ -13,15 +13,15 @@ from celosia.data.io.atomic import journals, settle
 from celosia.data.schema import Column, Role, Schema
 from celosia.errors import DataError
 from celosia.parts import build
-from celosia.release import evidence
-from celosia.release.certificate import load_certificate, load_record
-from celosia.release.checked import check_file
-from celosia.release.claims import alike, hidden, requirement_checked, risk_checked
-from celosia.release.policy import Policy
+from celosia.release.evidence import evidence
+from celosia.release.evidence.certificate import load_certificate, load_record
+from celosia.release.evidence.signing import from_author
+from celosia.release.policy.policy import Policy
+from celosia.release.policy.sections import History
 from celosia.release.running import run
-from celosia.release.sections import History
-from celosia.release.signing import from_author
-from celosia.release.verification import Check, Verification, confirmed
+from celosia.release.verifying.checked import check_file
+from celosia.release.verifying.claims import alike, hidden, requirement_checked, risk_checked
+from celosia.release.verifying.verification import Check, Verification, confirmed
 from celosia.table import Table, read
 
 ROLES = ("identifiers", "quasi", "sensitive", "insensitive")

@@ -1,7 +1,8 @@
 """Signatures: whoever holds the private key made the certificate, and nobody has changed it since (Ed25519).
 
-A signature says who vouches for the claims, not that they are true: that is what :mod:`celosia.release.verifying`
-computes. It is worth as much as the way on which the public key came, and as the care that is taken of the private one.
+A signature says who vouches for the claims, not that they are true: that is what
+:mod:`celosia.release.verifying.verifying` computes. It is worth as much as the way on which the public key came, and as
+the care that is taken of the private one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from celosia import files
 from celosia.data.io.atomic import refuse_taken, replaced
 from celosia.errors import InputError, MissingExtra, OutputError
-from celosia.release.verification import Check
+from celosia.release.verifying.verification import Check
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -109,7 +110,7 @@ def hex_of(key: Ed25519PublicKey) -> str:
 
 
 def _signed(certificate: Mapping[str, Any]) -> bytes:
-    from celosia.release.evidence import canonical
+    from celosia.release.evidence.evidence import canonical
 
     return b"celosia signature 1\n" + canonical(certificate)
 

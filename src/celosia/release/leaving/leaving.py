@@ -17,7 +17,7 @@ from celosia.data.engines.engine import as_text
 from celosia.data.schema import NAMING, Kind, Role
 from celosia.errors import OutputError, UnknownName
 from celosia.parts import identity
-from celosia.release.guard import Sighting, acknowledged, inspect, stop
+from celosia.release.leaving.guard import Sighting, acknowledged, inspect, stop
 
 if TYPE_CHECKING:
     import polars as pl

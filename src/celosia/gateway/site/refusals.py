@@ -50,7 +50,7 @@ def _looked_up(sentence: str, language: str) -> str | None:
 @functools.cache
 def _patterns(language: str) -> list[tuple[re.Pattern[str], str]]:
     """Those with the most words of their own first: the others might take them for what is filled in."""
-    pairs = texts("celosia.gateway", f"refusals.{language}")["sentences"].items()
+    pairs = texts("celosia.gateway.site", f"refusals.{language}")["sentences"].items()
     ordered = sorted(pairs, key=lambda pair: -len(pair[0].replace("{}", "")))
     return [
         (re.compile("(.*?)".join(map(re.escape, english.split("{}"))), re.DOTALL), other) for english, other in ordered

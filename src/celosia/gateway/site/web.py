@@ -15,7 +15,7 @@ from celosia.errors import CelosiaError, MissingExtra
 from celosia.gateway.answer import shown_cost
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.keys import Keys
-from celosia.gateway.refusals import status
+from celosia.gateway.site.refusals import status
 from celosia.parts.refusals import phrase
 from celosia.web.guard import HEADERS, MOST_BYTES, oversized
 from celosia.web.language import remember
@@ -49,7 +49,7 @@ def create(gateway: Gateway, keys: Keys, *, per_minute: int = 120, secure: bool 
     try:
         from fastapi import FastAPI
 
-        from celosia.gateway.site import pages
+        from celosia.gateway.site.site import pages
     except ImportError:  # pragma: no cover - the test environment has it
         raise MissingExtra.of("the gateway over HTTP", "web") from None
     app = FastAPI(

@@ -11,8 +11,8 @@ from celosia.data.io import FileFacts
 from celosia.data.io import write as write_frame
 from celosia.data.io.atomic import refuse_originals, refuse_taken, together
 from celosia.data.io.filetypes import type_of
-from celosia.release.certificate import journal_of
-from celosia.release.leaving import Leaving, arranged, further_tables, releasable
+from celosia.release.evidence.certificate import journal_of
+from celosia.release.leaving.leaving import Leaving, arranged, further_tables, releasable
 from celosia.streams import Stream
 from celosia.table import Table, read, read_protected
 

@@ -10,10 +10,10 @@ from celosia.gateway.explain import DIGITS, Explanation, off
 from celosia.gateway.forecast import SIZES
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.keys import Keys
-from celosia.gateway.overview import holders, recent
-from celosia.gateway.refusals import Said
-from celosia.gateway.view import AnswerView, asked, ideas, limits, loss_name
-from celosia.gateway.wording import words
+from celosia.gateway.site.overview import holders, recent
+from celosia.gateway.site.refusals import Said
+from celosia.gateway.site.view import AnswerView, asked, ideas, limits, loss_name
+from celosia.gateway.site.wording import words
 from celosia.show.look import LANGUAGES, tokens
 from celosia.show.wording import wording
 
@@ -100,12 +100,12 @@ class Page:
 
 def styles() -> str:
     """The style sheet of the pages."""
-    return tokens() + (resources.files("celosia.gateway") / "templates" / "style.css").read_text("utf-8")
+    return tokens() + (resources.files("celosia.gateway.site") / "templates" / "style.css").read_text("utf-8")
 
 
 @functools.cache
 def _environment() -> jinja2.Environment:
     import jinja2
 
-    loader = jinja2.PackageLoader("celosia.gateway", "templates")
+    loader = jinja2.PackageLoader("celosia.gateway.site", "templates")
     return jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)

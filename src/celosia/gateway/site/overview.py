@@ -8,8 +8,8 @@ from celosia.errors import CelosiaError
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.keys import Keys
 from celosia.gateway.metadata import DatasetFacts
+from celosia.gateway.site.view import Asked, Limit, asked, limits
 from celosia.gateway.sql.parse import parse
-from celosia.gateway.view import Asked, Limit, asked, limits
 
 MOST_RECENT = 50
 HIDDEN = "…"

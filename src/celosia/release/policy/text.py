@@ -10,7 +10,7 @@ from celosia.parts import Part, located
 
 if TYPE_CHECKING:
     from celosia.data.schema import Schema
-    from celosia.release.policy import Policy
+    from celosia.release.policy.policy import Policy
 
 
 def policy_toml(policy: Policy) -> str:

@@ -53,7 +53,7 @@ from celosia.data.schema import Schema
 from celosia.errors import InputError, ParameterError, PolicyError, UnknownName, suggestion
 from celosia.parts import Loss, Method, Model, Threat, build, find, located
 from celosia.parts.refusals import phrase, shown
-from celosia.release.sections import (
+from celosia.release.policy.sections import (
     MEASURED_LOSSES,
     MEASURED_RISKS,
     About,

@@ -1,0 +1,1 @@
+"""The gateway over HTTP: pages in three languages and a JSON interface."""

@@ -1,0 +1,1 @@
+"""What a release can prove: findings, certificate, private record, signatures, earlier releases."""

@@ -1,0 +1,1 @@
+"""What leaves: which columns, looked at by the guard, written whole or not at all."""
