@@ -9,8 +9,19 @@ import tomllib
 
 import pytest
 
-from celosia.release.policy import Policy
-from celosia.release.sections import About, Cleaning, Columns, Exploration, Guard, History, Input, Measure, Output, Run
+from celosia.release.policy.policy import Policy
+from celosia.release.policy.sections import (
+    About,
+    Cleaning,
+    Columns,
+    Exploration,
+    Guard,
+    History,
+    Input,
+    Measure,
+    Output,
+    Run,
+)
 from celosia.studio import editing
 from celosia.studio.pages import pages
 from celosia.studio.project import Project

@@ -42,7 +42,12 @@ MODULES = (
         "celosia.release.running",
         "celosia.release.report",
     ),
-    *("celosia.release.applying", "celosia.release.writing", "celosia.frontier.exploring", "celosia.gateway.ledger"),
+    *(
+        "celosia.release.applying",
+        "celosia.release.leaving.writing",
+        "celosia.frontier.exploring",
+        "celosia.gateway.ledger",
+    ),
     *("celosia.consent.owners.store", "celosia.studio.project", "tests.trust.scenes"),
 )
 """What the children use."""
