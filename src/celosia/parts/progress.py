@@ -7,6 +7,7 @@ listener is set around a step with :func:`stage`, which places the step's own 0 
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -28,7 +29,7 @@ class _Stage:
     name: str
     first: float
     last: float
-    spoke: float = -1.0
+    spoke: float = -math.inf
     """When the listener was told last."""
 
 
