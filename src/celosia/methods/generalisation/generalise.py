@@ -121,7 +121,7 @@ class Generalise(_SuppressingMethod):
         seconds = self.budget_seconds
         if seconds is None and self.budget_nodes is None:
             seconds = patience(lower, upper)
-        result = search(checker, lower, upper, seconds=seconds, most=self.budget_nodes, rng=stream.rng())
+        result = search(checker, lower, upper, seconds=seconds, most=self.budget_nodes, rng=stream.rng)
         if result.best is None:
             raise RequirementError(impossible(self.name, self.require, checker, result, self.target is not None))
         private = _private(coded, result)

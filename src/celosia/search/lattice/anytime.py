@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,13 +39,13 @@ def descend(
     upper: Levels,
     nodes: int,
     budget: Budget,
-    rng: np.random.Generator | None = None,
+    rng: Callable[[], np.random.Generator] | None = None,
 ) -> SearchResult:
     """Find a good node of a large lattice, and a lower bound of all of its nodes."""
     from celosia.search.lattice.lattice import SearchResult
 
     knowledge = Knowledge(checker, lower, upper)
-    Descents(knowledge, budget, np.random.default_rng(0) if rng is None else rng, SEARCHED).run()
+    Descents(knowledge, budget, np.random.default_rng(0) if rng is None else rng(), SEARCHED).run()
     open_bound = _Proof(knowledge, budget).run()
     best = knowledge.best
     least: Score = math.inf if best is None else best.score

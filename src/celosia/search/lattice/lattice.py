@@ -14,6 +14,7 @@ bounds by what must be suppressed are our own.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,12 +56,13 @@ def search(
     *,
     seconds: float | None = None,
     most: int | None = None,
-    rng: np.random.Generator | None = None,
+    rng: Callable[[], np.random.Generator] | None = None,
 ) -> SearchResult:
     """Find the node between ``lower`` and ``upper`` with the least score.
 
     Stops unfinished after so many ``seconds``, or after ``most`` nodes were judged (the same result on every machine).
-    A lattice of more than ``ENUMERATED`` nodes is searched with draws from ``rng``; a smaller one needs none.
+    A lattice of more than ``ENUMERATED`` nodes is searched with draws from ``rng``; a smaller one needs none, and the
+    generator is not asked for: it may depend on all the data.
     """
     budget = Budget(seconds, most)
     nodes = math.prod(b - a + 1 for a, b in zip(lower, upper, strict=True))
