@@ -1,14 +1,17 @@
 """How many small faults the tests catch: a seeded sample of mutants over the packages that promises rest on.
 
-    python tools/mutate.py --number 300 --seed 1 --out build/mutants.json
+    python tools/reached.py --out build/reached
+    python tools/mutate.py --reached build/reached --number 300 --seed 1 --out build/mutants.json
     python tools/mutate.py --faults tools/faults.toml
 
-The second line tries the hand-made faults, each with the tests that must catch it.
+The last line tries the hand-made faults, each with the tests that must catch it.
 
 Each mutant is one change of one file (a comparison turned round, a constant moved by one, an operator exchanged, a
 ``not`` removed, two arguments exchanged, a result replaced, a statement dropped) in a copy of the project. The tests
-that are related to the file by name run on it, narrowest first, and stop at the first failure. Nothing outside the
-copies is written.
+that are related to the file by name run on it, narrowest first, and stop at the first failure; where it is known which
+tests reach the line, those alone, and after them all others that do. Mutants that change nothing that could be seen are
+set aside, each with its reason, in ``tools/equivalent.toml``. What was tried already is not tried again. Nothing
+outside the copy is written.
 """
 
 from __future__ import annotations
@@ -17,205 +20,28 @@ import argparse
 import ast
 import contextlib
 import functools
-import importlib
+import itertools
 import json
 import multiprocessing
 import os
-import random
 import re
+import resource
 import shutil
 import signal
 import sys
 import tempfile
-import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeGuard
 
-ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("models", "methods", "risk", "loss", "mathematics/budget", "gateway", "release")
+import pytest
+from mutants import Mutant, by_hand, sample, set_aside
+from reached import OPTIONS, PACKAGES, ROOT, Reached, loaded
+
 KINDS = {"models": "model", "methods": "method", "risk": "risk", "loss": "loss", "mechanisms": "mechanism"}
 COPIED = ("src", "tests", "docs", "examples", "pyproject.toml", "README.md", "CONTRIBUTING.md", "tools", "changelog.d")
-SELECTED = (
-    "-m",
-    "not long",
-    "-k",
-    "not spark",
-    "-x",
-    "-q",
-    "-n",
-    "0",
-    "-p",
-    "no:cacheprovider",
-    "--no-header",
-    "-W",
-    "ignore::pytest.PytestWarning",
-)
 MOST_FILES = 2
 """Related test files that run on a mutant, besides the doctests of its module and those of every part."""
-HEAVY = ("pytest", "hypothesis", "numpy", "polars", "narwhals", "numba", "scipy.stats", "scipy.optimize", "pydantic")
-HEAVY += ("sklearn.tree", "duckdb", "sqlglot", "typer", "rich", "fastapi.testclient", "sqlalchemy", "jinja2", "opendp")
-DRAWN = {"plots.py", "charts.py", "ru_map.py"}
-"""Drawings: most of their numbers are places on paper."""
-
-COMPARED = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-}
-EXCHANGED = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.Mult,
-    ast.Pow: ast.Mult,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
-}
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """One change of one file, and the tests that should notice."""
-
-    file: str
-    line: int
-    change: str
-    before: str
-    after: str
-    start: int
-    end: int
-    tests: tuple[str, ...] = ()
-
-    @property
-    def package(self) -> str:
-        inside = self.file.removeprefix("src/celosia/")
-        return next((name for name in PACKAGES if inside.startswith(f"{name}/")), inside.split("/")[0])
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line} {self.change}: {self.before!r} -> {self.after!r}"
-
-
-def mutants(path: Path) -> list[Mutant]:
-    """All mutants of a file."""
-    text = path.read_text(encoding="utf-8")
-    lines = [0]
-    for line in text.encode().splitlines(keepends=True):
-        lines.append(lines[-1] + len(line))
-    found = []
-    for node, change, after in _changes(ast.parse(text)):
-        start, end = (
-            lines[node.lineno - 1] + node.col_offset,
-            lines[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0),
-        )
-        before = text.encode()[start:end].decode()
-        if before != after:
-            found.append(Mutant(str(path.relative_to(ROOT)), node.lineno, change, before, after, start, end))
-    return found
-
-
-def _changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str, str]]:
-    """Each place where a fault could be, with the text that would be one."""
-    for child in _inside(node):
-        yield from _change(child)
-        yield from _changes(child)
-
-
-def _inside(node: ast.AST) -> Iterator[ast.AST]:
-    """What is run of a node: no annotation, no message of an error, no description, nothing for type checkers alone."""
-    if isinstance(node, ast.AnnAssign):
-        yield from [node.value] if node.value else []
-    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        yield from [*node.args.defaults, *(d for d in node.args.kw_defaults if d), *node.body]
-    elif isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr) or _for_checkers(node):
-        return
-    elif isinstance(node, ast.ClassDef):
-        yield from node.body
-    elif isinstance(node, ast.keyword) and node.arg in {"description", "strict", "stacklevel", "encoding"}:
-        return
-    else:
-        yield from ast.iter_child_nodes(node)
-
-
-def _for_checkers(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-
-
-def _change(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str, str]]:
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARED:
-        ops = [COMPARED[type(node.ops[0])](), *node.ops[1:]]
-        yield node, "comparison", _text(ast.Compare(node.left, ops, node.comparators))
-    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        yield node, "constant", str(not node.value)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        yield node, "constant", f"({node.value!r} + 1)"
-        yield node, "constant", f"({node.value!r} - 1)"
-    elif isinstance(node, ast.BinOp) and type(node.op) in EXCHANGED and not _words(node):
-        yield node, "operator", _text(ast.BinOp(node.left, EXCHANGED[type(node.op)](), node.right))
-    elif isinstance(node, ast.BoolOp):
-        yield node, "operator", _text(ast.BoolOp(EXCHANGED[type(node.op)](), node.values))
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        yield node, "not removed", _text(node.operand)
-    elif isinstance(node, ast.Call) and len(node.args) > 1 and _ordered(node):
-        swapped = [node.args[1], node.args[0], *node.args[2:]]
-        yield node, "arguments", _text(ast.Call(node.func, swapped, node.keywords))
-    elif isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
-        yield node, "result", "return None"
-    elif isinstance(node, ast.AugAssign | ast.Raise) or _is_call(node):
-        yield node, "dropped", "pass"
-
-
-def _is_call(node: ast.AST) -> TypeGuard[ast.Expr]:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
-
-
-def _ordered(node: ast.Call) -> bool:
-    """Whether the order of the first two arguments matters."""
-    name = ast.unparse(node.func).rsplit(".")[-1]
-    either = name in {"max", "min", "maximum", "minimum", "logical_and", "logical_or", "gcd"}
-    return not either and not any(isinstance(argument, ast.Starred) for argument in node.args)
-
-
-def _text(node: ast.expr) -> str:
-    return f"({ast.unparse(ast.fix_missing_locations(node))})"
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-def _words(node: ast.BinOp) -> bool:
-    """Whether texts or types are joined: X | None, "a" + "b"."""
-    return isinstance(node.op, ast.BitOr | ast.Add) and any(
-        isinstance(side, ast.JoinedStr) or (isinstance(side, ast.Constant) and isinstance(side.value, str | None))
-        for side in (node.left, node.right)
-    )
-
-
-def sample(number: int, seed: int, packages: list[str]) -> list[Mutant]:
-    """The same number of mutants of each package; a file counts by its places."""
-    rng = random.Random(seed)
-    chosen = []
-    for i, package in enumerate(packages):
-        files = [f for f in sorted((ROOT / "src/celosia" / package).rglob("*.py")) if f.name not in DRAWN]
-        places = [mutant for file in files for mutant in mutants(file)]
-        wanted = number // len(packages) + (i < number % len(packages))
-        chosen += [replace(m, tests=related(m.file)) for m in rng.sample(places, min(wanted, len(places)))]
-    rng.shuffle(chosen)
-    return chosen
 
 
 @functools.cache
@@ -250,6 +76,42 @@ def related(file: str) -> tuple[str, ...]:
     return (file, *chosen, *more)
 
 
+def reaching(mutant: Mutant, reached: Reached, most: float) -> tuple[str, ...]:
+    """The tests that come by a mutant: those of the related files, then all others, the quick ones first.
+
+    Neither circle takes more than ``most`` seconds without the mutant.
+
+    What is done on import (a default, a constant) concerns all tests that use the module; what nothing reaches may be
+    done in a process that a test of the related files starts.
+    """
+    near = related(mutant.file)[1:]  # the doctests of the module itself always run
+    lines = reached.lines.get(mutant.file, {})
+    span = range(mutant.line, mutant.line + mutant.before.count("\n") + 1)
+    by = set().union(*(lines.get(line, set()) for line in span)) or lines.get(_statement(mutant), set())
+    found = by - {""} or set().union(*lines.values()) - {""}
+    if not by:
+        found |= {test for test in reached.seconds if test.split("::")[0] in near}
+    quick = sorted(found, key=lambda test: (reached.seconds[test], test))
+    inner = _within(most, [test for test in quick if test.split("::")[0] in near], reached)
+    inner.sort(key=lambda test: near.index(test.split("::")[0]))
+    outer = _within(most, [test for test in quick if test.split("::")[0] not in near], reached)
+    return (mutant.file, *inner, *outer)
+
+
+def _within(most: float, tests: list[str], reached: Reached) -> list[str]:
+    spent = itertools.accumulate(reached.seconds[test] for test in tests)
+    return [test for test, seconds in zip(tests, spent, strict=True) if seconds < most]
+
+
+def _statement(mutant: Mutant) -> int:
+    """The first line of the innermost statement around a mutant: a line inside an expression may not be seen apart."""
+    tree = ast.parse((ROOT / mutant.file).read_text(encoding="utf-8"))
+    around = [
+        n.lineno for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno <= mutant.line <= (n.end_lineno or 0)
+    ]
+    return max(around, default=mutant.line)
+
+
 def copied(place: Path) -> Path:
     """A copy of the project, with its compiled kernels."""
     place.mkdir()
@@ -262,30 +124,59 @@ def copied(place: Path) -> Path:
     return place
 
 
-def outcome(mutant: Mutant, place: Path, limit: float) -> str:
-    """caught, survived or too long: the related tests on a copy with the mutant in it, in a process of their own."""
+def outcome(mutant: Mutant, place: Path, usual: dict[str, float], when: int) -> str:
+    """caught, survived or overdue (far longer than without it): the tests on a copy with the mutant in it."""
     target = place / mutant.file
     whole, status = target.read_bytes(), target.stat()
     target.write_bytes(whole[: mutant.start] + mutant.after.encode() + whole[mutant.end :])
-    child = multiprocessing.get_context("fork").Process(target=_tested, args=(place, mutant.tests))
+    os.utime(target, (when, when))  # a time of its own: what Python compiled of another mutant is not taken for it
+    chosen = Chosen(mutant.tests, usual, place / "failed.txt")
+    child = multiprocessing.get_context("fork").Process(target=_tested, args=(place, mutant.tests, chosen))
     try:
         child.start()
-        child.join(limit)
-        if child.exitcode is None:
-            return "too long"
-        return "caught" if child.exitcode else "survived"
+        child.join(900)
+        if child.exitcode in (None, -signal.SIGPROF, -signal.SIGALRM):
+            return "overdue"
+        return f"caught {chosen.told.read_text()}" if child.exitcode else "survived"
     finally:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid or 0, signal.SIGKILL)  # with all that the tests have started
         child.join()
         target.write_bytes(whole)
         os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+        shutil.rmtree(place / ".hypothesis/examples", ignore_errors=True)  # what failed for one is no hint for another
 
 
-def _tested(place: Path, tests: tuple[str, ...]) -> None:
+class Chosen:
+    """A plugin of pytest: only the chosen tests, in their order; says which failed, and ends what does not end."""
+
+    def __init__(self, tests: tuple[str, ...], usual: dict[str, float], told: Path) -> None:
+        self.order = {test: i for i, test in reversed(list(enumerate(tests)))}
+        self.usual = usual
+        self.told = told
+        told.write_text("")
+
+    def _place(self, item: pytest.Item) -> int | None:
+        return self.order.get(item.nodeid, self.order.get(item.nodeid.split("::")[0]))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = sorted((i for i in items if self._place(i) is not None), key=lambda i: self._place(i) or 0)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        """Neither signal has a handler: the process ends, also out of compiled code."""
+        usual = self.usual.get(item.nodeid, 1.0 if self.usual else 30.0)  # what was not timed is a doctest or new
+        signal.setitimer(signal.ITIMER_PROF, 10 + 10 * usual)
+        signal.setitimer(signal.ITIMER_REAL, 100 + 20 * usual)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.told.write_text(report.nodeid)
+
+
+def _tested(place: Path, tests: tuple[str, ...], plugin: Chosen) -> None:
     """Run tests of a copy. What Celosia stands on is loaded already; Celosia itself is not."""
-    import pytest
-
     os.setsid()
     os.chdir(place)
     os.environ["PYTHONPATH"] = str(place / "src")  # for the processes that tests start
@@ -293,33 +184,13 @@ def _tested(place: Path, tests: tuple[str, ...]) -> None:
     with Path(os.devnull).open("w") as nothing:
         os.dup2(nothing.fileno(), 1)
         os.dup2(nothing.fileno(), 2)
-        for test in tests:  # one file after the other: most mutants are caught by the first
-            code = int(pytest.main([*SELECTED, test]))
+        files = list(dict.fromkeys(test.split("::")[0] for test in tests))
+        near, far = files[: MOST_FILES + 2], files[MOST_FILES + 2 :]
+        for some in [*([file] for file in near), far]:  # one file after the other: most are caught by the first
+            code = int(pytest.main([*OPTIONS, "-x", *some], plugins=[plugin])) if some else 0
             if code not in (0, 5):
                 os._exit(code)
     os._exit(0)
-
-
-def _loaded() -> None:
-    """Load what Celosia stands on, once for all mutants."""
-    for name in HEAVY:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
-
-
-def by_hand(path: Path) -> list[Mutant]:
-    """The faults of a file of such: a text of a source file, what stands there instead, the tests that must fail."""
-    found = []
-    for entry in tomllib.loads(path.read_text(encoding="utf-8"))["fault"]:
-        whole = (ROOT / entry["file"]).read_bytes()
-        before = entry["before"].encode()
-        if whole.count(before) != 1:
-            raise SystemExit(f"{entry['name']}: {entry['file']} holds the text {whole.count(before)} times, not once.")
-        start = whole.index(before)
-        line = whole[:start].count(b"\n") + 1
-        texts = (entry["before"], entry["after"], start, start + len(before))
-        found.append(Mutant(entry["file"], line, entry["name"], *texts, tuple(entry["tests"])))
-    return found
 
 
 def main() -> int:
@@ -327,37 +198,58 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=300, help="mutants in all, evenly over the packages")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--packages", nargs="+", default=list(PACKAGES))
+    parser.add_argument("--reached", type=Path, help="what tools/reached.py wrote: only tests that reach a mutant run")
     parser.add_argument("--faults", type=Path, help="a file of hand-made faults, instead of a sample")
     parser.add_argument("--only", help="hand-made faults whose name holds this")
-    parser.add_argument("--limit", type=float, default=300.0, help="seconds for the tests of one mutant")
+    parser.add_argument("--most", type=float, default=40.0, help="seconds of tests near a mutant, and of all others")
+    parser.add_argument("--again", action="store_true", help="try those again that survived")
     parser.add_argument("--out", type=Path, default=ROOT / "build/mutants.json")
     given = parser.parse_args()
     chosen = by_hand(given.faults) if given.faults else sample(given.number, given.seed, given.packages)
     if given.only:
         chosen = [mutant for mutant in chosen if given.only in mutant.change]
-    results: list[tuple[Mutant, str]] = []
+    reached = Reached(given.reached) if given.reached else None
+    aside = set_aside(ROOT / "tools/equivalent.toml")
     given.out.parent.mkdir(parents=True, exist_ok=True)
+    done: dict[str, dict[str, str | float]] = json.loads(given.out.read_text()) if given.out.exists() else {}
     with tempfile.TemporaryDirectory(prefix="mutants-") as temporary:
         if (ROOT.parent / "shared").is_dir():  # the reference files
             (Path(temporary) / "shared").symlink_to(ROOT.parent / "shared")
         place = copied(Path(temporary) / "copy")
-        _loaded()
-        for mutant in chosen:
-            results.append((mutant, outcome(mutant, place, given.limit)))
-            print(f"{len(results)}/{len(chosen)} {results[-1][1]}: {mutant}", flush=True)
-            given.out.write_text(json.dumps([{**asdict(m), "outcome": w} for m, w in results], indent=1))
-    return _summary(results)
+        loaded()
+        for number, mutant in enumerate(chosen):
+            before = done.get(str(mutant), {}).get("outcome")
+            reason = aside.get((mutant.file, *mutant.lines()))
+            if reason:
+                done[str(mutant)] = {"outcome": "set aside", "because": reason}
+            elif before is None or (given.again and before == "survived"):
+                tests = mutant.tests or (reaching(mutant, reached, given.most) if reached else related(mutant.file))
+                mutant = replace(mutant, tests=tests)
+                start = _spent()
+                what = outcome(mutant, place, reached.seconds if reached else {}, 10**9 + number)
+                done[str(mutant)] = {"outcome": what.split()[0], "by": what.partition(" ")[2], "cpu": _spent() - start}
+            done[str(mutant)]["package"] = mutant.package
+            print(f"{number + 1}/{len(chosen)} {done[str(mutant)]['outcome']}: {mutant}", flush=True)
+            given.out.write_text(json.dumps(done, indent=1, ensure_ascii=False))
+    return _summary([done[str(mutant)] for mutant in chosen])
 
 
-def _summary(results: list[tuple[Mutant, str]]) -> int:
+def _spent() -> float:
+    """Seconds of work of all that was started and has ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return round(used.ru_utime + used.ru_stime, 1)
+
+
+def _summary(results: list[dict[str, str | float]]) -> int:
     counted: dict[str, Counter[str]] = defaultdict(Counter)
-    for mutant, what in results:
-        counted[mutant.package][what] += 1
-        counted["all"][what] += 1
+    for result in results:
+        for name in (str(result["package"]), "all"):
+            counted[name][str(result["outcome"])] += 1
     for package, outcomes in sorted(counted.items()):
-        whole = sum(outcomes.values())
-        print(f"{package:20} {whole:4} mutants, {outcomes['caught'] / whole:6.1%} caught, {dict(outcomes)}")
-    return 0 if all(what == "caught" for _, what in results) else 3
+        whole = outcomes.total() - outcomes["set aside"]
+        noticed = outcomes["caught"] + outcomes["overdue"]
+        print(f"{package:20} {whole:4} mutants, {noticed / max(whole, 1):6.1%} caught, {dict(outcomes)}")
+    return 3 if counted["all"]["survived"] else 0
 
 
 if __name__ == "__main__":

@@ -32,6 +32,12 @@ def test_parallel_takes_the_largest_and_sequential_the_sum():
     assert parallel([Cost.pure(0.1)] * 32) == Cost.pure(0.1)  # what 32 disjoint cells cost
 
 
+def test_units_are_those_that_ledgers_hold():
+    """A ledger keeps whole numbers: a unit of another size would change what was spent before."""
+    cost = Cost.of("approximate", 0.25, 1e-6)
+    assert (cost.loss_units, cost.delta_units) == (250_000_000_000, 1_000_000_000_000)
+
+
 def test_delta_adds_up():
     total = sequential([Cost.of("approximate", 0.5, 1e-6), Cost.of("approximate", 0.25, 2e-6)])
     assert (total.loss, total.delta) == (0.75, pytest.approx(3e-6))

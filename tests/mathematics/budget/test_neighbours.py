@@ -33,6 +33,10 @@ def test_histogram_costs_once_or_twice():
     assert of_count(cells=32).l1 == 1
     assert of_count("change-one", cells=32).l1 == 2
     assert of_count("change-one", cells=1).l1 == 1  # one count moves by one, however the person changes
+    for of in (of_count, of_persons):
+        for neighbours in ("add-remove", "change-one"):  # one cell and one record of a person, unless told otherwise
+            assert of(neighbours) == of(neighbours, rows=1, cells=1)
+    assert of_sum(-3, 5, "change-one") == of_sum(-3, 5, "change-one", rows=1, cells=1)
 
 
 def test_refusals():

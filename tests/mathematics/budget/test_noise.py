@@ -70,6 +70,21 @@ def test_distribution_functions_against_plain_summation(stated):
         assert t == 0 or weights[np.abs(z) <= t - 1].sum() < level + 2e-4
 
 
+@pytest.mark.parametrize("stated", [n.LaplaceNoise(1.7, discrete=False), n.GaussianNoise(2.2, discrete=False)])
+def test_distribution_functions_on_the_reals_against_plain_summation(stated):
+    z = np.linspace(-60, 60, 600_001)
+    laplace = isinstance(stated, n.LaplaceNoise)
+    weights = np.exp(-np.abs(z) / stated.scale if laplace else -((z / stated.scale) ** 2) / 2)
+    weights /= weights.sum()
+    assert (weights * z**2).sum() == pytest.approx(stated.variance, rel=1e-4)
+    assert (weights * np.abs(z)).sum() == pytest.approx(stated.mean_absolute, rel=1e-4)
+    assert stated.within(-0.1) == 0
+    for t in (0, 0.3, 1, 2.5, 7):
+        assert weights[np.abs(z) <= t].sum() == pytest.approx(stated.within(t), abs=2e-4)
+    for level in (0.5, 0.9, 0.95, 0.999):
+        assert weights[np.abs(z) <= stated.half_width(level)].sum() == pytest.approx(level, abs=2e-4)
+
+
 def largest_loss(first: np.ndarray, second: np.ndarray) -> float:
     """A lower confidence bound on epsilon from draws on two neighbours: the best event among tails and intervals."""
     best = 0.0
