@@ -203,6 +203,8 @@ def main() -> int:
     parser.add_argument("--only", help="hand-made faults whose name holds this")
     parser.add_argument("--most", type=float, default=40.0, help="seconds of tests near a mutant, and of all others")
     parser.add_argument("--again", action="store_true", help="try those again that survived")
+    parser.add_argument("--also", nargs="+", default=[], help="files of tests that run first, on every mutant")
+    parser.add_argument("--keep", type=Path, help="where the shares go that the documentation shows")
     parser.add_argument("--out", type=Path, default=ROOT / "build/mutants.json")
     given = parser.parse_args()
     chosen = by_hand(given.faults) if given.faults else sample(given.number, given.seed, given.packages)
@@ -224,31 +226,41 @@ def main() -> int:
                 done[str(mutant)] = {"outcome": "set aside", "because": reason}
             elif before is None or (given.again and before == "survived"):
                 tests = mutant.tests or (reaching(mutant, reached, given.most) if reached else related(mutant.file))
-                mutant = replace(mutant, tests=tests)
+                mutant = replace(mutant, tests=(*given.also, *tests))
                 start = _spent()
                 what = outcome(mutant, place, reached.seconds if reached else {}, 10**9 + number)
-                done[str(mutant)] = {"outcome": what.split()[0], "by": what.partition(" ")[2], "cpu": _spent() - start}
+                done[str(mutant)] = {
+                    "outcome": what.split()[0],
+                    "by": what.partition(" ")[2],
+                    "cpu": round(_spent() - start, 1),
+                }
             done[str(mutant)]["package"] = mutant.package
             print(f"{number + 1}/{len(chosen)} {done[str(mutant)]['outcome']}: {mutant}", flush=True)
             given.out.write_text(json.dumps(done, indent=1, ensure_ascii=False))
-    return _summary([done[str(mutant)] for mutant in chosen])
+    return _summary([done[str(mutant)] for mutant in chosen], reached, given.keep)
 
 
 def _spent() -> float:
     """Seconds of work of all that was started and has ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return round(used.ru_utime + used.ru_stime, 1)
+    return used.ru_utime + used.ru_stime
 
 
-def _summary(results: list[dict[str, str | float]]) -> int:
+def _summary(results: list[dict[str, str | float]], reached: Reached | None, kept: Path | None) -> int:
     counted: dict[str, Counter[str]] = defaultdict(Counter)
     for result in results:
         for name in (str(result["package"]), "all"):
             counted[name][str(result["outcome"])] += 1
+    lines = reached.shares() if reached else {}
+    rows = []
     for package, outcomes in sorted(counted.items()):
         whole = outcomes.total() - outcomes["set aside"]
         noticed = outcomes["caught"] + outcomes["overdue"]
         print(f"{package:20} {whole:4} mutants, {noticed / max(whole, 1):6.1%} caught, {dict(outcomes)}")
+        row = {"package": package, "faults": whole, "noticed": noticed, "set aside": outcomes["set aside"]}
+        rows.append(row | {"lines": lines.get(package)})
+    if kept:
+        kept.write_text(json.dumps(rows, indent=1) + "\n")
     return 3 if counted["all"]["survived"] else 0
 
 

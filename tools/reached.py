@@ -122,8 +122,8 @@ class Reached:
                 for line, tests in lines.items():
                     self.lines[file][int(line)] |= {passed[test] for test in tests if test in passed}
 
-    def shares(self) -> dict[str, tuple[int, int]]:
-        """Of each package the lines that tests reach, and all lines."""
+    def shares(self, *, told: bool = False) -> dict[str, tuple[int, int]]:
+        """Of each package the lines that tests reach, and all lines; those that none reaches are told if wanted."""
         from coverage.parser import PythonParser
 
         found = {}
@@ -136,7 +136,7 @@ class Reached:
                 missing = parser.statements - parser.translate_lines(n for n, by in self.lines[file].items() if by)
                 counts[0] += len(parser.statements) - len(missing)
                 counts[1] += len(parser.statements)
-                if missing:
+                if missing and told:
                     print(f"{file}: {len(missing)} of {len(parser.statements)}: {sorted(missing)}")
             found[package] = (counts[0], counts[1])
         return found
@@ -156,7 +156,7 @@ def main() -> None:
         child = multiprocessing.get_context("fork").Process(target=watched, args=(name, paths, out / f"{name}.json"))
         child.start()
         child.join()
-    for package, (reached, whole) in Reached(out).shares().items():
+    for package, (reached, whole) in Reached(out).shares(told=True).items():
         print(f"{package:20} {reached:5} of {whole:5} lines, {reached / whole:6.1%}")
 
 

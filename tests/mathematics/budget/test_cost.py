@@ -41,6 +41,8 @@ def test_units_are_those_that_ledgers_hold():
 def test_delta_adds_up():
     total = sequential([Cost.of("approximate", 0.5, 1e-6), Cost.of("approximate", 0.25, 2e-6)])
     assert (total.loss, total.delta) == (0.75, pytest.approx(3e-6))
+    assert total.minus(Cost.of("approximate", 0.5, 1e-6)) == Cost.of("approximate", 0.25, 2e-6)
+    assert total.minus(total) == total.minus(total.times(2)) == Cost("approximate", 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,7 @@ def test_delta_adds_up():
         lambda: Cost.pure(math.inf),
         lambda: Cost.of("approximate", 1, 1.0),
         lambda: Cost.of("pure", 1, 1e-9),
+        lambda: Cost.of("pure", 1, shares=0),
         lambda: Cost.of("renyi", 1),  # type: ignore[arg-type]
         lambda: Cost.pure(1) + Cost.of("zcdp", 1),
         lambda: sequential([]),

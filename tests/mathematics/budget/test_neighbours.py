@@ -56,18 +56,18 @@ values = st.lists(st.tuples(st.integers(0, 2), st.integers(-3, 5)), max_size=2)
 def test_bounds_hold_for_every_pair_of_contributions(old, new):
     """A slow second way: form the sums over three cells and compare with the stated bounds."""
 
-    def vector(rows, one):
+    def vector(rows, bound):
         out = np.zeros(3)
         for cell, value in rows:
-            out[cell] += 1 if one else value
+            out[cell] += min(max(value, bound[0]), bound[1])
         return out
 
     def persons(rows):
         return np.array([float(any(cell == c for cell, _ in rows)) for c in range(3)])
 
-    for one, bound in [(True, (1, 1)), (False, (-3, 5))]:
-        change = vector(old, one) - vector(new, one)
-        add = vector(new, one)
+    for bound in [(1, 1), (-3, 5), (-3, -2), (2, 5)]:
+        change = vector(old, bound) - vector(new, bound)
+        add = vector(new, bound)
         for neighbours, moved in [("change-one", change), ("add-remove", add)]:
             several = of_sum(*bound, neighbours, rows=2, cells=3)
             assert np.abs(moved).sum() <= several.l1 + 1e-9

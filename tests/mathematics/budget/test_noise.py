@@ -207,8 +207,10 @@ def test_refusals():
             scales.laplace(1.0, bad)
     with pytest.raises(ParameterError):
         scales.threshold(1.0, 0.0)
-    with pytest.raises(ParameterError):
-        n.LaplaceNoise(1.0).half_width(1.0)
+    for noise in (n.LaplaceNoise(1.0), n.GaussianNoise(1.0), n.LaplaceNoise(1.0, discrete=False)):
+        for level in (0.0, 1.0):
+            with pytest.raises(ParameterError, match="level"):
+                noise.half_width(level)
     with pytest.raises(ParameterError, match="too large"):
         n.LaplaceNoise(1.0).add([2**63])
     assert n.LaplaceNoise(1.0).add([]) == []
