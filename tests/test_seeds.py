@@ -159,6 +159,7 @@ def test_a_table_is_looked_through_only_when_chance_is_asked_for():
     table = celosia.read(people())
     celosia.protect(table, methods.Recode(column="age", breaks=[40]), seed=1)
     celosia.protect(table, methods.Noise(columns=["pay"], p=0.1))
+    celosia.protect(table, methods.Microaggregate(columns=["pay"], k=3), seed=1)
     roles = celosia.Schema.of(quasi=["age"], hierarchies={"age": "intervals(width=10)"})
     few = table.with_schema(roles)
     celosia.protect(few, methods.Generalise(require=["k-anonymity(k=2)"]), seed=1)

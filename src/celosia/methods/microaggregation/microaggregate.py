@@ -77,12 +77,12 @@ class Microaggregate(Method):
             if self.distance == "cosine":
                 length = np.sqrt((points * points).sum(axis=1, keepdims=True))
                 points = np.divide(points, length, out=np.zeros_like(points), where=length > 0)
-            return self.partition(np.ascontiguousarray(points), stream.child(s).rng())
+            return self.partition(np.ascontiguousarray(points), stream.child(s))
 
         partition = grouped(self.name, table, self.columns, self.k, self.within, groups)
         return aggregated(table, partition, self.aggregate)
 
-    def partition(self, points: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+    def partition(self, points: NDArray[np.float64], stream: Stream) -> NDArray[np.int64]:
         """The group of each point."""
         from celosia.mathematics.kernels.neighbours.blocks import in_blocks
         from celosia.mathematics.kernels.neighbours.mdav import mdav_into
@@ -96,4 +96,4 @@ class Microaggregate(Method):
         if not self.quality:
             return np.asarray(start)
         rounds = self.rounds or int(min(max(PROPOSALS // max(len(points), 1), FEWEST), MOST))
-        return np.asarray(improve(points, start, self.k, rounds, rng))
+        return np.asarray(improve(points, start, self.k, rounds, stream.rng()))
