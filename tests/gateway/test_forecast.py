@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celosia.gateway.forecast import SIZES
+from celosia.gateway.forecast import SIZES, _groups
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.ledger import NoLedger
 from celosia.gateway.metadata import DatasetFacts
@@ -120,6 +120,23 @@ def test_it_is_told_in_sentences(gateway, language, sentences):
         assert sentence in text
     for wrong in ("(s)", "1 cells", "1 rows", "laplace", "{", "None"):
         assert wrong not in text
+
+
+def test_the_groups_are_those_of_which_it_tells_and_their_numbers_are_exact(gateway):
+    """Each group is written out: ten values of w, between 0 and 8, all at one place or split between the two ends."""
+    told = gateway.explain("SELECT VARIANCE(w) AS x FROM t", epsilon=1.0)
+    plan = gateway.plan("SELECT VARIANCE(w) AS x FROM t")
+    groups = list(_groups(10, plan))
+    assert f" {len(groups)} " in told.ways()
+    written = []
+    for place in (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0):
+        high = round(10 * place, 9)
+        written += [[(10, 8 * place)], [(high, 8.0), (10 - high, 0.0)]]
+    for group, values in zip(groups, written, strict=True):
+        for number, found in zip(plan.numbers, group, strict=True):
+            power = {"rows": 0, "sum": 1, "square": 2}.get(number.kind, 0)
+            exact = sum(times * (value - number.centre) ** power for times, value in values) / number.unit
+            assert found == pytest.approx(exact)
 
 
 def test_plain_data_name_the_error_of_the_answer(gateway):
