@@ -10,7 +10,7 @@ from celosia.gateway.answer import cell_text
 from celosia.gateway.gateway import NoAnswer
 from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.sql.build import build
-from celosia.gateway.sql.parse import Refused
+from celosia.gateway.sql.parse import Refused, parse
 from celosia.mathematics.budget.cost import Cost
 
 PEOPLE = {
@@ -27,6 +27,20 @@ def test_plain_patterns_are_answered(empty_database, ask_over):
     for pattern, expected in patterns.items():
         answer = gateway.ask(f"SELECT COUNT(*) AS n FROM t WHERE note LIKE '{pattern}'", epsilon=2000.0)
         assert answer.value("n") == expected, pattern
+
+
+def test_a_question_of_ten_thousand_characters_is_read_and_no_longer_one():
+    question = "SELECT COUNT(*) FROM t"
+    assert parse(question.ljust(10_000)) == parse(question)
+    with pytest.raises(Refused, match="10001 characters; at most 10000"):
+        parse(question.ljust(10_001))
+
+
+@pytest.mark.parametrize("asked", ["ROUND(COUNT(*), 1, 1)", "ROUND(COUNT(*), 1, 'x')"])
+def test_an_argument_that_would_be_ignored_is_refused(asked):
+    facts = DatasetFacts.of({"name": "t", "epsilon": 1, "tables": {"t": {"columns": PEOPLE}}})
+    with pytest.raises(Refused):
+        build(f"SELECT {asked} FROM t", facts, "duckdb", {"t": "t"})
 
 
 @pytest.mark.parametrize("pattern", ["%e%e%", "%e%e%e%e%e%e%e%e%_~", "f_ver", "_", "f%r", "%%e%", "f\\%", "x" * 101])
