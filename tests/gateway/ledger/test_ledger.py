@@ -34,7 +34,7 @@ def test_ten_tenths_fit_and_the_eleventh_does_not(ledger: Ledger):
 
 def test_a_share_of_a_period_that_there_is_not_is_refused(ledger: Ledger):
     ledger.open("d", Cost.pure(1.0))
-    with pytest.raises(InputError, match="life.*year.*month.*day.*'week'"):
+    with pytest.raises(InputError, match=r"life.*year.*month.*day.*'week'"):
         ledger.share("d", Share("ana", "week", Cost.pure(0.5)))  # type: ignore[arg-type]
     assert isinstance(tenth(ledger, "q"), Granted)
 
