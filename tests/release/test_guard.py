@@ -117,16 +117,20 @@ def test_values_that_hardly_anybody_holds_stop_the_release(role, engine):
 
 
 def test_rarity_is_counted_in_persons():
-    frame = pl.DataFrame(
-        {
-            "who": [i // 3 for i in range(N)],  # three records each
-            "age": [30, 40] * (N // 2),
-            "ill": ["Fabry" if i < 6 else "flu" for i in range(N)],  # two persons, six records
-        }
-    )
-    table = celosia.read(frame, Schema.of(person="who", quasi=["age"], sensitive=["ill"]))
+    def ill(records: int) -> Any:
+        frame = pl.DataFrame(
+            {
+                "who": [i // 3 for i in range(N)],  # three records each
+                "age": [30, 40] * (N // 2),
+                "ill": ["Fabry" if i < records else "flu" for i in range(N)],
+            }
+        )
+        table = celosia.read(frame, Schema.of(person="who", quasi=["age"], sensitive=["ill"]))
+        return releasable(table, table.identified(), ()).sightings
+
     with pytest.raises(GuardError, match="6 of 120 cells"):
-        releasable(table, table.identified(), ())
+        ill(6)  # two persons
+    assert ill(9) == ()  # three
 
 
 def test_nearly_unique_numbers_and_dates_stop_the_release():
@@ -134,6 +138,12 @@ def test_nearly_unique_numbers_and_dates_stop_the_release():
     assert "120 of 120 cells" in stopped(cents, role="sensitive")
     days = pl.Series(range(0, 50 * N, 50)).cast(pl.Int32).cast(pl.Date)
     assert "120 of 120 cells" in stopped(days)
+
+
+def test_numbers_that_one_person_holds_are_told_from_a_tenth_of_the_cells_on():
+    for alone, told in ((35, 0), (36, 1)):
+        values = [1000.0 + 100 * min(i, alone) for i in range(360)]
+        assert len(seen(values, role="sensitive")) == told
 
 
 def test_what_may_be_harmless_is_told_and_leaves():
