@@ -17,6 +17,7 @@ import numpy as np
 
 from celosia.classes.coded import Coded
 from celosia.classes.column import encode
+from celosia.classes.keys import Keys, tellable
 from celosia.classes.patterns import Patterns
 from celosia.classes.rows import STAR, Rows, all_stars, starred
 from celosia.data.engines.engine import KEY, RECORD, ROWS, SUPPRESSED, WEIGHT
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 HIDDEN = "__hidden__"
 FEW_VALUES = 64
 """Columns with so few values, together, are counted along with the quasi-identifiers: a pass less over the rows."""
-ROOM = 2**62
-"""So many combinations can be told apart by one number."""
 
 
 @dataclass(eq=False)
@@ -55,6 +54,8 @@ class Counting:
     tell them: then no row is looked at again."""
     listed: dict[str, pl.Series] = field(default_factory=dict, repr=False)
     """The values of columns that were asked for, of all rows."""
+    kept: Keys | None = field(default=None, repr=False)
+    """The numbers of the rows, where somebody asked that they be kept."""
     _patterns: dict[tuple[tuple[str, ...], bool], Patterns] = field(default_factory=dict, repr=False)
 
     # Who takes part.
@@ -150,12 +151,16 @@ class Counting:
         if followed is None and self.rows.flagged:
             return None
         patterns = self.patterns(wanted, everyone=True) if followed is None else followed.patterns
-        flags = np.zeros(len(patterns), dtype=np.bool_) if followed is None else ~followed.unmarked
+        return patterns, self._marks_on(patterns, None if followed is None else followed.marked)
+
+    def _marks_on(self, patterns: Patterns, marked: NDArray[np.bool_] | None) -> dict[str, NDArray[np.bool_]]:
+        """Which combinations carry the mark, show stars, either."""
+        flags = np.zeros(len(patterns), dtype=np.bool_) if marked is None else marked
         stars = np.full(len(patterns), self.rows.starrable, dtype=np.bool_)
         for name in self.rows.telling if self.rows.starrable else ():
             column = patterns.column(name)
             stars &= np.asarray(column.values.eq_missing(STAR).to_numpy()[column.codes])
-        return patterns, {"flags": flags, "stars": stars, "either": flags | stars}
+        return {"flags": flags, "stars": stars, "either": flags | stars}
 
     @property
     def _told_by(self) -> str:
@@ -179,8 +184,11 @@ class Counting:
             self._patterns[wanted] = self._count_patterns(list(names), everyone=everyone)
         return self._patterns[wanted]
 
-    def count_together(self, names: Sequence[str], further: Sequence[str]) -> None:
-        """Count the combinations of some columns and of further ones with few values, for all that is asked later."""
+    def count_together(self, names: Sequence[str], further: Sequence[str], *, keep: bool = False) -> None:
+        """Count the combinations of some columns and of further ones with few values, for all that is asked later.
+
+        With ``keep`` the number of each row is kept too, for who will look at every row: the table is as it was read.
+        """
         if self.coded is not None or self.rows.schema.person is not None:
             return
         domains = self._domains(list(dict.fromkeys([*names, *further])))
@@ -188,6 +196,9 @@ class Counting:
         for name in sorted(set(further) - set(names), key=lambda name: len(domains[name])):
             if math.prod(len(domains[each]) for each in (*few[len(names) :], name)) <= FEW_VALUES:
                 few.append(name)
+        engine, domains = self.rows.engine, {name: domains[name] for name in few}
+        if keep and engine.local and engine.keeps_order and few and tellable(domains):
+            self.kept = Keys.of(engine, self.rows.frame, domains)
         self.patterns(few, everyone=True)
 
     def _count_patterns(self, names: list[str], *, everyone: bool) -> Patterns:
@@ -208,7 +219,11 @@ class Counting:
             if with_marks is not None:
                 patterns, marks = with_marks
                 return patterns.take(~marks[self._told_by]).coarser(names).under(schema)
-        rows = self.rows
+        return self._looked_at(names, everyone=everyone)
+
+    def _looked_at(self, names: list[str], *, everyone: bool) -> Patterns:
+        """The combinations as the engine counts them, row by row."""
+        rows, schema = self.rows, self.rows.schema
         if everyone:
             return self._grouped(rows.frame, names)
         if not set(schema.quasi) <= set(names):
@@ -238,12 +253,21 @@ class Counting:
         later = None if weight == schema.weight else functools.partial(self._person_weights, frame, names)
         if names and not {person, schema.weight} & set(names):
             domains = self._domains(names)
-            if math.prod(len(values) for values in domains.values()) < ROOM:
+            kept = self._kept_of(frame, names)
+            if kept is not None:
+                return Patterns.of_keys(kept.histogram(), domains, schema)
+            if tellable(domains):
                 later = None if later is None else functools.partial(later, domains)
                 return Patterns.of_keys(engine.packed(frame, domains, weight, person), domains, schema, later)
         combinations = engine.bounded(engine.histogram(frame, names, person=person, weight=weight))
         # sums must not depend on the order of threads
         return Patterns.of_histogram(combinations.sort(names, nulls_last=True), schema, names, later)
+
+    def _kept_of(self, frame: Any, names: list[str]) -> Keys | None:
+        """The numbers that were kept, where they are those of all rows of a frame in these columns."""
+        alone = self.rows.schema.person is None and self.rows.schema.weight is None
+        own = alone and frame is self.rows.frame and self.kept is not None and list(self.kept.domains) == names
+        return self.kept if own else None
 
     def _domains(self, names: list[str]) -> dict[str, pl.Series]:
         """The values of columns in the order of their kind, a missing one last; all that are new in one pass."""
@@ -265,7 +289,7 @@ class Counting:
         some = 0 < self.suppressed < self._facts["rows"]
         frame = engine.filter(rows.frame, ~self._marks[self._told_by]) if some else rows.frame
         domains = self._domains([name for name in names if name != person])
-        if math.prod(len(values) for values in domains.values()) < ROOM:
+        if tellable(domains):
             keyed = nw.from_native(engine.keyed(frame, domains, [person])).group_by(person)
             whose = keyed.agg(low=nw.col(KEY).min(), high=nw.col(KEY).max()).filter(nw.col("low") < nw.col("high"))
         else:

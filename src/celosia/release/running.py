@@ -138,7 +138,8 @@ def check_input(table: Table) -> None:
     for name, count in counts.items():
         if count:
             raise DataError(f"column {name!r} holds {count} values that are not finite numbers (NaN or infinite).")
-    table.classes.count_together(quasi, table.schema.sensitive)  # what all that follows is counted from
+    # what all that follows is counted, digested and written from
+    table.classes.count_together(quasi, table.schema.sensitive, keep=True)
     for name in quasi:
         if table.classes.patterns([name], everyone=True).column(name).present.is_empty():
             raise DataError(f"quasi-identifier {name!r} has no value in any of the {len(table)} rows: leave it out.")

@@ -203,9 +203,17 @@ class Asked(Shown):
 
     def fingerprint(self) -> bytes:
         """A digest of the visible names and cells in the order of the records; the same on every engine."""
+        return self.cached("fingerprint", self._fingerprint)
+
+    def _fingerprint(self) -> bytes:
         in_order = self.start is None and self.engine.keeps_order  # as they were read: no ids, nothing to sort
-        frame = self.engine.select(self.rows.frame, self.names) if in_order else self.rows.frame
-        return self.cached("fingerprint", lambda: self.engine.fingerprint(frame, self.names))
+        kept = self.classes.kept if in_order else None
+        if kept is None:
+            frame = self.engine.select(self.rows.frame, self.names) if in_order else self.rows.frame
+            return self.engine.fingerprint(frame, self.names)
+        others = [name for name in self.names if name not in kept.domains]
+        frame = self.engine.streamed(self.engine.select(self.rows.frame, others), rows=len(self)) if others else None
+        return kept.fingerprint(self.names, frame)
 
     def tally(self, name: str) -> pl.DataFrame:
         """The different values of a column with their numbers of rows (``ROWS``)."""

@@ -6,24 +6,31 @@ cells that became of the combination are looked up. So no text is moved or compa
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.classes.counting import ROOM
+from celosia.classes.keys import Keys, packed, tellable
 from celosia.data.engines.engine import KEY, RECORD
+from celosia.data.engines.ordering import in_drawn_order
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.classes import Encoded, Followed
+    from celosia.classes import Followed
     from celosia.streams import Stream
     from celosia.table.table import Table
+    from celosia.table.tracing import Trace
 
 PLACE = "__place__"
+READ = 1 << 20
+"""Rows that are read at once."""
+WRITTEN = 1 << 17
+"""Rows whose cells are looked up at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +38,16 @@ class Weaving:
     """A table, the combinations of its input, and the number of each."""
 
     table: Table
+    trace: Trace
     followed: Followed
+    kept: Keys | None
+    """The numbers of the rows, where they were kept."""
+    domains: Mapping[str, pl.Series]
+    """The columns that a number tells, and their values."""
     keys: NDArray[np.int64]
-    """The number of each combination, in rising order."""
-    whole: bool
-    """Whether every row of the input is left."""
+    """The numbers of the combinations, in rising order."""
+    entry: NDArray[np.int64]
+    """Which combination each of them is."""
 
     @classmethod
     def of(cls, table: Table) -> Weaving | None:
@@ -43,57 +55,81 @@ class Weaving:
         trace = table.trace
         if trace is None or not trace.steps or not set(table.names) <= set(trace.base.names):
             return None
-        followed = trace.followed([name for name in table.names if trace.touches(name)])
+        kept = trace.base.classes.kept
+        touched = [name for name in table.names if trace.touches(name)]
+        followed = trace.followed(list(dict.fromkeys([*touched, *(kept.domains if kept else ())])))
         if followed is None or not followed.before:
             return None
-        if math.prod(len(column.values) for column in followed.before.values()) >= ROOM:
+        if kept is None or set(kept.domains) != set(followed.before):
+            kept = None
+        domains = kept.domains if kept else {name: column.values for name, column in followed.before.items()}
+        if not tellable(domains):
             return None
-        keys = np.zeros(len(followed.patterns), dtype=np.int64)
-        for column in followed.before.values():
-            keys = keys * len(column.values) + column.codes
-        if not (np.diff(keys) > 0).all():
-            return None
-        return cls(table, followed, keys, not any(step.drops for step in trace.steps))
+        keys = packed({name: followed.before[name].codes for name in domains}, domains)
+        entry = np.argsort(keys, kind="stable")
+        keys = keys[entry]
+        return cls(table, trace, followed, kept, domains, keys, entry) if (np.diff(keys) > 0).all() else None
 
     def shuffled(self, stream: Stream) -> pl.LazyFrame:
         """The visible columns, rows in the order that the stream and the ids of the records give."""
         import polars as pl
+        from polars.io.plugins import register_io_source
 
-        trace, engine, names = self.table.trace, self.table.engine, self.table.names
-        assert trace is not None
-        woven = self.followed.patterns
-        others = [name for name in names if name not in woven.names]
-        domains = {name: column.values for name, column in self.followed.before.items()}
-        keyed = engine.shuffle(engine.keyed(trace.base.rows.frame, domains, [RECORD, *others]), stream)
-        rows = engine.streamed(engine.select(keyed, [KEY, *others]), rows=len(trace.base))
-        rows = rows.with_columns(pl.col(KEY).map_batches(self._place, pl.Int64, is_elementwise=True).alias(PLACE))
-        if not self.whole:
-            rows = rows.filter(pl.col(PLACE) >= 0)
-        cells = {name: _cells(woven.column(name)) for name in names if name in woven.names}
-        return rows.select(cells[name].alias(name) if name in cells else pl.col(name) for name in names)
+        def batches(columns: list[str] | None, predicate: Any, most: int | None, _size: int | None) -> Iterator[Any]:
+            names = self.table.names if columns is None else columns
+            for rows in in_drawn_order(self._placed(), len(self.table), stream):
+                for some in rows.iter_slices(WRITTEN):
+                    cells = self._cells(some if most is None else some.head(most), names)
+                    most = None if most is None else most - len(cells)
+                    yield cells if predicate is None else cells.filter(predicate)
+                    if most == 0:
+                        return
 
-    def _place(self, keys: pl.Series) -> pl.Series:
-        """Which combination each number is; -1 for one that is left out."""
+        types = self.table.polars_types()
+        return register_io_source(batches, schema=pl.Schema({name: types[name] for name in self.table.names}))
+
+    def _placed(self) -> Iterator[pl.DataFrame]:
+        """The rows that are left: which combination each has, its id, and the columns that no number tells."""
         import polars as pl
 
-        given = keys.to_numpy()
-        place = np.searchsorted(self.keys, given)
-        if not self.whole:
-            there = np.take(self.keys, place, mode="clip") == given if len(self.keys) else np.zeros(len(given), bool)
-            place = np.where(there, place, -1)
-        return pl.Series(place, dtype=pl.Int64)
+        from celosia.mathematics.kernels.grouping.locating import locate, starting
 
+        first = 0
+        starts, shift = starting(self.keys)
+        for batch in self._rows.collect_batches(chunk_size=READ, maintain_order=True):
+            place = locate(self.keys, starts, shift, batch[KEY].to_numpy())
+            ids = np.arange(first, first + len(batch))
+            first += len(batch)
+            placed = batch.drop(KEY).with_columns(pl.Series(PLACE, place), pl.Series(RECORD, ids))
+            yield placed if (place >= 0).all() else placed.filter(pl.col(PLACE) >= 0)
 
-def _cells(column: Encoded) -> pl.Expr:
-    """The cell of each combination, by its place."""
-    import polars as pl
+    @property
+    def _rows(self) -> pl.LazyFrame:
+        """The number of each row of the input in the order of the records, and the columns that none tells."""
+        others = [name for name in self.table.names if name not in self.domains]
+        if self.kept is not None and not others:
+            return self.kept.rows()
+        base, engine = self.trace.base, self.table.engine
+        return engine.streamed(engine.keyed(base.rows.frame, self.domains, others), rows=len(base))
 
-    codes = column.codes.astype(np.min_scalar_type(max(1, len(column.values))))
+    def _cells(self, rows: pl.DataFrame, names: list[str] | tuple[str, ...]) -> pl.DataFrame:
+        """The visible cells of some rows."""
+        import polars as pl
 
-    def called(places: pl.Series) -> pl.Series:
-        return column.values.gather(codes[places.to_numpy()].astype(np.uint32))
+        place = rows[PLACE].to_numpy()
+        woven = self._woven
+        cells = {n: woven[n][1].gather(woven[n][0][place].astype(np.uint32)) if n in woven else rows[n] for n in names}
+        return pl.DataFrame(cells)
 
-    return pl.col(PLACE).map_batches(called, column.values.dtype, is_elementwise=True)
+    @cached_property
+    def _woven(self) -> dict[str, tuple[NDArray[Any], pl.Series]]:
+        """The code that each combination now has in each column, in as few bytes as it takes, and the values."""
+        patterns = self.followed.patterns
+        columns = {name: patterns.column(name) for name in self.table.names if name in patterns.names}
+        return {
+            name: (column.codes[self.entry].astype(np.min_scalar_type(max(1, len(column.values)))), column.values)
+            for name, column in columns.items()
+        }
 
 
 __all__ = ["Weaving"]

@@ -201,7 +201,7 @@ class DuckDB(Engine):
     def write(self, frame: duckdb.DuckDBPyRelation, path: Path, **options: Any) -> None:
         """Write by streaming; the caller gives a temporary path."""
         if path.suffix.lower() in {".parquet", ".pq"}:
-            frame.write_parquet(str(path))
+            frame.write_parquet(str(path), **options)
         else:
             frame.write_csv(str(path), **options)
 

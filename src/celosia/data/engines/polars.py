@@ -125,7 +125,7 @@ class Polars(Engine):
     def write(self, frame: pl.LazyFrame, path: Path, **options: Any) -> None:
         """Write by streaming; the caller gives a temporary path."""
         if path.suffix.lower() in {".parquet", ".pq"}:
-            frame.sink_parquet(path)
+            frame.sink_parquet(path, **options)
         else:
             frame.sink_csv(path, **options)
 

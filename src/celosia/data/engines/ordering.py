@@ -1,0 +1,82 @@
+"""Rows in the order that a stream draws for their records, without being in memory together.
+
+The words of a stream are spread evenly. So a part of their range holds a known share of the rows: rows go to the part
+of their word on disk, and each part is sorted by itself. No parts have to be merged.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from celosia.data.engines.engine import ORDER, RECORD
+from celosia.data.engines.fingerprint import BLOCK
+from celosia.data.spill import spill_folder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.streams import Stream
+
+PART = 1 << 22
+"""Rows that are sorted at once."""
+
+
+def in_drawn_order(batches: Iterable[pl.DataFrame], rows: int, stream: Stream) -> Iterator[pl.DataFrame]:
+    """The rows of some batches by the words of their record ids (``RECORD``), which rise; the ids are left out.
+
+    ``rows`` is about how many there are. Ties keep the order of the ids.
+    """
+    parts = -(-rows // PART) or 1
+    stream = stream.settled()
+    drawn = (batch.drop(RECORD).with_columns(pl.Series(ORDER, _words(stream, batch[RECORD]))) for batch in batches)
+    if parts == 1:
+        held = list(drawn)
+        yield from [_sorted(pl.concat(held))] if held else []
+        return
+    place = Path(tempfile.mkdtemp(prefix="order-", dir=spill_folder()))
+    try:
+        paths: list[list[Path]] = [[] for _ in range(parts)]
+        for batch in drawn:
+            for part, some in _parted(batch, parts):
+                paths[part].append(place / f"{part}-{len(paths[part])}.arrow")
+                some.write_ipc(paths[part][-1])
+        for own in filter(None, paths):
+            yield _sorted(pl.concat([pl.read_ipc(path) for path in own]))
+            for path in own:
+                path.unlink()
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _sorted(part: pl.DataFrame) -> pl.DataFrame:
+    return part.sort(ORDER, maintain_order=True).drop(ORDER)
+
+
+def _words(stream: Stream, ids: pl.Series) -> NDArray[np.uint64]:
+    """The word of each id, block by block: the three others of an id are not kept."""
+    records = ids.to_numpy()
+    words = np.empty(len(records), dtype=np.uint64)
+    for start in range(0, len(records), BLOCK):
+        words[start : start + BLOCK] = stream.words(records[start : start + BLOCK])[:, 0]
+    return words
+
+
+def _parted(batch: pl.DataFrame, parts: int) -> Iterator[tuple[int, pl.DataFrame]]:
+    """The rows of a batch by the part of the range of words that theirs is in."""
+    words = batch[ORDER].to_numpy()
+    part = ((words >> np.uint64(32)) * np.uint64(parts) >> np.uint64(32)).astype(np.uint16)
+    moved = batch[np.argsort(part, kind="stable")]
+    ends = np.cumsum(np.bincount(part, minlength=parts))
+    for number, (end, size) in enumerate(zip(ends, np.diff(ends, prepend=0), strict=True)):
+        if size:
+            yield number, moved.slice(int(end - size), int(size))
+
+
+__all__ = ["in_drawn_order"]
