@@ -40,6 +40,8 @@ from reached import OPTIONS, PACKAGES, ROOT, Reached, loaded
 
 KINDS = {"models": "model", "methods": "method", "risk": "risk", "loss": "loss", "mechanisms": "mechanism"}
 COPIED = ("src", "tests", "docs", "examples", "pyproject.toml", "README.md", "CONTRIBUTING.md", "tools", "changelog.d")
+KEPT = "tests/parts/test_kept.py"
+"""What parts say of their parameters: it asks the classes, and reaches no line of their modules."""
 MOST_FILES = 2
 """Related test files that run on a mutant, besides the doctests of its module and those of every part."""
 
@@ -84,13 +86,16 @@ def reaching(mutant: Mutant, reached: Reached, most: float) -> tuple[str, ...]:
     What is done on import (a default, a constant) concerns all tests that use the module; what nothing reaches may be
     done in a process that a test of the related files starts.
     """
-    near = related(mutant.file)[1:]  # the doctests of the module itself always run
+    near = (*related(mutant.file)[1:], KEPT)  # the doctests of the module itself always run
     lines = reached.lines.get(mutant.file, {})
     span = range(mutant.line, mutant.line + mutant.before.count("\n") + 1)
     by = set().union(*(lines.get(line, set()) for line in span)) or lines.get(_statement(mutant), set())
     found = by - {""} or set().union(*lines.values()) - {""}
     if not by:
         found |= {test for test in reached.seconds if test.split("::")[0] in near}
+    if not by - {""}:
+        name = Path(mutant.file).stem.replace("_", "-")
+        found |= {test for test in reached.seconds if test.startswith(KEPT) and test.endswith(f" {name}]")}
     quick = sorted(found, key=lambda test: (reached.seconds[test], test))
     inner = _within(most, [test for test in quick if test.split("::")[0] in near], reached)
     inner.sort(key=lambda test: near.index(test.split("::")[0]))

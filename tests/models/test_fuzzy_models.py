@@ -178,6 +178,14 @@ def test_suppressed_records_belong_to_no_cell():
     assert FuzzyTCloseness(t=0, sets=AGE_SETS).value(everyone) == 0
 
 
+def test_without_a_record_nothing_is_at_risk():
+    empty = read(EX_3_10.clear())
+    assert QAnonymity(q=5, sets=AGE_SETS).value(empty) == math.inf
+    assert QAnonymity(q=5, sets=AGE_SETS).holds(empty)
+    assert FuzzyLDiversity(l=5, sets=AGE_SETS).value(empty) == math.inf
+    assert FuzzyTCloseness(t=0, sets=AGE_SETS).value(empty) == 0
+
+
 def test_persons_are_counted_not_rows():
     data = pl.DataFrame({"id": [1, 1, 1, 2, 3], "age": [20, 21, 22, 23, 70], "ill": list("aaaab")})
     sets = {"age": {"Young": "(-inf;30;60)", "Old": "(30;60;inf)"}}
