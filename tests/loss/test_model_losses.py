@@ -123,6 +123,13 @@ def test_clusters():
         ClusterDisagreement(clusters=200).value(a, a)
 
 
+def test_clusters_that_agree_less_than_by_chance_disagree_wholly():
+    """{0} {10, 11} {30} and {0, 10} {11} {30}: no pair is together in both, an adjusted Rand index of -0.2."""
+    a = celosia.read(pl.DataFrame({"x": [0.0, 10.0, 11.0, 30.0]}))
+    b = celosia.read(pl.DataFrame({"x": [5.0, 5.1, 15.5, 40.0]}))
+    assert ClusterDisagreement(columns=["x"], clusters=3).value(a, b) == 1
+
+
 def test_regression_is_that_of_scipy():
     from scipy.stats import linregress, t
 
