@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 import celosia
 from celosia.errors import NotApplicable, ParameterError
-from celosia.risk import NoiseLinkage, NoiseReconstruction
+from celosia.risk import Averaging, Composition, Differencing, NoiseLinkage, NoiseReconstruction
 from celosia.risk.bases.linking import strata
 from celosia.risk.bases.noising import Noised, noised
 from celosia.risk.bases.reaching import Reached, _ReachingAttack
@@ -131,3 +131,13 @@ def test_chances_are_means_over_persons_who_were_attacked():
     assert (evidence["records"], evidence["more"]) == (2, 7)
     assert evidence["better_than_control"] is False, "two persons prove nothing"
     assert attack.records(people, people)["risk"].to_list() == [1.0, 0.0, 0.5, None]
+
+
+def test_what_earlier_releases_give_away_is_told_from_the_first_person_on():
+    release = pl.DataFrame({"age": [30]})
+    for attack in (Composition(earlier=[release]), Averaging(earlier=[release]), Differencing(earlier=[release])):
+        alike = {"value": 0.2, "control": 0.2, "learnt": 2, "learnt_alone": 2, "removed": 0}
+        assert attack.gives_away(alike) == []
+        assert len(attack.gives_away({**alike, "learnt": 3})) == 1
+        assert "for 1 more" in attack.gives_away({**alike, "learnt": 3})[0]
+        assert attack.gives_away({**alike, "removed": 1}) == ["1 stand out by having left since the earlier release"]
