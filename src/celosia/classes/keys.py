@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.data.engines.engine import KEY, ROWS
-from celosia.data.engines.fingerprint import BLOCK, block_digest, cell_texts, whole
+from celosia.data.engines.fingerprint import BLOCK, block_digest, whole
 from celosia.data.spill import spill_folder
 
 if TYPE_CHECKING:
@@ -61,10 +61,9 @@ class Keys:
 
     def fingerprint(self, names: Sequence[str], others: pl.LazyFrame | None) -> bytes:
         """The digest of some columns, those that the numbers do not tell being given: no text is made row by row."""
-        texts = {name: cell_texts(values).to_list() for name, values in self.domains.items()}
         digests = []
         for block, further in self._blocks(others):
-            columns = {name: (codes, texts[name]) for name, codes in self._codes(block)}
+            columns = {name: (codes, self.domains[name]) for name, codes in self._codes(block)}
             digests.append(block_digest({n: columns[n] if n in columns else further[n] for n in names}))
         return whole(digests)
 

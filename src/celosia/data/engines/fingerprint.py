@@ -1,8 +1,9 @@
-"""A digest of a table's content that does not depend on the engine, the file type or the types of the columns.
+"""A digest of a table's content that does not depend on the engine or the file type.
 
 Rows are digested in blocks of :data:`BLOCK`, so that a cluster digests them side by side; the digest of a table of
-several blocks is that of their digests. A column that has few different texts in a block is digested as those texts
-and a byte per row: where its codes are known already no text is made row by row.
+several blocks is that of their digests. Numbers are digested as numbers, whatever their type, and everything else as
+text. A column that has few different cells in a block is digested as those cells and a byte per row: where its codes
+are known already no cell is looked at row by row.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -20,17 +21,19 @@ from celosia.hierarchy.text import text_expression
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Looked: TypeAlias = tuple[NDArray[np.int64], Sequence[str | None]]
-    """A column as codes, and the text of each code."""
+    Looked: TypeAlias = tuple[NDArray[np.int64], pl.Series]
+    """A column as codes, and the value of each code."""
 
 BLOCK = 1 << 16
 """Rows of a block."""
 FEW = 255
-"""Up to so many different texts have a byte each; the byte after them says that there is none."""
+"""Up to so many different cells have a byte each; the byte after them says that there is none."""
+EXACT = 2.0**53
+"""Below this a whole number is a 64-bit float as well; a block with a larger number is digested as text."""
 
 
 def fingerprint(frame: pl.LazyFrame) -> bytes:
-    """SHA-256 of the names and of the cells as text, rows in their order, in one streaming pass.
+    """SHA-256 of the names and of the cells, rows in their order, in one streaming pass.
 
     >>> one, other = pl.LazyFrame({"a": ["", None]}), pl.LazyFrame({"a": [None, ""]})
     >>> fingerprint(one) == fingerprint(one.clone()), fingerprint(one) == fingerprint(other)
@@ -45,13 +48,14 @@ def fingerprint(frame: pl.LazyFrame) -> bytes:
 def block_digest(block: pl.DataFrame | Mapping[str, pl.Series | Looked]) -> bytes:
     """The digest of the rows of one block, whose columns may be codes already.
 
-    >>> block_digest({"a": (np.array([1, 0, 2]), ["x", "y", None])}) == block_digest({"a": pl.Series(["y", "x", None])})
+    >>> values = pl.Series(["x", "y", None])
+    >>> block_digest({"a": (np.array([1, 0, 2]), values)}) == block_digest({"a": pl.Series(["y", "x", None])})
     True
     """
     columns = block.to_dict() if isinstance(block, pl.DataFrame) else block
     digest = hashlib.sha256(json.dumps(list(columns)).encode())
     for column in columns.values():
-        for piece in _looked_up(*column) if isinstance(column, tuple) else _series(cell_texts(column)):
+        for piece in _looked_up(*column) if isinstance(column, tuple) else _pieces(_digested(column)):
             digest.update(piece)
     return digest.digest()
 
@@ -61,46 +65,61 @@ def whole(digests: Sequence[bytes]) -> bytes:
     return digests[0] if len(digests) == 1 else hashlib.sha256(b"".join(digests)).digest()
 
 
-def cell_texts(column: pl.Series) -> pl.Series:
-    """The cells of a column as the texts that are digested."""
-    return column.to_frame("cell").select(_digested_text("cell", column.dtype).cast(pl.String)).to_series()
+def _digested(column: pl.Series) -> pl.Series:
+    """The cells of a column as they are digested: numbers as 64-bit floats where that loses nothing, others as text."""
+    dtype = column.dtype
+    if dtype.is_integer() or dtype.is_float():
+        shortest = column.cast(pl.String) if dtype == pl.Float32 else column  # 0.1 is no float of 32 bits
+        numbers = shortest.cast(pl.Float64)
+        if not ((numbers.abs() >= EXACT) & numbers.is_not_nan()).any():
+            return (
+                numbers if dtype.is_integer() else numbers.fill_nan(np.nan).set(numbers == 0.0, 0.0)
+            )  # one NaN, one 0
+    return column.to_frame("cell").select(_digested_text("cell", dtype).cast(pl.String)).to_series()
 
 
-def _looked_up(codes: NDArray[np.int64], texts: Sequence[str | None]) -> Iterator[bytes]:
-    """The bytes of a column that is given by codes."""
-    held = np.flatnonzero(np.bincount(codes, minlength=len(texts))).tolist()
-    present = sorted({text for i in held if (text := texts[i]) is not None})
+def _looked_up(codes: NDArray[np.int64], values: pl.Series) -> Iterator[bytes]:
+    """The bytes of a column that is given by codes: only the values that occur are looked at."""
+    held = np.bincount(codes, minlength=len(values)) > 0
+    yield from _pieces(_digested(values.filter(pl.Series(held))), (np.cumsum(held) - 1)[codes])
+
+
+def _pieces(cells: pl.Series, rows: NDArray[np.int64] | None = None) -> Iterator[bytes]:
+    """The bytes of a column; ``rows`` says which of the cells each row has, unless each has its own."""
+    what = "texts" if cells.dtype == pl.String else "numbers"
+    count = len(cells) if rows is None else len(rows)
+    present = cells.unique().drop_nulls()
     if len(present) > FEW:
-        yield from _many(pl.Series(texts, dtype=pl.String).gather(codes))
+        yield json.dumps(["many", what, count]).encode()
+        yield from (_texts if what == "texts" else _numbers)(cells if rows is None else cells.gather(rows))
         return
-    place = {text: i for i, text in enumerate(present)}
-    byte = np.full(len(texts), FEW, dtype=np.uint8)
-    byte[held] = [FEW if (text := texts[i]) is None else place[text] for i in held]
-    yield from _few(present, byte[codes])
+    small = _places(cells, present := present.sort())
+    yield json.dumps(["few", what, count, *present.to_list()]).encode()
+    yield (small if rows is None else small[rows]).tobytes()
 
 
-def _series(texts: pl.Series) -> Iterator[bytes]:
-    """The bytes of a column that is given by its texts."""
-    present = texts.unique().drop_nulls().sort()
-    if len(present) > FEW:
-        yield from _many(texts)
-    elif len(present) == 0:
-        yield from _few([], np.full(len(texts), FEW, dtype=np.uint8))
+def _places(cells: pl.Series, present: pl.Series) -> NDArray[np.uint8]:
+    """The place of each cell among those that occur, which are sorted."""
+    missing = cells.is_null().to_numpy()
+    if len(present) == 0:
+        places: NDArray[Any] = np.zeros(len(cells))
+    elif cells.dtype == pl.String:
+        places = cells.cast(pl.Enum(present)).to_physical().fill_null(0).to_numpy()
     else:
-        codes = texts.cast(pl.Enum(present)).to_physical().cast(pl.UInt8).fill_null(FEW)
-        yield from _few(present.to_list(), codes.to_numpy())
+        places = np.searchsorted(present.to_numpy(), cells.fill_null(present[0]).to_numpy())
+    return np.where(missing, FEW, places).astype(np.uint8)
 
 
-def _few(texts: Sequence[str], codes: NDArray[np.uint8]) -> Iterator[bytes]:
-    yield json.dumps(["few", len(codes), *texts]).encode()
-    yield codes.tobytes()
+def _numbers(cells: pl.Series) -> Iterator[bytes]:
+    """Whether there is one, and the number."""
+    yield np.packbits(cells.is_null().to_numpy()).tobytes()
+    yield cells.fill_null(0.0).to_numpy().astype("<f8").tobytes()
 
 
-def _many(texts: pl.Series) -> Iterator[bytes]:
+def _texts(cells: pl.Series) -> Iterator[bytes]:
     """The length of each text, a missing one being shorter than an empty one, and all of them in a row."""
-    yield json.dumps(["many", len(texts)]).encode()
-    yield texts.str.len_bytes().cast(pl.Int64).fill_null(-1).to_numpy().astype("<i8").tobytes()
-    yield (texts.str.join("").item() or "").encode()
+    yield cells.str.len_bytes().cast(pl.Int64).fill_null(-1).to_numpy().astype("<i8").tobytes()
+    yield (cells.str.join("").item() or "").encode()
 
 
 def _digested_text(name: str, dtype: pl.DataType) -> pl.Expr:
