@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from celosia import files
@@ -26,3 +28,18 @@ def test_full_stops_of_a_text_are_none_of_a_key():
     prose = "One two. " * 300
     document = files.toml_document(f'a = "{"b." * 500}"\nb = """\n{prose}\n"""\n# {prose}\n')
     assert document == {"a": "b." * 500, "b": f"{prose}\n"}
+
+
+def test_a_text_takes_the_memory_of_what_it_holds_and_not_of_what_it_may(tmp_path, monkeypatch):
+    """16 GiB are allowed for a record: a machine that has less must still be able to read a small one."""
+    monkeypatch.setattr(files, "BLOCK", 1000)
+    (tmp_path / "a.txt").write_bytes(b"ab" * 5000)
+    tracemalloc.start()
+    try:
+        assert files.text(tmp_path / "a.txt", largest=1 << 34) == "ab" * 5000
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+    assert files.text(tmp_path / "a.txt", largest=10_000) == "ab" * 5000
+    with pytest.raises(OSError, match="larger than 9999 bytes"):
+        files.text(tmp_path / "a.txt", largest=9_999)

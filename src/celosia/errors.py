@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -101,7 +102,9 @@ EXTRAS = {"scipy": "scipy", "sklearn": "learn", "opendp": "dp", "highspy": "solv
 
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
-    """Say what to install where a library of an extra is missing.
+    """Say what to install where a library of an extra is missing, and that DuckDB cannot compute a row of a query.
+
+    DuckDB computes rows when they are asked for, and tells the value that it cannot convert: it ends here.
 
     >>> with explained():
     ...     raise ModuleNotFoundError(name="scipy.special")
@@ -115,6 +118,20 @@ def explained() -> Iterator[None]:
         if library not in EXTRAS:
             raise
         raise MissingExtra.of(f"a calculation with {library}", EXTRAS[library]) from None
+    except Exception as error:
+        if not _of_a_row(error):
+            raise
+        raise DataError(
+            f"DuckDB cannot compute a row of what is read ({type(error).__name__}): look at the casts and the "
+            "calculations of the query, or at the file."
+        ) from None
+
+
+def _of_a_row(error: Exception) -> bool:
+    """Whether DuckDB failed over a value; a failure of a function of ours that it called is none."""
+    duckdb = sys.modules.get("duckdb")
+    kinds = () if duckdb is None else (duckdb.DataError, duckdb.InvalidInputException)
+    return isinstance(error, kinds) and "executing the UDF" not in str(error)
 
 
 class RequirementError(CelosiaError):

@@ -16,6 +16,8 @@ from typing import Any
 
 LARGEST_TEXT = 1 << 28
 """Bytes of a text that is read whole: policies, hierarchies, evidence. Records of data are read in blocks."""
+BLOCK = 1 << 20
+"""Bytes that are read at once."""
 DEEPEST = 100
 """How often a policy, a certificate or any other document of ours may be nested."""
 TOO_DEEP = f"it is nested more than {DEEPEST} times"
@@ -47,7 +49,10 @@ def plain(path: str | Path) -> Path:
 def text(path: str | Path, encoding: str = "utf-8", largest: int = LARGEST_TEXT) -> str:
     """The text of a plain file; raises ``OSError`` and ``UnicodeDecodeError``, nothing else."""
     with plain(path).open("rb") as file:
-        content = file.read(largest + 1)
+        content = bytearray()
+        # in blocks: a reader takes as much memory as it is asked to read, whatever the file holds
+        while len(content) <= largest and (block := file.read(BLOCK)):
+            content += block
     if len(content) > largest:
         raise OSError(errno.EFBIG, f"it is larger than {largest} bytes", str(path))
     return content.decode(encoding)

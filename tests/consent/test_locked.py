@@ -153,7 +153,7 @@ def test_who_sends_slowly_takes_nobodys_place(catalogue, tmp_path, serve):
         for _ in range(50):
             slow = open_for_ever.enter_context(socket.create_connection((host, int(port))))
             slow.sendall(f"{head}Content-Length: 100\r\n\r\n".encode())
-        time.sleep(0.5)
+        time.sleep(0.5)  # for the server to take them in: it cannot be asked whether it has
         sent = httpx.post(f"{site}/questions", data={"trust:0": "2"}, timeout=60)
         assert sent.status_code == 303
 

@@ -125,9 +125,11 @@ def test_without_a_session_nothing_is_shown_or_changed(client, store):
 
 
 def test_a_session_ends(catalogue, store):
-    client = testclient.TestClient(create(catalogue, store, sessions=Sessions(0.2)), follow_redirects=False)
+    now = [0.0]
+    sessions = Sessions(60, clock=lambda: now[0])
+    client = testclient.TestClient(create(catalogue, store, sessions=sessions), follow_redirects=False)
     form = sign_in(client, store)
-    time.sleep(0.3)
+    now[0] += 60
     assert client.post("/choices", data={"form": form, "choice:residence": "block"}).status_code == 403
     assert "B00001" not in client.get("/").text
     assert store.history("B00001") == []

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from celosia.errors import ParameterError, SchemaError
 from celosia.hierarchy import Levels, hierarchy
 from celosia.hierarchy.level_table import LevelTable
+from celosia.hierarchy.levels import MOST_LEVELS
 
 JOBS = (
     ("Writer", "Artist", "*"),
@@ -130,3 +131,10 @@ def test_any_tree_nests_and_shares_add_up(data):
 def test_of_accepts_columns():
     levels = Levels.of(["a", "b"], [["*", "*"]])
     assert levels.height == 1
+
+
+def test_a_hierarchy_has_a_most_of_levels():
+    rows = [[f"v{i}", *["*"] * MOST_LEVELS] for i in range(3)]
+    assert hierarchy(rows).levels(["v0"]).height == MOST_LEVELS
+    with pytest.raises(SchemaError, match=f"at most {MOST_LEVELS} levels, got {MOST_LEVELS + 1}"):
+        hierarchy([[*row, "*"] for row in rows]).levels(["v0"])

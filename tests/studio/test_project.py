@@ -60,6 +60,11 @@ def project(tmp_path):
     return made
 
 
+def test_a_file_that_is_kept_can_be_read_by_its_owner_alone(project):
+    kept = project.keep("more.csv", io.BytesIO(b"age\n34\n"))
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
 def test_an_edit_that_does_not_hold_water_changes_nothing(project):
     with pytest.raises(PolicyError, match="k must be at least"):
         project.change(lambda text: editing.put(text, ("require", 0, "k"), 0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.trust.inputs.template import CATALOGUE
 
@@ -15,7 +17,7 @@ def test_a_hierarchy_of_empty_rows():
         _from_rows(((),))
 
 
-@pytest.mark.parametrize("line", ["[" * 100_000, '{"a":' * 50_000])
+@pytest.mark.parametrize("line", ["[" * 100_000, '{"a":' * 50_000], ids=["lists", "objects"])
 def test_a_store_of_deep_lines(tmp_path, monkeypatch, capsys, line):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").write_text("name,age\n" + "".join(f"p{i},{i % 5}\n" for i in range(20)))
@@ -38,3 +40,32 @@ def test_a_table_without_its_header_is_not_told(tmp_path, monkeypatch, capsys):
         said = capsys.readouterr().err
         assert "first line" in said, said
         assert "Qanary" not in said
+
+
+@pytest.mark.parametrize("query", ["CAST(name AS INTEGER)", "strptime(name, '%Y')"])
+@pytest.mark.parametrize("command", ["assess", "init"])
+def test_a_row_that_duckdb_cannot_compute_is_not_told(tmp_path, monkeypatch, capsys, command, query):
+    import duckdb
+
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect("d.db") as database:
+        database.execute("CREATE TABLE t AS SELECT 'Qanary' || i AS name FROM range(30) r(i)")
+    words = {"assess": ["--quasi", "n"], "init": ["--out", "p.toml"]}[command]
+    assert run([command, "duckdb:///d.db", "--query", f"SELECT {query} AS n FROM t", *words]) == 2
+    said = capsys.readouterr().err
+    assert re.search(r"cannot compute a row|the database refused it", said)
+    assert "Qanary" not in said
+
+
+def test_a_failure_of_a_function_that_duckdb_calls_is_no_fault_of_the_data():
+    import duckdb
+
+    from celosia.errors import explained
+
+    def fails(x: int) -> int:
+        raise ZeroDivisionError
+
+    with duckdb.connect() as database:
+        database.create_function("fails", fails)
+        with pytest.raises(duckdb.InvalidInputException), explained():
+            database.execute("SELECT fails(1)").fetchall()

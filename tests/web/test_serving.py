@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from celosia.cli.main import run
 from celosia.errors import InputError
-from celosia.web.serving import address_of, listening
+from celosia.web.guard import quiet
+from celosia.web.serving import address_of, listening, serve
 
 CATALOGUE = '[[inference]]\nid = "a"\ndescription = "b"\n[[inference.rule]]\ntables = {p = ["x"]}\nthreshold = 0.5\n'
 
@@ -58,3 +62,44 @@ def test_the_server_says_where_it_is_and_is_there(tmp_path: Path, monkeypatch: p
         with urllib.request.urlopen(said.split()[-1]) as page:  # the address is had before it is told
             assert page.status == 200
         server.terminate()
+
+
+def _failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
+    """What is handed to the server for an application that fails with a value in hand."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        raise ValueError("Ana Secreta, 34")
+
+    served: list[Any] = []
+    uvicorn = pytest.importorskip("uvicorn")
+    monkeypatch.setattr(uvicorn.Server, "run", lambda server, **_: served.append(server.config.app))
+    serve(app, "127.0.0.1", 0, lambda _: None)
+    return lambda kind: asyncio.run(served[0]({"type": kind}, None, None))
+
+
+def test_no_log_of_a_server_tells_what_was_in_hand_when_it_failed(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ask = _failing(monkeypatch)
+    ask("http")
+    assert "a request failed inside (ValueError)." in caplog.text
+    assert "Secreta" not in caplog.text
+    assert all(record.exc_info is None for record in caplog.records)
+    with pytest.raises(ValueError, match="Secreta"):
+        ask("lifespan")
+    monkeypatch.setenv("CELOSIA_TRACEBACK", "1")
+    with pytest.raises(ValueError, match="Secreta"):
+        ask("http")
+
+
+def test_what_does_not_fail_is_handed_on() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send(scope["type"])
+
+    sent: list[str] = []
+
+    async def send(message: str) -> None:
+        sent.append(message)
+
+    asyncio.run(quiet(app)({"type": "http"}, None, send))
+    assert sent == ["http"]

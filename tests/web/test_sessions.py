@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 
 import pytest
 
@@ -36,11 +35,14 @@ def test_no_visitor_is_lost_when_many_come_at_once():
 
 @pytest.mark.parametrize(("prolonged", "left"), [(True, True), (False, False)])
 def test_a_request_prolongs_a_visit_only_where_asked(prolonged, left):
-    sessions = Sessions(0.4, prolonged=prolonged)
+    now = [100.0]
+    sessions = Sessions(60, prolonged=prolonged, clock=lambda: now[0])
     name = sessions.start("ana")
     for _ in range(3):
-        time.sleep(0.2)
+        now[0] += 40
         found = sessions.find(name)
     assert (found is not None) == left
-    time.sleep(0.5)
+    now[0] += 59
+    assert (sessions.find(name) is not None) == left
+    now[0] += 60
     assert sessions.find(name) is None

@@ -83,6 +83,8 @@ class Store:
             try:
                 if os.write(descriptor, line) < len(line):  # the disk is full
                     os.ftruncate(descriptor, size)
+                    if not size:  # of a store that could not be begun nothing stays
+                        self.path.unlink()
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             finally:
                 os.close(descriptor)

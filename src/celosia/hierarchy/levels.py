@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 Codes = NDArray[np.int32]
+MOST_LEVELS = 250
+"""Above the values; searches compare every level with every other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +52,9 @@ class Levels:
     def of(cls, values: Sequence[str | None], labels: Sequence[Iterable[str]]) -> Levels:
         """Build the table of a whole domain from one column of labels per level above the raw values."""
         import polars as pl
+
+        if len(labels) > MOST_LEVELS:
+            raise SchemaError(f"a hierarchy has at most {MOST_LEVELS} levels, got {len(labels)}: leave some out.")
 
         raw = pl.Series("raw", values, dtype=pl.String)
         table = []

@@ -161,6 +161,7 @@ class Project:
         name = file_name(name)
         with private_folder(self.own, UPLOAD) as folder:
             draft = folder / name
+            draft.touch(0o600)  # others who use the machine cannot read it
             digest = hashlib.sha256()
             with draft.open("wb") as out:
                 while block := content.read(BLOCK):

@@ -7,10 +7,11 @@ name another host (a name that was bound to this address later), come from anoth
 from __future__ import annotations
 
 import hmac
-import os
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from celosia.web.guard import quiet
 
 HOST = "127.0.0.1"
 MOST_BYTES = 1 << 20
@@ -57,11 +58,7 @@ class Gate:
 
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         answer = self._refusal(scope, headers) or self._entry(scope)
-        try:
-            await (answer or self._app)(scope, receive, headed)
-        except Exception:  # the page has told it; a traceback in a log could hold a value of the data
-            if os.environ.get("CELOSIA_TRACEBACK"):
-                raise
+        await quiet(answer or self._app)(scope, receive, headed)
 
     def _refusal(self, scope: Any, headers: dict[str, str]) -> Any:
         from starlette.responses import PlainTextResponse

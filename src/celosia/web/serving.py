@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from celosia.errors import InputError
+from celosia.web.guard import quiet
 
 PORTS = 65_535
 WAITING = 128
@@ -52,4 +53,4 @@ def serve(app: Any, host: str, port: int, announce: Callable[[str], None], **set
 
     with listening(host, port) as opened:
         announce(address_of(opened))
-        uvicorn.Server(uvicorn.Config(app, log_level="warning", **settings)).run(sockets=[opened])
+        uvicorn.Server(uvicorn.Config(quiet(app), log_level="warning", **settings)).run(sockets=[opened])

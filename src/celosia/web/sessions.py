@@ -11,6 +11,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
@@ -27,17 +28,17 @@ class Sessions:
     """Visitors, each for ``seconds``: since the last request where a request prolongs the visit, else since its start.
 
     Requests come from several threads, so everything that changes the visitors holds the lock: without it a visitor
-    could be lost whose link is already used up.
+    could be lost whose link is already used up. ``clock`` tells the seconds; one that is set back would prolong visits.
     """
 
-    def __init__(self, seconds: float, *, prolonged: bool = True) -> None:
-        self._seconds, self._prolonged = seconds, prolonged
+    def __init__(self, seconds: float, *, prolonged: bool = True, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds, self._prolonged, self._clock = seconds, prolonged, clock
         self._visitors: dict[str, Session] = {}
         self._lock = threading.Lock()
 
     def start(self, who: str) -> str:
         """Remember a visitor; returns the name of the session for the cookie."""
-        now, name = time.monotonic(), secrets.token_urlsafe(32)
+        now, name = self._clock(), secrets.token_urlsafe(32)
         with self._lock:
             self._visitors = {name: visitor for name, visitor in self._visitors.items() if visitor.until > now}
             self._visitors[name] = Session(who, now + self._seconds)
@@ -47,10 +48,10 @@ class Sessions:
         """The visitor of a cookie, unless the session has run out."""
         with self._lock:
             visitor = self._visitors.get(name or "")
-            if visitor is None or visitor.until <= time.monotonic():
+            if visitor is None or visitor.until <= self._clock():
                 return None
             if self._prolonged:
-                visitor.until = time.monotonic() + self._seconds
+                visitor.until = self._clock() + self._seconds
             return visitor
 
     def end(self, name: str | None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.consent.sql.elements import ANY, Columns, Elements, parsed, same_table
 from celosia.data.credentials import resolved
 from celosia.data.schema import Schema
-from celosia.errors import DataError, ParameterError, UnknownName
+from celosia.errors import DataError, ParameterError, UnknownName, explained
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,7 +104,8 @@ def fetched(source: str | pl.DataFrame, sql: str, dialect: str) -> pl.DataFrame:
     if native != dialect:
         sql = parsed(sql, dialect).sql(dialect=native)
     scanned = scan(source, query=sql).frame
-    frame: pl.DataFrame = scanned.pl() if hasattr(scanned, "pl") else scanned.collect()
+    with explained():
+        frame: pl.DataFrame = scanned.pl() if hasattr(scanned, "pl") else scanned.collect()
     if not len(frame):
         raise DataError("the query has no records.")
     names = _written(frame)

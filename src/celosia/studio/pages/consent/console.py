@@ -14,6 +14,7 @@ from celosia.consent.rules.rules import Catalogue, Inference, Rule, load, write_
 from celosia.data.io.atomic import replaced
 from celosia.errors import InputError
 from celosia.studio.security import HOST
+from celosia.web.guard import quiet
 
 if TYPE_CHECKING:
     from celosia.release.policy.policy import Policy
@@ -67,7 +68,7 @@ class Console:
         import uvicorn
 
         choices = Preferences(store, patience=WAITING)
-        pages = site(catalogue, choices, database=database, out=self._folder / RELEASES)
+        pages = quiet(site(catalogue, choices, database=database, out=self._folder / RELEASES))
         port = _free_port()
         server = uvicorn.Server(uvicorn.Config(pages, host=HOST, port=port, log_level="warning", access_log=False))
         threading.Thread(target=server.run, daemon=True).start()
