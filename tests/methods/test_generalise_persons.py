@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.classes import counting
+from celosia.classes import keys
 from celosia.data.engines.polars import Polars
 from celosia.errors import CelosiaError, DataError
 from celosia.parts import build
@@ -111,7 +111,7 @@ def test_values_too_many_for_one_number_are_compared_pair_by_pair(tmp_path, monk
     frame.write_parquet(tmp_path / "visits.parquet")
     table = celosia.read(tmp_path / "visits.parquet", schema())
     by_number = table.classes.several(["age", "zip"], ["ill"]).cells.rows()
-    monkeypatch.setattr(counting, "ROOM", 1)
+    monkeypatch.setattr(keys, "ROOM", 1)
     again = celosia.read(tmp_path / "visits.parquet", schema())
     assert again.classes.several(["age", "zip"], ["ill"]).cells.rows() == by_number
 

@@ -22,8 +22,9 @@ import numpy as np
 
 from celosia.classes.baseline import Baseline, baseline
 from celosia.classes.column import encode, number
-from celosia.classes.counting import HIDDEN, Counting
+from celosia.classes.counting import HIDDEN
 from celosia.classes.counts import ClassCounts, ValueCounts
+from celosia.classes.holding import Holding
 from celosia.classes.missing import Held, compatible
 from celosia.classes.patterns import Patterns
 from celosia.classes.rows import all_stars
@@ -39,7 +40,7 @@ _FACT = "__fact__"
 
 
 @dataclass(eq=False)
-class Classes(Counting):
+class Classes(Holding):
     """The classes of one table, each thing computed once."""
 
     _keyed: dict[tuple[str, ...], tuple[Patterns, ClassCounts]] = field(default_factory=dict, repr=False)
@@ -75,7 +76,8 @@ class Classes(Counting):
         keys = list(schema.need_quasi())
         if schema.reading() != Missing.CATEGORY:
             return self.pattern_frequencies(), self.patterns(keys).counted
-        counted_before = (tuple(keys), False) in self._patterns or self.traced(keys) is not None
+        asked = any((tuple(keys), everyone) in self._patterns for everyone in (False, True))
+        counted_before = asked or self.traced(keys) is not None
         alone = schema.person is not None or not (self._marks or self._patterns or self.listed)
         in_engine = self.coded is None and alone and not counted_before
         own = self._sizes_only(keys) if in_engine else self.patterns(keys).counted
@@ -112,10 +114,7 @@ class Classes(Counting):
 
     @cached_property
     def _several(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The combinations of the quasi-identifiers of persons who have several, and whose they are."""
-        quasi, person = self.rows.schema.quasi, self.rows.schema.person
-        pairs = self.several(quasi, ())
-        return self.patterns(quasi).find(pairs), pairs.column(str(person)).codes.astype(np.int64)
+        return self.shared()
 
     def _sizes_only(self, keys: list[str]) -> NDArray[np.int64]:
         """Sizes without the combinations, which stay in the engine."""

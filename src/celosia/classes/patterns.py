@@ -19,16 +19,18 @@ if TYPE_CHECKING:
     from celosia.data.schema import Schema
 
     Weights = Callable[[], NDArray[np.float64] | None]
+    Counts = NDArray[np.int64] | Callable[[], NDArray[np.int64]]
+    """Numbers, or what counts them when somebody asks."""
 
 
 class Patterns:
-    """One entry per combination, suppressed records apart; ``counted`` is persons where a person column is declared."""
+    """One entry per combination, suppressed records apart: how many rows, persons where they are declared, weight."""
 
     def __init__(
         self,
         names: Sequence[str],
         rows: NDArray[np.int64],
-        counted: NDArray[np.int64],
+        counted: Counts,
         weight: Weights,
         *,
         schema: Schema,
@@ -37,7 +39,7 @@ class Patterns:
     ) -> None:
         self.names = tuple(names)
         self.rows = rows
-        self.counted = counted
+        self._counted = counted
         self._weight = weight
         self._schema = schema
         self._frame = frame
@@ -90,8 +92,13 @@ class Patterns:
             return None if self.weight is None else self.weight[chosen]
 
         return Patterns(
-            self.names, self.rows[chosen], self.counted[chosen], weight, schema=self._schema, columns=columns
+            self.names, self.rows[chosen], lambda: self.counted[chosen], weight, schema=self._schema, columns=columns
         )
+
+    def held(self, counted: Counts, weight: Weights, schema: Schema) -> Patterns:
+        """The same combinations, counted by whom they belong to."""
+        columns = {name: self.column(name) for name in self.names}
+        return Patterns(self.names, self.rows, counted, weight, schema=schema, columns=columns)
 
     def coarser(self, names: Sequence[str]) -> Patterns:
         """The combinations of some of the columns; only where records are counted, since a person may have several."""
@@ -108,7 +115,7 @@ class Patterns:
     def with_columns(self, columns: Mapping[str, Encoded]) -> Patterns:
         """Other values in some of the columns: the same combination may then come several times."""
         own = {name: columns[name] if name in columns else self.column(name) for name in self.names}
-        return Patterns(self.names, self.rows, self.counted, self._weight, schema=self._schema, columns=own)
+        return Patterns(self.names, self.rows, lambda: self.counted, self._weight, schema=self._schema, columns=own)
 
     def under(self, schema: Schema) -> Patterns:
         """The same with the values of each column in the order that a schema declares."""
@@ -117,6 +124,11 @@ class Patterns:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @cached_property
+    def counted(self) -> NDArray[np.int64]:
+        """Persons where a person column is declared, else rows."""
+        return self._counted() if callable(self._counted) else self._counted
 
     @cached_property
     def weight(self) -> NDArray[np.float64] | None:
@@ -136,11 +148,16 @@ class Patterns:
         return pack([self.column(name).codes for name in (self.names if names is None else names)])
 
     def find(self, finer: Patterns) -> NDArray[np.int64]:
-        """The place here of each combination of a finer grouping of the same records."""
-        own = self.key()
-        order = np.argsort(own)
-        theirs = pack([_alike(self.column(name), finer.column(name)) for name in self.names])
-        return order[np.searchsorted(own, theirs, sorter=order)]
+        """The place here of each combination of a finer grouping of the same records, or of some of them."""
+        own = [self.column(name) for name in self.names]
+        theirs = [_alike(column, finer.column(name)) for name, column in zip(self.names, own, strict=True)]
+        if len(self) == len(finer) and all(map(np.array_equal, (column.codes for column in own), theirs)):
+            return np.arange(len(self))
+        # packed together: some of the records need not have the largest code of a column
+        key = pack([np.concatenate([column.codes, codes]) for column, codes in zip(own, theirs, strict=True)])
+        key, wanted = key[: len(self)], key[len(self) :]
+        order = np.argsort(key, kind="stable")
+        return order[np.searchsorted(key, wanted, sorter=order)]
 
     @cached_property
     def cells(self) -> pl.DataFrame:

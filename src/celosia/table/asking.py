@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from celosia.classes.holders import Holders
     from celosia.hierarchy import Levels
     from celosia.table.table import Table
     from celosia.table.tracing import Trace
@@ -233,7 +234,10 @@ class Asked(Shown):
     @property
     def classes(self) -> Classes:
         """The equivalence classes: what every measurement of this table rests on."""
-        return self.cached("classes", lambda: Classes(self.rows, self.memory, self._before, self._followed))
+        return self.cached(
+            "classes",
+            lambda: Classes(self.rows, self.memory, self._before, self._followed, handed=self._holders),
+        )
 
     def _before(self, column: str) -> tuple[Classes, Classes] | None:
         """The classes of the input, as a column was read and as the steps since would have it there."""
@@ -336,10 +340,12 @@ class Asked(Shown):
         return trace
 
     def _followed(self, names: Sequence[str]) -> Followed | None:
-        """The combinations as they are now; None also where persons are counted, who may have several."""
-        if self.trace is None or not self.trace.steps or self.schema.person is not None:
-            return None
-        return self.trace.followed(names)
+        """The combinations as they are now, with their rows."""
+        return None if self.trace is None or not self.trace.steps else self.trace.followed(names)
+
+    def _holders(self, names: Sequence[str]) -> Holders | None:
+        """Their persons."""
+        return None if self.trace is None or not self.trace.steps else self.trace.holders(names)
 
     def _has(self, name: str) -> bool:
         return name in self.engine.types(self.rows.frame)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.classes import Classes, Followed, encode, group
+from celosia.classes import Followed, encode, group
+from celosia.classes.holders import Holders
 from celosia.data.engines import engine_named
 from celosia.data.engines.engine import RECORD, SUPPRESSED, Engine
-from celosia.data.schema import Role
 
 if TYPE_CHECKING:
     from celosia.table.table import Table
@@ -57,10 +57,10 @@ class Trace:
         """Whether a column may have other cells than in the base."""
         return name in self.unknown or any(name in step.columns for step in self.steps)
 
-    def followed(self, names: Sequence[str]) -> Followed | None:
+    def followed(self, names: Sequence[str], *, exactly: bool = False) -> Followed | None:
         """The combinations of these columns, and of those that decide about them; None where the base tells none.
 
-        Rows are counted, whoever owns them.
+        Rows are counted, whoever owns them. Unless asked for ``exactly`` these columns there may be more of them.
         """
         wanted = self._needed(names)
         schema = self.base.schema
@@ -69,14 +69,15 @@ class Trace:
         if schema.weight in wanted or any(schema.weight in step.columns for step in self.steps):
             return None
         for followed in self._followed:
-            if wanted <= set(followed.patterns.names):
+            own = set(followed.patterns.names)
+            if wanted == own or (wanted < own and not exactly):
                 return followed
         self._followed.append(self._follow(wanted))
         return self._followed[-1]
 
     def _follow(self, wanted: set[str]) -> Followed:
         names = [name for name in self.base.names if name in wanted]
-        counted = self.base.cached("counted by rows", self._by_rows).patterns(names, everyone=True)
+        counted = self.base.classes.by_rows.patterns(names, everyone=True)
         columns = {name: counted.column(name) for name in names}
         state = Followed(counted, columns, None)
         for step in self.steps:
@@ -84,13 +85,19 @@ class Trace:
                 state = _stepped(state, step)
         return state
 
-    def _by_rows(self) -> Classes:
-        """The classes of the base with persons left out of account."""
-        base, person = self.base, self.base.schema.person
-        if person is None:
-            return base.classes
-        plain = base.schema.change(person, roles=base.schema[person].roles - {Role.PERSON})
-        return Classes(replace(base.rows, schema=plain), base.memory, listed=base.classes.listed)
+    def holders(self, names: Sequence[str]) -> Holders | None:
+        """The persons of the combinations of the quasi-identifiers and these columns.
+
+        Of these columns steps may have changed quasi-identifiers only: a person who has two values in another one would
+        count twice in one that they are mapped to. None where the base does not tell.
+        """
+        quasi = set(self.base.schema.quasi)
+        wanted = quasi | set(names)
+        if self._needed([*wanted]) != wanted or any(self.touches(name) for name in wanted - quasi):
+            return None
+        held = self.base.classes.holders(names)
+        followed = None if held is None else self.followed([*wanted], exactly=True)
+        return None if held is None or followed is None else held.followed(followed)
 
     def _needed(self, names: Sequence[str]) -> set[str]:
         """These columns, and those that decide about their cells."""

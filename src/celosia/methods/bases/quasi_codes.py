@@ -148,6 +148,7 @@ def _class_codes(
         _column(table, name, patterns.column(name).masked, patterns.column(name).present) for name in table.schema.quasi
     )
     matrix = np.column_stack([column.codes for column in columns])
+    owners = _owners(table, patterns, list(names)) if whose else None  # first: they tell persons of fewer columns too
     records = Records(
         _level_maps(table, columns, matrix, patterns.rows, weights, gone=table.suppressed()),
         np.ascontiguousarray(matrix, dtype=np.int32),
@@ -155,7 +156,7 @@ def _class_codes(
         sensitive={name: _sensitive(table, name, None if whose else patterns) for name in names},
         total=table.classes.total,
         judged=judged,
-        owners=_owners(table, patterns, list(names)) if whose else None,
+        owners=owners,
     )
     return QuasiCodes(table, columns, records, np.ones(len(patterns), dtype=np.bool_), by_class=True)
 

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import celosia
+from celosia.data.engines.engine import RECORD
+from celosia.data.engines.fingerprint import BLOCK
 from celosia.data.io.atomic import replaced, settle, together
 from celosia.release.evidence.certificate import Certificate, Record, journal_of
 from celosia.show.blocks import Block, Shown, change_blocks, release_blocks
@@ -163,6 +165,7 @@ def version() -> str:
 
 NOBODY = -1
 """The number of a person who is not named."""
+FIRST = "__first__"
 
 
 def persons_of(protected: Table, ids: NDArray[np.int64]) -> NDArray[np.int64] | None:
@@ -170,10 +173,26 @@ def persons_of(protected: Table, ids: NDArray[np.int64]) -> NDArray[np.int64] | 
     person = protected.schema.person
     if person is None:
         return None
+    if protected.memory() is None:
+        return _first_records(protected, person, ids)
     codes = np.asarray(protected.codes(person)[0], dtype=np.int64)
     own = np.asarray(protected.ids(), dtype=np.int64)
     order = np.argsort(own)
     return np.where(codes < 0, NOBODY, codes)[order[np.searchsorted(own, ids, sorter=order)]]
+
+
+def _first_records(protected: Table, person: str, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same where the engine holds the rows: a person is known by the first of their records, and no id is read."""
+    import narwhals as nw
+
+    named, first = ~nw.col(person).is_null(), nw.col(RECORD).min().over(person)
+    frame = nw.from_native(protected.identified().rows.frame).select(RECORD, person)
+    frame = frame.select(RECORD, nw.when(named).then(first).otherwise(nw.lit(NOBODY)).cast(nw.Int64).alias(FIRST))
+    numbers = np.full(int(ids.max(initial=-1)) + 1, NOBODY, dtype=np.int64)
+    rows = protected.engine.streamed(frame.to_native(), rows=len(protected))
+    for batch in rows.collect_batches(chunk_size=BLOCK):
+        numbers[batch[RECORD].to_numpy()] = batch[FIRST].to_numpy()
+    return numbers[ids]
 
 
 def pack_rows(ids: NDArray[np.int64]) -> str:

@@ -200,8 +200,10 @@ class _Look:
         if whole and person is None:  # the released column is the original one
             rare = values.filter(pl.col(ROWS) < FEW)
             return int(rare[ROWS].sum()), rare[name]
-        if person is None and self.original.memory() is None:  # counted already
-            rare = _as_texts(self.original.tally(name).drop_nulls(name).filter(pl.col(ROWS) < FEW), name)
+        if self.original.memory() is None:  # counted already
+            values_held = self.original.classes.patterns([name], everyone=True)
+            few_hold = values_held.take(values_held.counted < FEW)
+            rare = _as_texts(few_hold.cells.with_columns(pl.Series(ROWS, few_hold.rows)).drop_nulls(name), name)
         else:
             keys = dict.fromkeys([name] if person is None else [name, person])
             frame = nw.from_native(self.original.rows.frame).select(*keys).filter(~nw.col(name).is_null())
