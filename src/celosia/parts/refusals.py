@@ -31,6 +31,8 @@ _PHRASES = {
     "string_type": "must be a text",
     "string_unicode": "must be a text without half a character",
     "string_too_long": "must have at most {max_length} characters",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_pattern_mismatch": "must match {pattern}",
     "int_parsing_size": "must be a smaller whole number",
     "tuple_type": "must be a list",
     "list_type": "must be a list",

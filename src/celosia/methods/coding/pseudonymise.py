@@ -71,7 +71,7 @@ class Pseudonymise(Method):
         key = self._key(stream)
         back: dict[str, str] = {}
         replaced = table
-        for name in self.columns:
+        for name in dict.fromkeys(self.columns):
             values = table.tally(name)[name].drop_nulls()
             originals = [str(text) for text in texts(values)]
             pseudonyms = [self._pseudonym(key, text) for text in originals]

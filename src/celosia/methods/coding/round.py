@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from celosia.streams import Stream
     from celosia.table import Table
 
+HAIR = 2.0**-50  # a few last bits of the quotient
+
 
 class Round(Method):
     r"""Round values to multiples of a base.
@@ -67,7 +69,10 @@ class Round(Method):
         import narwhals as nw
 
         # Engines divide by a constant in different ways; they multiply in the same.
-        q = nw.col(name).cast(nw.Float64) * (1.0 / self.base)
+        raw = nw.col(name).cast(nw.Float64) * (1.0 / self.base)
+        # A multiple of the base, or of its half, is one though the quotient is off by a hair: 49 * (1 / 49) is below 1.
+        half = (raw * 2 + 0.5).floor() / 2
+        q = nw.when((raw - half).abs() <= raw.abs() * HAIR).then(half).otherwise(raw)
         # The engines round halves differently; their floors agree.
         multiple = {"nearest": (q + 0.5).floor(), "down": q.floor(), "up": q.ceil()}[self.way]
         scaled = (multiple * self.base).round(self._decimals())

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.data.credentials import is_reference, key_bytes
-from celosia.errors import DataError
+from celosia.errors import DataError, ParameterError
 from celosia.parts import Column, Counting, Credential, Method, SuitedColumns
 from celosia.table import Outcome
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from celosia.streams import Stream
     from celosia.table import Table
 
+WEEK = 7
+LAST_YEAR = 9999  # of what most programs can read
+
 
 class ShiftDates(Method):
     r"""Shift all dates of a person by the same random number of days.
@@ -30,10 +33,10 @@ class ShiftDates(Method):
 
     Spans of time between the dates of a person stay exact; the calendar does not. ``by`` is the person column unless
     another is named; without either every record has a shift of its own. ``weeks`` shifts whole weeks, so that the
-    days of the week stay. With ``key`` shifts come from the key and the person's number alone: a later file with the
-    same key gets the same ones; with a seed other data get other ones. A date known to the day to an intruder is
+    days of the week stay. With ``key``, which needs persons, shifts come from the key and the person's number alone: a
+    later file with the same key gets the same ones; with a seed other data get other ones. A date known to the day to an intruder is
     hidden only among :math:`2D + 1` days, and two known dates of different persons bound both shifts. Dates as text
-    need ``notation``.
+    need ``notation``. Fails where a date would leave the years 1 to 9999.
 
     >>> import polars as pl, celosia, datetime
     >>> days = [datetime.date(2020, 1, 1), datetime.date(2020, 1, 11)]
@@ -59,9 +62,11 @@ class ShiftDates(Method):
     refusal: ClassVar[str] = "its shifts came from the seed and the data of that run. Give key to shift files alike"
 
     @model_validator(mode="after")
-    def _key_is_long(self) -> ShiftDates:
+    def _possible(self) -> ShiftDates:
         if self.key is not None and not is_reference(self.key):
             key_bytes(self.key, self.name)
+        if self.weeks and self.days < WEEK:
+            raise ParameterError(f"shift-dates: weeks needs days of at least {WEEK}, got {self.days}.")
         return self
 
     def settled(self, recorded: Mapping[str, Any]) -> Method:
@@ -73,6 +78,11 @@ class ShiftDates(Method):
         import polars as pl
 
         by = self.by or table.schema.person
+        if by is None and self.key is not None:
+            raise ParameterError(
+                "shift-dates: key gives each person a shift, but no column names the persons; give by, declare a person "
+                "column, or leave key out."
+            )
         shifts = self._shifts(table, by, stream)
         changed = {}
         for name in self.columns:
@@ -80,6 +90,7 @@ class ShiftDates(Method):
             moved = pl.DataFrame({name: dates, "__shift__": shifts}).select(
                 pl.col(name) + pl.duration(days=pl.col("__shift__"))
             )[name]
+            self._check_years(moved)
             is_text = table.polars_types()[name] == pl.String
             changed[name] = moved.dt.strftime(self.notation or "%Y-%m-%d") if is_text else moved.cast(dates.dtype)
         return Outcome(table.replace(changed), {"shifted": list(self.columns), "consistent by": by or "record"})
@@ -88,8 +99,8 @@ class ShiftDates(Method):
         """The shift of each record in days."""
         from celosia.hierarchy import texts
 
-        step = 7 if self.weeks else 1
-        reach = max(self.days // step, 1)
+        step = WEEK if self.weeks else 1
+        reach = self.days // step
         if by is None:
             draws = stream.child("shift").uniform(table.ids())
             return (np.floor(draws * (2 * reach + 1)).astype(np.int64) - reach) * step
@@ -103,6 +114,14 @@ class ShiftDates(Method):
         alone = np.floor(stream.child("alone").uniform(table.ids()) * (2 * reach + 1)).astype(np.int64) - reach
         result: NDArray[np.int64] = np.where(missing, alone, of_person) * step
         return result
+
+    def _check_years(self, moved: pl.Series) -> None:
+        gone = int((~moved.dt.year().is_between(1, LAST_YEAR)).sum())
+        if gone:
+            raise DataError(
+                f"shift-dates: {gone} values of column {moved.name!r} would leave the years 1 to {LAST_YEAR}. Lower days, "
+                "or blank dates that stand for no day (suppress-cells) first."
+            )
 
     def _dates(self, column: pl.Series) -> pl.Series:
         import polars as pl

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
+from zoneinfo import ZoneInfo
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -57,10 +59,13 @@ class _Coding(Method):
         changes: dict[str, Any] = {}
         hits: dict[str, Any] = {}
         limits: dict[str, Any] = {}
+        types = table.polars_types()
         for name in self.columns:
             limit, replacement = self._limit(table, name)
             value = nw.col(name)
             hit = self._beyond(value, nw.lit(limit))
+            if types[name].is_float():  # to an engine what is no number is larger than any
+                hit = hit & ~value.is_nan()
             changes[name] = nw.when(hit).then(nw.lit(replacement)).otherwise(value)
             hits[name] = (hit & (value != nw.lit(replacement))).cast(nw.Int64).sum()
             limits[name] = limit
@@ -88,14 +93,22 @@ class _Coding(Method):
         raise DataError(f"{self.name}: column {name!r} holds text, but numbers or dates are needed.")
 
     def _quantile(self, table: Table, name: str) -> float:
-        limit = float(table.engine.quantiles(table.rows.frame, name, [self.quantile or 0.0])[0])
+        import narwhals as nw
+
+        frame = table.rows.frame
+        if table.engine.collect(nw.from_native(frame).select(nw.col(name).max()).to_native()).item() is None:
+            raise DataError(f"{self.name}: column {name!r} has no values, so it has no quantile; give value.")
+        limit = float(table.engine.quantiles(frame, name, [self.quantile or 0.0])[0])
         return float(round(limit)) if table.polars_types()[name].is_integer() else limit  # whole numbers stay whole
 
     def _numeric_limit(self, value: float | str) -> float:
         try:
-            return float(value)
+            limit = float(value)
         except ValueError:
-            raise ParameterError(f"{self.name}: a numeric column needs a number as limit, got {value!r}.") from None
+            limit = math.nan
+        if not math.isfinite(limit):
+            raise ParameterError(f"{self.name}: a numeric column needs a number as limit, got {value!r}.")
+        return limit
 
     def _date_limit(self, value: float | str, dtype: Any) -> dt.date:
         import polars as pl
@@ -104,7 +117,14 @@ class _Coding(Method):
             moment = dt.datetime.fromisoformat(str(value))
         except ValueError:
             raise ParameterError(f"{self.name}: a date is written as 1936-01-01, got {value!r}.") from None
-        return moment if isinstance(dtype, pl.Datetime) else moment.date()
+        if not isinstance(dtype, pl.Datetime):
+            return moment.date()
+        if dtype.time_zone is not None:
+            zone = ZoneInfo(dtype.time_zone)
+            return moment.replace(tzinfo=zone) if moment.tzinfo is None else moment.astimezone(zone)
+        if moment.tzinfo is not None:
+            raise ParameterError(f"{self.name}: the column has no time zone, so its limit has none, got {value!r}.")
+        return moment
 
     def _beyond(self, value: Any, limit: Any) -> Any:
         raise NotImplementedError
@@ -115,7 +135,8 @@ class TopCode(_Coding):
 
     .. math:: \tilde x_i = \begin{cases} r & x_i > L \\ x_i & \text{otherwise} \end{cases}
 
-    The limit is a number, a date, or a quantile of the column. Missing values stay missing.
+    The limit is a number, a date, or a quantile of the column. Missing values stay missing. A date without a time zone
+    is one in the zone of its column.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [30, 90, 97]}), celosia.Schema.of(quasi=["age"]))
