@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TypeAlias
 
-from celosia.hierarchy.text import plain
+from celosia.hierarchy.text import member, plain
 
 ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ].*)?$")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 Bound: TypeAlias = float | str
 """An end of an interval: a number, or a text compared by its characters (ISO dates sort that way)."""
 
@@ -100,10 +101,12 @@ class Interval:
     high_closed: bool = True
 
     def covers(self, raw: object) -> bool:
-        """Whether the raw value lies between the ends."""
+        """Whether the raw value lies between the ends; between days, any time of the last day does."""
         text = plain(raw)
         if text is None:
             return False
+        if self._of_days and ISO_DATE.match(text):
+            text = text[:10]
         value: Bound | None = text if self.textual else number(text)
         if value is None:
             return False
@@ -113,6 +116,10 @@ class Interval:
     def textual(self) -> bool:
         """Whether the ends are texts rather than numbers."""
         return isinstance(self.low, str) or isinstance(self.high, str)
+
+    @property
+    def _of_days(self) -> bool:
+        return all(isinstance(end, str) and _DAY.fullmatch(end) for end in (self.low, self.high))
 
     def _above(self, value: Bound) -> bool:
         if self.low == -math.inf:
@@ -154,7 +161,10 @@ class Interval:
             ends = [str(end) for end in (self.low, self.high)]
             if not all(ISO_DATE.match(end) for end in ends):
                 return math.inf
-            low, high = (float(date.fromisoformat(end[:10]).toordinal()) for end in ends)
+            try:
+                low, high = (float(date.fromisoformat(end[:10]).toordinal()) for end in ends)
+            except ValueError:  # the form of a date, and no day of any calendar
+                return math.inf
         else:
             low, high = self.low, self.high
         if not math.isfinite(high - low):
@@ -206,7 +216,16 @@ class Mask:
                 return True  # cannot be ruled out
             low, high = float(self.pattern.replace("*", "0")), float(self.pattern.replace("*", "9"))
             return other.overlaps(Interval(low, high))
+        if isinstance(other, Period):
+            return self.covers(other.text) or self._hides_a_day_of(other)
         return other.overlaps(self) if isinstance(other, OneOf | Everything) else self.covers(other.text)
+
+    def _hides_a_day_of(self, period: Period) -> bool:
+        """Whether a day of a period can stand behind the stars of a date."""
+        if len(self.pattern) < len(period.first):
+            return False
+        day = self.pattern[: len(period.first)]
+        return Interval(period.first, period.last).overlaps(Interval(day.replace("*", "0"), day.replace("*", "9")))
 
     @property
     def width(self) -> float:
@@ -224,10 +243,10 @@ class Mask:
 
 @dataclass(frozen=True)
 class OneOf:
-    """One of several values, in the order they were written.
+    """One of several values, in the order they were written; one with a comma stands in quotes.
 
-    >>> OneOf(("Divorced", "Widowed")).covers("Widowed"), str(OneOf(("b", "a")))
-    (True, '{b, a}')
+    >>> OneOf(("Divorced", "Widowed")).covers("Widowed"), str(OneOf(("b", "a"))), str(OneOf(("Clerks, junior", "c")))
+    (True, '{b, a}', '{"Clerks, junior", c}')
     """
 
     members: tuple[str, ...]
@@ -253,7 +272,7 @@ class OneOf:
         return float(len(self.members))
 
     def __str__(self) -> str:
-        return "{" + ", ".join(self.members) + "}"
+        return "{" + ", ".join(map(member, self.members)) + "}"
 
 
 @dataclass(frozen=True)
@@ -284,7 +303,7 @@ class Period:
             return self.covers(other.text)
         if isinstance(other, Interval):
             return other.overlaps(Interval(self.first, self.last)) if other.textual else False
-        return other.overlaps(self) if isinstance(other, OneOf | Everything) else False
+        return other.overlaps(self)
 
     @property
     def width(self) -> float:
@@ -306,9 +325,11 @@ Generalised: TypeAlias = Everything | Exact | Interval | Mask | OneOf | Period
 def number(text: str) -> float | None:
     """The number a text holds, or None.
 
-    >>> number("30"), number("x"), number("nan")
-    (30.0, None, None)
+    >>> number("30"), number("x"), number("nan"), number("12_3")
+    (30.0, None, None, None)
     """
+    if "_" in text:  # Python writes long numbers so, data write codes so
+        return None
     try:
         value = float(text)
     except ValueError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.hierarchy.cells import Everything, Generalised, Interval, number
+from celosia.hierarchy.cells import Everything, Generalised, Interval, OneOf, number
 from celosia.hierarchy.values import parse
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ def matches(
 ) -> NDArray[np.bool_]:
     """For each cell (row) and raw value (column) whether the cell can stand for the value.
 
-    A missing cell stands for a missing value only, or for anything with ``open_missing``.
+    A missing cell stands for a missing value only, or for anything with ``open_missing``. A set stands for what its
+    members stand for, which may be labels of the hierarchy.
 
     >>> matches(["130**", "1485*", "*"], ["13053", "14853"]).tolist()
     [[True, False], [False, True], [True, True]]
@@ -40,11 +41,13 @@ def matches(
         if cell is None:
             out[row] = [raw is None or open_missing for raw in raws]
             continue
-        if cell in place:
-            out[row, place[cell]] = True
-        has_level = levels is not None and _by_level(levels, cell, out[row])
-        if not has_level:
-            _by_notation(parse(cell), raws, numbers, out[row])
+        read = parse(cell)
+        for label in (cell, *(read.members if isinstance(read, OneOf) else ())):
+            if label in place:
+                out[row, place[label]] = True
+            has_level = levels is not None and _by_level(levels, label, out[row])
+            if not has_level:
+                _by_notation(parse(label), raws, numbers, out[row])
     return out
 
 
@@ -60,8 +63,11 @@ def compatible(fact: str, cell: str | None, hierarchy: Hierarchy | None = None) 
         return True
     if hierarchy is None:
         return False
-    domain = [value for value in hierarchy.levels([]).domain if value != fact]
-    mine, theirs = matches([fact, cell], [fact, *domain], hierarchy)
+    levels = hierarchy.levels([])
+    read = parse(fact)
+    named = read.members if isinstance(read, OneOf) else (fact,)
+    lacking = [name for name in named if levels.level_of(name) < 0]  # may be values that fall back to a label
+    mine, theirs = matches([fact, cell], [*levels.domain, *lacking], hierarchy)
     return bool((mine & theirs).any())
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, model_validator
 
+from celosia.hierarchy.cells import OneOf
 from celosia.hierarchy.levels import Levels
 from celosia.hierarchy.part import Hierarchy
 
@@ -61,4 +62,4 @@ def _merge(groups: list[tuple[str, ...]], factor: int) -> tuple[tuple[str, ...],
 
 
 def _label(group: tuple[str, ...]) -> str:
-    return group[0] if len(group) == 1 else "{" + ", ".join(group) + "}"
+    return group[0] if len(group) == 1 else str(OneOf(group))

@@ -52,7 +52,10 @@ class Priority(Hierarchy):
         rank = np.empty(len(texts), dtype=np.int64)
         rank[np.lexsort((np.array(texts, dtype=str), -counts.to_numpy(), named))] = np.arange(len(texts))
         raw = np.array(texts, dtype=object)
-        shares = np.arange(1, self.count + 1) / (self.count + 1)
-        kept = [len(texts) - np.ceil(len(texts) * share) for share in shares] if self.keep is None else self.keep
+        levels = range(1, self.count + 1)
+        # whole numbers: 77 * (3 / 11) is more than 21
+        kept = (
+            [len(texts) * (self.count + 1 - j) // (self.count + 1) for j in levels] if self.keep is None else self.keep
+        )
         columns = [list(np.where(rank < number, raw, "*")) for number in kept]
         return Levels.of(texts, [*columns, ["*"] * len(texts)])

@@ -7,12 +7,16 @@ so that 30, 30.0 and "30" name the same row of a hierarchy.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
+
+_IN_QUOTES = r"^\s|\s$|^$|,|^\""
+"""What a member of a set cannot have and be told from its neighbours: blanks at its ends, nothing, a comma."""
 
 
 def plain(value: object) -> str | None:
@@ -61,6 +65,23 @@ def texts(values: Iterable[Any]) -> list[str | None]:
     if isinstance(values, pl.Series):
         return text_series(values).to_list()
     return [plain(value) for value in values]
+
+
+def member(text: str) -> str:
+    """Text of a value inside a set; in quotes where it would be read as several values, or as another one.
+
+    >>> member("Clerks"), member("Managers, senior"), member(" x")
+    ('Clerks', '"Managers, senior"', '" x"')
+    """
+    return '"' + text.replace('"', '""') + '"' if re.search(_IN_QUOTES, text) else text
+
+
+def member_expression(text: pl.Expr) -> pl.Expr:
+    """Polars expression of the same."""
+    import polars as pl
+
+    quoted = pl.concat_str(pl.lit('"'), text.str.replace_all('"', '""', literal=True), pl.lit('"'))
+    return pl.when(text.str.contains(_IN_QUOTES)).then(quoted).otherwise(text)
 
 
 def text_expression(name: str, dtype: pl.DataType | type[pl.DataType]) -> pl.Expr:

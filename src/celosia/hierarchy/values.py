@@ -34,6 +34,7 @@ _BRACKETS = re.compile(r"([\[(])\s*(.+?)\s*([\])])")
 _COMMA = re.compile(rf"({_NUMBER}|{_ENDLESS})\s*[,;]\s*({_NUMBER}|{_ENDLESS})")
 _DASH = re.compile(rf"({_NUMBER})\s*[-–]\s*({_NUMBER})")
 _COMPARE = re.compile(rf"(<=|>=|≤|≥|<|>)\s*({_NUMBER})")
+_MEMBER = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,]*?))\s*,')
 _PERIOD = re.compile(r"(\d{4})(?:-(?:Q([1-4])|(0[1-9]|1[0-2]))|(s))?")
 
 
@@ -59,7 +60,7 @@ def parse(text: str, kind: Literal["date"] | None = None) -> Generalised:
     if interval is not None:
         return interval
     if len(stripped) > 2 and stripped[0] == "{" and stripped[-1] == "}":
-        return OneOf(tuple(part.strip() for part in stripped[1:-1].split(",")))
+        return OneOf(_members(stripped[1:-1]))
     if "*" in stripped and re.fullmatch(r"[^*]+\*+|\*+[^*]+", stripped):
         return Mask(stripped)
     return Exact(text)
@@ -103,6 +104,12 @@ def cover(cells: Iterable[Generalised | str]) -> Generalised:
     return OneOf(tuple(dict.fromkeys(members)))
 
 
+def _members(text: str) -> tuple[str, ...]:
+    """The members of a set; what stands in quotes is one of them."""
+    found = _MEMBER.finditer(f"{text},")
+    return tuple(each[2] if each[1] is None else each[1].replace('""', '"') for each in found)
+
+
 def _end(text: str) -> float:
     return float(text.replace("∞", "inf"))
 
@@ -135,18 +142,20 @@ def _period(text: str, plain_year: bool) -> Period | None:
     if match is None:
         return None
     year, quarter, month, decade = int(match[1]), match[2], match[3], match[4]
+    if year == 0:  # no calendar has it
+        return None
     if decade:
-        return Period(text, f"{year}-01-01", f"{year + 9}-12-31") if year % 10 == 0 else None
+        return Period(text, f"{year:04}-01-01", f"{year + 9:04}-12-31") if year % 10 == 0 else None
     if quarter:
         start = 3 * int(quarter) - 2
-        return Period(text, f"{year}-{start:02}-01", _month_end(year, start + 2))
+        return Period(text, f"{year:04}-{start:02}-01", _month_end(year, start + 2))
     if month:
-        return Period(text, f"{year}-{month}-01", _month_end(year, int(month)))
-    return Period(text, f"{year}-01-01", f"{year}-12-31") if plain_year else None
+        return Period(text, f"{year:04}-{month}-01", _month_end(year, int(month)))
+    return Period(text, f"{year:04}-01-01", f"{year:04}-12-31") if plain_year else None
 
 
 def _month_end(year: int, month: int) -> str:
-    return f"{year}-{month:02}-{calendar.monthrange(year, month)[1]:02}"
+    return f"{year:04}-{month:02}-{calendar.monthrange(year, month)[1]:02}"
 
 
 def _mask(parts: list[Generalised]) -> Generalised:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.classes import STAR, group, number
+from celosia.hierarchy.values import OneOf
 
 if TYPE_CHECKING:
     import polars as pl
@@ -156,7 +157,7 @@ def _sets(nodes: NDArray[np.int64], names: Sequence[str | None]) -> list[str | N
     members: dict[int, dict[str | None, None]] = {}
     for node, name in zip(nodes.tolist(), names, strict=True):
         members.setdefault(node, {})[name] = None
-    text = {n: next(iter(m)) if len(m) == 1 else "{" + ", ".join(map(str, m)) + "}" for n, m in members.items()}
+    text = {n: next(iter(m)) if len(m) == 1 else str(OneOf(tuple(map(str, m)))) for n, m in members.items()}
     return [text[node] for node in nodes.tolist()]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from celosia.errors import DataError
+from celosia.hierarchy.text import member_expression
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,7 +54,7 @@ def _expression(how: Aggregate, dtype: Any) -> pl.Expr:
         return value.drop_nulls().mode().sort().first()
     text = value.drop_nulls().cast(pl.String) if dtype != pl.String else value.drop_nulls()
     if how == "set":
-        several = pl.concat_str(pl.lit("{"), text.unique().sort().str.join(", "), pl.lit("}"))
+        several = pl.concat_str(pl.lit("{"), member_expression(text.unique().sort()).str.join(", "), pl.lit("}"))
         return pl.when(value.drop_nulls().n_unique() > 1).then(several).otherwise(text.first())
     low, high = value.min().cast(pl.String), value.max().cast(pl.String)
     span = pl.concat_str(pl.lit("["), low, pl.lit("-"), high, pl.lit("]"))

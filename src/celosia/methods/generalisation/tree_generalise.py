@@ -9,6 +9,7 @@ from pydantic import Field
 
 from celosia.classes import STAR
 from celosia.errors import ParameterError, RequirementError, SchemaError
+from celosia.hierarchy.values import OneOf
 from celosia.parts import Column, Columns, Counting, Method
 from celosia.table import Outcome
 from celosia.table.targets import Target, targets
@@ -203,7 +204,7 @@ class TreeGeneralise(Method):
                 if len(members) == 1:
                     return members[0]
                 # no set holds a missing value: where it meets others the cell says nothing
-                return STAR if None in members else "{" + ", ".join(map(str, members)) + "}"
+                return STAR if None in members else str(OneOf(tuple(map(str, members))))
             return STAR
 
         if len(self.columns) == 1:

@@ -14,7 +14,7 @@ from celosia.classes import STAR, encode, number
 from celosia.data.schema import Kind
 from celosia.errors import UnknownName
 from celosia.hierarchy import texts
-from celosia.hierarchy.values import Interval
+from celosia.hierarchy.values import Interval, OneOf
 from celosia.search.partition.groups import Groups
 from celosia.search.partition.mondrian import Axis
 
@@ -277,4 +277,4 @@ def set_cell(labels: Sequence[str | None], size: int) -> str:
     """
     if len(labels) == 1:
         return str(labels[0])
-    return STAR if len(labels) == size else "{" + ", ".join(map(str, labels)) + "}"
+    return STAR if len(labels) == size else str(OneOf(tuple(map(str, labels))))
