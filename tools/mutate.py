@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import fnmatch
 import functools
 import itertools
 import json
@@ -100,7 +101,9 @@ def reaching(mutant: Mutant, reached: Reached, most: float) -> tuple[str, ...]:
     inner = _within(most, [test for test in quick if test.split("::")[0] in near], reached)
     inner.sort(key=lambda test: near.index(test.split("::")[0]))
     outer = _within(most, [test for test in quick if test.split("::")[0] not in near], reached)
-    return (mutant.file, *inner, *outer)
+    known = {test.split("::")[0] for test in reached.seconds}
+    named = [f"{file}::*{Path(mutant.file).stem.replace('_', '-')}*" for file in near if file not in known]
+    return (mutant.file, *inner, *outer, *named)
 
 
 def _within(most: float, tests: list[str], reached: Reached) -> list[str]:
@@ -157,12 +160,15 @@ class Chosen:
 
     def __init__(self, tests: tuple[str, ...], usual: dict[str, float], told: Path) -> None:
         self.order = {test: i for i, test in reversed(list(enumerate(tests)))}
+        self.patterns = {test: i for test, i in self.order.items() if "*" in test}
         self.usual = usual
         self.told = told
         told.write_text("")
 
     def _place(self, item: pytest.Item) -> int | None:
-        return self.order.get(item.nodeid, self.order.get(item.nodeid.split("::")[0]))
+        fitting = (i for pattern, i in self.patterns.items() if fnmatch.fnmatch(item.nodeid, pattern))
+        whole = self.order.get(item.nodeid.split("::")[0], next(fitting, None))
+        return self.order.get(item.nodeid, whole)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -171,9 +177,9 @@ class Chosen:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
         """Neither signal has a handler: the process ends, also out of compiled code."""
-        usual = self.usual.get(item.nodeid, 1.0 if self.usual else 30.0)  # what was not timed is a doctest or new
+        usual = self.usual.get(item.nodeid, 2.0 if self.usual else 30.0)  # what was not timed is a doctest or new
         signal.setitimer(signal.ITIMER_PROF, 10 + 10 * usual)
-        signal.setitimer(signal.ITIMER_REAL, 100 + 20 * usual)
+        signal.setitimer(signal.ITIMER_REAL, 300 + 20 * usual)  # for what waits instead of working
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:

@@ -15,6 +15,7 @@ import importlib
 import json
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from collections import defaultdict
@@ -46,11 +47,16 @@ def groups() -> dict[str, list[str]]:
     return found | {"doctests": [f"src/celosia/{name}" for name in PACKAGES]}
 
 
-class Watch:
-    """A plugin of pytest: what each test reaches, how long it takes, whether it passes."""
+class TooLong(BaseException):
+    """A test works longer than wanted; no part of it may take this for a failure of its own."""
 
-    def __init__(self, coverage: Any) -> None:
+
+class Watch:
+    """A plugin of pytest: what each test reaches, how long it takes, whether it passes in time."""
+
+    def __init__(self, coverage: Any, longest: float) -> None:
         self.coverage = coverage
+        self.longest = longest
         self.seconds: dict[str, float] = {}
         self.failed: set[str] = set()
 
@@ -62,7 +68,9 @@ class Watch:
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         self.coverage.switch_context(item.nodeid)
         start = time.perf_counter()
+        signal.setitimer(signal.ITIMER_PROF, self.longest)
         done = yield
+        signal.setitimer(signal.ITIMER_PROF, 0)
         self.seconds[item.nodeid] = round(time.perf_counter() - start, 3)
         self.coverage.switch_context("")
         return done
@@ -79,7 +87,11 @@ def loaded() -> None:
             importlib.import_module(name)
 
 
-def watched(name: str, paths: list[str], out: Path) -> None:
+def _too_long(*_: Any) -> None:
+    raise TooLong
+
+
+def watched(name: str, paths: list[str], out: Path, longest: float) -> None:
     """Run a group and write down what each of its tests reaches."""
     from coverage import Coverage
 
@@ -91,7 +103,8 @@ def watched(name: str, paths: list[str], out: Path) -> None:
 
         numba.config.DISABLE_JIT = True
     coverage = Coverage(data_file=None, source=[str(ROOT / "src/celosia")], config_file=False)
-    watch = Watch(coverage)
+    watch = Watch(coverage, longest)
+    signal.signal(signal.SIGPROF, _too_long)
     coverage.start()
     pytest.main([*OPTIONS, *paths], plugins=[watch])
     coverage.stop()
@@ -113,14 +126,15 @@ class Reached:
     def __init__(self, folder: Path) -> None:
         self.seconds: dict[str, float] = {}
         self.lines: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
-        """By file and line the tests that reach it; the empty name stands for what is done on import."""
+        """By file and line the tests that reach it; the empty name stands for what is done on import, or by a test that
+        failed or was broken off."""
         for path in sorted(folder.glob("*.json")):
             told = json.loads(path.read_text())
             passed = {str(i): test for i, (test, _, well) in enumerate(told["tests"]) if well} | {"": ""}
             self.seconds |= {test: seconds for test, seconds, _ in told["tests"]}
             for file, lines in told["lines"].items():
                 for line, tests in lines.items():
-                    self.lines[file][int(line)] |= {passed[test] for test in tests if test in passed}
+                    self.lines[file][int(line)] |= {passed.get(test, "") for test in tests}
 
     def shares(self, *, told: bool = False) -> dict[str, tuple[int, int]]:
         """Of each package the lines that tests reach, and all lines; those that none reaches are told if wanted."""
@@ -146,6 +160,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "build/reached")
     parser.add_argument("--only", nargs="+", help="groups to run; all when not told")
+    parser.add_argument("--longest", type=float, default=0.0, help="seconds of work after which a test is broken off")
     given = parser.parse_args()
     out = given.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
@@ -153,7 +168,8 @@ def main() -> None:
     for name, paths in groups().items():
         if (given.only and name not in given.only) or (out / f"{name}.json").exists():
             continue
-        child = multiprocessing.get_context("fork").Process(target=watched, args=(name, paths, out / f"{name}.json"))
+        given_to = (name, paths, out / f"{name}.json", given.longest)
+        child = multiprocessing.get_context("fork").Process(target=watched, args=given_to)
         child.start()
         child.join()
     for package, (reached, whole) in Reached(out).shares(told=True).items():

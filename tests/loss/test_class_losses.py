@@ -356,7 +356,7 @@ OBJECTIVES = (
         KullbackLeibler(),
         MajorityLoss(target="y"),
     ),
-    Discernibility(),
+    *(Discernibility(), NonUniformEntropy(), NonUniformEntropy(normalised=False)),
 )
 
 

@@ -169,6 +169,13 @@ def test_propensity(learner):
     assert loss.parts(a, moved)["ratio"] > 5
 
 
+@pytest.mark.parametrize("learner", ["logistic", "tree"])
+def test_where_nothing_varies_nothing_tells_two_tables_apart(learner):
+    same = celosia.read(pl.DataFrame({"x": [1.0] * 20}))
+    assert Propensity(learner=learner).value(same, same) == 0
+    assert Propensity(learner=learner).parts(same, same) == {"pMSE": 0, "expected": 0, "ratio": 0}
+
+
 def test_the_expected_propensity_of_synthetic_records():
     """Records drawn from the model that was fitted to the original have the ratio 1 on average, a second sample 2."""
     rng = np.random.default_rng(7)

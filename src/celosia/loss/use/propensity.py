@@ -58,7 +58,7 @@ class Propensity(Loss):
         pmse = self._pmse(x, label)
         if self.learner == "logistic":
             centred = x - x.mean(axis=0)
-            coefficients = int(np.linalg.matrix_rank(centred))
+            coefficients = int(np.linalg.matrix_rank(centred)) if x.shape[1] else 0
             expected = coefficients * (1 - c) ** 2 * c / len(x)
         else:
             rng = np.random.default_rng(self.seed)
@@ -76,6 +76,8 @@ class Propensity(Loss):
         return x, label
 
     def _pmse(self, x: Floats, label: NDArray[np.int64]) -> float:
+        if not x.shape[1]:  # no column has more than one value: nothing tells the tables apart
+            return 0.0
         if self.learner == "tree":
             from sklearn.tree import DecisionTreeClassifier
 
