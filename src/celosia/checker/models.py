@@ -59,7 +59,7 @@ def _poisson_limit(mean: float, alpha: float) -> int:
 def delta_presence(table: Plain, highest: float, population: Any, lowest: float = 0.0) -> Verdict:
     """The largest share of the people of a class that the table holds."""
     shares = [Fraction(size, people) for size, people in _people(table, population)]
-    inside = sum(people for _, people in _people(table, population))
+    inside = sum(any(_fits(table, key, person) for key in table.classes()) for person in population)
     held = all(lowest <= float(share) <= highest for share in shares)
     return float(max(shares, default=0)), held and (lowest == 0 or inside == len(population))
 
@@ -68,9 +68,13 @@ def _people(table: Plain, population: Sequence[dict[str, Any]]) -> list[tuple[in
     """For each class its persons, and the people of the population whose values its cells can stand for."""
     people = []
     for key, numbers in table.classes().items():
-        alike = sum(all(_covers(table, *cell, person) for cell in zip(table.quasi, key)) for person in population)  # noqa: B905
-        people.append((table.persons(numbers), alike))
+        people.append((table.persons(numbers), sum(_fits(table, key, person) for person in population)))
     return people
+
+
+def _fits(table: Plain, key: Sequence[Any], person: dict[str, Any]) -> bool:
+    """Whether a person can be in a class."""
+    return all(_covers(table, *cell, person) for cell in zip(table.quasi, key))  # noqa: B905
 
 
 def _covers(table: Plain, column: str, cell: Any, person: dict[str, Any]) -> bool:

@@ -34,19 +34,26 @@ def population_counts(classes: Classes, population: Classes) -> tuple[NDArray[np
     person = population.rows.schema.person
     combinations = population.patterns([*keys.columns, *([person] if person else [])], everyone=True)
     people = _texts(combinations.cells.select(keys.columns)).with_columns(pl.Series(ROWS, combinations.counted))
-    who = [] if person is None else [_WHO]
-    if person is not None:
-        people = people.with_columns(pl.Series(_WHO, combinations.column(person).codes))
     cells = _texts(keys).with_row_index("__class__")
-    for name in keys.columns:
-        pairs = _pairs(cells[name], people[name], classes.rows.schema, name, wild=name in classes.open_missing)
+    fitting = {
+        name: _pairs(cells[name], people[name], classes.rows.schema, name, wild=name in classes.open_missing)
+        for name in keys.columns
+    }
+    # whoever may be in several classes is counted once among those who are in some
+    several = person is not None or any(pairs[name].is_duplicated().any() for name, pairs in fitting.items())
+    who = [_WHO] if several else []
+    own = np.arange(len(people)) if person is None else combinations.column(person).codes
+    people = people.with_columns(pl.Series(_WHO, own)) if several else people
+    for name, pairs in fitting.items():
         people = people.join(pairs, on=name, how="inner", nulls_equal=True).drop(name).rename({"__cell__": name})
         done = keys.columns[: keys.columns.index(name) + 1]
         people = people.join(cells.select(done).unique(), on=done, how="semi", nulls_equal=True)
         people = people.group_by([*keys.columns, *who]).agg(pl.col(ROWS).sum())
-    inside = int(people[ROWS].sum()) if person is None else people[_WHO].n_unique()
-    if person is not None:
-        people = people.group_by(keys.columns).agg(pl.len().alias(ROWS))
+    counted_once = people.unique(_WHO) if several else people
+    inside = int(counted_once[ROWS].sum()) if person is None else len(counted_once)
+    if several:
+        persons = pl.col(ROWS).sum() if person is None else pl.len()
+        people = people.group_by(keys.columns).agg(persons.alias(ROWS))
     counted = cells.join(people, on=keys.columns, how="left", nulls_equal=True, maintain_order="left")[ROWS]
     counts = counted.fill_null(0).to_numpy().astype(np.int64)
     # the records of a class itself: others that a missing value makes compatible may be other people

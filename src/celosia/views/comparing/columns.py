@@ -13,7 +13,7 @@ from celosia.data.schema import Kind
 from celosia.errors import SchemaError
 from celosia.hierarchy import parse, texts
 from celosia.hierarchy.dates import Dates
-from celosia.hierarchy.values import Everything, Exact, Interval, number
+from celosia.hierarchy.values import Everything, Exact, Interval, OneOf, number
 from celosia.mathematics.statistics.distribution_distance import total_variation
 
 if TYPE_CHECKING:
@@ -127,22 +127,27 @@ def _spread(counts: Mapping[str, int], edges: Floats) -> tuple[Floats, float]:
     hidden = 0
     for text, records in counts.items():
         cell = parse(text) if text else Everything()
-        value = number(text) if isinstance(cell, Exact) else None
-        if value is not None:
-            place = int(np.clip(np.searchsorted(edges, value, side="right") - 1, 0, len(heights) - 1))
-            heights[place] += records
+        named = cell.members if isinstance(cell, OneOf) else (text,) if isinstance(cell, Exact) else ()
+        values = [value for each in named if (value := number(each)) is not None]
+        if values:
+            for value in values:
+                heights[_range_of(value, edges)] += records / len(values)
         elif isinstance(cell, Interval) and not cell.textual:
             low = max(float(cell.low), edges[0])
             high = min(float(cell.high), edges[-1])
             over = np.clip(np.minimum(edges[1:], high) - np.maximum(edges[:-1], low), 0.0, None)
             if over.sum() > 0:
                 heights += records * over / over.sum()
-            else:
-                heights[0 if float(cell.high) <= edges[0] else -1] += records
+            else:  # beyond the ends, or one number written as a range
+                heights[_range_of(low, edges)] += records
         else:
             hidden += records
     total = max(1, sum(counts.values()))
     return heights / total, hidden / total
+
+
+def _range_of(value: float, edges: Floats) -> int:
+    return int(np.clip(np.searchsorted(edges, value, side="right") - 1, 0, len(edges) - 2))
 
 
 def _label_pair(original: Table, name: str, before: Mapping[str, int], after: Mapping[str, int]) -> ColumnPair:

@@ -154,13 +154,9 @@ def _values(releases: Sequence[Table], name: str) -> Ints:
 
 
 def _comparable(column: pl.Series, *, plain: bool) -> pl.Series:
-    import polars as pl
+    from celosia.hierarchy import text_series
 
-    if plain:
-        return column
-    if column.dtype.is_numeric():
-        return column.cast(pl.Float64).cast(pl.String)
-    return column.cast(pl.String)
+    return column if plain else text_series(column)
 
 
 def _persons(original: Table, releases: Sequence[Table]) -> Ints:
@@ -206,8 +202,8 @@ def _overwritten(table: Table) -> set[str]:
 
 
 def _known_share(original: Table, release: Table, name: str) -> float:
-    column = release.column(name)
-    both = [_comparable(series, plain=series.dtype == column.dtype) for series in (original.column(name), column)]
+    columns = [table.column(name) for table in (original, release)]
+    both = [_comparable(column, plain=columns[0].dtype == columns[1].dtype) for column in columns]
     unchanged = both[1].is_in(both[0].unique().implode()).fill_null(value=True)
     return float(unchanged.mean() or 0.0) if len(unchanged) else 1.0  # type: ignore[arg-type]
 
