@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 class _Additive(Mechanism):
     """Noise added to each number of an answer."""
 
-    sensitivity: float = Field(default=1.0, gt=0, description="the most one person moves the answer")
+    sensitivity: float = Field(
+        default=1.0, gt=0, allow_inf_nan=False, description="the most one person moves the answer"
+    )
 
     def noise(self) -> Noise:
         """The noise with its exact distribution."""
@@ -61,9 +63,8 @@ class _Additive(Mechanism):
 
     def answer(self, value: float | Sequence[float], /) -> Any:
         """The number, or each of several, with fresh noise from the operating system's generator."""
-        values = [value] if isinstance(value, int | float) else list(value)
-        noisy = self.noise().add(values)
-        return noisy[0] if isinstance(value, int | float) else noisy
+        noisy = self.noise().add(list(value) if isinstance(value, Iterable) else [value])
+        return noisy if isinstance(value, Iterable) else noisy[0]
 
 
 class _Pure(_Additive):

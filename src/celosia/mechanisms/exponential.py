@@ -32,7 +32,7 @@ class Exponential(Mechanism):
     """
 
     epsilon: float = Field(gt=0, le=1e6, description="privacy loss of one choice")
-    sensitivity: float = Field(default=1.0, gt=0, description="the most one person moves a score")
+    sensitivity: float = Field(default=1.0, gt=0, allow_inf_nan=False, description="the most one person moves a score")
 
     def cost(self) -> Cost:
         """What one choice costs."""
@@ -46,6 +46,9 @@ class Exponential(Mechanism):
 
     def half_width(self, level: float = 0.95, options: int = 2) -> float:
         r"""How far the chosen score may be below the best: :math:`\frac{2\Delta}{\varepsilon} \ln\frac{K}{1-level}`."""
+        from celosia.mathematics.budget.noise import check_level
+
+        check_level(level)
         return 2 * self.sensitivity / self.epsilon * math.log(options / (1 - level))
 
     def answer(self, scores: Sequence[float], /) -> int:

@@ -44,8 +44,10 @@ class Quantile(Mechanism):
 
     @model_validator(mode="after")
     def _ordered(self) -> Quantile:
-        if not (math.isfinite(self.lower) and math.isfinite(self.upper) and self.lower < self.upper):
-            raise ParameterError(f"quantile: lower must be below upper, got {self.lower} and {self.upper}.")
+        if not (math.isfinite(self.upper - self.lower) and self.lower < self.upper):
+            raise ParameterError(
+                f"quantile: lower must be below upper, both finite, got {self.lower} and {self.upper}."
+            )
         return self
 
     def cost(self) -> Cost:
@@ -60,6 +62,9 @@ class Quantile(Mechanism):
 
     def half_width(self, level: float = 0.95) -> float:
         """How many ranks the answer may be off, with probability ``level``."""
+        from celosia.mathematics.budget.noise import check_level
+
+        check_level(level)
         return 2 * self.moves() / self.epsilon * math.log((self.steps + 1) / (1 - level))
 
     def ranks(self, level: float = 0.95) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from celosia.errors import DataError
+from celosia.errors import DataError, ParameterError
 from celosia.parts import Mechanism
 
 if TYPE_CHECKING:
@@ -54,26 +54,36 @@ class RandomisedResponse(Mechanism):
 
     def variance(self, share: float = 0.5, people: int = 1) -> float:
         r"""Variance of the estimate from answers of which a ``share`` is yes: :math:`Y(1-Y) / (n q^2)`."""
+        if not 0 <= share <= 1 or people < 1:
+            raise ParameterError(
+                f"randomised-response: share must lie in [0, 1] and people be at least 1, got {share} and {people}."
+            )
         return share * (1 - share) / (people * self.truth**2)
 
     def half_width(self, level: float = 0.95, share: float = 0.5, people: int = 1) -> float:
         """The estimate is off by at most this with probability ``level``, by the normal approximation."""
         from scipy.special import ndtri
 
+        from celosia.mathematics.budget.noise import check_level
+
+        check_level(level)
         return float(ndtri((1 + level) / 2)) * math.sqrt(self.variance(share, people))
 
     def interval(self, share: float, people: int, level: float = 0.95) -> tuple[float, float]:
         """An interval for the true share, by the normal approximation."""
         half = self.half_width(level, share, people)
         estimate = self.estimate(share)
-        return max(0.0, estimate - half), min(1.0, estimate + half)
+        low, high = (min(max(end, 0.0), 1.0) for end in (estimate - half, estimate + half))
+        return low, high
 
     def answer(self, values: bool | Sequence[bool], /) -> Any:
         """The answer, or the answers of several people, each with its own coins."""
         from celosia.mathematics.budget.noise import respond
 
-        several = [values] if isinstance(values, bool) else list(values)
+        several = list(values) if isinstance(values, Iterable) else [values]
         if any(value is None for value in several):
             raise DataError("randomised-response: an answer is missing; leave that person out.")
+        if not all(value in (True, False) for value in several):  # any text would be a yes
+            raise DataError("randomised-response: an answer is neither true nor false.")
         answers = [respond(bool(value), (1 + self.truth) / 2) for value in several]
-        return answers[0] if isinstance(values, bool) else answers
+        return answers if isinstance(values, Iterable) else answers[0]

@@ -139,7 +139,7 @@ def test_a_key_needs_persons():
 
 @pytest.mark.parametrize("values", [[dt.date(9999, 12, 31)] * 9, ["0001-01-01"] * 9, [dt.datetime(9999, 12, 31)] * 9])
 def test_no_date_leaves_the_calendar(values):
-    with pytest.raises(DataError, match="values of column 'v' would leave the years 1 to 9999. Lower days") as told:
+    with pytest.raises(DataError, match=r"values of column 'v' would leave the years 1 to 9999. Lower days") as told:
         cells(values, ShiftDates(columns=["v"], days=9))
     assert "12-31" not in str(told.value)
 

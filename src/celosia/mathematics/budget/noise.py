@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, TypeVar
 
-from celosia.errors import MissingExtra, ParameterError
+from celosia.errors import DataError, MissingExtra, ParameterError
 
 LARGEST_INTEGER = 2**62
 
@@ -81,7 +81,7 @@ class LaplaceNoise(_Noise):
 
     def half_width(self, level: float) -> float:
         """Smallest ``t`` with ``within(t) >= level``."""
-        _level(level)
+        check_level(level)
         if not self.discrete:
             return -self.scale * math.log1p(-level)
         p = math.exp(-1 / self.scale)
@@ -127,7 +127,7 @@ class GaussianNoise(_Noise):
 
     def half_width(self, level: float) -> float:
         """Smallest ``t`` with ``within(t) >= level``."""
-        _level(level)
+        check_level(level)
         from scipy.special import ndtri
 
         t = float(ndtri((1 + level) / 2)) * self.scale
@@ -189,6 +189,8 @@ def choose(scores: Sequence[float], sensitivity: float, epsilon: float) -> int:
     """
     from celosia.mathematics.budget import scales
 
+    if any(math.isnan(s) for s in scores):
+        raise DataError("a score is missing; give one for each option.")
     scale = 2 * scales.laplace(sensitivity, epsilon)
     return int(_selection(scale)([float(s) for s in scores]))
 
@@ -208,12 +210,23 @@ def _affordable(noise: N, sensitivity: float, budget: float) -> N | None:
 
 
 def _draw(shape: str, scale: float, discrete: bool, values: Sequence[float]) -> list[Any]:
+    if not all(_is_number(v) for v in values):  # a missing answer would become 0 and noise
+        raise DataError("noise is added to finite numbers only; an answer is missing, infinite or no number.")
     if discrete:
+        if any(v != int(v) for v in values):
+            raise DataError("noise of whole numbers is added to whole numbers only; round the answer, or use laplace.")
         whole = [int(v) for v in values]
         if any(abs(v) > LARGEST_INTEGER for v in whole):
             raise ParameterError("an answer is too large for integer noise; use a coarser unit.")
         return list(_measurement(shape, scale, True)(whole)) if whole else []
     return list(_measurement(shape, scale, False)([float(v) for v in values])) if len(values) else []
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except (TypeError, OverflowError):  # a whole number beyond all floats is refused as too large
+        return isinstance(value, int)
 
 
 def _distance(sensitivity: float, discrete: bool) -> float:
@@ -261,6 +274,7 @@ def _opendp() -> tuple[Any, Any]:
     return prelude, measurements
 
 
-def _level(level: float) -> None:
+def check_level(level: float) -> None:
+    """Refuse what is no confidence level."""
     if not 0 < level < 1:
         raise ParameterError(f"a confidence level lies strictly between 0 and 1, got {level}.")

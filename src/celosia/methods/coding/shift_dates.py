@@ -34,9 +34,9 @@ class ShiftDates(Method):
     Spans of time between the dates of a person stay exact; the calendar does not. ``by`` is the person column unless
     another is named; without either every record has a shift of its own. ``weeks`` shifts whole weeks, so that the
     days of the week stay. With ``key``, which needs persons, shifts come from the key and the person's number alone: a
-    later file with the same key gets the same ones; with a seed other data get other ones. A date known to the day to an intruder is
-    hidden only among :math:`2D + 1` days, and two known dates of different persons bound both shifts. Dates as text
-    need ``notation``. Fails where a date would leave the years 1 to 9999.
+    later file with the same key gets the same ones; with a seed other data get other ones. A date known to the day to
+    an intruder is hidden only among :math:`2D + 1` days, and two known dates of different persons bound both shifts.
+    Dates as text need ``notation``. Fails where a date would leave the years 1 to 9999.
 
     >>> import polars as pl, celosia, datetime
     >>> days = [datetime.date(2020, 1, 1), datetime.date(2020, 1, 11)]
@@ -80,8 +80,8 @@ class ShiftDates(Method):
         by = self.by or table.schema.person
         if by is None and self.key is not None:
             raise ParameterError(
-                "shift-dates: key gives each person a shift, but no column names the persons; give by, declare a person "
-                "column, or leave key out."
+                "shift-dates: key gives each person a shift, but no column names the persons; give by, declare a "
+                "person column, or leave key out."
             )
         shifts = self._shifts(table, by, stream)
         changed = {}
@@ -119,8 +119,8 @@ class ShiftDates(Method):
         gone = int((~moved.dt.year().is_between(1, LAST_YEAR)).sum())
         if gone:
             raise DataError(
-                f"shift-dates: {gone} values of column {moved.name!r} would leave the years 1 to {LAST_YEAR}. Lower days, "
-                "or blank dates that stand for no day (suppress-cells) first."
+                f"shift-dates: {gone} values of column {moved.name!r} would leave the years 1 to {LAST_YEAR}. Lower "
+                "days, or blank dates that stand for no day (suppress-cells) first."
             )
 
     def _dates(self, column: pl.Series) -> pl.Series:
