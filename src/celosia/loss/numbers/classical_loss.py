@@ -47,11 +47,12 @@ class ClassicalLoss(Loss):
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """IL1 to IL5."""
         from celosia.mathematics.perturbation.noise import covariance
+        from celosia.mathematics.statistics.centred import deviations
         from celosia.mathematics.statistics.moments import correlation
 
         names = number_columns(original, protected, self.columns)
         x, y = cells(original, protected, names)
-        if not (x.std(axis=0) > 0).all():
+        if not deviations(x).all():
             raise NotApplicable("a column is constant in the original: its variance cannot change relatively.")
         v, w = covariance(x), covariance(y)
         upper = np.triu_indices(len(names))

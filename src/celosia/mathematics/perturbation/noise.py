@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from celosia.errors import ParameterError
+from celosia.mathematics.statistics.centred import centred
 
 Floats = npt.NDArray[np.float64]
 
@@ -28,8 +29,8 @@ def covariance(x: Floats) -> Floats:
     whole = x[~np.isnan(x).any(axis=1)]
     if len(whole) == 0:
         return np.zeros((x.shape[1], x.shape[1]))
-    centred = whole - whole.mean(axis=0)
-    result: Floats = centred.T @ centred / len(whole)
+    around = centred(whole)
+    result: Floats = around.T @ around / len(whole)
     return result
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from celosia.mathematics.statistics.centred import deviations
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -78,7 +80,7 @@ def loss_share(x: Floats, group: Ints) -> float:
     >>> loss_share(np.array([[0.0], [2.0], [10.0], [12.0]]), np.array([0, 0, 1, 1])).__round__(4)
     0.0385
     """
-    variance = x.var(axis=0)
+    variance = deviations(x) ** 2
     varies = variance > 0
     if not varies.any():
         return 0.0

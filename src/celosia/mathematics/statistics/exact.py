@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from celosia.errors import DataError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -77,7 +79,11 @@ def exact_moments(batches: Callable[[], Iterable[Floats]]) -> Moments:
     squares = Fraction(0)
     for batch in batches():
         present = batch[~np.isnan(batch)]
-        squares += exact_sum((present - mean) ** 2)
+        with np.errstate(over="ignore"):
+            square = (present - mean) ** 2
+        if np.isinf(square).any():
+            raise DataError("the numbers of a column are too large to have a variance; divide them by 1e100 first.")
+        squares += exact_sum(square)
     return Moments(count, mean, float(squares / count), low, high)
 
 

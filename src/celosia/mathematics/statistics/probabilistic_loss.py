@@ -19,6 +19,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from celosia.mathematics.statistics.centred import centred, deviations
+
 Floats = npt.NDArray[np.float64]
 Density = Literal["kernel", "normal"]
 
@@ -64,7 +66,7 @@ def terms(x: Floats, y: Floats, density: Density = "kernel") -> Terms:
     0.0
     """
     n = len(x)
-    cx, cy = x - x.mean(axis=0), y - y.mean(axis=0)
+    cx, cy = centred(x), centred(y)
     mu2, mu4 = (cx**2).mean(axis=0), (cx**4).mean(axis=0)
     size = np.abs(x).max(axis=0) + np.sqrt(mu2)
     mean = surprise(x.mean(axis=0), y.mean(axis=0), mu2 / n, size)
@@ -112,7 +114,7 @@ def _quantiles(x: Floats, y: Floats, density: Density, size: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         variance = np.where(f > 0, q * (1 - q) / (len(x) * f**2), np.inf)
     # A constant column has an infinite density: its quantiles have no variance.
-    variance[:, x.std(axis=0) == 0] = 0.0
+    variance[:, deviations(x) == 0] = 0.0
     return surprise(theta, other, variance, np.broadcast_to(size, theta.shape))
 
 
@@ -122,11 +124,11 @@ def kernel_density(x: Floats, at: Floats) -> Floats:
     >>> kernel_density(np.array([[-1.0], [1.0]]), np.array([[0.0]])).round(3).tolist()
     [[0.24]]
     """
-    n, p = x.shape
+    n = len(x)
     out = np.zeros_like(at)
     step = max(1, _BLOCK // max(1, len(at)))
-    for j in range(p):
-        h = 1.06 * x[:, j].std() * n**-0.2
+    width = 1.06 * deviations(x) * n**-0.2
+    for j, h in enumerate(width):
         if h == 0:
             continue
         for start in range(0, n, step):
@@ -142,7 +144,7 @@ def normal_density(x: Floats, at: Floats) -> Floats:
     >>> normal_density(np.array([[-1.0], [1.0]]), np.array([[0.0]])).round(3).tolist()
     [[0.399]]
     """
-    mean, sd = x.mean(axis=0), x.std(axis=0)
+    mean, sd = x.mean(axis=0), deviations(x)
     safe = np.where(sd > 0, sd, 1.0)
     density: Floats = np.exp(-0.5 * ((at - mean) / safe) ** 2) / (safe * np.sqrt(2 * np.pi)) * (sd > 0)
     return density

@@ -8,11 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from celosia.errors import DataError, MissingExtra
+from celosia.mathematics.statistics.centred import deviations
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 ENOUGH = 20_000  # records that the robust fit is made from: more only cost time
+NULL = 1e-12  # a smaller share of the largest eigenvalue is rounding: the columns are collinear
 MAD = 1.4826  # makes the median deviation of a normal variable its standard deviation
 
 
@@ -35,11 +37,17 @@ def centre_and_scatter(x: Floats, rng: np.random.Generator | None = None) -> tup
         raise MissingExtra.of("robust covariance", "learn") from None
     if len(whole) > ENOUGH:
         whole = whole[rng.choice(len(whole), ENOUGH, replace=False)]
-    scale = np.maximum(whole.std(axis=0), np.finfo(float).tiny)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # collinear columns: handled by the pseudo-inverse below
-        fit = MinCovDet(random_state=int(rng.integers(2**31))).fit(whole / scale)
-    return fit.location_ * scale, fit.covariance_ * np.outer(scale, scale)
+    scale = deviations(whole)
+    varies = np.flatnonzero(scale > 0)
+    centre, scatter = whole[0].copy(), np.zeros((whole.shape[1], whole.shape[1]))
+    if len(varies):
+        unit = scale[varies]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # collinear columns: handled by the pseudo-inverse below
+            fit = MinCovDet(random_state=int(rng.integers(2**31))).fit(whole[:, varies] / unit)
+        centre[varies] = fit.location_ * unit
+        scatter[np.ix_(varies, varies)] = fit.covariance_ * np.outer(unit, unit)
+    return centre, scatter
 
 
 def squared_distances(x: Floats, centre: Floats, scatter: Floats) -> Floats:
@@ -50,12 +58,18 @@ def squared_distances(x: Floats, centre: Floats, scatter: Floats) -> Floats:
     >>> squared_distances(np.array([[3.0]]), np.array([1.0]), np.array([[4.0]])).tolist()
     [1.0]
     """
-    scale = np.sqrt(np.diag(scatter))
-    scale = np.where(scale > 0, scale, 1.0)
-    inverse = np.linalg.pinv(scatter / np.outer(scale, scale), rcond=1e-12, hermitian=True)
+    scale, shape = _unit_free(scatter)
+    inverse = np.linalg.pinv(shape, rcond=NULL, hermitian=True)
     gap = (x - centre) / scale
     result: Floats = np.einsum("ij,jk,ik->i", gap, inverse, gap)
     return result
+
+
+def _unit_free(scatter: Floats) -> tuple[Floats, Floats]:
+    """The deviations of the columns (1 for a constant one), and the scatter of columns divided by them."""
+    deviation = np.sqrt(np.diag(scatter))
+    scale: Floats = np.where(deviation > 0, deviation, 1.0)
+    return scale, scatter / np.outer(scale, scale)
 
 
 def outliers(x: Floats, share: float, rng: np.random.Generator) -> Bools:
@@ -84,7 +98,8 @@ def outliers(x: Floats, share: float, rng: np.random.Generator) -> Bools:
     if x.shape[1] == 1:
         return single
     centre, scatter = centre_and_scatter(x, rng)
-    rank = int(np.linalg.matrix_rank(scatter / max(float(np.abs(scatter).max()), np.finfo(float).tiny)))
+    values = np.linalg.eigvalsh(_unit_free(scatter)[1])
+    rank = int((values > NULL * values[-1]).sum())
     with np.errstate(invalid="ignore"):
         joint = squared_distances(x, centre, scatter) > chdtri(max(rank, 1), share)
     result: Bools = np.where(np.isnan(x).any(axis=1), single, joint)

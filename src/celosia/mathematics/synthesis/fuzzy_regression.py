@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from celosia.errors import DataError, ParameterError
+from celosia.mathematics.statistics.centred import deviations
 from celosia.mathematics.synthesis.design import Design
 
 Floats = npt.NDArray[np.float64]
@@ -275,7 +276,7 @@ def _degrees(errors: Floats, m: float) -> Floats:
 
 
 def _spread(x: Floats) -> Floats:
-    sd = x.std(axis=0)
+    sd = deviations(x)
     return np.where(sd > 0, sd, 1.0)
 
 

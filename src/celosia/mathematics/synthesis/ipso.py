@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from celosia.errors import DataError
+from celosia.mathematics.statistics.centred import deviations
 from celosia.mathematics.synthesis.design import Design, design
 
 Floats = npt.NDArray[np.float64]
@@ -84,7 +85,7 @@ def identities(x: Floats, y: Floats, synthetic: Floats, *, intercept: bool = Tru
     {'regression': 0.0, 'residual covariance': 0.0}
     """
     model = design(x, intercept=intercept)
-    sd = y.std(axis=0)
+    sd = deviations(y)
     sd = np.where(sd > 0, sd, 1.0)
     n = len(y)
     fit = np.abs(model.fitted(synthetic - y) / sd).max(initial=0.0)

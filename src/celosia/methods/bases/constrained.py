@@ -19,6 +19,7 @@ def keep_constraints(
     who: str, table: Table, dependent: Sequence[str], constraints: Sequence[str], *, whole: bool
 ) -> tuple[Table, int]:
     """Move the dependent columns of each record to the nearest values that meet the constraints; count the records."""
+    from celosia.mathematics.statistics.centred import deviations
     from celosia.mathematics.synthesis.linear_constraints import nearest_feasible, parse_constraint, system
     from celosia.methods.bases.cells import as_column
 
@@ -31,7 +32,7 @@ def keep_constraints(
     columns = {name: table.numeric([name])[:, 0] for name in used}
     y = np.column_stack([columns[name] for name in free])
     limits = system(read, free, columns)
-    spread = y.std(axis=0)
+    spread = deviations(y)
     scale = np.where(spread > 0, spread, 1.0)
     largest = max(float(np.abs(values).max(initial=1.0)) for values in columns.values())
     fine = 2.0 ** (np.floor(np.log2(max(largest, 1.0))) - DIGITS)

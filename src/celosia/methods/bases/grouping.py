@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from celosia.errors import DataError
+from celosia.mathematics.statistics.centred import centred, deviations
 from celosia.methods.bases.cells import as_column, numbers, strata, units
 from celosia.methods.bases.units import Units
 from celosia.table import Outcome
@@ -35,11 +36,11 @@ class Grouped:
 
 def scaled(x: Floats, *, standardise: bool) -> Floats:
     """Columns around their mean, divided by their standard deviation if asked; constant columns become zero."""
-    centred: Floats = x - x.mean(axis=0)
+    around = centred(x)
     if not standardise:
-        return centred
-    deviation = x.std(axis=0)
-    result: Floats = centred / np.where(deviation > 0, deviation, 1.0)
+        return around
+    deviation = deviations(x)
+    result: Floats = around / np.where(deviation > 0, deviation, 1.0)
     return result
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.errors import NotApplicable
+from celosia.mathematics.statistics.centred import deviations
 from celosia.views.comparing.encoding import encode
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def features(original: Table, protected: Table, names: Sequence[str]) -> Feature
     for j, name in enumerate(coded.numeric):
         x = first.numbers[:, j]
         filled = x[~np.isnan(x)]
-        mean, sd = (float(filled.mean()), float(filled.std())) if len(filled) else (0.0, 0.0)
+        mean, sd = (float(filled.mean()), float(deviations(filled))) if len(filled) else (0.0, 0.0)
         labels.append(name)
         for block, table in zip(blocks, (first, second), strict=True):
             v = table.numbers[:, j]

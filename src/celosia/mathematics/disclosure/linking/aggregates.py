@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from celosia.mathematics.disclosure.linking.exchange import Candidates, by_group
 from celosia.mathematics.disclosure.linking.own_records import Own
+from celosia.mathematics.statistics.centred import deviations
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -58,7 +59,7 @@ def weights_within(values: Floats, means: Floats) -> Floats:
     [0.5]
     """
     whole, kept = np.nanvar(values, axis=0), np.nanvar(means, axis=0)
-    varies = whole > 0
+    varies = np.nanmax(values, axis=0, initial=-np.inf) > np.nanmin(values, axis=0, initial=np.inf)
     if not varies.any():
         return np.zeros_like(whole)
     lost = max(1.0 - float((kept[varies] / whole[varies]).mean()), LEAST)
@@ -74,7 +75,7 @@ def along_component(x: Floats, y: Floats, rows: Ints) -> list[Axis]:
 
     if np.isnan(x).any() or np.isnan(y).any():
         return []
-    middle, spread = x.mean(axis=0), x.std(axis=0)
+    middle, spread = x.mean(axis=0), deviations(x)
     scale = np.where(spread > 0, spread, 1.0)
     axis = first_component((x - middle) / scale)[0]
     originals, means = ((part - middle) / scale @ axis for part in (x, y))

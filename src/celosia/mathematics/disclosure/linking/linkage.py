@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import DataError, ParameterError
 from celosia.mathematics.disclosure.linking.own_records import Own
+from celosia.mathematics.statistics.centred import centred, deviations
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -235,10 +236,9 @@ def scaled(original: Floats, protected: Floats, scale: Scale, weights: Floats | 
         turn = vectors[:, keep] / np.sqrt(values[keep])
         return x @ turn, y @ turn
     if scale == "own-sd":
-        x, y = x - x.mean(axis=0), y - y.mean(axis=0)
-        x, y = x * _inverse(x.std(axis=0)), y * _inverse(y.std(axis=0))
+        x, y = (centred(part) * _inverse(deviations(part)) for part in (x, y))
     elif scale == "sd":
-        factor = _inverse(x.std(axis=0))
+        factor = _inverse(deviations(x))
         x, y = x * factor, y * factor
     elif scale == "range":
         low, high = np.minimum(x.min(axis=0), y.min(axis=0)), np.maximum(x.max(axis=0), y.max(axis=0))

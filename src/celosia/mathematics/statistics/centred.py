@@ -1,0 +1,35 @@
+"""Columns around their mean, exactly zero where a column is constant."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+def centred(x: Floats) -> Floats:
+    """Each column less its mean.
+
+    The sum of equal numbers is rounded, so that ten times 0.1 has a mean beside 0.1 and a deviation above 0. The mean
+    of numbers lies between the smallest and the largest: held there, it is that of a constant column to the last digit.
+
+    >>> tenths = np.full((10, 2), 0.1)
+    >>> bool((tenths - tenths.mean(axis=0)).any()), bool(centred(tenths).any())
+    (True, False)
+    """
+    if len(x) == 0:
+        return x
+    result: Floats = x - np.clip(x.mean(axis=0), x.min(axis=0), x.max(axis=0))
+    return result
+
+
+def deviations(x: Floats) -> Floats:
+    r"""Standard deviation of each column with 1/n, exactly zero where it is constant.
+
+    .. math:: s_j = \sqrt{n^{-1} \sum_i (x_{ij} - \bar x_j)^2}
+
+    >>> deviations(np.array([[0.0, 0.1], [2.0, 0.1], [4.0, 0.1]])).round(4).tolist()
+    [1.633, 0.0]
+    """
+    return np.asarray(np.sqrt((centred(x) ** 2).mean(axis=0)), dtype=np.float64)
