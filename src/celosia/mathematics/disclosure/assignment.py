@@ -57,12 +57,12 @@ def assigned(features: Sequence[Ints], group: Ints, truth: Ints, rounds: int = L
     share = count[pair_cell] / size[group[record]]
     chance = share.copy()
     for _ in range(rounds):
-        likely = np.log(np.bincount(value, chance, width))[value]
+        total = np.bincount(value, chance, width)[value]
+        likely = np.log(total)
         for feature in features:
             kinds = int(feature.max(initial=0)) + 1
             seen = np.bincount(feature[record] * width + value, chance, kinds * width)
-            total = np.bincount(value, chance, width)
-            likely += np.log((1 + seen[feature[record] * width + value]) / (kinds + total[value]))
+            likely += np.log((1 + seen[feature[record] * width + value]) / (kinds + total))
         peak = np.full(len(group), -np.inf)
         np.maximum.at(peak, record, likely)
         chance = np.exp(likely - peak[record])

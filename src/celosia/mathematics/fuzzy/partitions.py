@@ -161,4 +161,4 @@ def recode_labels(x: ArrayLike, points: ArrayLike, *, include_lowest: bool = Tru
     labels = np.searchsorted(points, x, side="left") - 1
     if include_lowest:
         labels = np.where(x == points[0], 0, labels)
-    return np.where(x > points[-1], -1, labels)
+    return np.where(x <= points[-1], labels, -1)

@@ -218,9 +218,12 @@ class Sampled(FuzzySet):
 class Members(FuzzySet):
     """The crisp set of the given values: degree 1 for them, 0 for all others.
 
-    Values are compared as text, so that ``{47677, 47602}`` fits a column of numbers and one of strings.
+    Floats are compared as numbers, all others as text, so that ``{47677, 47602}`` fits a column of numbers and one of
+    strings.
 
     >>> FuzzySet.parse("{flu, angina}")(["flu", "ulcer"]).tolist()
+    [1.0, 0.0]
+    >>> FuzzySet.parse("{47677, 47602}")([47677.0, 47605.0]).tolist()
     [1.0, 0.0]
     """
 
@@ -232,6 +235,10 @@ class Members(FuzzySet):
     def __call__(self, x: Any) -> Degrees:
         """Degrees, 0 or 1, of the values ``x``."""
         values = np.asarray(x)
+        if values.dtype.kind == "f":
+            return np.isin(values, [number for text in self.values if (number := _number(text)) is not None]).astype(
+                float
+            )
         distinct, inverse = np.unique(values.astype(str), return_inverse=True)
         belongs = np.array([v in self.values for v in distinct], dtype=float)
         return belongs[inverse].reshape(values.shape)
@@ -251,6 +258,14 @@ class Composed(FuzzySet):
     def __call__(self, x: ArrayLike) -> Degrees:
         """Degrees of the values ``x``."""
         return np.asarray(self.operation(*(operand(x) for operand in self.operands)))
+
+
+def _number(text: str) -> float | None:
+    """The number that a text writes, if it does."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _digits(value: float) -> str:
