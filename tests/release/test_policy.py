@@ -142,9 +142,23 @@ candidate = [
     assert third["steps"][0]["require"][0]["population"] == os.fspath(place / "p.csv")
 
 
-def test_addresses_of_databases_are_no_paths(place):
-    policy = Policy.parse('[input]\nurl = "sqlite:///x.db"\nquery = "t"', place)
-    assert policy.input.source == "sqlite:///x.db"
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb", "sqlite+pysqlite"])
+def test_databases_that_are_files_start_in_the_folder_of_the_policy(place, kind):
+    def source(url: str) -> str:
+        return Policy.parse(f'[input]\nurl = "{url}"\nquery = "t"', place).input.source
+
+    assert source(f"{kind}:///x.db") == f"{kind}:///{place}/x.db"
+    assert source(f"{kind}:///a/x.db?mode=ro") == f"{kind}:///{place}/a/x.db?mode=ro"
+    assert source(f"{kind}:////var/x.db") == f"{kind}:////var/x.db"
+    assert source(f"{kind}:///:memory:") == f"{kind}:///:memory:"
+    text = f'[[require]]\nuse = "k-map"\nk = 2\npopulation = {{url = "{kind}:///p.db", query = "t"}}'
+    (model,) = Policy.parse(f"[input]\npath = 'x.csv'\n{text}", place).require
+    assert model.population["url"] == f"{kind}:///{place}/p.db"
+
+
+def test_addresses_of_servers_are_no_paths(place):
+    policy = Policy.parse('[input]\nurl = "postgresql://host/x.db"\nquery = "t"', place)
+    assert policy.input.source == "postgresql://host/x.db"
     assert Policy.parse('[input]\nurl = "env:BASE"\nquery = "t"', place).input.source == "env:BASE"
     assert Policy.parse('[input]\nurl = "file:base.txt"\nquery = "t"', place).input.source == f"file:{place}/base.txt"
 

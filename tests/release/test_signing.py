@@ -78,6 +78,9 @@ def test_commands(signed, tmp_path, monkeypatch, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["key"] == public_key("mine.key.pub")
     assert command(["key", "mine.key"]) == 2, "a key is never replaced"
+    said = capsys.readouterr().err
+    assert "choose another path" in said
+    assert "--overwrite" not in said, "there is no such option here"
     out = str(signed / "out")
     assert command(["verify", out, "--signer", str(signed / "a.key.pub")]) == 0
     assert command(["verify", out, "--signer", "mine.key.pub"]) == 3

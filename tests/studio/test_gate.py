@@ -129,7 +129,8 @@ def test_no_address_leads_out_of_its_folder(client, address):
         '[input]\npath = "../secret.csv"',
         '[input]\npath = "/etc/passwd"\ntype = "csv"',
         '[input]\nurl = "sqlite:////etc/people.db"\nquery = "SELECT 1"',
-        '[input]\nurl = "sqlite:///people.db"\nquery = "SELECT 1"',  # a driver starts from where the program runs
+        '[input]\nurl = "sqlite:///../people.db"\nquery = "SELECT 1"',
+        '[input]\nurl = "duckdb+x:///a/../../people.db?mode=ro"\nquery = "SELECT 1"',
         '[input]\nurl = "file:/etc/passwd"\nquery = "SELECT 1"',
         '[input]\npath = "original.csv"\n[output]\npath = "../out.csv"',
         '[input]\npath = "original.csv"\n[schema.hierarchies]\nsex = "/etc/passwd"',

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.trust.inputs import zygote
+from tests.trust.inputs.case import Case
 from tests.trust.inputs.judging import failure, keep, told
 from tests.trust.tried import ROOT
 
@@ -40,6 +45,31 @@ def test_all_bad_input(tmp_path: Path, part: int) -> None:
     print(f"{len(tested)} cases, {len(told(tested))} failures")
     assert len(tested) > 500
     assert told(tested) == []
+
+
+@pytest.mark.parametrize(
+    ("computed", "seconds", "hung"),
+    [(itertools.count(1), 60.0, False), (itertools.count(1), 0.5, True), (itertools.repeat(7), 60.0, True)],
+    ids=["computes", "computes too much", "waits"],
+)
+def test_what_computes_is_told_from_what_waits(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, computed: Iterator[int], seconds: float, hung: bool
+) -> None:
+    """A case that computes is given its time, whatever the clock says; one that waits for nothing is ended."""
+
+    def child(case: Case, folder: Path, out: Path, err: Path) -> None:
+        os.setpgid(0, 0)
+        out.touch()
+        err.touch()
+        time.sleep(3 if not hung else 600)
+        os._exit(0)
+
+    monkeypatch.setattr(zygote, "_child", child)
+    monkeypatch.setattr(zygote, "_computed", lambda _: next(computed))
+    monkeypatch.setattr(zygote, "SECONDS", seconds)
+    monkeypatch.setattr(zygote, "STILL", 1.5)
+    (tmp_path / "template").mkdir()
+    assert zygote.attempt(Case("x", "y", ()), tmp_path / "template", tmp_path / "case")["hung"] == hung
 
 
 @pytest.mark.parametrize(

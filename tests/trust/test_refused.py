@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from tests.trust.inputs.template import CATALOGUE
@@ -69,3 +70,26 @@ def test_a_failure_of_a_function_that_duckdb_calls_is_no_fault_of_the_data():
         database.create_function("fails", fails)
         with pytest.raises(duckdb.InvalidInputException), explained():
             database.execute("SELECT fails(1)").fetchall()
+
+
+HIDDEN = "postgresql://127.0.0.1:1/x?user=ana&password=pa55word"
+COMMANDS = {
+    "ledger": ["gateway", "verify", "--ledger", "env:PLACE"],
+    "store": ["consent", "record", "x", "--store", "env:PLACE"],
+    "policy": ["run", "policy.toml"],
+    "data set": ["query", "SELECT COUNT(*) AS n FROM people", "--epsilon", "1"],
+}
+
+
+@pytest.mark.parametrize("address", [HIDDEN, "postgresql://ana:pa55word@localhost:port/x"], ids=["parameter", "port"])
+@pytest.mark.parametrize("what", COMMANDS)
+def test_no_message_repeats_a_password(tmp_path, monkeypatch, capsys, what, address):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PLACE", address)
+    Path("policy.toml").write_text(f'[input]\npath = "{address}"\nquery = "SELECT 1"\n[output]\npath = "x.csv"\n')
+    column = "[tables.people.columns.age]\ntype = 'integer'\nbounds = [0, 99]\n"
+    Path("dataset.toml").write_text(f'name = "d"\nepsilon = 1\ndatabase = "{address}"\n{column}')
+    assert run(COMMANDS[what]) == 2
+    said = capsys.readouterr().err
+    assert said.count("celosia: ") == 1
+    assert "pa55word" not in said

@@ -44,8 +44,8 @@ def init(
     """Write a policy with suggested roles, kinds and hierarchies, each with its reason."""
     from celosia.cli.bases.show import print_json
     from celosia.data.io.atomic import replaced
-    from celosia.data.io.sources import is_url
     from celosia.errors import OutputError
+    from celosia.parts import moved
     from celosia.proposals import first_look, policy_text
     from celosia.proposals import safe_harbor as by_safe_harbor
 
@@ -53,7 +53,7 @@ def init(
         raise OutputError(f"{out.name!r} is there already: choose another path with --out, or add --overwrite.")
     seen = first_look(source, {"query": query} if query else {})
     suggestions = by_safe_harbor(seen.suggestions) if safe_harbor else seen.suggestions
-    where = source if is_url(source) else _seen_from(Path(source), out.parent)
+    where = moved(source, lambda path: _seen_from(path, out.parent))
     with replaced(out) as draft:
         text = policy_text(suggestions, where, options=seen.options, notes=seen.notes)
         draft.write_text(FOR_EDITORS + text, encoding="utf-8")
@@ -123,9 +123,9 @@ def _print_group(title: str, group: Sequence[ColumnSuggestion]) -> None:
     terminal.print()
 
 
-def _seen_from(source: Path, directory: Path) -> str:
+def _seen_from(source: Path, directory: Path) -> Path:
     """The path of the data as the policy will name it."""
     try:
-        return str(source.resolve().relative_to(directory.resolve()))
+        return source.resolve().relative_to(directory.resolve())
     except ValueError:
-        return str(source.resolve())
+        return source.resolve()

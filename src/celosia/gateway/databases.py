@@ -223,7 +223,10 @@ class Postgres(Database):
         except ImportError:  # pragma: no cover - the test environment has it
             raise MissingExtra.of("the gateway over PostgreSQL", "db") from None
         super().__init__(facts)
-        url = sa.make_url(facts.database).set(drivername="postgresql+psycopg")
+        try:
+            url = sa.make_url(facts.database).set(drivername="postgresql+psycopg")
+        except (sa.exc.ArgumentError, ValueError):  # the latter of a port that is no number
+            raise InputError(f"the database of the data set {facts.name!r} has no address that can be read.") from None
         settings = {
             "default_transaction_read_only": "on",
             "statement_timeout": max(1, round(self._seconds * 1000)),

@@ -12,7 +12,7 @@ from celosia.parts.mechanism import Mechanism
 from celosia.parts.method import Method
 from celosia.parts.model import Condition, Model, Verdict
 from celosia.parts.part import KIND, Counting, Credential, Part, Private, build, build_all
-from celosia.parts.places import Place, from_directory, identity, located, paths_in
+from celosia.parts.places import Place, from_directory, identity, located, moved, paths_in
 from celosia.parts.registry import find, kinds, package, parts
 from celosia.parts.threat import Attack, Risk, Threat, attacks_reading, measured_by
 
@@ -45,6 +45,7 @@ __all__ = [
     "kinds",
     "measured_by",
     "located",
+    "moved",
     "paths_in",
     "named_columns",
     "package",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
@@ -13,6 +14,9 @@ from celosia.parts.registry import find
 Change = Callable[[Path], Path]
 """What becomes of a path."""
 _FILE = "file:"
+_EMBEDDED = re.compile(
+    r"(?P<kind>(?:sqlite|duckdb)(?:\+\w+)?:///)(?!:memory:)(?P<path>[^?]+)(?P<rest>(?:\?.*)?)", re.DOTALL
+)
 _VARY, _STEPS = "vary", "steps"
 
 
@@ -24,7 +28,7 @@ def located(kind: str, value: Any, directory: Path) -> Any:
     """A part as it is written down, with the relative paths in it starting from a directory.
 
     Nested parts are followed; so are ``steps`` and ``vary``, by which candidates of an exploration are written.
-    Addresses of databases and parts that are built already stay as they are.
+    Addresses of database servers and parts that are built already stay as they are.
 
     >>> located("model", "k-map(k=3, population=people.csv)", Path("data"))["population"]
     'data/people.csv'
@@ -81,18 +85,29 @@ def _changed(kind: str, value: Any, change: Change) -> Any:
 
 
 def from_directory(value: Any, directory: Path) -> Any:
-    """A path, a mapping with ``path``, or a reference ``file:…`` with its path starting from a directory."""
-    return _moved(value, lambda path: directory / path)
+    """What names a file, with its path starting from a directory.
+
+    >>> from_directory("sqlite:///people.db", Path("data")), from_directory("env:BASE", Path("data"))
+    ('sqlite:///data/people.db', 'env:BASE')
+    """
+    return moved(value, lambda path: directory / path)
 
 
-def _moved(value: Any, change: Change) -> Any:
-    if isinstance(value, Mapping) and "path" in value:
-        return {**value, "path": _moved(value["path"], change)}
+def moved(value: Any, change: Change) -> Any:
+    """What names a file, with its path changed: a path, a reference ``file:…``, the address of a database that is one.
+
+    Or a mapping with one of them as ``path`` or ``url``.
+    """
+    if isinstance(value, Mapping):
+        return {key: moved(each, change) if key in ("path", "url") else each for key, each in value.items()}
     if not isinstance(value, str | Path):
         return value
     text = str(value)
     if text.startswith(_FILE):
         return f"{_FILE}{change(Path(text.removeprefix(_FILE)).expanduser())}"
+    embedded = _EMBEDDED.fullmatch(text)
+    if embedded:
+        return f"{embedded['kind']}{change(Path(embedded['path']))}{embedded['rest']}"
     return value if text.startswith("env:") or "://" in text else str(change(Path(text)))
 
 
@@ -102,9 +117,9 @@ def _parameter(cls: type[Part], name: str, value: Any, change: Change) -> Any:
         varied = name == _VARY and isinstance(value, Mapping)
         return {key: _each(cls, key, each, change) for key, each in value.items()} if varied else value
     if marked(info, Place):
-        return _moved(value, change)
+        return moved(value, change)
     if marked(info, Credential) and isinstance(value, str) and value.startswith(_FILE):
-        return _moved(value, change)
+        return moved(value, change)
     kind = _kind(info.annotation)
     return _changed(kind, value, change) if kind else value
 

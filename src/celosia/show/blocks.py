@@ -81,17 +81,13 @@ def comparison_blocks(comparison: Comparison, *, details: bool = True) -> list[B
     Without details the numbers alone, and of what does not apply the names.
     """
     lost = [f for f in comparison.losses if f.value is not None]
-    attacks = [f for f in comparison.risks if f.value is not None]
     silent = [f for f in (*comparison.losses, *comparison.risks) if f.value is None]
     blocks = []
     if lost:
         head = ("loss", "value", "unchanged", "", "what it means")
         rows = [_loss_row(f, comparison) for f in lost]
         blocks.append(_shortened(Block("What was lost (lower is better)", head, rows), details=details))
-    if attacks:
-        head = ("attack or risk", "value", "guessing", "", "what it means")
-        rows = [_attack_row(f) for f in attacks]
-        blocks.append(_shortened(Block("What an intruder can do (lower is better)", head, rows), details=details))
+    blocks += _attack_blocks(comparison, details=details)
     if silent and not details:
         blocks.append(Block(f"Not measured: {', '.join(map(_named, silent))}. --details says why."))
     elif silent:
@@ -99,6 +95,13 @@ def comparison_blocks(comparison: Comparison, *, details: bool = True) -> list[B
         rows = [(", ".join(_named(f) for f in silent if f.reason == reason), reason) for reason in reasons]
         blocks.append(Block("Not measured", ("measure", "why"), rows))
     return blocks
+
+
+def _attack_blocks(comparison: Comparison, *, details: bool) -> list[Block]:
+    """What the attacks reached, beside guessing; nothing where none was measured."""
+    head = ("attack or risk", "value", "guessing", "", "what it means")
+    rows = [_attack_row(f) for f in comparison.risks if f.value is not None]
+    return [_shortened(Block("What an intruder can do (lower is better)", head, rows), details=details)] if rows else []
 
 
 def _shortened(block: Block, *, details: bool) -> Block:
@@ -190,7 +193,7 @@ def release_blocks(release: Release, changes: Sequence[Block] = ()) -> list[Bloc
 
 
 def short_release_blocks(release: Release) -> list[Block]:
-    """A release in short: the verdict, before and after, what to look at, and the file to open."""
+    """A release in short: the verdict, before and after, what attacks reached, what to look at, the file to open."""
     stated = release.certificate["release"]
     size = f"{stated['rows']:,} records"
     if stated["suppressed"]:
@@ -202,6 +205,7 @@ def short_release_blocks(release: Release) -> list[Block]:
     return [
         Block(_verdict(release)),
         *risk_blocks(release, losses=True),
+        *_attack_blocks(release.comparison, details=False),
         Block(f"{size}.{out}"),
         *search_blocks(release.table.history),
         *guard,

@@ -6,10 +6,8 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from celosia.data.io.sources import is_url
-from celosia.parts import paths_in
+from celosia.parts import moved, paths_in
 
 PARTS = {("require",): "model", ("step",): "method", ("explore", "candidate"): "method"}
 MEASURES = {"risks": "risk or attack", "losses": "loss"}
@@ -61,11 +59,12 @@ def _of_hierarchy(value: Any) -> Iterator[Path]:
 
 def _addressed(value: Any) -> Iterator[Path]:
     """The path in the address of a file, of a secret in a file, or of a database that is a file."""
-    if not isinstance(value, str) or value.startswith("env:"):
-        return
-    if value.startswith("file:") and not value.startswith("file://"):
-        yield Path(value.removeprefix("file:")).expanduser()
-    elif not is_url(value):
-        yield Path(value)
-    elif value.startswith(("sqlite", "duckdb")):
-        yield Path(urlsplit(value).path.removeprefix("/")).absolute()  # a driver starts from where the program runs
+    named: list[Path] = []
+
+    def seen(path: Path) -> Path:
+        named.append(path)
+        return path
+
+    if isinstance(value, str):
+        moved(value, seen)
+    yield from named

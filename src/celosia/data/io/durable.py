@@ -221,4 +221,4 @@ def _reason(problem: Exception) -> str:
 def _named(where: str | Path | URL) -> str:
     if isinstance(where, str | Path):
         return repr(shown(str(where)))
-    return repr(where.database if where.get_backend_name() == "sqlite" else where.render_as_string())
+    return repr(where.database if where.get_backend_name() == "sqlite" else shown(where.render_as_string()))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia import files
-from celosia.data.io.atomic import refuse_taken, replaced
+from celosia.data.io.atomic import replaced
 from celosia.errors import InputError, MissingExtra, OutputError
 from celosia.release.verifying.verification import Check
 
@@ -59,7 +59,12 @@ def create(path: str | Path) -> str:
     if not private.name:
         raise OutputError(f"{str(path)!r} names no file: name the one that the key goes to, such as release.key.")
     public = private.with_name(f"{private.name}.pub")
-    refuse_taken([private, public])
+    for file in (private, public):
+        if file.exists():
+            raise OutputError(
+                f"{file.name!r} is there already: choose another path. A key is not replaced, since nothing could be "
+                "signed with it again; remove it yourself if it is no longer needed."
+            )
     key = Ed25519PrivateKey.generate()
     texts = {
         private: key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption()),

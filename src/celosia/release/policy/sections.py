@@ -122,6 +122,13 @@ class Input(OpenSection):
         """What is cleaned, as the reader takes it."""
         return self.clean.model_dump(exclude_defaults=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _no_address(cls, given: Any) -> Any:
+        if isinstance(given, Mapping) and "://" in str(given.get("path", "")):  # the message must not repeat a password
+            raise ValueError("has an address as its path: the address of a database goes under url.")
+        return given
+
     @model_validator(mode="after")
     def _one_source(self) -> Input:
         if (self.path is None) == (self.url is None):

@@ -6,6 +6,7 @@ from typing import IO
 
 from celosia.demo import prepare
 from celosia.errors import InputError
+from celosia.parts import from_directory
 from celosia.proposals import FirstLook, first_look, policy_text
 from celosia.streams import fresh_seed
 from celosia.studio import editing
@@ -28,7 +29,8 @@ def from_query(project: Project, url: str, query: str) -> None:
     if not url.strip() or not query.strip():
         raise InputError("a database needs its address and a query.")
     _need_none(project)
-    _begin(project, first_look(url.strip(), {"query": query.strip()}), url.strip(), "release.csv")
+    read = from_directory(url.strip(), project.folder)
+    _begin(project, first_look(read, {"query": query.strip()}), url.strip(), "release.csv")
 
 
 def from_demonstration(project: Project) -> None:
