@@ -51,7 +51,7 @@ def root(sigma: Floats) -> Floats:
 def reflect(x: Floats, low: float, high: float) -> Floats:
     """Fold values back into [low, high] as a mirror does; infinite ends reflect nothing.
 
-    Clipping would pile up records at the bound; a reflected value stays spread.
+    Clipping would pile up records at the bound; a reflected value stays spread. A value inside stays as it is.
 
     >>> reflect(np.array([-1.0, 4.0, 12.0, 21.0]), 0.0, 10.0).tolist()
     [1.0, 4.0, 8.0, 1.0]
@@ -60,15 +60,19 @@ def reflect(x: Floats, low: float, high: float) -> Floats:
         raise ParameterError(f"bounds must be two numbers, the smaller first, got {low:g} and {high:g}.")
     if math.isinf(low) and math.isinf(high):
         return x
-    if math.isinf(high):
-        return low + np.abs(x - low)
-    if math.isinf(low):
-        return high - np.abs(high - x)
     width = high - low
-    if width == 0.0:
-        return np.where(np.isnan(x), x, low)
-    folded = np.mod(x - low, 2 * width)
-    return low + np.where(folded > width, 2 * width - folded, folded)
+    if math.isinf(high):
+        folded = low + np.abs(x - low)
+    elif math.isinf(low):
+        folded = high - np.abs(high - x)
+    elif width == 0.0:
+        folded = np.full_like(x, low)
+    else:
+        turned = np.mod(x - low, 2 * width)
+        folded = low + np.where(turned > width, 2 * width - turned, turned)
+    # rounding may put a folded value beside its bound, and would change the last digits of one that needs no folding
+    inside = np.isnan(x) | ((x >= low) & (x <= high))
+    return np.where(inside, x, np.clip(folded, low, high))
 
 
 def log_normal_factors(variance: float, z: Floats) -> Floats:

@@ -26,12 +26,17 @@ def epsilon(q: float, categories: int) -> float:
 
 
 def truth(privacy: float, categories: int) -> float:
-    """The probability of a true answer that a privacy loss allows: the inverse of :func:`epsilon`.
+    r"""The probability of a true answer that a privacy loss allows: the inverse of :func:`epsilon`.
 
-    >>> round(truth(math.log(3), 2), 12)
-    0.5
+    .. math:: q = \frac{e^\varepsilon - 1}{e^\varepsilon - 1 + K}
+                = \frac{1 - e^{-\varepsilon}}{1 + (K-1) e^{-\varepsilon}}
+
+    The second form has no number that is too large.
+
+    >>> round(truth(math.log(3), 2), 12), truth(1000.0, 2)
+    (0.5, 1.0)
     """
-    return math.expm1(privacy) / (math.expm1(privacy) + categories)
+    return -math.expm1(-privacy) / (1 + (categories - 1) * math.exp(-privacy))
 
 
 def response_matrix(q: float, categories: int) -> Floats:
