@@ -91,3 +91,50 @@ def test_a_policy_cleans_and_new_records_are_cleaned_alike(tmp_path):
 def test_a_misspelt_key_is_refused():
     with pytest.raises(PolicyError, match="strip"):
         Policy.of({"input": {"path": "x.csv", "clean": {"stripp": ["a"]}}})
+
+
+@pytest.mark.parametrize(
+    ("spellings", "cleaned"),
+    [
+        ({"M": "F", "F": "M"}, ["F", "M", "x", None]),  # two values change places
+        ({"M": "F", "F": "x"}, ["F", "x", "x", None]),  # what a spelling became is not spelt again
+        ({"M": "M"}, ["M", "F", "x", None]),
+    ],
+)
+def test_spellings_are_looked_up_as_they_were_read(engine, spellings, cleaned):
+    data = pl.DataFrame({"sex": ["M", "F", "x", None]})
+    table = celosia.read(data, engine=engine, clean={"same": {"sex": spellings}})
+    assert table.polars()["sex"].to_list() == cleaned
+
+
+@pytest.mark.parametrize(
+    ("column", "code", "cleaned"),
+    [
+        (pl.Series([1, 2, -99]), -99.0, [1, 2, None]),
+        (pl.Series([1, 2, -99]), "-99", [1, 2, None]),
+        (pl.Series([9999999999999999, 10**16]), 9999999999999999, [None, 10**16]),  # a float would round it to 10^16
+        (pl.Series([1, 3], dtype=pl.Int8), 999, [1, 3]),  # a code that the column has no room for
+        (pl.Series([1.5, 2.0]), "1.5", [None, 2.0]),
+        (pl.Series([True, False]), "false", [True, None]),
+        (pl.Series(["1", "1.0"]), 1, [None, "1.0"]),
+    ],
+)
+def test_codes_are_compared_as_values_of_their_column(column, code, cleaned):
+    table = celosia.read(column.alias("x").to_frame(), clean={"missing": {"x": [code]}})
+    assert table.polars()["x"].to_list() == cleaned
+
+
+@pytest.mark.parametrize(
+    ("column", "code"),
+    [
+        ([1, 2], 1.5),
+        ([1, 2], "inf"),
+        ([1, 2], "nan"),
+        ([1, 2], "1e400"),
+        ([True], "maybe"),
+        ([dt.date(2024, 1, 1)], "0"),
+    ],
+)
+def test_codes_that_their_column_cannot_have_are_refused(column, code):
+    with pytest.raises(DataError, match="a code of column 'x' is no value of its type"):
+        celosia.read(pl.DataFrame({"x": column}), clean={"missing": {"x": [code]}})

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from celosia.errors import DataError, UnknownName
+
+TRUTH = {"true": True, "false": False}
+LARGEST = 2**63 - 1
 
 
 def cleaned(
@@ -40,10 +44,11 @@ def cleaned(
         if name in strip and textual:
             bare = cell.str.strip_chars()
             cell = nw.when(bare != "").then(bare)
-        for old, new in same.get(name, {}).items():
+        spelt = cell
+        for old, new in same.get(name, {}).items():  # each as it was read: two values may change places
             if not textual:
                 raise DataError(f"clean.same: column {name!r} does not hold texts.")
-            cell = nw.when(cell == old).then(nw.lit(new)).otherwise(cell)
+            cell = nw.when(spelt == old).then(nw.lit(new)).otherwise(cell)
         codes = _codes(name, missing.get(name, ()), types[name])
         if codes:
             cell = nw.when(~cell.is_in(codes)).then(cell)
@@ -54,12 +59,23 @@ def cleaned(
 def _codes(name: str, codes: Iterable[str | float], dtype: Any) -> list[Any]:
     """Return codes as values of the column's type."""
     try:
+        if dtype.is_integer():
+            return [_whole(code) for code in codes]
         if dtype.is_numeric():
-            numbers = [float(code) for code in codes]
-            return [int(number) for number in numbers] if dtype.is_integer() else numbers
+            return [float(code) for code in codes]
         if dtype.is_temporal():
             moments = [dt.datetime.fromisoformat(str(code)) for code in codes]
             return [moment.date() for moment in moments] if str(dtype) == "Date" else moments
-    except ValueError:
+        if str(dtype) == "Boolean":
+            return [TRUTH[str(code).lower()] for code in codes]
+    except (ValueError, ArithmeticError, KeyError):
         raise DataError(f"clean.missing: a code of column {name!r} is no value of its type ({dtype}).") from None
     return [str(code) for code in codes]
+
+
+def _whole(code: str | float) -> int:
+    """Return a code as a whole number, with all its digits; a fraction is none of them."""
+    number = Decimal(str(code))
+    if number != number.to_integral_value() or abs(number) > LARGEST:
+        raise ValueError
+    return int(number)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from celosia.hierarchy.cells import number
+from celosia.hierarchy.values import OneOf, number, parse
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,11 +41,11 @@ def relabelled(
     old = {_code_text(code): code for code in labels}
     numbers = [float(code) for code in labels]
     texts = sorted(column.drop_nulls().cast(pl.String).unique().to_list(), key=_natural)
-    updated: Labels = dict(labels)
+    new: Labels = {}
     codes: dict[str, float] = {}
-    fresh = int(max([*numbers, *(x for t in texts if (x := number(t)) is not None), 0]))
+    fresh = int(max([*numbers, *(x for t in texts if (x := _code(t)) is not None), 0]))
     for text in texts:
-        value = number(text)
+        value = _code(text)
         if text in old:
             codes[text] = float(old[text])
         elif value is not None:
@@ -52,10 +53,11 @@ def relabelled(
         else:
             fresh += 1
             codes[text] = fresh
-            updated[fresh] = _label(text, old, labels)
-    values = column.cast(pl.String).replace_strict(list(codes), list(codes.values()), return_dtype=pl.Float64)
+            new[fresh] = _label(text, old, labels)
+    given = pl.Series(list(codes), dtype=pl.String), pl.Series(list(codes.values()), dtype=pl.Float64)
+    values = column.cast(pl.String).replace_strict(*given, default=None, return_dtype=pl.Float64).cast(pl.Float64)
     whole = bool((values.drop_nulls() == values.drop_nulls().round()).all())
-    return (values.cast(pl.Int64) if whole else values).alias(column.name), _occurring(updated, values, missing)
+    return (values.cast(pl.Int64) if whole else values).alias(column.name), _occurring(labels, values, missing) | new
 
 
 def _occurring(labels: Mapping[float | str, str], column: pl.Series, missing: Sequence[MissingCode]) -> Labels:
@@ -72,11 +74,16 @@ def _whole(labels: Mapping[float | str, str]) -> bool:
 
 def _label(text: str, old: Mapping[str, Any], labels: Mapping[Any, str]) -> str:
     """Return the label of a new text: the labels of its members when it is a set of old codes."""
-    if text.startswith("{") and text.endswith("}"):
-        members = [member.strip() for member in text[1:-1].split(",")]
-        if members and all(member in old for member in members):
-            return "{" + ", ".join(labels[old[member]] for member in members) + "}"
+    cell = parse(text)
+    if isinstance(cell, OneOf) and all(member in old for member in cell.members):
+        return str(OneOf(tuple(labels[old[member]] for member in cell.members)))
     return text
+
+
+def _code(text: str) -> float | None:
+    """Return the code that a text is; no file has an infinite one."""
+    value = number(text)
+    return None if value is None or math.isinf(value) else value
 
 
 def _code_text(code: float | str) -> str:
@@ -86,5 +93,5 @@ def _code_text(code: float | str) -> str:
 
 def _natural(text: str) -> tuple[bool, float, str]:
     """Sort numbers by value, then texts, then what is suppressed."""
-    value = number(text)
+    value = _code(text)
     return (value is None, value or 0.0, "~" if text == STAR else text)

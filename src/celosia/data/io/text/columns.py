@@ -173,8 +173,8 @@ def readings_of(
     groupings = tuple(g for g in GROUPINGS if g[1] == decimal) if settled else GROUPINGS
     readings = {name: _guess(head[name], decimal, marks, groupings, separator) for name in head.columns}
     unchecked = {name for name, reading in readings.items() if reading.kind != "text"}
-    # integer -> number -> text: three rounds end it; a fourth is for columns that are empty in the head.
-    for _ in range(4):
+    # integer -> number -> text: three rounds end it; others are for columns that are empty in the head, and for blanks.
+    for _ in range(5):
         if not unchecked:
             break
         misfits, marked = _misfits(cells, {name: readings[name] for name in unchecked}, decimal, marks)
@@ -189,7 +189,7 @@ def readings_of(
     texts = [name for name, reading in readings.items() if reading.kind == "text"] if quoted else []
     for name in _with_empty(cells, texts):
         readings[name] = replace(readings[name], marks=("",))
-    return {name: replace(r, kind="text") if r.kind == "empty" else r for name, r in readings.items()}
+    return {name: Reading("text") if r.kind == "empty" else r for name, r in readings.items()}
 
 
 def expression(name: str, reading: Reading, decimal: str, *, strict: bool = True) -> pl.Expr:
@@ -289,13 +289,15 @@ def _widened(
     """Return the next reading to try after some cell did not fit."""
     import polars as pl
 
-    misfits = cells.filter(_misfit(_cell(name, reading.strip), reading, decimal)).select(pl.col(name)).head(1000)
-    seen = _guess(misfits.collect(engine="streaming")[name], decimal, marks, groupings, separator)
+    wrong = cells.filter(_misfit(_cell(name, reading.strip), reading, decimal)).select(pl.col(name)).head(1000)
+    misfits = wrong.collect(engine="streaming")[name]
+    seen = _guess(misfits, decimal, marks, groupings, separator)
     if reading.kind == "empty":
         return seen
-    # Blanks around a late number are no reason to call a column of numbers text.
-    if seen.kind == reading.kind and seen.strip and not reading.strip:
-        return seen
+    # Blanks around a late number, or in its place, are no reason to call a column of numbers text.
+    bare = misfits.str.strip_chars()
+    if not reading.strip and ((bare != misfits) | (bare == "")).any():
+        return replace(reading, strip=True)
     numeric = reading.kind in ("integer", "number")
     if numeric and seen.grouping is not None and reading.grouping in (None, seen.grouping):
         return replace(seen, kind="number", strip=reading.strip or seen.strip)
