@@ -35,6 +35,8 @@ def aggregated(
     if how in ("mean", "geometric-mean", "median") and not column.dtype.is_numeric():
         raise DataError(f"{who}: column {name!r} is not numeric, so {how} has no meaning; use mode, interval or set.")
     rows = pl.DataFrame({"class": label, "value": column, "kept": kept})
+    if how == "geometric-mean" and (rows.filter("kept")["value"] < -1).any():
+        raise DataError(f"{who}: column {name!r} has values below -1, of which there is no geometric-mean; use mean.")
     of_class = rows.filter("kept").group_by("class").agg(_expression(how, column.dtype).alias("new"))
     by_record = rows.select("class", "kept").join(of_class, on="class", how="left", maintain_order="left")
     return by_record.select(pl.when("kept").then("new")).to_series().alias(name)
@@ -47,7 +49,7 @@ def _expression(how: Aggregate, dtype: Any) -> pl.Expr:
     if how == "mean":
         return value.mean()
     if how == "geometric-mean":
-        return (value + 1).log().mean().exp() - 1  # zeros count as well
+        return (value.cast(pl.Float64) + 1).log().mean().exp() - 1  # zeros count as well
     if how == "median":
         return value.median()
     if how == "mode":

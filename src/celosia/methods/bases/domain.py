@@ -82,7 +82,7 @@ def domain(who: str, table: Table, name: str, given: Mapping[str, Sequence[Any]]
     info = table.schema[name]
     dtype = table.polars_types()[name]
     if name in given:
-        return Domain(name, values=tuple(dict.fromkeys(given[name])))
+        return _filled(who, Domain(name, values=tuple(dict.fromkeys(given[name]))))
     if info.order:
         return Domain(name, values=tuple(info.order))
     if info.bounds is not None and dtype.is_numeric():
@@ -90,7 +90,7 @@ def domain(who: str, table: Table, name: str, given: Mapping[str, Sequence[Any]]
         if dtype.is_integer():
             low, high = np.ceil(low), np.floor(high)
             if high - low < max(bins, MOST_VALUES):
-                return Domain(name, values=tuple(range(int(low), int(high) + 1)))
+                return _filled(who, Domain(name, values=tuple(range(int(low), int(high) + 1))))
             return Domain(name, edges=tuple(np.linspace(low, high + 1, bins + 1).tolist()), whole=True)
         return Domain(name, edges=tuple(np.linspace(low, high, bins + 1).tolist()))
     if dtype == _boolean():
@@ -99,6 +99,15 @@ def domain(who: str, table: Table, name: str, given: Mapping[str, Sequence[Any]]
         f"{who}: the values of {name!r} are not declared, and which occur is itself private: give `values`, "
         "an order in the schema, or bounds of numbers; or leave the column out with `columns`."
     )
+
+
+def _filled(who: str, found: Domain) -> Domain:
+    if not found.values:
+        raise ParameterError(
+            f"{who}: no value of {found.name!r} is declared: its `values` are empty, or no whole number lies within "
+            "its bounds. Declare what it can hold, or leave the column out with `columns`."
+        )
+    return found
 
 
 def _boolean() -> Any:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,15 +67,26 @@ def filled(frame: pl.DataFrame, columns: Sequence[str], values: Sequence[Sequenc
     """One row per declared cell, 0 where the data have none; cells outside the declared values are left out."""
     import polars as pl
 
-    types = {name: frame.schema[name] for name in columns}
-    try:
-        cells = pl.DataFrame(
-            list(itertools.product(*values)), schema={name: types[name] for name in columns}, orient="row"
-        )
-    except (TypeError, pl.exceptions.PolarsError):
-        raise DataError("the declared values do not fit the type of their column.") from None
-    joined = cells.join(frame, on=list(columns), how="left", maintain_order="left")
+    declared = [
+        _typed(name, column, frame.schema[name]).to_frame() for name, column in zip(columns, values, strict=True)
+    ]
+    cells = reduce(lambda left, right: left.join(right, how="cross"), declared)
+    joined = cells.join(frame, on=list(columns), how="left", maintain_order="left", nulls_equal=True)
     return joined.with_columns(pl.col(COUNT).fill_null(0))
+
+
+def _typed(name: str, values: Sequence[Any], dtype: pl.DataType) -> pl.Series:
+    """Declared values in the type of their column; a number may stand for its text, but 1.5 for no whole number."""
+    import polars as pl
+
+    given = [value if value is None else str(value) for value in values] if dtype == pl.String else values
+    try:
+        typed = pl.Series(name, given, dtype=dtype)
+    except (TypeError, pl.exceptions.PolarsError):
+        raise DataError(f"the declared values of {name!r} do not fit the type of the column.") from None
+    if typed.n_unique() < len(typed):  # a person would be counted in two cells
+        raise DataError(f"two of the declared values of {name!r} are the same in the type of the column.")
+    return typed
 
 
 def published(table: Table, frame: pl.DataFrame) -> Table:

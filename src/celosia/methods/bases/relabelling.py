@@ -85,6 +85,6 @@ def _labelled(column: pl.Series, labels: Labels) -> tuple[pl.Series, NDArray[np.
     new = pl.Series("new", list(label_of.values()), dtype=pl.String)
     labelled = raw.replace_strict(old, new, default=None, return_dtype=pl.String)
     strange = (raw.is_not_null() & ~raw.is_in(old.implode())).to_numpy()
-    if len(distinct) == 1:  # the top: a missing value joins it
-        labelled = labelled.fill_null(next(iter(distinct)))
+    if len(distinct) == 1:  # the top: a missing value joins it, one that no cell covers does not
+        labelled = labelled.zip_with(~raw.is_null(), pl.Series([next(iter(distinct))] * len(raw), dtype=pl.String))
     return labelled.alias(column.name), np.asarray(strange, dtype=np.bool_)
