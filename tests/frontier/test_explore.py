@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 
 import celosia
 from celosia.errors import OutputError, ParameterError, RequirementError, SchemaError
-from celosia.frontier import Estimate, Frontier, Point, explore
+from celosia.frontier import Estimate, Frontier, Point, explore, exploring
 from celosia.frontier.candidates import Candidate, listed
 from celosia.frontier.exploring import measures
 from celosia.frontier.points import layered
@@ -252,14 +253,18 @@ def test_a_budget_gives_more_seeds_to_the_better_half():
     assert {p.label for p in found.frontier} & {label for label, n in seeds.items() if n == 4}
 
 
-def test_a_short_budget_stops():
-    table = numbers(400)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_short_budget_stops(monkeypatch, workers):
+    """By a clock that advances by a tenth of a second with every result."""
+    done = []
+    monkeypatch.setattr(exploring, "time", SimpleNamespace(monotonic=lambda: len(done) / 10))
     tried = [{"use": "noise", "vary": {"p": [round(0.01 * i, 2) for i in range(1, 400)]}}]
-    start = time.monotonic()
-    found = explore(table, tried, seed=1, budget_seconds=1.0)
-    assert time.monotonic() - start < 30
-    assert found.points
-    assert "time was over" in next(iter(found.failed.values()))
+    told = {"progress": lambda *_: done.append(1), "workers": workers}
+    found = explore(numbers(), tried, seed=1, budget_seconds=1.0, **told)
+    assert 10 <= found.evaluated <= 30
+    assert len(found.points) == found.evaluated
+    assert set(found.failed.values()) == {"the time was over before it was tried"}
+    assert len(found.failed) == 399 - found.evaluated
 
 
 # -- the frontier ----------------------------------------------------------------------------------------------------------

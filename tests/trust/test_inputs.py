@@ -59,8 +59,8 @@ def test_what_computes_is_told_from_what_waits(
 
     def child(case: Case, folder: Path, out: Path, err: Path) -> None:
         os.setpgid(0, 0)
-        out.touch()
-        err.touch()
+        for file in (out, err, folder / "new.csv"):
+            file.touch()
         time.sleep(3 if not hung else 600)
         os._exit(0)
 
@@ -69,7 +69,8 @@ def test_what_computes_is_told_from_what_waits(
     monkeypatch.setattr(zygote, "SECONDS", seconds)
     monkeypatch.setattr(zygote, "STILL", 1.5)
     (tmp_path / "template").mkdir()
-    assert zygote.attempt(Case("x", "y", ()), tmp_path / "template", tmp_path / "case")["hung"] == hung
+    answer = zygote.attempt(Case("x", "y", ()), tmp_path / "template", tmp_path / "case")
+    assert (answer["hung"], answer["new"], answer["changed"]) == (hung, ["new.csv"], [])
 
 
 @pytest.mark.parametrize(

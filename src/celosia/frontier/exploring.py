@@ -131,11 +131,14 @@ class _Search:
     workers: int | None
     progress: Progress | None
     budget: float | None
-    started: float = field(default_factory=time.monotonic)
+    started: float = field(init=False)
     evaluated: int = 0
     recalled: int = 0
     _own: Table | None = None
     _measured: Measured = field(default_factory=Measured)
+
+    def __post_init__(self) -> None:
+        self.started = time.monotonic()
 
     def run(self, seeds: int) -> None:
         """All candidates with all seeds; or under a budget rung by rung, half of the candidates on each."""

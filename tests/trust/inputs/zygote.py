@@ -66,8 +66,8 @@ def attempt(case: Case, template: Path, folder: Path) -> dict[str, object]:
             break
         now = time.monotonic()
         if now - looked > 1:
-            looked, before, used = now, used, _computed(child)
-            moved = now if used > before else moved
+            looked, earlier, used = now, used, _computed(child)
+            moved = now if used > earlier else moved
         if used > SECONDS or now - moved > STILL:
             hung = True
             os.killpg(child, signal.SIGKILL)
