@@ -101,7 +101,7 @@ def test_optimum_is_the_reference_tools(adult, row):
         method = Generalise(require=require(row), objective=objective.format(gs=row["gs"]), suppress=float(row["supp"]))
         start = time.process_time()
         safe = celosia.protect(table, method, seed=1)
-        assert time.process_time() - start < 60
+        assert time.process_time() - start < 60  # of computing, not of the clock
         done = safe.history[-1]
         score, found, suppressed = done["score"], done["levels"], done["suppressed"]
         assert done["optimal"]
