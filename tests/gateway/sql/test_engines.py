@@ -165,6 +165,12 @@ def test_joins_keep_persons_apart(clinic_gateway):
     assert exact(clinic_gateway, left)[0][0] == pytest.approx(len(data["patient"]), abs=0.6)
 
 
+def test_a_join_is_the_same_whichever_side_is_written_first(clinic_gateway):
+    ask = "SELECT COUNT(*) FROM patient p JOIN visit v ON {} WHERE p.sex = 'F'"
+    one, other = (clinic_gateway.plan(ask.format(on)) for on in ("p.id = v.patient", "v.patient = p.id"))
+    assert one.question() == other.question()
+
+
 def test_quantiles(clinic_gateway):
     weight = np.sort(frames()["patient"]["weight"].to_numpy())
     (found,) = exact(
