@@ -30,8 +30,8 @@ def scan(path: str | Path, *, columns: Sequence[str] | None = None) -> Scan:
         frame = pl.scan_parquet(file)
         if columns is not None:
             frame = frame.select(_existing(columns, frame.collect_schema().names()))
-        if file.stat().st_size <= CHECKED:
-            frame.select(pl.all().null_count()).collect(engine="streaming")
+        for name in frame.collect_schema() if file.stat().st_size <= CHECKED else ():  # all at once would be in memory
+            frame.select(pl.col(name).null_count()).collect(engine="streaming")
         return check_dates(Scan(flat(frame, file.name), FileFacts("parquet", source=file), str(file)))
     except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
         raise DataError(f"{file.name} is not a Parquet file, or a damaged one.") from error
