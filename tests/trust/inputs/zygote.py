@@ -72,6 +72,8 @@ def attempt(case: Case, template: Path, folder: Path) -> dict[str, object]:
             hung = True
             os.killpg(child, signal.SIGKILL)
         time.sleep(0.005)
+    if case.largest_file is not None:
+        _drained(child)
     _end_group(child)
     after = _listing(folder)
     answer = {
@@ -140,6 +142,15 @@ def _through_pipe(number: int, target: Path) -> None:
     reader = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=os.open(target, os.O_WRONLY | os.O_APPEND))
     assert reader.stdin is not None
     os.dup2(reader.stdin.fileno(), number)
+
+
+def _drained(leader: int) -> None:
+    """Wait until what was said has come through the pipes: their readers end after the case."""
+    end = time.monotonic() + STILL
+    with contextlib.suppress(ProcessLookupError):
+        while time.monotonic() < end:
+            os.killpg(leader, 0)
+            time.sleep(0.01)
 
 
 def _end_group(leader: int) -> None:
