@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
 from celosia.mathematics.disclosure.assignment import BALANCE, Assigned, assigned, credit
 from celosia.mathematics.disclosure.column_sets import cheapest, reaching
 from celosia.mathematics.disclosure.linking import own_records
 from celosia.mathematics.disclosure.linking.denoising import comparable, estimate, signal
+from celosia.mathematics.disclosure.linking.linkage import scaled
 from celosia.mathematics.disclosure.linking.own_records import Own
 from celosia.mathematics.disclosure.posterior import posterior, prior
 
@@ -152,6 +154,26 @@ def test_the_nearest_comparable_record_has_the_best_odds():
     holes = y.copy()
     holes[3, 0] = np.nan
     assert np.isfinite(comparable(x, holes, NOISE)[1]).all()
+
+
+@pytest.mark.parametrize("units", [(1.0, 1e5), (1e-9, 1e6)])
+def test_what_is_known_of_noise_does_not_depend_on_units(units):
+    x, y = noisy(80)
+    wide = NOISE * np.outer(units, units)
+    assert estimate(y * units, wide)[0] / units == pytest.approx(estimate(y, NOISE)[0], rel=1e-6)
+    assert estimate(y * units, wide)[1] / np.outer(units, units) == pytest.approx(estimate(y, NOISE)[1], rel=1e-6)
+    for links in (comparable, lambda a, b, _: scaled(a, b, "mahalanobis")):
+        far = [cdist(*links(*files)) for files in ((x, y, NOISE), (x * units, y * units, wide))]
+        assert far[1] == pytest.approx(far[0], rel=1e-5)
+
+
+def test_mahalanobis_distances_against_the_inverse():
+    x, y = noisy(40)
+    inverse = np.linalg.inv(np.cov(x.T, ddof=0))
+    assert cdist(*scaled(x, y, "mahalanobis")) == pytest.approx(cdist(x, y, "mahalanobis", VI=inverse))
+    # a column that is the sum of the others adds nothing
+    both = [np.column_stack([part, part.sum(axis=1)]) for part in (x, y)]
+    assert cdist(*scaled(*both, "mahalanobis")) == pytest.approx(cdist(*scaled(x, y, "mahalanobis")), rel=1e-6)
 
 
 @pytest.mark.parametrize("block", [1, 2, 5, 4_000_000])

@@ -104,10 +104,21 @@ def test_coefficients_and_intervals_against_scipy():
     half = stats.t.ppf(0.95, 18) * np.array([line.stderr, line.intercept_stderr])
     assert high - b == pytest.approx(half)
     assert b - low == pytest.approx(half)
-    with pytest.raises(NotApplicable, match="collinear"):
-        least_squares(np.column_stack([x, 2 * x]), y)
+    for parallel in (2 * x, np.full(20, 0.1)):
+        with pytest.raises(NotApplicable, match="collinear"):
+            least_squares(np.column_stack([x, parallel]), y)
     with pytest.raises(NotApplicable, match="2 records are too few for 2 coefficients"):
         least_squares(x[:2, None], y[:2])
+
+
+@pytest.mark.parametrize(("unit", "shift"), [(1e-12, 0.0), (1e11, 0.0), (1.0, 1e7), (1e4, -3e9)])
+def test_slopes_do_not_depend_on_units_or_where_zero_is(unit, shift):
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(30, 2))
+    y = x @ [1.0, -2.0] + rng.normal(size=30)
+    moved = np.column_stack([x[:, 0], x[:, 1] * unit + shift])
+    for before, after in zip(least_squares(x, y), least_squares(moved, y), strict=True):
+        assert after[:2] * [1.0, unit] == pytest.approx(before[:2], rel=1e-6)
 
 
 def test_intervals_that_touch_hold_or_are_points():

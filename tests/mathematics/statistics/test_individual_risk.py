@@ -113,3 +113,9 @@ def test_risky_records_count_in_the_census_experiment():
     assert risky_records(1 / sizes).sum() == 165
     # three deviations or a floor of 0.1 are the later rules
     assert risky_records(1 / sizes, floor=0.1).sum() == 0
+
+
+def test_frequencies_at_the_ends_of_the_scale():
+    """ln F / (F - 1) for a unique whatever F is; a part of a record alone in the population is found for certain."""
+    risk = individual_risk(np.array([1.0, 1.0, 0.5]), np.array([1e17, 1e300, 1.0]))
+    assert risk == pytest.approx([np.log(1e17) / 1e17, np.log(1e300) / 1e300, 1.0])

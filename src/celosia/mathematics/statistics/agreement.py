@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from celosia.errors import NotApplicable
+from celosia.mathematics.statistics.centred import centred, deviations
 
 Floats = npt.NDArray[np.float64]
 
@@ -74,17 +75,22 @@ def least_squares(x: Floats, y: Floats, level: float = 0.95) -> tuple[Floats, Fl
     """
     from scipy.stats import t
 
-    design = np.column_stack([x, np.ones(len(x))])
+    # on standardised columns: neither their units nor how far they are from 0 must look like a linear relation
+    spread = deviations(x)
+    unit = np.where(spread > 0, spread, 1.0)
+    design = np.column_stack([centred(x) / unit, np.ones(len(x))])
     n, p = design.shape
     if n <= p:
         raise NotApplicable(f"{n} records are too few for {p} coefficients.")
     solution = np.linalg.lstsq(design, y, rcond=1e-10)
-    b, rank = np.asarray(solution[0], dtype=np.float64), int(solution[2])
-    if rank < p:
+    if int(solution[2]) < p:
         raise NotApplicable("the predictors are collinear, so that coefficients are not determined; name fewer.")
-    residual = y - design @ b
+    residual = y - design @ solution[0]
     variance = float(residual @ residual) / (n - p)
-    se = np.sqrt(variance * np.diag(np.linalg.inv(design.T @ design)))
+    back = np.eye(p)
+    back[:-1, :-1], back[-1, :-1] = np.diag(1 / unit), -x.mean(axis=0) / unit
+    b = np.asarray(back @ solution[0], dtype=np.float64)
+    se = np.sqrt(variance * np.diag(back @ np.linalg.inv(design.T @ design) @ back.T))
     half = float(t.ppf((1 + level) / 2, n - p)) * se
     return b, b - half, b + half
 

@@ -70,13 +70,23 @@ def comparable(original: Floats, observed: Floats, noise: Floats) -> tuple[Float
     mean, total, _ = signal(observed, noise)
     a, b = _inverse(noise), _inverse(total)
     metric = a - b
-    values, vectors = np.linalg.eigh(metric)
+    unit, shape = _unit_free(metric)
+    values, vectors = np.linalg.eigh(shape)
     largest = max(float(values.max(initial=0.0)), 1e-300)
-    root = vectors * np.sqrt(np.maximum(values, 1e-12 * largest))
+    root = unit[:, None] * vectors * np.sqrt(np.maximum(values, 1e-12 * largest))
     original, observed = (np.where(np.isnan(part), mean, part) - mean for part in (original, observed))
     centre = original @ (_inverse(metric) @ a).T
     return centre @ root, observed @ root
 
 
+def _unit_free(matrix: Floats) -> tuple[Floats, Floats]:
+    """The roots of the diagonal (1 where there is none), and the matrix divided by them: whatever the units are."""
+    diagonal = np.diag(matrix)
+    unit: Floats = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    return unit, matrix / np.outer(unit, unit)
+
+
 def _inverse(matrix: Floats) -> Floats:
-    return np.asarray(np.linalg.pinv(matrix, rcond=1e-10, hermitian=True), dtype=np.float64)
+    """The inverse, without directions that are none; a column in small units is no such direction."""
+    unit, shape = _unit_free(matrix)
+    return np.asarray(np.linalg.pinv(shape, rcond=1e-10, hermitian=True) / np.outer(unit, unit), dtype=np.float64)

@@ -231,6 +231,8 @@ def scaled(original: Floats, protected: Floats, scale: Scale, weights: Floats | 
     """
     x, y = _filled(original), _filled(protected)
     if scale == "mahalanobis":
+        unit = _inverse(deviations(x))  # or a column in small units would pass for a linear relation
+        x, y = x * unit, y * unit
         values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(x, rowvar=False, ddof=0)))
         keep = values > 1e-12 * max(values.max(), 1e-300)
         turn = vectors[:, keep] / np.sqrt(values[keep])

@@ -41,8 +41,8 @@ def individual_risk(f: Floats, F: Floats, exact: bool = False) -> Floats:
     F = np.maximum(F, f)
     p = f / F
     q = (F - f) / F
-    risk = p / (f - q)
     by_series = np.ones(f.shape, dtype=bool) if exact else f <= 2
+    risk = np.divide(p, f - q, out=np.zeros_like(p), where=~by_series)
     # few distinct pairs carry all records: evaluate each once
     if by_series.any():
         pairs = np.stack([f[by_series], F[by_series]])
