@@ -21,7 +21,7 @@ def keep_constraints(
     """Move the dependent columns of each record to the nearest values that meet the constraints; count the records."""
     from celosia.mathematics.statistics.centred import deviations
     from celosia.mathematics.synthesis.linear_constraints import nearest_feasible, parse_constraint, system
-    from celosia.methods.bases.cells import as_column
+    from celosia.methods.bases.cells import as_column, refuse_missing
 
     numeric = [name for name in table.names if table.polars_types()[name].is_numeric()]
     read = [parse_constraint(text, numeric) for text in constraints]
@@ -30,6 +30,7 @@ def keep_constraints(
     if not free:
         raise RequirementError(f"{who}: no constraint names a dependent column.")
     columns = {name: table.numeric([name])[:, 0] for name in used}
+    refuse_missing(who, np.column_stack(list(columns.values())), "a constraint needs all of them; fill them in first.")
     y = np.column_stack([columns[name] for name in free])
     limits = system(read, free, columns)
     spread = deviations(y)

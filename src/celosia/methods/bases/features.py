@@ -38,6 +38,12 @@ def need_publishable(who: str, table: Table) -> list[str]:
     return names
 
 
+def need_made(who: str, names: Sequence[str]) -> None:
+    """Refuse to make no column: with ``within`` the strata are copied."""
+    if not names:
+        raise ParameterError(f"{who}: within names every column that would be made, so nothing is; name fewer.")
+
+
 def visit_order(who: str, names: Sequence[str], order: Sequence[str]) -> list[int]:
     """Places of the columns in the order in which they are made: those named first, then the others."""
     for i, name in enumerate(order):

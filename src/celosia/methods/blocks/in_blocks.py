@@ -76,6 +76,8 @@ class InBlocks(Method):
         engine = given.engine
         frame = self._cut(engine, _numbered(engine, given.rows.frame, self.by), self._near(given))
         counts = engine.collect(engine.histogram(frame, [BLOCK]))[ROWS]
+        if not len(counts):
+            return Outcome(given, {"blocks": 0})
         done = engine.by_block(frame, BLOCK, _Work(self.method, given.schema, stream))
         evidence = {"blocks": len(counts), "smallest": counts.min(), "largest": counts.max()}
         return Outcome(given.reworked(done, self.overwrites(given.schema)), evidence)

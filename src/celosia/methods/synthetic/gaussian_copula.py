@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from pydantic import Field
 
 from celosia.errors import DataError
 from celosia.methods.bases.by_rows import FITTED
 from celosia.methods.bases.cells import strata, units
-from celosia.methods.bases.features import Smoothing, decoded, feature, need_publishable, new_rows, publishable
+from celosia.methods.bases.features import (
+    Smoothing,
+    decoded,
+    feature,
+    need_made,
+    need_publishable,
+    new_rows,
+    publishable,
+)
 from celosia.parts import Columns, Method
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from celosia.data.schema import Schema
     from celosia.mathematics.synthesis.sequential_trees import Feature
     from celosia.streams import Stream
@@ -65,6 +72,7 @@ class GaussianCopula(Method):
         if len(table) < 2:
             raise DataError(f"{self.name}: at least two records are needed, got {len(table)}.")
         names = [name for name in need_publishable(self.name, table) if name not in self.within]
+        need_made(self.name, names)
         features = [feature(self.name, table, name, self.smoothing) for name in names]
         tables = [self._copy(table, names, features, stream.child("copy", i).rng()) for i in range(self.copies)]
         evidence = {"made": names, "records made": len(tables[0])}
@@ -74,11 +82,18 @@ class GaussianCopula(Method):
         import polars as pl
 
         from celosia.mathematics.synthesis.gaussian_copula import draw, fit_copula
+        from celosia.mathematics.synthesis.nonnegative import whole_with_total
 
         blocks = []
-        for rows in strata(table, self.within, units(self.name, table, ())):
+        parts = strata(table, self.within, units(self.name, table, ()))
+        if min(map(len, parts)) < 2:  # what one person has would be repeated as it is
+            raise DataError(f"{self.name}: at least two records are needed in each stratum, one has 1. Join strata.")
+        total = self.size or len(table)
+        share = np.array([len(rows) for rows in parts]) * (total / len(table))
+        for rows, size in zip(parts, whole_with_total(share, total).tolist(), strict=True):
+            if not size:  # a small stratum of a small file
+                continue
             some = [type(f)(f.values[rows], f.nominal, f.whole, f.smooth) for f in features]
-            size = len(rows) if self.size is None else max(round(self.size * len(rows) / len(table)), 1)
             drawn = draw(fit_copula(some), some, size, rng)
             columns: dict[str, Any] = {
                 name: decoded(table, name, values, f) for name, values, f in zip(names, drawn, features, strict=True)

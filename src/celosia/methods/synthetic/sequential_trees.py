@@ -15,6 +15,7 @@ from celosia.methods.bases.features import (
     Smoothing,
     decoded,
     feature,
+    need_made,
     need_publishable,
     new_rows,
     publishable,
@@ -94,6 +95,7 @@ class SequentialTrees(Method):
             raise ParameterError(f"{self.name}: size is for new rows; leave it out with columns, where or within.")
         every = need_publishable(self.name, table)
         wanted = [name for name in (self.columns or every) if name not in self.within]
+        need_made(self.name, wanted)
         names = [*wanted, *(name for name in every if name not in wanted)]
         features = [feature(self.name, table, name, self.smoothing) for name in names]
         weights = _shares_of_persons(table)
