@@ -300,3 +300,13 @@ def test_a_repetition_compares_what_only_the_original_tells(place):
     paths["certificate"].write_text(json.dumps(stated))
     checks = verify(place / "out", original=place / "people.csv")
     assert "repetition gives the same numbers" in failing(checks)
+
+
+def test_noise_with_a_formal_guarantee_is_not_repeated_but_its_input_is_compared(place):
+    step = 'use = "randomised-response"\ncolumns = ["city"]\nepsilon = 1.0\ncategories = {city = ["Ur", "Uruk"]}\n'
+    policy = '[input]\npath = "people.csv"\n[schema]\nquasi = ["city"]\nrest = "insensitive"\n'
+    (place / "formal.toml").write_text(f'{policy}[[step]]\n{step}[output]\npath = "out/safe.csv"\nreport = false\n')
+    run(place / "formal.toml")
+    *_, source, repeated = verify(place / "out", original=place / "people.csv")
+    assert (source.claim, source.passed) == ("SHA-256 of the input", True)
+    assert (repeated.claim, repeated.passed) == ("repetition", None)
