@@ -30,7 +30,7 @@ class Baseline:
     share: NDArray[np.float64]
     """The distribution that classes are compared with."""
     ancestors: NDArray[np.int32] | None
-    """The column's hierarchy: ``ancestors[level, value]`` is the generalised code; level 0 is the identity."""
+    """The column's hierarchy: ``ancestors[level, value]`` is the generalised code; level 0 has one for each value."""
     numbers: NDArray[np.float64] | None
     """The values as numbers, where the column is numeric; a missing one is NaN."""
 

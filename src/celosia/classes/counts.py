@@ -41,7 +41,7 @@ class ValueCounts:
     baseline: Shares
     """The distribution of the column in the input table (records later suppressed included)."""
     ancestors: Codes | None = None
-    """The column's hierarchy: ``ancestors[level, value]`` is the generalised code; level 0 is the identity."""
+    """The column's hierarchy: ``ancestors[level, value]`` is the generalised code; level 0 has one for each value."""
     numbers: Shares | None = None
     """The values as numbers, where the column is numeric (for distances between values)."""
 

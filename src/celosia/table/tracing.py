@@ -64,7 +64,7 @@ class Trace:
         """
         wanted = self._needed(names)
         schema = self.base.schema
-        if wanted & self.unknown or not all(name in schema for name in wanted) or schema.person in wanted:
+        if not wanted or wanted & self.unknown or not all(name in schema for name in wanted) or schema.person in wanted:
             return None
         if schema.weight in wanted or any(schema.weight in step.columns for step in self.steps):
             return None

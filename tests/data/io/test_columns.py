@@ -102,10 +102,35 @@ def test_numbers_with_signs_of_thousands_are_the_numbers_that_were_written(group
         (["12.34.567"], ".", ";", None),  # no groups of three
         (["0.123.456,5"], ".", ";", None),
         (["1.234,5", "x"], ".", ";", None),
+        (["1.234,5", "08001"], ".", ";", None),  # a postcode
     ],
 )
 def test_a_grouping_is_taken_where_no_doubt_is_left(cells, decimal, separator, grouping):
     assert grouped_notation(pl.Series(cells), decimal, separator=separator) == grouping
+
+
+@pytest.mark.parametrize(
+    ("late", "kind"),
+    [
+        ("123456789012345678", "integer"),
+        ("1234567890123456789", "text"),  # 19 digits: not all of them fit
+        ("99999999999999999999", "text"),
+        ("123456789012345.5", "number"),
+        ("1234567890123456.5", "text"),  # a float would lose the last digit
+        ("08001", "text"),
+        (" 8 ", "integer"),
+        ("", "integer"),
+    ],
+)
+def test_a_late_cell_widens_its_column_only_as_far_as_it_must(late, kind):
+    frame = pl.DataFrame({"x": ["7", late]})
+    assert readings_of(frame.lazy(), frame.head(1), ".")["x"].kind == kind
+
+
+@pytest.mark.parametrize("late", ["0000-01-01", "2018-02-30", "2018-05-03T10:30:00", "18-05-03"])
+def test_a_late_cell_that_is_no_date_makes_its_column_text(late):
+    frame = pl.DataFrame({"x": ["2018-05-03", late]})
+    assert readings_of(frame.lazy(), frame.head(1), ".")["x"].kind == "text"
 
 
 @pytest.mark.parametrize("settled", [False, True])

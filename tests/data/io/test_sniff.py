@@ -70,7 +70,7 @@ def test_decimal_marks_by_hand(cells, separator, mark):
         ("ñandú €".encode("utf-8-sig"), "utf-8-sig"),
         ("ñandú".encode("utf-16"), "utf-16"),
         ("ñandú €".encode("cp1252"), "cp1252"),
-        ("ñ".encode() + "ñ".encode("cp1252"), None),  # a mixture is damage
+        ("á".encode() + "ñ".encode("cp1252"), None),  # a mixture is damage, also where it could be Ã, ¡ and ñ
         (b"\x81\x8d", None),  # bytes that Windows-1252 lacks
         ("Łódź".encode("cp1250"), None),  # letters of another part of Europe
     ],
@@ -98,6 +98,12 @@ def test_what_is_told_of_a_file(tmp_path, name):
         assert file.read() == data
     unnamed = dialect_of(path, None, None, ".", header=False)
     assert (unnamed.columns, unnamed.decimal) == (("column_1", "column_2"), ".")
+
+
+def test_a_name_that_says_tabs_is_believed(tmp_path):
+    path = tmp_path / "people.tsv"
+    path.write_text("a,b\n1,2\n", encoding="utf-8")
+    assert dialect_of(path, None, None, None, header=True).columns == ("a,b",)
 
 
 def test_what_is_given_is_not_guessed(tmp_path):
