@@ -126,8 +126,18 @@ def spark() -> Any:
             "spark.driver.maxResultSize": "4m",  # no test brings more than that to the driver
             "spark.sql.shuffle.partitions": "1",
             "spark.sql.codegen.wholeStage": "false",  # tables of ten rows are not worth a compiler
+            "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",  # a server in the same Java
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": "0",
         },
     )
+
+
+@pytest.fixture(scope="session")
+def connect(spark: Any) -> str:
+    """The address of a Spark Connect server: the session of the tests serves it too."""
+    service = getattr(spark._jvm.org.apache.spark.sql.connect.service, "SparkConnectService$")
+    return f"sc://127.0.0.1:{getattr(service, 'MODULE$').localPort()}"
 
 
 @pytest.fixture(scope="session")

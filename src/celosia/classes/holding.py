@@ -84,7 +84,7 @@ class Holding(Counting):
         if self.coded is not None or schema.person is None or schema.person in names:
             return super()._count_patterns(names, everyone=everyone)
         wanted = set(schema.quasi) <= set(names) and self.traced(names) is None  # these are asked for their persons
-        told = not wanted or (tuple(names), True) in self._patterns
+        told = not wanted or self.by_rows.knows(schema.quasi)  # then it costs nothing to know who is suppressed
         if not everyone and told and self.suppressed in {0, self._facts["rows"]}:
             return self.patterns(names, everyone=True)
         if wanted:

@@ -15,6 +15,7 @@ from celosia.data.engines.engine import RECORD
 from celosia.data.engines.fingerprint import fingerprint
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError
+from celosia.streams import Stream
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -51,6 +52,24 @@ def test_rows_of_any_frame_are_numbered_without_gaps(spark):
     engine = engine_named("spark")
     frame = engine.identify(spark.range(0, 1000, 1, 5).filter("id % 3 = 0").repartition(4))
     assert sorted(engine.collect(frame)[RECORD]) == list(range(334))
+
+
+def test_records_are_put_into_their_order_range_by_range(spark):
+    """Five partitions, each sorted: together the order that all engines draw."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    usual = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", "5")
+    try:
+        engine, here = engine_named("spark"), engine_named("polars")
+        rows = pl.DataFrame({RECORD: range(1000)})
+        shuffled = engine.shuffle(engine.accept(rows), Stream(7))
+        found = engine.collect(shuffled.withColumn("part", F.spark_partition_id()))
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", usual)
+    assert found["part"].n_unique() == 5
+    assert found[RECORD].to_list() == here.collect(here.shuffle(rows.lazy(), Stream(7)))[RECORD].to_list()
+    assert found[RECORD].to_list() != list(range(1000))
 
 
 def test_a_spark_frame_comes_in_and_goes_out(spark):

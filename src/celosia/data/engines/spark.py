@@ -8,20 +8,25 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
-from celosia.data.engines.engine import RECORD, ROWS, Engine
+from celosia.data.engines.engine import ORDER, RECORD, ROWS, Engine
 from celosia.data.engines.fingerprint import BLOCK, block_digest, whole
 from celosia.data.engines.spark_session import session
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError
+
+if TYPE_CHECKING:
+    from celosia.data.engines.engine import Domains
+    from celosia.streams import Stream
 
 _ROW_BITS = 33
 """Spark's increasing ids hold the number of the partition above this bit and that of the row below."""
@@ -71,12 +76,12 @@ class Spark(Engine):
     def identify(self, frame: Any) -> Any:
         """Add the row number: its place in its partition after the rows of the partitions before."""
         numbered = frame.withColumn(RECORD, F.monotonically_increasing_id())
-        part = F.shiftright(RECORD, _ROW_BITS)
+        part = F.shiftright(RECORD, _ROW_BITS).cast("int")
         counted = self.collect(numbered.groupBy(part.alias("part")).agg(F.count("*").alias("rows"))).sort("part")
-        before = counted["rows"].cum_sum() - counted["rows"]
-        pairs = [F.lit(cell).cast("long") for pair in zip(counted["part"], before, strict=True) for cell in pair]
-        place = F.col(RECORD).bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
-        return numbered.withColumn(RECORD, (F.create_map(*pairs)[part] if pairs else F.lit(0)) + place)
+        rows = np.zeros(int(counted["part"].max() or 0) + 1, dtype=np.int64)  # an empty partition has no row to tell it
+        rows[counted["part"].to_numpy()] = counted["rows"].to_numpy()
+        start = F.array(*(F.lit(before).cast("long") for before in (np.cumsum(rows) - rows).tolist()))[part]
+        return numbered.withColumn(RECORD, start + F.col(RECORD).bitwiseAND(F.lit((1 << _ROW_BITS) - 1)))
 
     def attach(self, frame: Any, small: pl.DataFrame, on: Sequence[str], *, keep_unmatched: bool = True) -> Any:
         """Null-safe join with a Polars frame that every executor gets a copy of."""
@@ -107,6 +112,17 @@ class Spark(Engine):
                 "what Spark wrote is not on this machine: let TMPDIR name a folder that the executors share with it."
             )
         return pl.scan_parquet(parts)
+
+    def shuffle(self, frame: Any, stream: Stream, domains: Domains | None = None) -> Any:  # noqa: ARG002
+        """By partitions of equal ranges of the drawn numbers, each sorted: they are uniform, so nobody samples them.
+
+        A sort would compute the rows twice, the first time to find the ranges.
+        """
+        drawn = self.drawn_order(frame, stream)
+        parts = int(drawn.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+        share = F.col(ORDER).cast("double") / F.lit(2.0**64) + F.lit(0.5)
+        part = F.least(F.floor(share * F.lit(parts)), F.lit(parts - 1)).cast("int")
+        return drawn.repartitionById(parts, part).sortWithinPartitions(ORDER, RECORD).drop(ORDER)
 
     def materialised(self, frame: Any) -> Any:
         """As it is: what is asked of it is computed where the rows are, from the files that they come from."""
@@ -185,8 +201,8 @@ def is_spark(frame: Any) -> bool:
 
 
 def _sent(running: Any, small: pl.DataFrame) -> Any:
-    with _without_cells():
-        return running.createDataFrame(_arrow(small))
+    with _without_cells():  # a server tells no types of a table without rows
+        return running.createDataFrame(_arrow(small), schema=None if len(small) else _types(small.schema))
 
 
 def _arrow(frame: pl.DataFrame) -> pa.Table:
