@@ -80,6 +80,10 @@ def test_no_record_or_no_column_gives_no_predicate():
     assert singling_predicates(np.empty((5, 0)), np.empty((5, 0), np.int32), 1, 3, rng) == []
     assert singling_predicates(np.full((5, 1), np.nan), np.empty((5, 0), np.int32), 1, 3, rng) == []
     assert singling_predicates(np.ones((5, 1)), np.empty((5, 0), np.int32), 1, 3, rng) == []
+    # of the categories 0, 1, 1 the first singles out; a missing one does not
+    codes = np.array([[0], [1], [1]], np.int32)
+    assert singling_predicates(np.empty((3, 0)), codes, 1, 3, rng) == [(Condition(0, False, 0.0),)]
+    assert singling_predicates(np.empty((3, 0)), np.where(codes == 0, -1, codes), 1, 3, rng) == []
 
 
 def test_random_predicates_know_the_range_and_the_categories_only():
