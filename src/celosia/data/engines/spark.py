@@ -78,8 +78,9 @@ class Spark(Engine):
         numbered = frame.withColumn(RECORD, F.monotonically_increasing_id())
         part = F.shiftright(RECORD, _ROW_BITS).cast("int")
         counted = self.collect(numbered.groupBy(part.alias("part")).agg(F.count("*").alias("rows"))).sort("part")
-        rows = np.zeros(int(counted["part"].max() or 0) + 1, dtype=np.int64)  # an empty partition has no row to tell it
-        rows[counted["part"].to_numpy()] = counted["rows"].to_numpy()
+        parts = counted["part"].to_numpy()
+        rows = np.zeros(int(parts.max(initial=0)) + 1, dtype=np.int64)  # an empty partition has no row to tell it
+        rows[parts] = counted["rows"].to_numpy()
         start = F.array(*(F.lit(before).cast("long") for before in (np.cumsum(rows) - rows).tolist()))[part]
         return numbered.withColumn(RECORD, start + F.col(RECORD).bitwiseAND(F.lit((1 << _ROW_BITS) - 1)))
 
