@@ -258,6 +258,7 @@ def test_values_that_were_drawn_are_compared_with_themselves(held):
 def test_values_that_were_drawn_are_followed_by_further_steps(held):
     frame = pl.DataFrame({"zip": ["1", "1", "2", "2"], "disease": ["flu", "flu", "flu", "HIV"], "who": [1, 1, 1, 2]})
     first = held(frame, celosia.Schema.of(quasi=["zip"], sensitive=["disease"], person="who"))
+    assert first.class_counts(["disease"]).size.tolist() == [1, 2]
     drawn = first.replace({"disease": ["flu", "cold", "HIV", "HIV"]})
     upper = drawn.with_columns({"disease": nw.col("disease").str.to_uppercase()})
     found = upper.classes.baseline("disease")
@@ -267,3 +268,24 @@ def test_values_that_were_drawn_are_followed_by_further_steps(held):
         "FLU": 0.25,
         "HIV": 0.5,
     }
+
+
+def test_rows_that_left_are_missed_in_every_column(held):
+    frame = pl.DataFrame({"zip": ["1", "1", "2"], "disease": ["flu", "flu", "HIV"]})
+    first = held(frame, celosia.Schema.of(quasi=["zip"], sensitive=["disease"]))
+    assert dict(first.tally("disease").rows()) == {"flu": 2, "HIV": 1}
+    fewer = first.suppress_classes(pl.DataFrame({"zip": ["2"]}), drop=True)
+    assert dict(fewer.tally("disease").rows()) == {"flu": 2}
+    assert len(fewer) == 2
+    assert dict(first.tally("disease").rows()) == {"flu": 2, "HIV": 1}
+
+
+def test_a_person_with_two_values_that_become_one_is_counted_once(held):
+    frame = pl.DataFrame({"zip": ["1", "1", "1", "2"], "disease": ["flu", "cold", "flu", "HIV"], "who": [1, 1, 2, 3]})
+    first = held(frame, celosia.Schema.of(quasi=["zip"], sensitive=["disease"], person="who"))
+    assert first.class_counts(["disease"]).of("disease").count.tolist() == [1, 2, 1]
+    ill = first.map("disease", ["flu", "cold", "HIV"], ["ill", "ill", "HIV"])
+    cells, counts = ill.keyed_counts(["disease"])
+    found = counts.of("disease")
+    # persons 1 and 2 are ill in the first area, person 3 has HIV in the second
+    assert dict(zip(cells["zip"].gather(found.owner), found.count.tolist(), strict=True)) == {"1": 2, "2": 1}
