@@ -228,12 +228,13 @@ class _Look:
         if pairs is not None:
             return int(pairs.patterns.rows[pairs.alike(name) & (pairs.before[name].masked >= 0)].sum())
 
-        def cells(table: Table) -> pl.DataFrame:
+        def cells(table: Table) -> Any:
             frame = nw.from_native(table.identified().rows.frame)
             text = as_text(name, frame.collect_schema()[name]).alias(name)
-            return table.engine.collect(frame.select(nw.col(RECORD), text).drop_nulls().to_native())
+            return frame.select(nw.col(RECORD), text).drop_nulls()
 
-        return len(cells(self.released).join(cells(self.original), on=[RECORD, name], how="semi"))
+        same = cells(self.released).join(cells(self.original), on=[RECORD, name], how="semi")
+        return self.released.engine.rows(same.to_native())  # where the rows are
 
     def _labels(self, name: str, values: pl.DataFrame, rare: pl.Series) -> int:
         """How many cells hold a set or a range of texts whose ends or members are rare values."""
