@@ -267,6 +267,13 @@ def test_uniqueness_of_table_3():
     assert Uniqueness().evidence(data)["by_size"][1] == 1
 
 
+def test_separation_by_hand():
+    """Of the six pairs of four records one is alike on age, two on sex, none on both."""
+    data = table({"age": [1, 1, 2, 3], "sex": ["F", "M", "F", "M"]}, ["age", "sex"])
+    found = {row["columns"]: row["separation"] for row in Uniqueness().profile(data).iter_rows(named=True)}
+    assert found == pytest.approx({"age": 5 / 6, "sex": 4 / 6, "age, sex": 1})
+
+
 def test_all_511_subsets_of_adult(shared):
     data = pl.read_csv(shared("data/adult/adult.csv"), separator=";")
     adult = celosia.read(data, celosia.Schema.of(quasi=list(ADULT)))
