@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from celosia.errors import NotApplicable
 from celosia.parts import Attack
 from celosia.table.source import Same
 
@@ -77,6 +78,8 @@ class _ReachingAttack(Attack):
         return pl.DataFrame({"risk": reached.risk, **reached.records}, nan_to_null=True)
 
     def _reached(self, original: Table, protected: Table) -> Reached:
+        if not len(original):
+            raise NotApplicable(f"{self.name}: there is no record that could be attacked.")
         key = (str(self), Same(original), *map(Same, self._second_tables()))
         return protected.cached(key, lambda: self.reach(original, protected))
 

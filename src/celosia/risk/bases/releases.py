@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from celosia.errors import UnknownName
 from celosia.parts import Columns, Private
 from celosia.risk.bases.reaching import _ReachingAttack
 from celosia.table.source import Source
@@ -72,6 +73,10 @@ class _EarlierReleases(_ReachingAttack):
         from celosia.views.comparing.releases import carried_columns
 
         if self.columns is not None:
+            for name in self.columns:
+                for table in (protected, *earlier):
+                    if name not in table.names:
+                        raise UnknownName.of("column", name, table.names, f"({self.name}: columns)")
             return list(self.columns)
         return carried_columns(original, protected, earlier, self.known_columns(original))
 

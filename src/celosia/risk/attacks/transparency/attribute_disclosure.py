@@ -85,6 +85,8 @@ class AttributeDisclosure(Attack):
 
         def make() -> tuple[AttackOutcome, NDArray[np.int64], Floats]:
             rng = np.random.default_rng(self.seed)
+            if not len(original) or not len(protected):
+                raise NotApplicable("attribute-disclosure: one of the tables has no records.")
             tries = []
             for table in [original] if self.control is None else [original, open_people(self.control, original)]:
                 person = person_codes(table)
@@ -121,6 +123,8 @@ class AttributeDisclosure(Attack):
         given, target = self._columns(original, release)
         wanted = encode([people, release], target)
         theirs, shown = wanted.tables[0].take(rows), wanted.tables[1]
+        if np.isnan(shown.numbers).all(axis=0).any():
+            raise NotApplicable("attribute-disclosure: the release shows no value of a column that is wanted.")
         predicted = self._predicted(people, release, rows, given, shown.numbers, shown.codes)
         with np.errstate(invalid="ignore"):
             reach = self.tolerance * np.nanstd(shown.numbers, axis=0)

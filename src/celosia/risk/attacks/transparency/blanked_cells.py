@@ -54,6 +54,12 @@ class BlankedCells(_InformedAttack):
         if k is None:
             raise NotApplicable("blanked-cells: the step kept a risk, not a k: nothing follows for a value.")
         quasi = [name for name in original.schema.need_quasi() if name in protected.names]
+        strange = [name for name in self.columns or () if name not in quasi]
+        if strange:
+            raise NotApplicable(
+                f"blanked-cells: column {strange[0]!r} is no quasi-identifier of both tables; only such were blanked "
+                "to be rare no more."
+            )
         rows = positions(original, protected)
         codes = {name: _shared(original, protected, name, rows) for name in quasi}
         total = np.zeros(len(rows))
@@ -65,7 +71,8 @@ class BlankedCells(_InformedAttack):
             if not len(blank):
                 continue
             count = np.bincount(shown[shown >= 0], minlength=int(truth.max()) + 1)
-            others = np.column_stack([codes[other][1] for other in quasi if other != name])
+            company = [codes[other][1] for other in quasi if other != name]
+            others = np.stack(company, axis=1) if company else np.empty((len(shown), 0), dtype=np.int64)
             informed, plain = _filled(others, shown, blank, count, k)
             total[blank] += 1
             hits_by["risk"][blank] += informed == truth[blank]
