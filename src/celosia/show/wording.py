@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import math
 from typing import Any
 
 LOCALES = {"en": "en_GB", "es": "es_ES", "ca": "ca_ES"}
@@ -92,6 +93,8 @@ def number(value: float, *, percent: bool = False, language: str = "en") -> str:
     """
     from babel.numbers import format_decimal
 
+    if not math.isfinite(value):
+        return wording(language).num(value)
     locale = LOCALES[language]
     if percent:
         sign, shown = "", 100 * value
