@@ -66,6 +66,7 @@ def test_an_object_is_remembered_by_itself_and_kept():
     assert cache[Same(one)] == "one"
     assert Same(equal) not in cache
     assert Same(one) != one
+    assert Same(one) != Same(equal)
     known = {Same([k]) for k in range(50)}
     gc.collect()
     assert not any(Same([k]) in known for k in range(50)), "a place in memory is not given to another object"
