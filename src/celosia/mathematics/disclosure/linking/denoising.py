@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+NULL = 1e-10
+"""A smaller share of the largest eigenvalue is none: no noise, or no signal, in that direction."""
+
 
 def signal(observed: Floats, noise: Floats) -> tuple[Floats, Floats, Floats]:
     r"""Mean, covariance of the observed values and of what is behind the noise, over complete records.
@@ -69,14 +72,18 @@ def comparable(original: Floats, observed: Floats, noise: Floats) -> tuple[Float
     """
     mean, total, _ = signal(observed, noise)
     a, b = _inverse(noise), _inverse(total)
-    metric = a - b
-    unit, shape = _unit_free(metric)
+    unit, shape = _unit_free(a - b)
     values, vectors = np.linalg.eigh(shape)
-    largest = max(float(values.max(initial=0.0)), 1e-300)
-    root = unit[:, None] * vectors * np.sqrt(np.maximum(values, 1e-12 * largest))
+    there = values > NULL * max(float(values.max(initial=0.0)), 1e-300)
+    size = np.sqrt(np.where(there, values, 1.0))
+    root = unit[:, None] * vectors * np.where(there, size, 0.0)
+    if there.all():
+        back = vectors / size / unit[:, None]
+    else:  # directions without signal are left out: what lies across them is projected onto the others
+        back = np.zeros_like(root)
+        back[:, there] = root[:, there] @ np.linalg.inv(root[:, there].T @ root[:, there])
     original, observed = (np.where(np.isnan(part), mean, part) - mean for part in (original, observed))
-    centre = original @ (_inverse(metric) @ a).T
-    return centre @ root, observed @ root
+    return original @ a @ back, observed @ root
 
 
 def _unit_free(matrix: Floats) -> tuple[Floats, Floats]:
@@ -89,4 +96,4 @@ def _unit_free(matrix: Floats) -> tuple[Floats, Floats]:
 def _inverse(matrix: Floats) -> Floats:
     """The inverse, without directions that are none; a column in small units is no such direction."""
     unit, shape = _unit_free(matrix)
-    return np.asarray(np.linalg.pinv(shape, rcond=1e-10, hermitian=True) / np.outer(unit, unit), dtype=np.float64)
+    return np.asarray(np.linalg.pinv(shape, rcond=NULL, hermitian=True) / np.outer(unit, unit), dtype=np.float64)
