@@ -271,10 +271,9 @@ def write_release(
         raise OutputError(f"the output {paths['data'].name!r} is the input; an original is never overwritten.")
     if not overwrite:
         refuse_taken([*paths.values(), *_stale(policy.output, paths)])
-    visible = release.table.streamed()
     # an old report must not stand beside new data
     with evidence.drafted(paths, lambda: _stale(policy.output, paths), overwrite=overwrite) as drafts:
-        _write_data(visible, drafts["data"], paths["data"], release, policy)
+        _write_data(release.table.streamed(), drafts["data"], paths["data"], release, policy)
         for name, table in others.items():
             _write_data(table.visible(), drafts[name], paths[name], release, policy)
         tables = [

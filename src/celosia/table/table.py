@@ -230,9 +230,9 @@ class Table(Verbs, Asked):
         if not self.large:
             return self.arranged(self.engine.materialised(frame))
         done = self.arranged(frame)  # to count the rows would be to shuffle them
-        woven = Weaving.of(self) if self.engine.local else None
-        if woven is not None:
-            done._cache[STREAM] = lambda: woven.shuffled(stream)
+        if self.engine.local and Weaving.of(self) is not None:
+            # made again when the rows are asked for: until then, and after, it would take memory
+            done._cache[STREAM] = lambda: Weaving.shuffling(self, stream)
         return done
 
     def arranged(self, frame: Any) -> Table:

@@ -70,6 +70,13 @@ class Weaving:
         keys = keys[entry]
         return cls(table, trace, followed, kept, domains, keys, entry) if (np.diff(keys) > 0).all() else None
 
+    @classmethod
+    def shuffling(cls, table: Table, stream: Stream) -> pl.LazyFrame:
+        """The same of a table for which there is one."""
+        woven = cls.of(table)
+        assert woven is not None
+        return woven.shuffled(stream)
+
     def shuffled(self, stream: Stream) -> pl.LazyFrame:
         """The visible columns, rows in the order that the stream and the ids of the records give."""
         import polars as pl
