@@ -87,6 +87,7 @@ def test_units_pick_spread_and_differ():
         (pl.Int8, None, (-128.0, 127.0)),
         (pl.UInt8, (-5, 300), (0.0, 255.0)),
         (pl.Int32, (-5, 5), (-5.0, 5.0)),
+        (pl.UInt16, None, (0.0, 65535.0)),
         (pl.Int64, None, (-math.inf, math.inf)),
         (pl.UInt64, None, (0.0, math.inf)),
     ],

@@ -137,6 +137,8 @@ def test_noise_is_averaged_over_all_releases():
     assert (near["value"], near["control"], near["releases"]) == (1.0, 0.0, 2)
     # two records with one name cannot be told apart: these keep the new value
     assert averaging(moved(-6, ["a", "a", "c", "d"]))["value"] == 0.5
+    # half of 16 is 8, near 10 within 0.2 sd: whoever is in one release only keeps that one's number
+    assert averaging(moved(-6, ["q", "r", "s", "t"]), tolerance=0.2)["value"] == 0.0
 
 
 def test_what_averaging_gives_away_is_told_in_shares():

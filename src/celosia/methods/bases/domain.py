@@ -101,13 +101,13 @@ def domain(who: str, table: Table, name: str, given: Mapping[str, Sequence[Any]]
     )
 
 
-def _filled(who: str, found: Domain) -> Domain:
-    if not found.values:
+def _filled(who: str, declared: Domain) -> Domain:
+    if not declared.values:
         raise ParameterError(
-            f"{who}: no value of {found.name!r} is declared: its `values` are empty, or no whole number lies within "
+            f"{who}: no value of {declared.name!r} is declared: its `values` are empty, or no whole number lies within "
             "its bounds. Declare what it can hold, or leave the column out with `columns`."
         )
-    return found
+    return declared
 
 
 def _boolean() -> Any:
