@@ -133,14 +133,8 @@ class Landscape:
         free = method.model_copy(update={"levels": {}})
         lattice = free.lattice(table)
         seconds = method.budget_seconds or patience(lattice.lower, lattice.upper)
-        result = search(
-            lattice.checker,
-            lattice.lower,
-            lattice.upper,
-            seconds=seconds,
-            most=method.budget_nodes,
-            rng=np.random.default_rng(0),
-        )
+        lower, upper = lattice.lower, lattice.upper
+        result = search(lattice.checker, lower, upper, seconds=seconds, most=method.budget_nodes)
         objective = grammar.show(build("loss", DEFAULT if method.objective is None else method.objective).spec())
         judged = {check.levels: check for check in result.checks}
         return cls(lattice, result, method.require, "costs" if method.costs else objective, judged)
