@@ -102,7 +102,12 @@ def reaching(mutant: Mutant, reached: Reached, most: float) -> tuple[str, ...]:
     inner.sort(key=lambda test: near.index(test.split("::")[0]))
     outer = _within(most, [test for test in quick if test.split("::")[0] not in near], reached)
     known = {test.split("::")[0] for test in reached.seconds}
-    named = [f"{file}::*{Path(mutant.file).stem.replace('_', '-')}*" for file in near if file not in known]
+    stem = Path(mutant.file).stem
+    named = [
+        file if file.endswith(f"test_{stem}.py") else f"{file}::*{stem.replace('_', '-')}*"
+        for file in near
+        if file not in known
+    ]
     return (mutant.file, *inner, *outer, *named)
 
 
