@@ -94,4 +94,4 @@ def test_an_address_with_a_password_is_refused(word):
     ],
 )  # fmt: skip
 def test_an_address_without_one_is_taken(word):
-    refuse_passwords([word])
+    assert refuse_passwords([word]) is None, "nothing is refused"

@@ -84,8 +84,8 @@ class Holding(Counting):
         if self.coded is not None or schema.person is None or schema.person in names:
             return super()._count_patterns(names, everyone=everyone)
         wanted = set(schema.quasi) <= set(names) and self.traced(names) is None  # these are asked for their persons
-        told = not wanted or self.by_rows.knows(schema.quasi)  # then it costs nothing to know who is suppressed
-        if not everyone and told and self.suppressed in {0, self._facts["rows"]}:
+        free = not wanted or self.by_rows.knows(schema.quasi)  # then it costs nothing to know who is suppressed
+        if not everyone and free and self.suppressed in {0, self._facts["rows"]}:
             return self.patterns(names, everyone=True)
         if wanted:
             looked = self._looked_at(names, everyone=everyone)
@@ -127,7 +127,7 @@ class Holding(Counting):
         if set(names) != quasi:
             return super().several(names, further)
         if asked not in self._shared:
-            wider = next((found for columns, found in self._shared.items() if columns > asked), None)
+            wider = next((patterns for columns, patterns in self._shared.items() if columns > asked), None)
             own = list(dict.fromkeys([*names, *further, str(self.rows.schema.person)]))
             self._shared[asked] = super().several(names, further) if wider is None else wider.coarser(own)
         return self._shared[asked]

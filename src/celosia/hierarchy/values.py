@@ -106,8 +106,8 @@ def cover(cells: Iterable[Generalised | str]) -> Generalised:
 
 def _members(text: str) -> tuple[str, ...]:
     """The members of a set; what stands in quotes is one of them."""
-    found = _MEMBER.finditer(f"{text},")
-    return tuple(each[2] if each[1] is None else each[1].replace('""', '"') for each in found)
+    members = _MEMBER.finditer(f"{text},")
+    return tuple(each[2] if each[1] is None else each[1].replace('""', '"') for each in members)
 
 
 def _end(text: str) -> float:

@@ -169,14 +169,14 @@ class FuzzyCoding(BaseModel):
             return _by_value(name, values)  # the labels themselves, as a recoded table shows them
         if all(isinstance(s, Members) for s in sets.values()):
             missing = np.array([v is None or v != v for v in values], dtype=bool)
-            known: Values = values if values.dtype.kind == "f" else np.where(missing, "", values).astype(str)
+            cells: Values = values if values.dtype.kind == "f" else np.where(missing, "", values).astype(str)
         elif values.dtype.kind != "f":
             raise DataError(
                 f"column {name!r} holds text, but its sets are for numbers. Write sets as '{{value, value}}'."
             )
         else:
-            missing, known = np.isnan(values), values
-        mu = np.column_stack([fuzzy(known[~missing]) for fuzzy in sets.values()])
+            missing, cells = np.isnan(values), values
+        mu = np.column_stack([fuzzy(cells[~missing]) for fuzzy in sets.values()])
         check_partition(mu, name)
         parameters = {"sets": self.sets[name]}
         if ((mu == 0) | (mu == 1)).all():

@@ -236,7 +236,7 @@ class Members(FuzzySet):
         """Degrees, 0 or 1, of the values ``x``."""
         values = np.asarray(x)
         if values.dtype.kind == "f":
-            return np.isin(values, [number for text in self.values if (number := _number(text)) is not None]).astype(
+            return np.isin(values, [number for text in self.values if (number := _as_number(text)) is not None]).astype(
                 float
             )
         distinct, inverse = np.unique(values.astype(str), return_inverse=True)
@@ -260,7 +260,7 @@ class Composed(FuzzySet):
         return np.asarray(self.operation(*(operand(x) for operand in self.operands)))
 
 
-def _number(text: str) -> float | None:
+def _as_number(text: str) -> float | None:
     """The number that a text writes, if it does."""
     try:
         return float(text)
