@@ -46,7 +46,7 @@ imports: $(VENV)/.dev
 unit: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "not long" -n $(PYTEST_WORKERS) --dist loadgroup
 
-# Thousands of generated cases (some 20 minutes); what was counted is printed at the end.
+# Thousands of generated cases (some hours on two cores); what was counted is printed at the end.
 test-long: system $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -rP -m long -n $(PYTEST_WORKERS) --dist loadgroup
 
