@@ -95,8 +95,9 @@ def reaching(mutant: Mutant, reached: Reached, most: float) -> tuple[str, ...]:
     if not by:
         found |= {test for test in reached.seconds if test.split("::")[0] in near}
     if not by - {""}:
+        kept = {test for test in reached.seconds if test.startswith(KEPT)}
         name = Path(mutant.file).stem.replace("_", "-")
-        found |= {test for test in reached.seconds if test.startswith(KEPT) and test.endswith(f" {name}]")}
+        found |= {test for test in kept if test.endswith(f" {name}]")} or kept  # all, where a file has several parts
     quick = sorted(found, key=lambda test: (reached.seconds[test], test))
     inner = _within(most, [test for test in quick if test.split("::")[0] in near], reached)
     inner.sort(key=lambda test: near.index(test.split("::")[0]))
