@@ -177,6 +177,20 @@ def tried() -> str:
     return f"| fault or attack | times tried | failures | what would be a failure |\n|---|---|---|---|\n{rows}\n"
 
 
+def noticed() -> str:
+    """How many small faults the tests notice, by package, as `tools/mutate.py --keep` wrote it."""
+    import json
+
+    rows = json.loads((HERE / "assets" / "mutants.json").read_text("utf-8"))
+    head = "| package | faults put in | noticed | share | set aside | lines that tests reach |\n|---|---|---|---|---|---|\n"
+    return head + "\n".join(
+        f"| {row['package']} | {row['faults']} | {row['noticed']} | {row['noticed'] / row['faults']:.1%} | "
+        f"{row['set aside']} | "
+        + (f"{row['lines'][0] / row['lines'][1]:.1%} of {row['lines'][1]:,} |" if row["lines"] else "|")
+        for row in rows
+    )
+
+
 def benchmarks() -> str:
     """What takes how long, from the numbers that `make bench` kept."""
     import json

@@ -78,9 +78,9 @@ def _formula(self: Any, node: nodes.Element) -> None:
 
 def _tried(_app: Any, page: str, source: list[str]) -> None:
     if page == "promises/tried":
-        from build import tried
+        from build import noticed, tried
 
-        source[0] = source[0].replace("{{ tried }}", tried())
+        source[0] = source[0].replace("{{ tried }}", tried()).replace("{{ noticed }}", noticed())
 
 
 def _reachable(_app: Any, _page: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
