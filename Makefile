@@ -62,7 +62,8 @@ bounds: $(VENV)/.dev
 # How many small faults the tests notice (hours): a seeded sample, and those that were put in by hand.
 mutants: $(VENV)/.dev
 	$(BIN)/python tools/mutate.py --faults tools/faults.toml
-	$(BIN)/python tools/mutate.py --number 300 --seed 1
+	$(BIN)/python tools/reached.py --out build/reached
+	$(BIN)/python tools/mutate.py --reached build/reached --number 300 --seed 1 --out build/mutants.json
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs site
