@@ -87,7 +87,6 @@ def jobs(adult):
         "prosecutor": measured(risk.Prosecutor()),
         "individual-risk": lambda: risk.IndividualRisk().records(people(grown)),
         "suda": lambda: risk.Suda(max_size=3).records(people(frame)),
-        "population-uniques": measured(risk.PopulationUniques(), frame),
         "domain-loss": lost(loss.DomainLoss()),
         "discernibility": lost(loss.Discernibility()),
         "non-uniform-entropy": lost(loss.NonUniformEntropy()),
