@@ -155,6 +155,19 @@ def test_people_outside_all_classes():
     assert ClassCounts(np.array([2])).outside == 0
 
 
+def test_people_outside_overlapping_classes():
+    """Of 12 people 10 are in the first class, 8 in the second, 7 in both, 1 in none: the sum of the classes says -6."""
+    both = ClassCounts(np.array([2, 3]), population=np.array([10, 8]), population_total=12, population_outside=1)
+    assert both.take(np.array([True, True])).outside == 1
+    assert both.take(np.array([1, 0])).outside == 1
+    # without the first class 12 - 8 = 4 are outside, without the second 2; 1 + 10 and 1 + 8 cannot be
+    assert [both.take(np.array([j])).outside for j in (1, 0)] == [4, 2]
+    assert both.take(np.array([], dtype=np.int64)).outside == 12
+    few = ClassCounts(np.array([1, 1]), population=np.array([3, 4]), population_total=20, population_outside=13)
+    assert few.take(np.array([0])).outside == 17, "nobody is in two of them: those of the second are outside"
+    assert few.take(np.array([0])).take(np.array([0])).outside == 17
+
+
 def test_an_unknown_sensitive_column_is_refused():
     two = ClassCounts(np.array([1]), {name: ValueCounts.of(np.array([[1]])) for name in ("ill", "pay")})
     with pytest.raises(celosia.errors.UnknownName, match="ill"):

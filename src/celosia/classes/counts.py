@@ -164,15 +164,25 @@ class ClassCounts:
         return self.values[column]
 
     def take(self, classes: NDArray[np.intp] | Verdict) -> ClassCounts:
-        """Keep some of the classes, given by position or mask; totals and baselines stay those of the input."""
+        """Keep some of the classes, given by position or mask; totals and baselines stay those of the input.
+
+        People of the population in a class that goes count as outside, though some may be in one that stays as well.
+        """
+        population = None if self.population is None else self.population[classes]
+        outside = self.population_outside
+        if outside is not None and self.population is not None and population is not None:
+            outside += int(self.population.sum()) - int(population.sum())
+            if self.population_total is not None:
+                outside = min(outside, self.population_total - int(population.max(initial=0)))
         return ClassCounts(
             size=self.size[classes],
             values={name: counts.take(classes) for name, counts in self.values.items()},
             total=self.total,
             members=None if self.members is None else self.members[classes],
             target=None if self.target is None else self.target[classes],
-            population=None if self.population is None else self.population[classes],
+            population=population,
             population_total=self.population_total,
+            population_outside=outside,
             codes=None if self.codes is None else self.codes[classes],
             levels=self.levels,
             squares=None if self.squares is None else self.squares[classes],
