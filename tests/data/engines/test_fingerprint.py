@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.data.engines.fingerprint import BLOCK, EXACT, FEW, block_digest, fingerprint, whole
+from celosia.data.engines.fingerprint import BLOCK, EXACT, FEW, block_digest, digests_in_order, fingerprint, whole
 
 
 def digest(*cells):
@@ -93,6 +93,20 @@ def test_a_table_is_the_digest_of_its_blocks(rows):
     assert fingerprint(frame.lazy()) == whole(blocks)
     assert (len(blocks) == 1) == (rows <= BLOCK)
     assert fingerprint(frame.rechunk().lazy()) == fingerprint(pl.concat([frame[:10], frame[10:]], rechunk=False).lazy())
+
+
+@pytest.mark.parametrize("cut", [1000, BLOCK, 3 * BLOCK])
+def test_blocks_that_come_in_order_have_their_digest(cut):
+    rows = 2 * BLOCK + 3
+    frame = pl.DataFrame({"n": np.arange(rows), "a": np.arange(rows) % 1000})
+    blocks = [block_digest(frame.select("a").slice(first, BLOCK)) for first in range(0, rows, BLOCK)]
+    assert list(digests_in_order(frame.iter_slices(cut), "n", rows)) == list(enumerate(blocks))
+    # the first rows, and the last one, are elsewhere
+    some = frame.slice(5, rows - 6).iter_slices(cut)
+    assert list(digests_in_order(some, "n", rows)) == [(0, None), (1, blocks[1]), (2, None)]
+    moved = frame.sample(fraction=1, shuffle=True, seed=1).iter_slices(cut)
+    assert list(digests_in_order(moved, "n", rows))[-1] == (-1, None)
+    assert list(digests_in_order([], "n", rows)) == []
 
 
 def test_a_table_without_rows_has_a_digest_of_its_names():

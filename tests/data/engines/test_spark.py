@@ -48,6 +48,28 @@ def test_a_fingerprint_is_taken_where_the_rows_are(numbered):
     assert celosia.read(numbered, engine="spark").fingerprint() == fingerprint(pl.scan_parquet(numbered))
 
 
+def test_only_the_blocks_that_partitions_cut_are_gathered_for_a_fingerprint(numbered, monkeypatch):
+    """150 000 rows are three blocks; in three partitions or more at least two of them are cut."""
+    engine, gathered = engine_named("spark"), []
+    frame = engine.identify(engine.scan(numbered))
+    gather = type(engine)._digests_gathered
+
+    def counted(self, cells, names):
+        gathered.append(self.rows(cells))
+        return gather(self, cells, names)
+
+    monkeypatch.setattr(type(engine), "_digests_gathered", counted)
+    wanted = fingerprint(pl.scan_parquet(numbered))
+    names = ["place", "text"]
+    assert engine.fingerprint(frame, names) == wanted
+    assert engine.fingerprint(engine.ordered(frame).coalesce(1), names) == wanted
+    assert len(gathered) == 1  # one partition has all blocks whole
+    assert engine.fingerprint(frame.orderBy(frame.place.desc()), names) == wanted
+    assert gathered[1:] == [ROWS]
+    odd = frame.filter("place % 2 = 1")
+    assert engine.fingerprint(odd, names) == fingerprint(pl.scan_parquet(numbered).filter(pl.col("place") % 2 == 1))
+
+
 def test_rows_of_any_frame_are_numbered_without_gaps(spark):
     engine = engine_named("spark")
     frame = engine.identify(spark.range(0, 1000, 1, 5).filter("id % 3 = 0").repartition(4))

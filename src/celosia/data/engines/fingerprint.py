@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -58,6 +58,41 @@ def block_digest(block: pl.DataFrame | Mapping[str, pl.Series | Looked]) -> byte
         for piece in _looked_up(*column) if isinstance(column, tuple) else _pieces(_digested(column)):
             digest.update(piece)
     return digest.digest()
+
+
+def digests_in_order(batches: Iterable[pl.DataFrame], numbers: str, rows: int) -> Iterator[tuple[int, bytes | None]]:
+    """Blocks of a table of so many rows with their digests, from batches that follow one another.
+
+    ``numbers`` is the column of the rows' numbers in the table, and no part of the digests. A block of which not all
+    rows come has none. Where the rows are not in order the last thing told is a block -1.
+
+    >>> batches = [pl.DataFrame({"row": range(7, BLOCK + 5)}), pl.DataFrame({"row": range(BLOCK + 5, BLOCK + 9)})]
+    >>> [(block, digest is None) for block, digest in digests_in_order(batches, "row", BLOCK + 9)]
+    [(0, True), (1, False)]
+    """
+    held: pl.DataFrame | None = None
+    for batch in batches:
+        held = batch if held is None else pl.concat([held, batch], rechunk=False)
+        while held is not None and len(held):
+            start = int(held[numbers][0])
+            size = min((start // BLOCK + 1) * BLOCK, rows) - start
+            if len(held) < size:
+                break
+            told = _told_block(held.head(size), numbers, whole=start % BLOCK == 0)
+            yield told
+            if told[0] < 0:
+                return
+            held = held.slice(size)
+    if held is not None and len(held):
+        yield _told_block(held, numbers, whole=False)
+
+
+def _told_block(block: pl.DataFrame, numbers: str, *, whole: bool) -> tuple[int, bytes | None]:
+    """The number of a block, and its digest where all of it is there."""
+    start = int(block[numbers][0])
+    if not np.array_equal(block[numbers].to_numpy(), np.arange(start, start + len(block))):
+        return -1, None
+    return start // BLOCK, block_digest(block.drop(numbers)) if whole else None
 
 
 def whole(digests: Sequence[bytes]) -> bytes:

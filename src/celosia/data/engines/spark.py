@@ -19,7 +19,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
 from celosia.data.engines.engine import ORDER, RECORD, ROWS, Engine
-from celosia.data.engines.fingerprint import BLOCK, block_digest, whole
+from celosia.data.engines.fingerprint import BLOCK, block_digest, digests_in_order, whole
 from celosia.data.engines.spark_session import session
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError
@@ -149,13 +149,40 @@ class Spark(Engine):
         return wide.withColumns({name: wide[MADE][name] for name in outputs}).drop(MADE)
 
     def fingerprint(self, frame: Any, names: Sequence[str]) -> bytes:
-        """Block by block where the rows are; only the digests of the blocks come here."""
+        """Block by block where the rows are; only the digests of the blocks come here.
+
+        Blocks that lie whole and in order in one partition are digested as they come. Others are gathered: of a table
+        as it was read those that a border between partitions cuts, of one in any order all of them.
+        """
         numbered = frame if RECORD in frame.columns else self.identify(frame)
         last = self.collect(numbered.agg(F.max(RECORD).alias("last"), F.count("*").alias("rows"))).row(0)
         if last[1] == 0:
             return block_digest(self.collect(self.select(frame, names)))
         if last[0] + 1 != last[1]:  # some records are gone: the others close up
             numbered = self.identify(self.ordered(numbered).drop(RECORD))
+        cells = numbered.select(RECORD, *(F.col(_quoted(name)) for name in names))
+        digests = self._digests_in_order(cells, last[1])
+        told = digests.filter(pl.col("digest").is_not_null() & (digests["block"] >= 0).all())
+        blocks = -(-last[1] // BLOCK)
+        if len(told) < blocks:
+            cut = sorted(set(range(blocks)) - set(told["block"]))
+            some = cells if not len(told) else cells.filter(F.floor(F.col(RECORD) / BLOCK).isin(cut))
+            told = pl.concat([told, self._digests_gathered(some, names)])
+        return whole(told.sort("block")["digest"].to_list())
+
+    def _digests_in_order(self, cells: Any, rows: int) -> pl.DataFrame:
+        """The blocks of each partition, with the digests of those that are whole."""
+
+        def called(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            some = (pl.DataFrame(batch) for batch in batches)
+            for block, digest in digests_in_order(some, RECORD, rows):
+                yield pa.record_batch([pa.array([block]), pa.array([digest], pa.binary())], ["block", "digest"])
+
+        with _without_cells():
+            return self.collect(cells.mapInArrow(called, "block long, digest binary"))
+
+    def _digests_gathered(self, cells: Any, names: Sequence[str]) -> pl.DataFrame:
+        """The digests of blocks, the rows of each brought together."""
 
         def called(rows: pa.Table) -> pa.Table:
             block = pl.DataFrame(rows).sort(RECORD)
@@ -163,11 +190,8 @@ class Spark(Engine):
             return pa.table({"block": [block[RECORD][0] // BLOCK], "digest": [digest]})
 
         with _without_cells():
-            blocks = numbered.select(RECORD, *(F.col(_quoted(name)) for name in names)).groupBy(
-                F.floor(F.col(RECORD) / BLOCK)
-            )
-            digests = self.collect(blocks.applyInArrow(called, "block long, digest binary"))
-        return whole(digests.sort("block")["digest"].to_list())
+            blocks = cells.groupBy(F.floor(F.col(RECORD) / BLOCK))
+            return self.collect(blocks.applyInArrow(called, "block long, digest binary"))
 
     def by_block(self, frame: Any, block: str, work: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
         """Several blocks at a time, where they are; the smallest one tells the types of what is made."""
