@@ -90,6 +90,16 @@ def test_gaps_and_numbers():
         ModelDisagreement(target="y").value(one, one)
 
 
+@pytest.mark.parametrize("level", [0.1, 0.125])
+def test_held_out_records_that_are_all_alike_have_no_variance_to_explain(level):
+    """Twelve times 0.1 has a mean beside 0.1: errors were a share of that rounding."""
+    x = np.arange(40.0)
+    y = np.where(np.isin(x, np.random.default_rng(0).permutation(40)[:12]), level, x)
+    a = celosia.read(pl.DataFrame({"x": x, "y": y}))
+    parts = ModelDisagreement(target="y", learner="linear").parts(a, a.replace({"y": pl.Series("y", y[::-1])}))
+    assert 1 < abs(parts["r2"]) < 1e6, "the sum of squared errors, as there is nothing to divide it by"
+
+
 def test_held_out_records_are_not_trained_on():
     """A learner that remembers every record is right on what it has seen: it must not be asked about that."""
     rng = np.random.default_rng(2)

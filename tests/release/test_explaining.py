@@ -133,3 +133,14 @@ def test_the_command_with_the_private_record(tmp_path, capsys):
     given = ["explain-risk", "6", str(tmp_path / "people.csv"), str(tmp_path / "safe.csv")]
     assert command([*given, "--private", str(tmp_path / "safe.private.json"), "--json"]) == 3
     assert json.loads(capsys.readouterr().out)["attacks"][0]["through"] == [["job"]]
+
+
+@pytest.mark.parametrize("level", [0.1, 0.125])
+def test_a_constant_number_tells_nobody_apart(level):
+    """Ten times 0.1 has a mean beside 0.1: a deviation of rounding would outweigh every other column."""
+    data = pl.DataFrame({"x": [level] * 10, "y": np.arange(10.0)})
+    original = celosia.read(data, celosia.Schema.of(sensitive=["x", "y"]))
+    protected = original.replace({"x": pl.Series("x", level + np.arange(10)[::-1] / 8)})
+    found = celosia.explain_risk(original, protected, 3, limit=0.5)
+    nearest = [reach for reach in found.reached if "y" in {name for names in reach.through for name in names}]
+    assert [(reach.chance, reach.through) for reach in nearest] == [(1.0, (("y",),))]

@@ -184,14 +184,15 @@ def _one_value(table: Table, name: str, mask: NDArray[np.bool_]) -> bool:
 
 def _by_numbers(original: Table, protected: Table, record: int, row: int) -> Route | None:
     """The nearest protected record in standard deviations of the original; ties are shared."""
+    from celosia.mathematics.statistics.centred import deviations, middles
     from celosia.views.persons import released_persons
 
     names = shared_numbers(original, protected)
     if not names:
         return None
     before, after = original.numeric(names), protected.numeric(names)
-    middle = np.array([np.nanmean(c) if np.isfinite(c).any() else 0.0 for c in before.T])
-    spread = np.nanstd(np.where(np.isnan(before), middle, before), axis=0)
+    middle = np.nan_to_num(middles(before))
+    spread = deviations(np.where(np.isnan(before), middle, before))
     gap = np.where(np.isnan(after), middle, after) - np.where(np.isnan(before[record]), middle, before[record])
     squares = np.divide(gap, spread, out=np.zeros_like(gap), where=spread > 0) ** 2
     place = {name: j for j, name in enumerate(names)}

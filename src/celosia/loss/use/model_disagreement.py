@@ -11,6 +11,7 @@ from pydantic import Field
 from celosia.errors import NotApplicable
 from celosia.loss.bases.learning import is_number, lesson, tree
 from celosia.mathematics.statistics.agreement import disagreement
+from celosia.mathematics.statistics.centred import centred, deviations
 from celosia.parts import Column, Columns, Loss
 
 if TYPE_CHECKING:
@@ -78,8 +79,8 @@ class ModelDisagreement(Loss):
         a = self._predict(data.x, data.y, data.test, regress=regress)
         b = self._predict(data.x2, data.y2, data.test, regress=regress)
         if regress:
-            spread = float(np.std(data.y)) or 1.0
-            total = float(((data.truth - data.truth.mean()) ** 2).sum()) or 1.0
+            spread = float(deviations(data.y[:, None])[0]) or 1.0
+            total = float((centred(data.truth) ** 2).sum()) or 1.0
             r2 = [1 - float(((data.truth - p) ** 2).sum()) / total for p in (a, b)]
             return {"disagreement": float(np.abs(a - b).mean()) / spread, "r2": r2[0] - r2[1]}
         return {"disagreement": disagreement(a, b), **_gaps(data.truth, a, b)}

@@ -33,3 +33,27 @@ def deviations(x: Floats) -> Floats:
     [1.633, 0.0]
     """
     return np.asarray(np.sqrt((centred(x) ** 2).mean(axis=0)), dtype=np.float64)
+
+
+def middles(x: Floats) -> Floats:
+    """The mean of the numbers that each column has, exactly that number where they are equal; NaN without any.
+
+    >>> middles(np.array([[0.1, np.nan]] * 12)).tolist(), bool(np.full(12, 0.1).mean() == 0.1)
+    ([0.1, nan], False)
+    """
+    there = ~np.isnan(x)
+    n = there.sum(axis=0)
+    means = np.divide(np.where(there, x, 0.0).sum(axis=0), n, out=np.full(x.shape[1], np.nan), where=n > 0)
+    low, high = np.fmin.reduce(x, axis=0, initial=np.inf), np.fmax.reduce(x, axis=0, initial=-np.inf)
+    return np.asarray(np.clip(means, low, high), dtype=np.float64)
+
+
+def spreads(x: Floats) -> Floats:
+    """The standard deviation of the numbers that each column has, exactly zero where they are equal or there are none.
+
+    >>> spreads(np.array([[0.1, 0.0, np.nan], [0.1, np.nan, np.nan], [0.1, 4.0, np.nan]])).tolist()
+    [0.0, 2.0, 0.0]
+    """
+    there = ~np.isnan(x)
+    squares = np.where(there, (x - middles(x)) ** 2, 0.0)
+    return np.asarray(np.sqrt(squares.sum(axis=0) / np.maximum(there.sum(axis=0), 1)), dtype=np.float64)

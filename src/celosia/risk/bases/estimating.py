@@ -29,11 +29,12 @@ class _EstimatingAttack(_ColumnAttack):
         self, original: Table, protected: Table, names: Sequence[str], guess: Floats, parts: Mapping[str, Any]
     ) -> Reached:
         """How often the estimates come near; the baseline takes the released median, the control the released value."""
+        from celosia.mathematics.statistics.centred import spreads
         from celosia.table.pairing import positions
 
         rows = positions(original, protected)
         everybody, y = original.numeric(names), protected.numeric(names)
-        limit = self.within * np.nanstd(everybody, axis=0)
+        limit = self.within * spreads(everybody)
 
         def near(values: Floats) -> Floats:
             with np.errstate(invalid="ignore"):
@@ -53,7 +54,9 @@ class _EstimatingAttack(_ColumnAttack):
 
     def _errors(self, names: Sequence[str], guess: Floats, truth: Floats) -> dict[str, Any]:
         """By column: the mean square error as a share of the variance, and the gain over guessing the mean."""
-        variance = np.nanvar(truth, axis=0)
+        from celosia.mathematics.statistics.centred import spreads
+
+        variance = spreads(truth) ** 2
         shares = np.nanmean((guess - truth) ** 2, axis=0) / np.where(variance > 0, variance, 1.0)
         error = dict(zip(names, shares.tolist(), strict=True))
         return {"error": error, "gain": {name: 1 - share for name, share in error.items()}}

@@ -56,6 +56,7 @@ class Averaging(_EarlierReleases):
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """The share of the values of each record that the mean comes near to."""
+        from celosia.mathematics.statistics.centred import middles, spreads
         from celosia.risk.bases.reaching import Reached
         from celosia.table.pairing import counterparts, shared_numbers
         from celosia.views.comparing.releases import linked_rows
@@ -83,7 +84,7 @@ class Averaging(_EarlierReleases):
             there = np.isfinite(values)
             total += np.where(there, values, 0.0)
             used += there
-        reach = self.tolerance * np.nanstd(truth, axis=0)
+        reach = self.tolerance * spreads(truth)
 
         def near(guess: Floats) -> Floats:
             with np.errstate(invalid="ignore"):
@@ -91,7 +92,7 @@ class Averaging(_EarlierReleases):
 
         return Reached(
             near(total / used),
-            float(near(np.broadcast_to(np.nanmean(truth, axis=0), truth.shape)).mean()),
+            float(near(np.broadcast_to(middles(truth), truth.shape)).mean()),
             near(shown[:, kept]),
             {"linked": (used.max(axis=1) > 1)},
             {"columns": chosen, "carried": carried, "releases": 1 + len(earlier)},

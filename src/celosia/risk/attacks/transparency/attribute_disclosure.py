@@ -118,6 +118,7 @@ class AttributeDisclosure(Attack):
 
     def _right(self, original: Table, people: Table, release: Table, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """For some people the share of wanted values that are found, and that a guess finds."""
+        from celosia.mathematics.statistics.centred import middles, spreads
         from celosia.views.comparing.encoding import encode
 
         given, target = self._columns(original, release)
@@ -127,9 +128,9 @@ class AttributeDisclosure(Attack):
             raise NotApplicable("attribute-disclosure: the release shows no value of a column that is wanted.")
         predicted = self._predicted(people, release, rows, given, shown.numbers, shown.codes)
         with np.errstate(invalid="ignore"):
-            reach = self.tolerance * np.nanstd(shown.numbers, axis=0)
+            reach = self.tolerance * spreads(shown.numbers)
             near = np.abs(predicted[0] - theirs.numbers) <= reach
-            guess = np.abs(np.nanmean(shown.numbers, axis=0) - theirs.numbers) <= reach
+            guess = np.abs(middles(shown.numbers) - theirs.numbers) <= reach
         most = np.array([np.bincount(c + 1).argmax() - 1 for c in shown.codes.T], dtype=np.int64)
         right = np.column_stack([near, predicted[1] == theirs.codes])
         return right.mean(axis=1), np.column_stack([guess, theirs.codes == most]).mean(axis=1)

@@ -51,6 +51,8 @@ class CodingBounds(_EstimatingAttack):
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Take the middle of what is possible."""
+        from celosia.mathematics.statistics.centred import spreads
+
         steps = self.changed(original, protected)
         names = list(self.last_steps(original, protected))
         y = protected.numeric(names)
@@ -58,7 +60,7 @@ class CodingBounds(_EstimatingAttack):
         for c, name in enumerate(names):
             for step in reversed(steps[name]):  # what was done last is undone first
                 low[:, c], high[:, c], guess[:, c] = _undone(step, low[:, c], high[:, c], guess[:, c], y[:, c])
-        spread = np.nanstd(original.numeric(names), axis=0)
+        spread = spreads(original.numeric(names))
         width = np.where(np.isfinite(high - low), high - low, np.nan)
         parts = {
             "width": {

@@ -47,10 +47,11 @@ class NoiseReconstruction(_EstimatingAttack):
     def reach(self, original: Table, protected: Table) -> Reached:
         """Take the noise out."""
         from celosia.mathematics.disclosure.linking.denoising import estimate
+        from celosia.mathematics.statistics.centred import spreads
 
         released = noised(self, original, protected)
         behind, left = estimate(released.observed, released.noise)
-        variance = np.nanvar(original.numeric(released.names), axis=0)
+        variance = spreads(original.numeric(released.names)) ** 2
         expected = {
             name: float(left[c, c] / variance[c])
             for c, name in enumerate(released.names)
