@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from celosia.risk.bases.estimating import _EstimatingAttack
 from celosia.risk.bases.noising import READS, noised
 from celosia.risk.bases.transparency import Reached
