@@ -168,9 +168,8 @@ class TreeGeneralise(Method):
             rows = np.column_stack([codes[kept] for codes, _ in coded]).astype(np.int64)
             codes = row_ids(rows)
             path = rows[first_rows(codes)]
-            text = [[None if c < 0 else texts(values)[c] for c in path[:, j]] for j, (_, values) in enumerate(coded)][
-                ::-1
-            ]
+            shown = [[*texts(values), None] for _, values in coded]  # the code of a missing value is -1
+            text = [[shown[j][c] for c in path[:, j]] for j in reversed(range(len(shown)))]
         if len(np.unique(path[:, 0])) > 1:
             path = np.column_stack([np.zeros(len(path), np.int64), path])
             text = [*text, [STAR] * len(path)]
