@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from celosia.hierarchy import hierarchy, parse
-from celosia.hierarchy.matching import compatible, matches
+from celosia.hierarchy.cells import Exact, Interval, Mask, OneOf, Period
+from celosia.hierarchy.matching import compatible, fitting, matches
 from celosia.hierarchy.order import Order
 
 JOBS = (
@@ -92,3 +93,86 @@ def test_merged_categories_with_commas_are_told_apart():
     label = part.levels(["secondary"]).labels(1)[0]
     assert label == '{"None, or primary", secondary}'
     assert [parse(label).covers(name) for name in part.order] == [True, True, False, False]
+
+
+DAYS = ["2020-01-31", "2020-02-01", "2020-02-29T10:30:00", "2020-02-29 23:59", "2020-12-31", "2021-01-01", "0000-00-00"]
+KNOWN = [
+    *DAYS,
+    "30",
+    "30.0",
+    "3e1",
+    "-5",
+    "-0",
+    "0",
+    "inf",
+    "-inf",
+    "nan",
+    "12_3",
+    "13053",
+    "13068",
+    "99053",
+    "130",
+    "",
+]
+KNOWN += [
+    " a",
+    "a",
+    "ab",
+    "b",
+    "Ünal",
+    "{a, b}",
+    "*",
+    "x, y",
+    "2020",
+    "2020-02",
+    "2020s",
+    "true",
+    None,
+    "30",
+    "a",
+    None,
+]
+SAID = [
+    *["[2020-01-31 .. 2020-02-29]", "(2020-01-31 .. 2020-02-29)", "[2020-02-01 .. 2020-02-29T10:30:00]", "[a .. b)"],
+    *["(a .. b]", "[ .. b]", "[Z .. Ünal]", "2020-02", "2020-Q1", "2020s", "2020", "[-5-30)", "(-5, 30]", "[30, inf]"],
+    *["(-inf, 0)", "<0", "≤0", ">30", "≥30", "30-40", "130**", "**053", "1****", "*****", "a*", "*b", "2020-02-**"],
+    *["{a, b}", "{30, 12_3, nobody}", '{"x, y", "", " a"}', '{"2020-02", "{a, b}", "<0", "130**"}', "nobody", None],
+]
+
+
+def test_values_are_found_as_if_each_was_compared_with_each_cell():
+    cells = [*SAID, *KNOWN]
+    expected = np.zeros((len(cells), len(KNOWN)), dtype=bool)
+    for row, cell in enumerate(cells):
+        said = None if cell is None else parse(cell)
+        parts = [said, *map(parse, getattr(said, "members", ()))]
+        for column, raw in enumerate(KNOWN):
+            if cell is None or raw is None:
+                expected[row, column] = (cell is None and raw is None) or (cell in ("*", "*****") and raw is None)
+            else:
+                expected[row, column] = raw == cell or any(part.covers(raw) for part in parts)
+    assert expected.any(axis=1).sum() > 50
+    assert np.argwhere(matches(cells, KNOWN) != expected).tolist() == []
+    assert [places.tolist() for places in fitting(cells, KNOWN)] == [p.tolist() for p in np.nonzero(expected)]
+    assert [len(places) for places in fitting([], KNOWN)] == [0, 0]
+    assert [len(places) for places in fitting(cells, [])] == [0, 0]
+
+
+@pytest.mark.parametrize("kind", [Exact, Interval, Mask, OneOf, Period])
+def test_no_cell_looks_at_every_value(kind, monkeypatch):
+    """Ten thousand dates against ten thousand: comparing each with each took minutes."""
+    compared = []
+    monkeypatch.setattr(kind, "covers", lambda *both: compared.append(both))
+    known = [
+        f"{year}-{month:02}-{day:02}" for year in range(1990, 2020) for month in range(1, 13) for day in range(1, 29)
+    ]
+    cells = {
+        Exact: known,
+        Interval: [f"[{day} .. {day}]" for day in known],
+        Mask: [f"{day[:-1]}*" for day in known],
+        OneOf: [f"{{{day}, {day}}}" for day in known],
+        Period: [day[:7] for day in known],
+    }[kind]
+    rows, columns = fitting(cells, known)
+    assert not compared
+    assert set(zip(rows.tolist(), columns.tolist(), strict=True)) >= {(at, at) for at in range(len(known))}

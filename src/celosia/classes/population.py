@@ -9,7 +9,7 @@ import numpy as np
 from celosia.data.engines.engine import ROWS
 from celosia.data.schema import Schema
 from celosia.errors import DataError
-from celosia.hierarchy.matching import matches
+from celosia.hierarchy.matching import fitting
 from celosia.hierarchy.text import text_expression
 
 if TYPE_CHECKING:
@@ -74,14 +74,13 @@ def _pairs(cells: pl.Series, raws: pl.Series, schema: Schema, name: str, *, wild
     """Every cell with the raw values it can stand for."""
     import polars as pl
 
-    labels, values = cells.unique().to_list(), raws.unique().to_list()
-    types = {name: pl.String, "__cell__": pl.String}
+    cells, raws = cells.unique(), raws.unique()
+    labels, values = cells.to_list(), raws.to_list()
     if schema.hierarchy(name) is None and not wild and _all_raw(labels):
         shared = sorted(set(values) & set(labels), key=str)
-        return pl.DataFrame({name: shared, "__cell__": shared}, schema=types)
-    row, column = np.nonzero(matches(labels, values, schema.hierarchy(name), open_missing=wild))
-    picked = {name: [values[i] for i in column], "__cell__": [labels[i] for i in row]}
-    return pl.DataFrame(picked, schema=types)
+        return pl.DataFrame({name: shared, "__cell__": shared}, schema={name: pl.String, "__cell__": pl.String})
+    row, column = fitting(labels, values, schema.hierarchy(name), open_missing=wild)
+    return pl.DataFrame({name: raws.gather(column), "__cell__": cells.gather(row)})
 
 
 def _all_raw(labels: list[str | None]) -> bool:

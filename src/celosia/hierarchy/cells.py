@@ -105,7 +105,7 @@ class Interval:
         text = plain(raw)
         if text is None:
             return False
-        if self._of_days and ISO_DATE.match(text):
+        if self.of_days and ISO_DATE.match(text):
             text = text[:10]
         value: Bound | None = text if self.textual else number(text)
         if value is None:
@@ -118,7 +118,8 @@ class Interval:
         return isinstance(self.low, str) or isinstance(self.high, str)
 
     @property
-    def _of_days(self) -> bool:
+    def of_days(self) -> bool:
+        """Whether the ends are days of the calendar."""
         return all(isinstance(end, str) and _DAY.fullmatch(end) for end in (self.low, self.high))
 
     def _above(self, value: Bound) -> bool:

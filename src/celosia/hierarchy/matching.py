@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.hierarchy.cells import Everything, Generalised, Interval, OneOf, number
+from celosia.hierarchy.cells import OneOf
+from celosia.hierarchy.sorted_values import Values
 from celosia.hierarchy.values import parse
 
 if TYPE_CHECKING:
     from celosia.hierarchy.levels import Levels
     from celosia.hierarchy.part import Hierarchy
+
+Places = NDArray[np.int64]
 
 _UNCOVERED = "\0"
 
@@ -27,28 +30,48 @@ def matches(
 ) -> NDArray[np.bool_]:
     """For each cell (row) and raw value (column) whether the cell can stand for the value.
 
-    A missing cell stands for a missing value only, or for anything with ``open_missing``. A set stands for what its
-    members stand for, which may be labels of the hierarchy.
+    Meant for few cells or few values; :func:`fitting` gives the same without the matrix.
 
     >>> matches(["130**", "1485*", "*"], ["13053", "14853"]).tolist()
     [[True, False], [False, True], [True, True]]
     """
     out = np.zeros((len(cells), len(raws)), dtype=np.bool_)
-    place = {raw: at for at, raw in enumerate(raws)}
-    levels = _levels(raws, hierarchy)
-    numbers = np.array([np.nan if raw is None or (x := number(raw)) is None else x for raw in raws])
-    for row, cell in enumerate(cells):
-        if cell is None:
-            out[row] = [raw is None or open_missing for raw in raws]
-            continue
-        read = parse(cell)
-        for label in (cell, *(read.members if isinstance(read, OneOf) else ())):
-            if label in place:
-                out[row, place[label]] = True
-            has_level = levels is not None and _by_level(levels, label, out[row])
-            if not has_level:
-                _by_notation(parse(label), raws, numbers, out[row])
+    out[fitting(cells, raws, hierarchy, open_missing=open_missing)] = True
     return out
+
+
+def fitting(
+    cells: Sequence[str | None],
+    raws: Sequence[str | None],
+    hierarchy: Hierarchy | None = None,
+    *,
+    open_missing: bool = False,
+) -> tuple[Places, Places]:
+    """The places of each cell and of each raw value that it can stand for, pair by pair, in their order.
+
+    A missing cell stands for a missing value only, or for anything with ``open_missing``. A set stands for what its
+    members stand for, which may be labels of the hierarchy. The values are sorted once and looked up by each cell.
+
+    >>> [places.tolist() for places in fitting(["130**", "1485*", "*"], ["13053", "14853"])]
+    [[0, 1, 2, 2], [0, 1, 0, 1]]
+    """
+    values = Values(raws)
+    levels = _levels(raws, hierarchy)
+    labelled = [] if levels is None else [_by_label(levels, level) for level in range(1, levels.height + 1)]
+    found = []
+    for cell in cells:
+        if cell is None:
+            found.append([values.everything if open_missing else values.missing])
+            continue
+        read, own = parse(cell), []
+        for label in (cell, *(read.members if isinstance(read, OneOf) else ())):
+            own.append(values.text(label))
+            under = [places[label] for places in labelled if label in places]
+            own += under or [values.under(parse(label))]
+        found.append(own)
+    each = [np.unique(np.concatenate(own)) for own in found]
+    rows = np.repeat(np.arange(len(each)), [len(places) for places in each])
+    return rows, np.concatenate([np.zeros(0, np.int64), *each])
 
 
 def compatible(fact: str, cell: str | None, hierarchy: Hierarchy | None = None) -> bool:
@@ -78,25 +101,10 @@ def _levels(raws: Sequence[str | None], hierarchy: Hierarchy | None) -> Levels |
     return open_ended.levels(raws)
 
 
-def _by_level(levels: Levels, cell: str, row: NDArray[np.bool_]) -> bool:
-    """Mark the values under a label; False when no level has it."""
-    marked = False
-    for level in range(1, levels.height + 1):
-        names = levels.categories(level)
-        if cell in names:
-            row |= levels.codes(level) == names.index(cell)
-            marked = True
-    return marked
-
-
-def _by_notation(
-    cell: Generalised, raws: Sequence[str | None], numbers: NDArray[np.float64], row: NDArray[np.bool_]
-) -> None:
-    if isinstance(cell, Everything):
-        row[:] = True
-    elif isinstance(cell, Interval) and not cell.textual:
-        low, high = float(cell.low), float(cell.high)
-        above = (numbers >= low) if cell.low_closed else (numbers > low)
-        row |= above & ((numbers <= high) if cell.high_closed else (numbers < high))
-    else:
-        row |= np.array([raw is not None and cell.covers(raw) for raw in raws], dtype=np.bool_)
+def _by_label(levels: Levels, level: int) -> dict[str | None, Places]:
+    """The places of the values under each label of a level."""
+    names = levels.categories(level)
+    codes = levels.codes(level)
+    order = np.argsort(codes, kind="stable")
+    ends = np.searchsorted(codes[order], np.arange(len(names) + 1))
+    return {name: order[ends[at] : ends[at + 1]] for at, name in enumerate(names)}

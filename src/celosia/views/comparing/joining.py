@@ -51,10 +51,13 @@ class Fitting:
             cells = cells.filter(pl.Series(np.isin(np.arange(len(cells)), cell)))
         fits = raws.rename({_NUMBER: "raw"})
         done: list[str] = []
-        for name in names:
-            hierarchy = _hierarchy(release, name) or _hierarchy(people, name)
-            pairs = _column_pairs(cells[name].unique(), raws[name].unique(), hierarchy, name)
-            fits = fits.join(pairs, on=name, how="inner", nulls_equal=True).drop(name).rename({"cell": name})
+        pairs = {
+            name: _column_pairs(cells[name], raws[name], _hierarchy(release, name) or _hierarchy(people, name))
+            for name in names
+        }
+        # a column whose cells stand for few values first: what does not fit is gone early
+        for name in sorted(names, key=lambda name: len(pairs[name]) / max(pairs[name][name].n_unique(), 1)):
+            fits = fits.join(pairs[name], on=name, how="inner", nulls_equal=True).drop(name).rename({"cell": name})
             done.append(name)
             fits = fits.join(cells.select(done).unique(), on=done, how="semi", nulls_equal=True)
         fits = fits.join(cells, on=list(names), how="inner", nulls_equal=True).sort("raw", _NUMBER)
@@ -83,14 +86,12 @@ def _hierarchy(table: Table, name: str) -> Hierarchy | None:
     return table.schema.hierarchy(name) if name in table.schema else None
 
 
-def _column_pairs(cells: pl.Series, raws: pl.Series, hierarchy: Hierarchy | None, name: str) -> pl.DataFrame:
+def _column_pairs(cells: pl.Series, raws: pl.Series, hierarchy: Hierarchy | None) -> pl.DataFrame:
+    """Each value of a column with each cell that can stand for it."""
     import polars as pl
 
-    from celosia.hierarchy.matching import matches
+    from celosia.hierarchy.matching import fitting
 
-    labels, values = cells.to_list(), raws.to_list()
-    row, column = np.nonzero(matches(labels, values, hierarchy))
-    return pl.DataFrame(
-        {name: [values[i] for i in column], "cell": [labels[i] for i in row]},
-        schema={name: pl.String, "cell": pl.String},
-    )
+    cells, raws = cells.unique(), raws.unique()
+    row, column = fitting(cells.to_list(), raws.to_list(), hierarchy)
+    return pl.DataFrame({raws.name: raws.gather(column), "cell": cells.gather(row)})

@@ -1,0 +1,116 @@
+"""Raw values in order, so that a generalised cell finds those that it can stand for without looking at all of them."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.hierarchy.cells import ISO_DATE, Everything, Exact, Generalised, Interval, Mask, OneOf, Period, number
+
+Places = NDArray[np.int64]
+T = TypeVar("T", str, float)
+
+
+class Values:
+    """The places of raw values, by text, by number, by day and by what a mask leaves of them.
+
+    >>> values = Values(["2020-05-03", "30", None, "2020-06-01", "30.0"])
+    >>> values.under(Exact("30")).tolist(), values.under(Period("2020-05", "2020-05-01", "2020-05-31")).tolist()
+    ([1, 4], [0])
+    """
+
+    def __init__(self, raws: Sequence[str | None]) -> None:
+        self._raws = raws
+        self._masked: dict[tuple[int, int, int], dict[str, list[int]]] = {}
+        self.everything: Places = np.arange(len(raws))
+        self.missing: Places = np.array([at for at, raw in enumerate(raws) if raw is None], dtype=np.int64)
+
+    def text(self, text: str) -> Places:
+        """Those that are this text."""
+        return self._texts.between(text, text)
+
+    def under(self, cell: Generalised) -> Places:
+        """Those that a cell covers."""
+        if isinstance(cell, Everything):
+            return self.everything
+        if isinstance(cell, Exact):
+            return self._equal(cell.text)
+        if isinstance(cell, OneOf):
+            return np.concatenate([self._equal(member) for member in cell.members])
+        if isinstance(cell, Mask):
+            return self._fitting(cell)
+        if isinstance(cell, Period):
+            return np.concatenate([self._days.between(cell.first, cell.last), self.text(cell.text)])
+        return self._inside(cell)
+
+    def _equal(self, text: str) -> Places:
+        value = number(text)
+        if value is None:
+            return self.text(text)
+        return np.concatenate([self.text(text), self._numbers.between(value, value)])
+
+    def _inside(self, cell: Interval) -> Places:
+        low, high = cell.low, cell.high
+        if isinstance(low, str) and isinstance(high, str):
+            return (self._by_day if cell.of_days else self._texts).between(low, high, cell.low_closed, cell.high_closed)
+        if isinstance(low, str) or isinstance(high, str):  # open at one side: no cell is written so
+            held = [at for at, raw in enumerate(self._raws) if raw is not None and cell.covers(raw)]
+            return np.array(held, dtype=np.int64)
+        # an end at infinity is none: infinite values lie within
+        return self._numbers.between(
+            low, high, cell.low_closed or low == -math.inf, cell.high_closed or high == math.inf
+        )
+
+    def _fitting(self, mask: Mask) -> Places:
+        """The texts of the length of a mask, by what stands before or after its stars."""
+        pattern, size = mask.pattern, len(mask.pattern)
+        first, last = (0, pattern.index("*")) if pattern[-1] == "*" else (pattern.rindex("*") + 1, size)
+        if (size, first, last) not in self._masked:
+            by_part: defaultdict[str, list[int]] = defaultdict(list)
+            for at, raw in enumerate(self._raws):
+                if raw is not None and len(raw) == size:
+                    by_part[raw[first:last]].append(at)
+            self._masked[size, first, last] = dict(by_part)
+        return np.array(self._masked[size, first, last].get(pattern[first:last], []), dtype=np.int64)
+
+    @cached_property
+    def _texts(self) -> _Sorted[str]:
+        return _Sorted((raw, at) for at, raw in enumerate(self._raws) if raw is not None)
+
+    @cached_property
+    def _numbers(self) -> _Sorted[float]:
+        read = ((number(raw), at) for at, raw in enumerate(self._raws) if raw is not None)
+        return _Sorted((value, at) for value, at in read if value is not None)
+
+    @cached_property
+    def _days(self) -> _Sorted[str]:
+        """Those that are days or times of a day, by their day."""
+        return _Sorted((raw[:10], at) for at, raw in enumerate(self._raws) if raw is not None and ISO_DATE.match(raw))
+
+    @cached_property
+    def _by_day(self) -> _Sorted[str]:
+        """All texts, times as their day."""
+        named = ((raw, at) for at, raw in enumerate(self._raws) if raw is not None)
+        return _Sorted((raw[:10] if ISO_DATE.match(raw) else raw, at) for raw, at in named)
+
+
+class _Sorted(Generic[T]):
+    """Keys in order, with the places that they came from."""
+
+    def __init__(self, keyed: Iterable[tuple[T, int]]) -> None:
+        ordered = sorted(keyed)
+        self._keys: list[T] = [key for key, _ in ordered]
+        self._places = np.array([at for _, at in ordered], dtype=np.int64)
+
+    def between(self, low: T, high: T, low_closed: bool = True, high_closed: bool = True) -> Places:
+        """The places whose keys lie between two ends."""
+        first = bisect_left(self._keys, low) if low_closed else bisect_right(self._keys, low)
+        last = bisect_right(self._keys, high) if high_closed else bisect_left(self._keys, high)
+        return self._places[first:last]
