@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from celosia.errors import DataError
-from celosia.hierarchy.text import member_expression
+from celosia.hierarchy.text import member_expression, text_series
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 Aggregate = Literal["mean", "geometric-mean", "median", "mode", "interval", "set"]
+
+_UNCLEAR = r"^\s|\s$|^$|\n|(^| )\.\.( |$)"
+"""What no end of a range of words can have and be read back."""
 
 
 def aggregated(
@@ -34,7 +37,9 @@ def aggregated(
     column = table.column(name)
     if how in ("mean", "geometric-mean", "median") and not column.dtype.is_numeric():
         raise DataError(f"{who}: column {name!r} is not numeric, so {how} has no meaning; use mode, interval or set.")
-    rows = pl.DataFrame({"class": label, "value": column, "kept": kept})
+    rows = pl.DataFrame({"class": label, "value": column, "text": text_series(column), "kept": kept})
+    if column.dtype.is_float():
+        rows = rows.with_columns(pl.col("value").fill_nan(None))
     if how == "geometric-mean" and (rows.filter("kept")["value"] < -1).any():
         raise DataError(f"{who}: column {name!r} has values below -1, of which there is no geometric-mean; use mean.")
     of_class = rows.filter("kept").group_by("class").agg(_expression(how, column.dtype).alias("new"))
@@ -54,10 +59,20 @@ def _expression(how: Aggregate, dtype: Any) -> pl.Expr:
         return value.median()
     if how == "mode":
         return value.drop_nulls().mode().sort().first()
-    text = value.drop_nulls().cast(pl.String) if dtype != pl.String else value.drop_nulls()
+    text = pl.col("text")
+    members = text.sort_by("value").drop_nulls().unique(maintain_order=True)
+    several = pl.concat_str(pl.lit("{"), member_expression(members).str.join(", "), pl.lit("}"))
     if how == "set":
-        several = pl.concat_str(pl.lit("{"), member_expression(text.unique().sort()).str.join(", "), pl.lit("}"))
-        return pl.when(value.drop_nulls().n_unique() > 1).then(several).otherwise(text.first())
-    low, high = value.min().cast(pl.String), value.max().cast(pl.String)
-    span = pl.concat_str(pl.lit("["), low, pl.lit("-"), high, pl.lit("]"))
-    return pl.when(value.min() != value.max()).then(span).otherwise(low)
+        span = several
+    elif dtype.is_numeric():
+        low, high = text.sort_by("value", nulls_last=True).first(), text.sort_by("value").last()
+        endless = value.is_infinite().any() if dtype.is_float() else pl.lit(False)
+        dash = pl.when(endless).then(pl.lit(", ")).otherwise(pl.lit("-"))
+        span = pl.concat_str(pl.lit("["), low, dash, high, pl.lit("]"))
+    else:
+        low, high = text.min(), text.max()
+        span = pl.concat_str(pl.lit("["), low, pl.lit(" .. "), high, pl.lit("]"))
+        # such ends would be read as others
+        unclear = low.str.contains(_UNCLEAR) | high.str.contains(_UNCLEAR)
+        span = pl.when(unclear).then(several).otherwise(span)
+    return pl.when(text.drop_nulls().n_unique() > 1).then(span).otherwise(text.drop_nulls().first())
