@@ -100,6 +100,44 @@ def test_rounding_is_that_of_exact_arithmetic(base):
         assert cells(values, Round(columns=["v"], base=base, way=way)) == expected
 
 
+LARGE = [2**53 + 1, -(2**53) - 1, 2**60 + 3, -(2**60) - 7, 2**62 + 5, 999_999_999_999_999_995, -4, 5, 0, None]
+
+
+@pytest.mark.parametrize("base", [1, 2, 7, 10, 1_000_003])
+@pytest.mark.parametrize("way", ["nearest", "down", "up"])
+def test_whole_numbers_keep_their_digits(engine, way, base):
+    add = {"nearest": base // 2, "down": 0, "up": base - 1}[way]
+    expected = [None if x is None else (x + add) // base * base for x in LARGE]
+    assert cells(LARGE, Round(columns=["v"], base=base, way=way), engine) == expected
+
+
+def test_whole_numbers_drawn_keep_their_digits():
+    made = cells(LARGE, Round(columns=["v"], base=7, way="random"))
+    assert all(y is None if x is None else y in {x // 7 * 7, -(-x // 7) * 7} for x, y in zip(LARGE, made, strict=True))
+    x = 2**60 + 5  # 2**60 leaves 1 on division by 7: six sevenths of the draws go up
+    drawn = np.array(cells([x] * 5000, Round(columns=["v"], base=7, way="random")))
+    assert set(drawn.tolist()) == {x - 6, x + 1}
+    assert abs((drawn == x + 1).mean() - 6 / 7) < 5 * 0.005  # the deviation of the share is 0.005
+
+
+@pytest.mark.parametrize(
+    ("values", "base", "dtype"),
+    [([2**63 - 10], 10, pl.Int64), ([1, 9 - 2**63], 10, pl.Int64), ([2**63], 1, pl.UInt64), ([2**62], 2**62, None)],
+)
+@pytest.mark.parametrize("way", ["nearest", "random"])
+def test_whole_numbers_beyond_64_bits_are_refused_unseen(values, base, dtype, way):
+    with pytest.raises(DataError, match="round: column 'v' holds whole numbers that are too large") as refused:
+        cells(values, Round(columns=["v"], base=base, way=way), dtype=dtype)
+    assert str(values[-1])[:6] not in str(refused.value)
+
+
+def test_whole_numbers_at_the_end_of_64_bits_are_rounded():
+    assert cells([2**63 - 11, 10 - 2**63], Round(columns=["v"], base=10)) == [2**63 - 8, 8 - 2**63]
+    assert cells([2**62 - 1, None], Round(columns=["v"], base=2**62)) == [2**62, None]
+    assert cells([None, None], Round(columns=["v"], base=5), dtype=pl.Int64) == [None, None]
+    assert cells([5, 6], Round(columns=["v"], base=1e300, way="up")) == [1e300, 1e300]
+
+
 @pytest.mark.parametrize("base", [0.1, 0.3, 0.05, 2.5])
 @pytest.mark.parametrize("way", ["down", "up", "nearest", "random"])
 def test_a_multiple_of_a_fraction_stays(engine, base, way):
