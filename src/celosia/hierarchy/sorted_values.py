@@ -22,7 +22,7 @@ class Values:
     """The places of raw values, by text, by number, by day and by what a mask leaves of them.
 
     >>> values = Values(["2020-05-03", "30", None, "2020-06-01", "30.0"])
-    >>> values.under(Exact("30")).tolist(), values.under(Period("2020-05", "2020-05-01", "2020-05-31")).tolist()
+    >>> values.under(Exact("30.00")).tolist(), values.under(Period("2020-05", "2020-05-01", "2020-05-31")).tolist()
     ([1, 4], [0])
     """
 
@@ -37,7 +37,7 @@ class Values:
         return self._texts.between(text, text)
 
     def under(self, cell: Generalised) -> Places:
-        """Those that a cell covers."""
+        """Those that a cell covers; one that it covers in two ways comes twice."""
         if isinstance(cell, Everything):
             return self.everything
         if isinstance(cell, Exact):
