@@ -18,10 +18,10 @@ import numpy as np
 from celosia.classes.coded import Coded
 from celosia.classes.column import encode
 from celosia.classes.keys import Keys, tellable
+from celosia.classes.numbered import Numbered, refuse_many
 from celosia.classes.patterns import Patterns
 from celosia.classes.rows import STAR, Rows, all_stars, starred
 from celosia.data.engines.engine import KEY, RECORD, ROWS, SUPPRESSED, WEIGHT
-from celosia.errors import DataError
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -56,6 +56,8 @@ class Counting:
     """The values of columns that were asked for, of all rows."""
     kept: Keys | None = field(default=None, repr=False)
     """The numbers of the rows, where somebody asked that they be kept."""
+    numbers: list[Numbered] = field(default_factory=list, repr=False)
+    """The rows as codes, where somebody asked that they be kept and the engine has them elsewhere."""
     _patterns: dict[tuple[tuple[str, ...], bool], Patterns] = field(default_factory=dict, repr=False)
 
     # Who takes part.
@@ -251,6 +253,13 @@ class Counting:
         person = schema.person
         weight = None if person is not None else schema.weight
         later = None if weight == schema.weight else functools.partial(self._person_weights, frame, names)
+        numbered = self._numbered(frame, names) if weight is None else None
+        if numbered is not None:
+            domains = numbered.of_columns(names)
+            by_codes = later is not None and schema.weight not in names
+            later = functools.partial(later, domains) if later is not None and by_codes else later
+            counted = numbered.histogram(names, persons=person is not None)
+            return Patterns.of_keys(counted, domains, schema, later)
         if names and not {person, schema.weight} & set(names):
             domains = self._domains(names)
             kept = self._kept_of(frame, names)
@@ -263,6 +272,11 @@ class Counting:
         # sums must not depend on the order of threads
         return Patterns.of_histogram(combinations.sort(names, nulls_last=True), schema, names, later)
 
+    def _numbered(self, frame: Any, names: Sequence[str]) -> Numbered | None:
+        """The codes that were kept, where they are those of all rows of a frame and tell these columns."""
+        own = frame is self.rows.frame
+        return next((numbered for numbered in self.numbers if own and numbered.tells(names)), None)
+
     def _kept_of(self, frame: Any, names: list[str]) -> Keys | None:
         """The numbers that were kept, where they are those of all rows of a frame in these columns."""
         alone = self.rows.schema.person is None and self.rows.schema.weight is None
@@ -273,9 +287,13 @@ class Counting:
         """The values of columns in the order of their kind, a missing one last; all that are new in one pass."""
         new = [name for name in names if name not in self.listed]
         for name, tally in (self.rows.engine.tallies(self.rows.frame, new) if new else {}).items():
-            info = self.rows.schema[name]
-            self.listed[name] = encode(tally[name], info.kind, info.order).values
+            self.listed[name] = self._in_order(tally[name])
         return {name: self.listed[name] for name in names}
+
+    def _in_order(self, values: pl.Series) -> pl.Series:
+        """Different values of a column in the order of its kind, a missing one last."""
+        info = self.rows.schema[values.name]
+        return encode(values, info.kind, info.order).values
 
     def several(self, names: Sequence[str], further: Sequence[str]) -> Patterns:
         """The combinations of these and further columns that persons have who have several of these.
@@ -288,6 +306,9 @@ class Counting:
         assert person is not None
         some = 0 < self.suppressed < self._facts["rows"]
         frame = engine.filter(rows.frame, ~self._marks[self._told_by]) if some else rows.frame
+        numbered = self._numbered(frame, list(dict.fromkeys([*names, *further])))
+        if numbered is not None:
+            return numbered.several(names, further, person, rows.schema)
         domains = self._domains([name for name in names if name != person])
         if tellable(domains):
             keyed = nw.from_native(engine.keyed(frame, domains, [person])).group_by(person)
@@ -296,12 +317,7 @@ class Counting:
             pairs = nw.from_native(engine.histogram(frame, list(dict.fromkeys([*names, person]))))
             whose = pairs.group_by(person).agg(nw.len().alias(ROWS)).filter(nw.col(ROWS) > 1)
         few = engine.collect(whose.select(person).head(engine.most + 1).to_native())
-        if len(few) > engine.most:
-            raise DataError(
-                f"more than {engine.most} persons have several combinations of the quasi-identifiers, and "
-                f"{engine.name} tells no more apart. Use coarser quasi-identifiers (recode), columns that stay the "
-                "same for a person, or another engine."
-            )
+        refuse_many(engine, len(few))
         wanted = list(dict.fromkeys([*names, *further, person]))
         theirs = engine.select(engine.attach(frame, few, [person], keep_unmatched=False), wanted)
         combinations = engine.bounded(engine.histogram(theirs, wanted, person=person))
@@ -318,12 +334,28 @@ class Counting:
         assert person is not None
         assert weight is not None
         keys = names if domains is None else [KEY]
-        keyed = frame if domains is None else engine.keyed(frame, domains, [person, weight])
-        pairs = nw.from_native(engine.histogram(keyed, list(dict.fromkeys([*keys, person])), weight=weight))
-        each = engine.collect(pairs.select(*keys, ROWS, WEIGHT).to_native())  # whose they are is not asked
-        once = each.with_columns(pl.col(WEIGHT).cast(pl.Float64) / pl.col(ROWS)).sort(*keys, WEIGHT, nulls_last=True)
-        return once.group_by(keys, maintain_order=True).agg(pl.col(WEIGHT).sum())[WEIGHT].to_numpy()
+        numbered = None if domains is None else self._numbered(frame, [*names, weight])
+        if numbered is not None:
+            pairs = nw.from_native(numbered.weights(names, weight))
+        else:
+            keyed = frame if domains is None else engine.keyed(frame, domains, [person, weight])
+            pairs = nw.from_native(engine.histogram(keyed, list(dict.fromkeys([*keys, person])), weight=weight))
+        each = pairs.select(*keys, ROWS, WEIGHT).to_native()  # whose they are is not asked
+        if domains is None:
+            return _summed(engine.collect(each), keys)[WEIGHT].to_numpy()
+        types = {KEY: pl.Int64(), WEIGHT: pl.Float64()}
+        rows = 0 if engine.local else self._facts["rows"]
+        added = engine.in_parts(each, keys, types, functools.partial(_summed, keys=keys), rows)
+        return engine.collect(added).sort(KEY)[WEIGHT].to_numpy()
 
     def _identified(self) -> Any:
         engine, frame = self.rows.engine, self.rows.frame
         return frame if RECORD in engine.types(frame) else engine.identify(frame)
+
+
+def _summed(each: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """The weights of persons added up in an order of their own, so that every engine gives the same digits."""
+    import polars as pl
+
+    once = each.with_columns(pl.col(WEIGHT).cast(pl.Float64) / pl.col(ROWS)).sort(*keys, WEIGHT, nulls_last=True)
+    return once.group_by(keys, maintain_order=True).agg(pl.col(WEIGHT).sum())

@@ -12,6 +12,8 @@ import numpy as np
 from celosia.classes.counting import Counting
 from celosia.classes.holders import Holders
 from celosia.classes.keys import tellable
+from celosia.classes.numbered import Numbered
+from celosia.data.engines.engine import RECORD
 from celosia.data.schema import Role
 
 if TYPE_CHECKING:
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     from celosia.classes.patterns import Patterns
 
     Handed = Callable[[Sequence[str]], Holders | None]
+
+FEW_LISTED = 100_000
+"""Columns that may leave are numbered with the others where they have no more different values."""
+LEAVING = frozenset({Role.INSENSITIVE, Role.WEIGHT})
 
 
 @dataclass(eq=False)
@@ -41,7 +47,8 @@ class Holding(Counting):
             return self
         for name in filter(None, (schema.person, schema.weight)):
             schema = schema.change(name, roles=schema[name].roles - {Role.PERSON, Role.WEIGHT})
-        return type(self)(replace(self.rows, schema=schema), self.memory, traced=self.traced, listed=self.listed)
+        rows = replace(self.rows, schema=schema)
+        return type(self)(rows, self.memory, traced=self.traced, listed=self.listed, numbers=self.numbers)
 
     def knows(self, names: Sequence[str]) -> bool:
         """Whether the combinations of these columns follow from what was counted."""
@@ -56,9 +63,28 @@ class Holding(Counting):
     def count_together(self, names: Sequence[str], further: Sequence[str], *, keep: bool = False) -> None:
         """With persons the first columns alone: what persons have in further ones does not add up."""
         if self.coded is None and self.rows.schema.person is not None:
+            if keep and not self.rows.engine.local and not self.numbers:
+                self._number([*names, *further])
             self.patterns(names, everyone=True)
         else:
             super().count_together(names, further, keep=keep)
+
+    def _number(self, names: Sequence[str]) -> None:
+        """Keep codes of the rows in these columns, and in others that may leave and have few values."""
+        import narwhals as nw
+
+        rows, schema, engine = self.rows, self.rows.schema, self.rows.engine
+        if schema.person is None or RECORD not in engine.types(rows.frame):
+            return
+        others = [name for name in schema.names if schema[name].declared and schema[name].roles <= LEAVING]
+        for name in (each for each in others if each not in {*names, *self.listed}):
+            values = nw.from_native(engine.histogram(rows.frame, [name])).select(name).head(FEW_LISTED + 1)
+            found = engine.collect(values.to_native())[name]
+            if len(found) <= FEW_LISTED:
+                self.listed[name] = self._in_order(found)
+        kept = list(dict.fromkeys([*names, *(name for name in others if name in self.listed)]))
+        if schema.person not in kept:
+            self.numbers.append(Numbered.of(engine, rows.frame, self._domains(kept), schema.person))
 
     @cached_property
     def total(self) -> int:

@@ -77,10 +77,7 @@ class Patterns:
     ) -> Patterns:
         """From a grouping by one number per combination, the last column's code in its lowest place."""
         histogram = histogram.sort(KEY)
-        key, columns = histogram[KEY].to_numpy(), {}
-        for name, values in reversed(list(domains.items())):
-            columns[name] = Encoded((key % len(values)).astype(np.int32), values)
-            key = key // len(values)
+        columns = unpacked(histogram[KEY].to_numpy(), domains)
         rows, counted = _counts(histogram)
         return cls(list(domains), rows, counted, weight or _weights(histogram), schema=schema, columns=columns)
 
@@ -172,6 +169,15 @@ class Patterns:
         """Combinations × columns as codes; a missing value is -1 in the columns that read it as anything."""
         columns = [self.column(name).masked if name in open_missing else self.column(name).codes for name in names]
         return np.ascontiguousarray(np.column_stack(columns), dtype=np.int32)
+
+
+def unpacked(key: NDArray[np.int64], domains: Mapping[str, pl.Series]) -> dict[str, Encoded]:
+    """The columns that a number per combination tells, the last one's code in its lowest place."""
+    columns = {}
+    for name, values in reversed(list(domains.items())):
+        key, codes = np.divmod(key, len(values))
+        columns[name] = Encoded(codes.astype(np.int32), values)
+    return columns
 
 
 def _counts(histogram: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

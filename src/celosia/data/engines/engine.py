@@ -198,11 +198,36 @@ class Engine(ABC):
 
     def keyed(self, frame: Any, domains: Domains, kept: Sequence[str]) -> Any:
         """One whole number ``KEY`` for the values of each row in some columns, and other columns as they are."""
-        coded = nw.from_native(self.coded(self.select(frame, list(dict.fromkeys([*domains, *kept]))), domains))
+        coded = self.coded(self.select(frame, list(dict.fromkeys([*domains, *kept]))), domains)
+        return self.keyed_codes(coded, domains, kept)
+
+    def keyed_codes(self, coded: Any, domains: Domains, kept: Sequence[str]) -> Any:
+        """The same for columns that are replaced by the places of their values already."""
         key = nw.lit(0, nw.Int64)
         for name, values in domains.items():
             key = key * len(values) + nw.col(name).cast(nw.Int64)
-        return coded.select(key.alias(KEY), *kept).to_native()
+        return nw.from_native(coded).select(key.alias(KEY), *kept).to_native()
+
+    def in_parts(
+        self,
+        frame: Any,
+        by: Sequence[str],  # noqa: ARG002
+        outputs: Mapping[str, pl.DataType],
+        function: Callable[[pl.DataFrame], pl.DataFrame],
+        rows: int = 0,  # noqa: ARG002
+    ) -> Any:
+        """What a function makes of each part of the rows; those with equal cells in ``by`` are in one part.
+
+        Without ``by`` the parts are those that the frame has. ``rows`` is about how many there are, so that no part
+        is large. On this machine there is one part.
+        """
+        return self.accept(function(self.collect(frame)).select(*outputs).cast(pl.Schema(outputs)))
+
+    def spilled(self, frame: Any) -> Any:
+        """The same rows in any order, computed once and kept on disk until the process ends."""
+        path = Path(tempfile.mkdtemp(prefix="spilled-", dir=spill_folder())) / "rows.parquet"
+        self.write(frame, path)
+        return self.scan(path)
 
     def map(self, frame: Any, column: str, values: pl.Series, labels: pl.Series) -> Any:
         """Replace values by labels through a join with the small table (values, labels); others become missing."""

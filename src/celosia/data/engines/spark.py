@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _ROW_BITS = 33
 """Spark's increasing ids hold the number of the partition above this bit and that of the row below."""
+PART = 1 << 21
+"""Most rows of a part that an executor has in its memory, where their number is known."""
 MADE = "__made__"
 _spills = itertools.count()
 
@@ -147,6 +149,35 @@ class Spark(Engine):
             call = F.arrow_udf(called, _types(outputs))(*(F.col(_quoted(name)) for name in inputs))
         wide = frame.withColumn(MADE, call)
         return wide.withColumns({name: wide[MADE][name] for name in outputs}).drop(MADE)
+
+    def in_parts(
+        self,
+        frame: Any,
+        by: Sequence[str],
+        outputs: Mapping[str, pl.DataType],
+        function: Callable[[pl.DataFrame], pl.DataFrame],
+        rows: int = 0,
+    ) -> Any:
+        """The executors call it, for a partition at a time."""
+
+        def called(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            part = [pl.DataFrame(batch) for batch in batches]
+            if part:
+                made = function(pl.concat(part)).select(*outputs).cast(pl.Schema(outputs))
+                yield from _arrow(made).to_batches(max_chunksize=BLOCK)
+
+        if by:
+            parts = max(int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions")), -(-rows // PART))
+            frame = frame.repartition(parts, *(F.col(_quoted(name)) for name in by))
+        with _without_cells():
+            return frame.mapInArrow(called, _types(outputs))
+
+    def spilled(self, frame: Any) -> Any:
+        """In files that the executors write and read."""
+        folder = _spill()
+        with _without_cells():
+            frame.write.parquet(folder.absolute().as_uri())
+            return frame.sparkSession.read.parquet(folder.absolute().as_uri())
 
     def fingerprint(self, frame: Any, names: Sequence[str]) -> bytes:
         """Block by block where the rows are; only the digests of the blocks come here.

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import celosia
+from celosia.classes.numbered import FIRST, NOBODY
 from celosia.data.engines.engine import RECORD
 from celosia.data.engines.fingerprint import BLOCK
 from celosia.data.io.atomic import replaced, settle, together
@@ -163,11 +164,6 @@ def version() -> str:
     return celosia.__version__
 
 
-NOBODY = -1
-"""The number of a person who is not named."""
-FIRST = "__first__"
-
-
 def persons_of(protected: Table, ids: NDArray[np.int64]) -> NDArray[np.int64] | None:
     """A number for the person of each of these records; None when no person column is declared."""
     person = protected.schema.person
@@ -185,14 +181,26 @@ def _first_records(protected: Table, person: str, ids: NDArray[np.int64]) -> NDA
     """The same where the engine holds the rows: a person is known by the first of their records, and no id is read."""
     import narwhals as nw
 
-    named, first = ~nw.col(person).is_null(), nw.col(RECORD).min().over(person)
-    frame = nw.from_native(protected.identified().rows.frame).select(RECORD, person)
-    frame = frame.select(RECORD, nw.when(named).then(first).otherwise(nw.lit(NOBODY)).cast(nw.Int64).alias(FIRST))
+    frame = _told_before(protected, person)
+    if frame is None:
+        named, first = ~nw.col(person).is_null(), nw.col(RECORD).min().over(person)
+        own = nw.from_native(protected.identified().rows.frame).select(RECORD, person)
+        whose = nw.when(named).then(first).otherwise(nw.lit(NOBODY)).cast(nw.Int64)
+        frame = own.select(RECORD, whose.alias(FIRST)).to_native()
     numbers = np.full(int(ids.max(initial=-1)) + 1, NOBODY, dtype=np.int64)
-    rows = protected.engine.streamed(frame.to_native(), rows=len(protected))
+    rows = protected.engine.streamed(frame, rows=len(protected))
     for batch in rows.collect_batches(chunk_size=BLOCK):
-        numbers[batch[RECORD].to_numpy()] = batch[FIRST].to_numpy()
+        there = batch.filter(batch[RECORD] < len(numbers))
+        numbers[there[RECORD].to_numpy()] = there[FIRST].to_numpy()
     return numbers[ids]
+
+
+def _told_before(protected: Table, person: str) -> Any | None:
+    """The first record of each record's person, where the input was numbered and no step changed who they are."""
+    trace = protected.trace
+    if trace is None or trace.touches(person):
+        return None
+    return next((numbered.owners() for numbered in trace.base.classes.numbers), None)
 
 
 def pack_rows(ids: NDArray[np.int64]) -> str:
