@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.classes import column as module
-from celosia.classes.column import encode, number, pack, recode
+from celosia.classes.column import encode, group, number, pack, ranked, recode
 from celosia.data.schema import Kind
 
 CELLS = {
@@ -87,6 +87,22 @@ def test_numbers_of_combinations_keep_their_order(room, rows, width):
     for (a, ka), (b, kb) in product(zip(combinations, key.tolist(), strict=True), repeat=2):
         assert (a < b) == (ka < kb), (a, b)
     assert numbered.tolist() == [distinct.index(row) for row in combinations]
+
+
+@pytest.mark.parametrize("few", [0, 1 << 22], ids=["numbers", "array"])
+@given(rows=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=9), in_order=st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_rows_in_order_are_grouped_and_ranked_as_others_are(few, rows, in_order):
+    rows = sorted(rows) if in_order else rows
+    columns = [np.array([row[j] for row in rows], dtype=np.int32) for j in range(2)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_FEW", few)
+        first, place = group(columns)
+    distinct = sorted(set(rows))
+    assert first.tolist() == [rows.index(row) for row in distinct]
+    assert place.tolist() == [distinct.index(row) for row in rows]
+    order = np.arange(len(rows))[ranked(columns)]
+    assert order.tolist() == sorted(range(len(rows)), key=lambda i: (rows[i], i))
 
 
 def test_many_wide_columns_do_not_overflow():

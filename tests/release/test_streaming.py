@@ -165,6 +165,8 @@ def test_memory_is_read_from_the_policy_and_refused_when_it_says_nothing(tmp_pat
     assert table.engine.memory == 10**9
     limit = table.engine.connection.sql("SELECT current_setting('memory_limit')").fetchone()
     assert limit[0] == "476.8 MiB"  # the half that DuckDB's own buffers may take
+    cached = table.engine.connection.sql("SELECT current_setting('enable_external_file_cache')").fetchone()
+    assert cached == (False,)  # or what was read of a file stays in them
     with pytest.raises(celosia.errors.ParameterError, match="a size is written as 2GB"):
         celosia.read(tmp_path / "people.parquet", memory="much")
     text = POLICY.format(suppress=0.0, drop="false", ending="csv", report="false") + 'memory = "10MB"\n'

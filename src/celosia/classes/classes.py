@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.classes.baseline import Baseline, baseline
-from celosia.classes.column import encode, number
+from celosia.classes.column import encode, number, ranked
 from celosia.classes.counting import HIDDEN
 from celosia.classes.counts import ClassCounts, ValueCounts
 from celosia.classes.holding import Holding
@@ -167,7 +167,7 @@ class Classes(Holding):
         domain = self.baseline(column)
         owner = base.find(entries)
         value = domain.codes(entries.column(column))
-        sort = np.lexsort((value, owner))
+        sort = ranked([owner, value])
         start = np.zeros(len(base) + 1, dtype=np.int64)
         np.cumsum(np.bincount(owner, minlength=len(base)), out=start[1:])
         return ValueCounts(start, value[sort], entries.counted[sort], domain.share, domain.ancestors, domain.numbers)

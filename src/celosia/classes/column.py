@@ -152,6 +152,9 @@ def group(columns: Sequence[NDArray[np.int32] | NDArray[np.int64]]) -> tuple[NDA
     key = pack(columns)
     size = int(key.max(initial=-1)) + 1
     if size > _FEW:
+        steps = np.diff(key, prepend=-1)
+        if (steps >= 0).all():  # in order already: combinations end where the number changes
+            return np.flatnonzero(steps), np.cumsum(steps > 0) - 1
         _, first, place = np.unique(key, return_index=True, return_inverse=True)
         return first, place.reshape(-1)
     seen = np.full(size, -1, dtype=np.int64)
@@ -160,6 +163,16 @@ def group(columns: Sequence[NDArray[np.int32] | NDArray[np.int64]]) -> tuple[NDA
     places = np.zeros(size, dtype=np.int64)
     places[present] = np.arange(len(present))
     return seen[present], places[key]
+
+
+def ranked(columns: Sequence[NDArray[np.int32] | NDArray[np.int64]]) -> NDArray[np.int64] | slice:
+    """What brings the rows of some columns into order, the first column deciding first; rows in order stay as they are.
+
+    >>> ranked([np.array([1, 0, 1]), np.array([0, 5, 0])]).tolist(), ranked([np.array([0, 1]), np.array([5, 5])])
+    ([1, 0, 2], slice(None, None, None))
+    """
+    key = pack(columns)
+    return slice(None) if (key[1:] >= key[:-1]).all() else np.argsort(key, kind="stable")
 
 
 def number(columns: Sequence[NDArray[np.int32] | NDArray[np.int64]]) -> NDArray[np.int64]:

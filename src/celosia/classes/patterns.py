@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.classes.coded import Coded
-from celosia.classes.column import Encoded, encode, group, pack, recode
+from celosia.classes.column import Encoded, encode, group, pack, ranked, recode
 from celosia.data.engines.engine import KEY, PERSONS, ROWS, WEIGHT
 
 if TYPE_CHECKING:
@@ -153,8 +153,9 @@ class Patterns:
         # packed together: some of the records need not have the largest code of a column
         key = pack([np.concatenate([column.codes, codes]) for column, codes in zip(own, theirs, strict=True)])
         key, wanted = key[: len(self)], key[len(self) :]
-        order = np.argsort(key, kind="stable")
-        return order[np.searchsorted(key, wanted, sorter=order)]
+        order = ranked([key])
+        place = np.searchsorted(key[order], wanted)
+        return place if isinstance(order, slice) else order[place]
 
     @cached_property
     def cells(self) -> pl.DataFrame:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from celosia.data.engines import engine_named
-from celosia.data.engines.engine import KEY, RECORD, ROWS, WEIGHT
+from celosia.data.engines.engine import KEY, PERSONS, RECORD, ROWS, WEIGHT
 from celosia.streams import Stream
 
 PEOPLE = pl.DataFrame(
@@ -62,6 +62,20 @@ def test_a_packed_histogram_counts_combinations_by_one_number(people):
     assert found[KEY].to_list() == [0, 5, 7]
     assert found[ROWS].to_list() == [3, 1, 1]
     assert found[WEIGHT].to_list() == [10.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("size", [255, 256, 257, 70_000])
+@pytest.mark.parametrize("name", ["polars", "duckdb"])
+def test_a_packed_histogram_has_room_for_every_code(name, size):
+    """The last code is that of the missing value: one more than there are values."""
+    engine = engine_named(name)
+    numbers = pl.Series([*range(size - 1), None], dtype=pl.Int64)
+    rows = pl.DataFrame({"number": [size - 2, None, 0, None], "text": ["b", "b", "a", "b"], "who": [1, 2, 3, 3]})
+    domains = {"number": numbers, "text": pl.Series(["a", "b"])}
+    found = engine.packed(engine.accept(rows), domains, person="who").sort(KEY)
+    assert found[KEY].to_list() == [0, (size - 2) * 2 + 1, (size - 1) * 2 + 1]
+    assert found[ROWS].to_list() == [1, 1, 2]
+    assert found[PERSONS].to_list() == [1, 1, 2]
 
 
 @pytest.mark.on_spark

@@ -11,7 +11,7 @@ import duckdb
 import narwhals as nw
 import polars as pl
 
-from celosia.data.engines.engine import RECORD, ROWS, Engine, consecutive
+from celosia.data.engines.engine import KEY, RECORD, ROWS, Engine, consecutive
 from celosia.data.io.statement import quoted
 from celosia.data.spill import spill_folder
 
@@ -59,8 +59,10 @@ class DuckDB(Engine):
     def connection(self) -> duckdb.DuckDBPyConnection:
         """The connection of this engine; what does not fit into its memory goes to the spill directory."""
         if self._connection is None:
-            limit = {} if self.memory is None else {"memory_limit": f"{int(self.memory * OWN_SHARE)}B"}
-            self._connection = duckdb.connect(config={"temp_directory": str(spill_folder()), **limit})
+            config: dict[str, Any] = {"temp_directory": str(spill_folder())}
+            if self.memory is not None:  # what was read of a file is not kept: the system does that, outside the limit
+                config |= {"memory_limit": f"{int(self.memory * OWN_SHARE)}B", "enable_external_file_cache": False}
+            self._connection = duckdb.connect(config=config)
         return self._connection
 
     def scan(self, path: Path, **options: Any) -> duckdb.DuckDBPyRelation:
@@ -187,6 +189,21 @@ class DuckDB(Engine):
         coded = _replaced(frame, codes) if codes else frame
         return super().coded(coded, {name: values for name, values in domains.items() if name not in codes})
 
+    def packed(
+        self, frame: duckdb.DuckDBPyRelation, domains: Domains, weight: str | None = None, person: str | None = None
+    ) -> pl.DataFrame:
+        """Grouped by the codes in as few bytes as each takes, which is faster than by one number of eight bytes."""
+        if not domains or ROWS in frame.columns:
+            return super().packed(frame, domains, weight, person)
+        kept = list(dict.fromkeys(name for name in (weight, person) if name))
+        coded = self.coded(self.select(frame, [*domains, *kept]), domains)
+        small = _replaced(coded, {name: f"{quoted(name)}::{_smallest(len(v))}" for name, v in domains.items()})
+        counted = self.collect(self.histogram(small, list(domains), person=person, weight=weight))
+        key = pl.lit(0, pl.Int64)
+        for name, values in domains.items():
+            key = key * len(values) + pl.col(name).cast(pl.Int64)
+        return counted.select(key.alias(KEY), pl.exclude(*domains))
+
     def narrowed(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
         """Text as an enumeration, where there are few values."""
         types = dict(zip(frame.columns, frame.types, strict=True))
@@ -212,6 +229,11 @@ def _replaced(frame: duckdb.DuckDBPyRelation, columns: Mapping[str, str], droppe
     shown = [f"{columns[name]} AS {quoted(name)}" if name in columns else quoted(name) for name in kept]
     added = [f"{text} AS {quoted(name)}" for name, text in columns.items() if name not in kept]
     return frame.project(", ".join([*shown, *added]))
+
+
+def _smallest(size: int) -> str:
+    """The smallest type that tells so many values apart."""
+    return next(name for bits, name in ((8, "UTINYINT"), (16, "USMALLINT"), (64, "BIGINT")) if size <= 1 << bits)
 
 
 def _place(name: str, values: pl.Series) -> str | None:
