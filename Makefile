@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 DEBIAN := chromium postgresql default-jre-headless fonts-dejavu-core
 PYTEST_WORKERS ?= 2
 REFERENCE ?= ../shared/data
+# Where Python may not keep what it compiles, every process that a test starts compiles all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-long lint types imports unit docs serve bench reproduce system clean constraints stubs pictures outputs changelog trust bounds mutants
 
