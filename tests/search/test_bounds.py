@@ -118,6 +118,27 @@ def test_average_class_size_by_hand():
     assert objective.score(ClassCounts(size, least=4), kept) == 5.0
 
 
+@pytest.mark.parametrize("records", [[1, 0], [0, 0], [3, 2]])
+@pytest.mark.parametrize("gone", [0, 2])
+def test_ambiguity_by_hand(records, gone):
+    """Two values and their root: as they are each record has one combination, at the root two; who is gone has two."""
+    from celosia.classes.counts import ClassCounts
+    from celosia.search.lattice.objective import Domain
+
+    counts = np.array(records)
+    domain = Domain(("a",), ((np.arange(2, dtype=np.int32), np.zeros(2, np.int32)),), (counts,), gone=gone)
+    objective = build("loss", "ambiguity()").objective(domain)
+    n = counts.sum()
+    bounds = objective.columns.combine(objective.columns.base[0][:, None])  # of both levels at once
+    exact = n * np.array([1, 2]) + 2 * gone
+    assert bounds == pytest.approx(exact, rel=1e-8)
+    assert (bounds <= exact).all()
+    root = ClassCounts(np.array([n]), codes=np.zeros((1, 1), np.int32), levels=(1,))
+    for kept in (True, False):
+        made = objective.measure(root, np.array([kept]), np.array([not kept]))
+        assert (made.score, made.floor, made.gap) == (2 * n + 2 * gone, 2 * n + 2 * gone, 0.0)
+
+
 SECOND = {
     "average-class-size()": reference.average_class,
     "ambiguity()": reference.ambiguity,

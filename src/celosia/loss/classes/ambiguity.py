@@ -58,7 +58,7 @@ class Ambiguity(Loss):
             [domain.share(j, at) * domain.size(j) for at in range(domain.height(j) + 1)] for j in range(len(domain))
         ]
         largest = float(np.prod([float(domain.size(j)) for j in range(len(domain))]))
-        n, before = max(1, domain.searched), domain.gone * largest
+        n, before = domain.searched, domain.gone * largest
         cells = cell_numbers(areas)
 
         def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:
@@ -76,5 +76,7 @@ class Ambiguity(Loss):
             )
             for j in range(len(domain))
         )
-        columns = ColumnObjective(base, lambda x: np.asarray(n * np.exp2(x.sum(axis=-1) / n) * (1 - 1e-9) + before))
+        columns = ColumnObjective(
+            base, lambda x: np.asarray(n * np.exp2(x.sum(axis=-1) / max(1, n)) * (1 - 1e-9) + before)
+        )
         return ClassObjective(measure, columns)
