@@ -8,7 +8,7 @@ import pytest
 
 import celosia
 from celosia.errors import NotApplicable, UnknownName
-from celosia.loss.bases.learning import tree
+from celosia.loss.bases.learning import lesson, tree
 from celosia.loss.numbers.probabilistic_loss import ProbabilisticLoss
 from celosia.loss.use.model_disagreement import ModelDisagreement
 from celosia.loss.use.model_structure import ClusterDisagreement, CoefficientOverlap, TreeDifference
@@ -108,6 +108,37 @@ def test_held_out_records_are_not_trained_on():
     found = ModelDisagreement(target="y", learner="neighbours").parts(a, fresh)
     assert found["disagreement"] > 0.05, "other records were trained on"
     assert ModelDisagreement(target="y", learner="neighbours").value(a, a) == 0
+
+
+@pytest.mark.parametrize("numbers", [True, False])
+def test_the_forest_is_one_of_fifty_trees_with_leaves_of_two(numbers):
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(120, 2))
+    y = x.sum(axis=1) + rng.normal(size=120) if numbers else np.where(x[:, 0] + rng.normal(size=120) > 0, "u", "v")
+    a = celosia.read(pl.DataFrame({"x": x[:, 0], "z": x[:, 1], "y": y}))
+    b = a.identified().replace({"y": a.column("y").sample(120, shuffle=True, seed=1)})
+    data = lesson(a, b, "y", (), 0.3, 7)
+    kind = RandomForestRegressor if numbers else RandomForestClassifier
+    trained = ((data.x, data.y), (data.x2, data.y2))
+    told = [kind(50, min_samples_leaf=2, random_state=7).fit(u, v).predict(data.test) for u, v in trained]
+    expected = np.abs(told[0] - told[1]).mean() / data.y.std() if numbers else (told[0] != told[1]).mean()
+    found = ModelDisagreement(target="y", learner="forest", seed=7).parts(a, b)
+    assert found["disagreement"] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("learner", ["logistic", "tree"])
+def test_the_ratio_is_the_score_over_what_a_second_sample_would_have(learner):
+    rng = np.random.default_rng(5)
+    a, b = (celosia.read(pl.DataFrame({"x": rng.normal(mean, 1, 200), "y": rng.normal(size=200)})) for mean in (0, 1))
+    parts = Propensity(columns=["x", "y"], learner=learner).parts(a, b)
+    assert parts["ratio"] == pytest.approx(parts["pMSE"] / parts["expected"])
+    assert parts["ratio"] > 1.2
+    if learner == "logistic":  # two coefficients: 2 (1 - c)² c / N with c = 1/2 and N = 400
+        assert parts["expected"] == pytest.approx(2 / 8 / 400)
+    same = celosia.read(pl.DataFrame({"x": [1.0] * 20, "y": [2.0] * 20}))
+    assert Propensity(learner=learner).parts(same, same) == {"pMSE": 0.0, "expected": 0.0, "ratio": 0.0}
 
 
 def test_trees_are_compared_from_the_root_down():

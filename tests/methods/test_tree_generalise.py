@@ -49,6 +49,16 @@ def test_figure_with_sets_and_with_targets():
     assert by_target.polars().equals(by_flag.polars())
 
 
+def test_sets_of_one_column_name_its_values():
+    # 111 joins 112 and 121 joins 122 below their parents; 131, alone below 13*, joins the class before it below 1**
+    zips = ["111", "112", "121", "122", "122", "131", "211", "211"]
+    schema = celosia.Schema.of(quasi=["zip"], hierarchies={"zip": "prefixes"})
+    protected = celosia.protect(
+        celosia.read(pl.DataFrame({"zip": zips}), schema), TreeGeneralise(columns=["zip"], k=2, labels="set")
+    )
+    assert protected.polars()["zip"].to_list() == ["{111, 112}"] * 2 + ["{121, 122, 131}"] * 4 + ["211"] * 2
+
+
 def test_one_column_with_a_hierarchy():
     tree = [[d, c, p, "*"] for p, c, d, *_ in PLACES]
     data = figure().polars().select("district", "private")

@@ -203,6 +203,23 @@ def test_two_releases_leave_fewer_than_each():
     assert attack.exceeds(found) is False
 
 
+def test_what_is_learnt_of_whom_and_who_fits_no_cell_of_a_release():
+    """Ages 30 and 34 share a cell and an illness, 38 and 42 a cell only; nobody earlier is 50, in none is 99."""
+    people = pl.DataFrame(
+        {"age": [30, 34, 38, 42, 50, 99], "ill": ["flu", "flu", "no", "rash", "no", "no"], "job": list("abcdef")}
+    )
+    original = celosia.read(people, celosia.Schema.of(quasi=["age"], sensitive=["ill", "job"]))
+    shown = people.head(5).with_columns(age=pl.Series(["30-34", "30-34", "38-42", "38-42", "50"]))
+    release = celosia.read(shown, celosia.Schema.of(quasi=["age"], sensitive=["ill", "job"]))
+    attack = Composition(earlier=[shown.head(4)], k=2)
+    records = attack.records(original, release)
+    assert records["learnt"].to_list() == [True, True, False, False, True, False]
+    assert records["candidates"].to_list() == [2, 2, 2, 2, 1, 0]
+    found = attack.evidence(original, release)
+    assert (found["learnt"], found["learnt_alone"]) == (3.0, 3.0)
+    assert found["unmatched"] == 2  # 50 has a cell in one of the two releases, 99 in none
+
+
 @pytest.mark.parametrize("attack", [Composition, Averaging, Differencing])
 def test_a_linking_column_is_in_every_release(attack):
     release = table(CELLS, quasi=["age"], sensitive=["ill"])

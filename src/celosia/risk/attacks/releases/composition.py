@@ -72,7 +72,7 @@ class Composition(_EarlierReleases):
         fewer = np.flatnonzero((candidates.left < self.k) & (candidates.left > 0))
         right = np.zeros(len(original), dtype=np.bool_)
         right[fewer] = self._right(original, protected, candidates, fewer)
-        learnt = candidates.single.any(axis=1) & (candidates.left > 0)
+        learnt = candidates.single.any(axis=1)  # where nobody is left, no value is
         alone = (candidates.alone < self.k) & (candidates.alone > 0)
         person = person_codes(original)
         learners = (learnt, candidates.single_alone.any(axis=1))

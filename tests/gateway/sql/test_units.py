@@ -1,0 +1,50 @@
+"""Units of exact sums: powers of two, of which no clamped value has too many."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from celosia.gateway.sql.plan import FINE_UNITS, LARGEST_UNITS, square_of, sum_of
+from celosia.gateway.sql.values import Value
+
+
+def value(low, high, whole=False):
+    return Value("x", "number", low=low, high=high, whole=whole)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "unit"),
+    [
+        (0.0, float(FINE_UNITS), 1.0),  # one unit of 1 exactly
+        (0.0, FINE_UNITS + 1.0, 2.0),  # a hair more needs the next power
+        (0.0, 3.0 * FINE_UNITS, 4.0),
+        (0.0, FINE_UNITS / 2, 0.5),
+        (0.0, FINE_UNITS / 1000, 2.0**-9),  # 1/512 is the power at or above 1/1000
+        (-1.0, 1.0, 2.0**-19),  # the width is 2
+        (5.0, 5.0, 1.0),  # nothing to tell apart: any unit will do
+    ],
+)
+def test_the_unit_is_the_power_of_two_at_or_above_the_finest(low, high, unit):
+    number = sum_of(value(low, high), centred=True)
+    assert number.unit == unit
+    assert number.high - number.low <= FINE_UNITS + 1
+    assert number.centre + number.unit * number.low == pytest.approx(low, abs=unit)
+    assert number.centre + number.unit * number.high == pytest.approx(high, abs=unit)
+
+
+def test_whole_numbers_have_a_unit_of_one_while_they_fit():
+    assert sum_of(value(0, LARGEST_UNITS, whole=True), centred=True).unit == 1.0
+    assert sum_of(value(0, LARGEST_UNITS + 1, whole=True), centred=True).unit == 2.0
+    assert sum_of(value(-(2**40), 2**33, whole=True), centred=False).unit == 2.0**9
+
+
+def test_squares_have_the_unit_of_their_largest():
+    # 100² / 2^20 lies between 1/128 and 1/64
+    number = square_of(value(-100.0, 50.0), 0.0)
+    assert number.unit == 2.0**-6
+    assert number.high == 100**2 * 64
+    assert square_of(value(3.0, 3.0), 3.0).high == 1
+    assert square_of(value(3.0, 3.0), 3.0).unit == 1.0
+    assert math.log2(square_of(value(0.0, 0.37), 0.1).unit).is_integer()
