@@ -225,6 +225,25 @@ class Asked(Shown):
         counted = self.classes.patterns([name], everyone=True)
         return counted.cells.with_columns(pl.Series(ROWS, counted.rows))
 
+    def afar(self, name: str) -> bool:
+        """Whether the different values of a column are too many for the engine to bring into memory.
+
+        Never where they were listed, or follow from those of the input, which are here anyway.
+        """
+        trace, engine = self.trace, self.engine
+        if engine.local or self.memory() is not None or len(self) <= engine.most:
+            return False
+        changed = trace is not None and trace.touches(name)
+        if trace is not None and (name not in trace.unknown if changed else name in trace.base.classes.listed):
+            return False
+        return name not in self.classes.listed and self.different(name) > engine.most
+
+    def different(self, name: str) -> int:
+        """How many different values a column has, a missing one being one of them; they stay where the rows are."""
+        return self.cached(
+            ("different", name), lambda: self.engine.rows(self.engine.histogram(self.rows.frame, [name]))
+        )
+
     def polars_types(self) -> dict[str, Any]:
         """Column types as Polars names them."""
         return self.cached("types", lambda: self.engine.polars_types(self.engine.select(self.rows.frame, self.names)))

@@ -73,7 +73,7 @@ def digests_in_order(batches: Iterable[pl.DataFrame], numbers: str, rows: int) -
     held: pl.DataFrame | None = None
     for batch in batches:
         held = batch if held is None else pl.concat([held, batch], rechunk=False)
-        while held is not None and len(held):
+        while len(held):
             start = int(held[numbers][0])
             size = min((start // BLOCK + 1) * BLOCK, rows) - start
             if len(held) < size:

@@ -15,9 +15,9 @@ from celosia.data.engines.engine import PERSONS, RECORD, ROWS, as_text
 from celosia.data.schema import Kind, Role
 from celosia.errors import GuardError, UnknownName
 from celosia.hierarchy.values import Interval, OneOf, parse
-from celosia.proposals.recognising.names import only_names
 from celosia.proposals.recognising.patterns import recognised
-from celosia.proposals.recognising.traces import NAMES, traces_in
+from celosia.proposals.recognising.traces import NAMES
+from celosia.release.leaving.seeing import ONLY_NAMES, Seen, rare_afar, seen
 from celosia.table.pairing import paired_counts
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ TOGETHER = 0.2
 PUBLIC_NAME = 20
 """A name in a value that so many records hold is told only: a school or a station is named after somebody."""
 MOSTLY = 0.5
-TRIED = 1000
 OUT = "leave the column out, or mask or redact it"
 COARSER = "generalise, round or group it, or leave it out"
 
@@ -122,58 +121,50 @@ class _Look:
     def column(self, name: str) -> Iterator[Sighting]:
         """What is seen in one column."""
         dtype = self.released.engine.types(self.released.rows.frame)[name]
-        values = self._values(name)
-        filled = int(values[ROWS].sum())
+        untouched = name not in self.overwritten
+        looked = seen(self.released, name, untouched=untouched)
+        filled = looked.all.rows
         if not filled:
             return
-        untouched = name not in self.overwritten
         if dtype.is_numeric():
-            yield from self._numbers(name, values, filled, untouched=untouched)
-        elif not dtype.is_temporal() and not dtype.is_boolean():
-            yield from self._texts(name, values, filled, untouched=untouched)
+            yield from self._numbers(name, looked, untouched=untouched)
+        else:
+            yield from self._texts(name, looked)
         if self.formal or name not in self.original.schema:
             return
-        coarse = dtype.is_integer() and bool(values[name].max() - values[name].min() <= COARSE)  # type: ignore[operator]
-        rare = self._rare(name, values, filled, untouched=untouched, coarse=coarse)
+        coarse = dtype.is_integer() and bool(looked.width <= COARSE)
+        rare = self._rare(name, looked, untouched=untouched, coarse=coarse)
         yield from rare
         if not rare:
             yield from self._with_quasi(name, filled)
 
-    def _values(self, name: str) -> pl.DataFrame:
-        """The distinct values of a released column with their number of rows; suppressed and missing ones apart."""
-        import polars as pl
-
-        counted = self.released.tally(name).drop_nulls(name)
-        return counted.filter(pl.col(name).cast(pl.String) != "*") if counted[name].dtype == pl.String else counted
-
-    def _texts(self, name: str, values: pl.DataFrame, filled: int, *, untouched: bool) -> Iterator[Sighting]:
-        import polars as pl
-
-        texts, rows = values[name].cast(pl.String), values[ROWS]
-        names = only_names(texts)
-        nothing_else = len(texts) >= 5 and names.sum() > MOSTLY * len(texts)
-        if nothing_else:
-            yield Sighting(name, _several(NAMES), int(rows.filter(names).sum()), filled, certain=True, advice=OUT)
-        for what, held in traces_in(texts, codes=untouched):
+    def _texts(self, name: str, looked: Seen) -> Iterator[Sighting]:
+        filled, named = looked.all.rows, looked.told.get(ONLY_NAMES)
+        nothing_else = named is not None and looked.all.values >= 5 and named.values > MOSTLY * looked.all.values
+        if named is not None and nothing_else:
+            yield Sighting(name, _several(NAMES), named.rows, filled, certain=True, advice=OUT)
+        for what, told in looked.traces():
             if what == NAMES and nothing_else:
                 continue
-            certain = what != NAMES or bool((rows.filter(held) < PUBLIC_NAME).any())
-            yield Sighting(name, _several(what), int(rows.filter(held).sum()), filled, certain=certain, advice=OUT)
+            certain = what != NAMES or told.least < PUBLIC_NAME
+            yield Sighting(name, _several(what), told.rows, filled, certain=certain, advice=OUT)
 
-    def _numbers(self, name: str, values: pl.DataFrame, filled: int, *, untouched: bool) -> Iterator[Sighting]:
+    def _numbers(self, name: str, looked: Seen, *, untouched: bool) -> Iterator[Sighting]:
         import polars as pl
 
-        if untouched and values[name].dtype.is_integer():
-            tried = values[name].head(TRIED).cast(pl.String).to_list()
-            patterns = recognised(tried, len(values))
+        if untouched and looked.first.dtype.is_integer():
+            patterns = recognised(looked.first.cast(pl.String).to_list(), looked.all.values)
             if patterns:
-                pattern = patterns[0]
+                pattern, filled = patterns[0], looked.all.rows
                 yield Sighting(name, _several(pattern.name), filled, filled, certain=pattern.checked, advice=OUT)
 
-    def _rare(self, name: str, values: pl.DataFrame, filled: int, *, untouched: bool, coarse: bool) -> list[Sighting]:
+    def _rare(self, name: str, looked: Seen, *, untouched: bool, coarse: bool) -> list[Sighting]:
         """Values of the original that hardly anybody holds, as cells or inside labels."""
-        column = self.original.schema[name]
-        cells, rare = self._rare_cells(name, values, untouched=untouched)
+        column, filled = self.original.schema[name], looked.all.rows
+        if looked.values is None:
+            cells, rare = rare_afar(self.original, self.released, name, FEW, untouched=untouched), None
+        else:
+            cells, rare = self._rare_cells(name, looked.values, untouched=untouched)
         share = cells / filled
         numbers = column.kind in (Kind.NUMERIC, Kind.DATE)
         if cells and not untouched:
@@ -186,7 +177,9 @@ class _Look:
         if share >= MANY:
             certain = large and not coarse and share >= NEARLY_ALL
             return [Sighting(name, what, cells, filled, certain=certain, advice=COARSER)]
-        labels = 0 if untouched or numbers else self._labels(name, values, rare)
+        if untouched or numbers or looked.values is None or rare is None:
+            return []
+        labels = self._labels(name, looked.values, rare)
         inside = f"labels made of values that fewer than {FEW} persons hold"
         return [Sighting(name, inside, labels, filled, certain=False, advice=COARSER)] if labels else []
 
@@ -257,7 +250,7 @@ class _Look:
             return
 
         def single(keys: list[str]) -> int:
-            if self.released.memory() is None and schema.person is None:
+            if self.released.memory() is None and schema.person is None and not self.released.afar(name):
                 return int((self.released.classes.patterns(keys, everyone=True).rows == 1).sum())
             counted = nw.from_native(engine.histogram(self.released.rows.frame, keys))
             return engine.rows(counted.filter(nw.col(ROWS) == 1).to_native())

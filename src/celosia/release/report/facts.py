@@ -108,7 +108,10 @@ def columns_of(release: Release, *, internal: bool) -> list[ColumnFacts]:
     for name in release.table.names:
         role = role_of(schema, name)
         shown = role in {"quasi", "sensitive"}
-        after = value_counts(release.comparison.protected, name)
+        protected = release.comparison.protected
+        afar = not shown and protected.afar(name)  # then their number is all that is told
+        after = None if afar else value_counts(protected, name)
+        different = protected.different(name) if after is None else len(after)
         declared = name in release.original.schema
         before = value_counts(release.original, name) if declared and shown else None
         facts.append(
@@ -117,11 +120,11 @@ def columns_of(release: Release, *, internal: bool) -> list[ColumnFacts]:
                 role=role,
                 kind=str(schema[name].kind or ""),
                 before=None if before is None else len(before),
-                after=len(after),
+                after=different,
                 altered=altered.get(name),
-                values=_shares(after, internal=internal) if shown and len(after) <= 200 else (),
+                values=_shares(after, internal=internal) if shown and after is not None and different <= 200 else (),
                 originals=_shares(before, internal=True) if internal and before is not None else (),
-                others=max(0, len(after) - MOST_VALUES),
+                others=max(0, different - MOST_VALUES),
             )
         )
     return facts

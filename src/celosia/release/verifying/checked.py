@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.checker.checking import Claimed, Judged, judged
 from celosia.checker.reading import OwnerFacts, Written, written
+from celosia.classes.numbered import NOBODY
 from celosia.errors import CelosiaError, Contradiction
 from celosia.parts import Model, Risk
 from celosia.release.evidence import evidence
@@ -150,7 +151,7 @@ def _owners(record: Mapping[str, Any]) -> list[int | None] | None:
     if not record.get("persons"):
         return None
     numbers = evidence.unpack_rows(record["persons"]).tolist()
-    return [None if who == evidence.NOBODY else who for who in numbers]
+    return [None if who == NOBODY else who for who in numbers]
 
 
 def distribution(table: Table, name: str) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from celosia.classes.numbered import NOBODY
 from celosia.data.io.atomic import journals, settle
 from celosia.data.schema import Column, Role, Schema
 from celosia.errors import DataError
@@ -179,7 +180,7 @@ def _with_persons(table: Table, private: dict[str, Any]) -> Table:
     name = "person"
     while name in table.names:
         name += "_"
-    owners = pl.Series(name, persons).replace(evidence.NOBODY, None)
+    owners = pl.Series(name, persons).replace(NOBODY, None)
     columns = (*table.schema.columns, Column(name, frozenset({Role.PERSON})))
     return read(table.polars().with_columns(owners), Schema(columns, table.schema.rest))
 

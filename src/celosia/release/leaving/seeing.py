@@ -1,0 +1,138 @@
+"""What the different values of a column tell the guard, looked at here or where the rows are.
+
+Values are judged one by one, so that an engine that has too many of them judges them in parts: only how many hold what
+comes here.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from celosia.data.engines.engine import PERSONS, ROWS, as_text
+from celosia.proposals.recognising.names import only_names
+from celosia.proposals.recognising.traces import NAMES, TRACES, traces_in
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.table import Table
+
+TRIED = 1000
+"""Values whose form is tried."""
+ALL, ONLY_NAMES = "", "only names"
+_WHAT, _VALUES, _LEAST = "what", "values", "least"
+
+
+@dataclass(frozen=True)
+class Told:
+    """How many different values hold something, in how many rows, and the rows of the least frequent one."""
+
+    values: int = 0
+    rows: int = 0
+    least: int = 0
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The values of a column that are neither missing nor stars."""
+
+    told: Mapping[str, Told]
+    first: pl.Series
+    """The smallest ones, whose form is tried."""
+    width: Any
+    """How far the largest is from the smallest, of numbers."""
+    values: pl.DataFrame | None
+    """All of them with their rows; None where they are not here."""
+
+    @property
+    def all(self) -> Told:
+        """The whole column."""
+        return self.told.get(ALL, Told())
+
+    def traces(self) -> Iterator[tuple[str, Told]]:
+        """What names somebody, and how much of it there is."""
+        for what in (*(trace.what for trace in TRACES), NAMES):
+            if what in self.told:
+                yield what, self.told[what]
+
+
+def seen(table: Table, name: str, *, untouched: bool) -> Seen:
+    """Look at a column; pseudonyms are told by their form only in one that no step overwrote."""
+    import polars as pl
+
+    dtype = table.engine.types(table.rows.frame)[name]
+    texts = not (dtype.is_numeric() or dtype.is_temporal() or dtype.is_boolean())
+    judge = functools.partial(_judged, name=name, texts=texts, codes=untouched)
+    if (untouched or not texts) and table.afar(name):  # labels that steps made of texts are read one by one
+        return _seen_afar(table, name, judge, numeric=dtype.is_numeric())
+    values = table.tally(name).drop_nulls(name)
+    if values[name].dtype == pl.String:
+        values = values.filter(pl.col(name) != "*")
+    width = values[name].max() - values[name].min() if dtype.is_numeric() and len(values) else None  # type: ignore[operator]
+    return Seen(_added(judge(values)), values[name].head(TRIED), width, values)
+
+
+def rare_afar(original: Table, released: Table, name: str, few: int, *, untouched: bool) -> int:
+    """How many released cells hold a value of the original that fewer persons hold, counted where the rows are."""
+    import narwhals as nw
+
+    engine, person = original.engine, original.schema.person
+    counted = nw.from_native(engine.histogram(original.rows.frame, [name], person=person))
+    rare = counted.filter(~nw.col(name).is_null() & (nw.col(PERSONS if person else ROWS) < few))
+    if not untouched or len(released) != len(original):
+        left = nw.from_native(engine.histogram(released.rows.frame, [name])).filter(~nw.col(name).is_null())
+        rare = _texts(left, name).join(_texts(rare, name).select(name), on=[name], how="semi")
+    return int(engine.collect(rare.select(nw.col(ROWS).sum()).to_native()).item() or 0)
+
+
+def _texts(counted: Any, name: str) -> Any:
+    """Values as texts: a step may have given a column another type."""
+    import narwhals as nw
+
+    return counted.select(as_text(name, counted.collect_schema()[name]).alias(name), nw.col(ROWS))
+
+
+def _seen_afar(table: Table, name: str, judge: Any, *, numeric: bool) -> Seen:
+    import narwhals as nw
+    import polars as pl
+
+    engine = table.engine
+    values = nw.from_native(engine.histogram(table.rows.frame, [name])).filter(~nw.col(name).is_null())
+    if table.polars_types()[name] == pl.String:
+        values = values.filter(nw.col(name) != "*")
+    types = {_WHAT: pl.String(), _VALUES: pl.Int64(), ROWS: pl.Int64(), _LEAST: pl.Int64()}
+    told = engine.collect(engine.in_parts(values.to_native(), [], types, judge))
+    first = engine.collect(values.select(name).sort(name).head(TRIED).to_native())[name]
+    ends = values.select(low=nw.col(name).min(), high=nw.col(name).max())
+    low, high = engine.collect(ends.to_native()).row(0) if numeric else (0, 0)
+    return Seen(_added(told), first, high - low, None)
+
+
+def _judged(values: pl.DataFrame, *, name: str, texts: bool, codes: bool) -> pl.DataFrame:
+    """What some values with their rows hold: a line for each thing."""
+    import polars as pl
+
+    rows = values[ROWS].cast(pl.Int64)
+    lines = [(ALL, len(rows), rows.sum(), rows.min())]
+    if texts:
+        cells = values[name].cast(pl.String)
+        named = only_names(cells)
+        for what, held in ((ONLY_NAMES, named), *traces_in(cells, codes=codes)):
+            own = rows.filter(held)
+            lines.append((what, len(own), own.sum(), own.min()))
+    return pl.DataFrame([line for line in lines if line[1]], schema=[_WHAT, _VALUES, ROWS, _LEAST], orient="row")
+
+
+def _added(told: pl.DataFrame) -> dict[str, Told]:
+    """The lines of all parts together."""
+    added: dict[str, Told] = {}
+    for what, values, rows, least in told.rows():
+        own = added.get(what, Told(least=least))
+        added[what] = Told(own.values + values, own.rows + rows, min(own.least, least))
+    return added
+
+
+__all__ = ["ONLY_NAMES", "Seen", "rare_afar", "seen"]
