@@ -222,8 +222,15 @@ class Asked(Shown):
 
         if self.memory() is not None:
             return self.column(name).to_frame().group_by(name).agg(pl.len().alias(ROWS))
+        if self.trace is not None and self.trace.keeps(name):
+            return self.trace.base.tally(name)
         counted = self.classes.patterns([name], everyone=True)
         return counted.cells.with_columns(pl.Series(ROWS, counted.rows))
+
+    def having(self, names: Sequence[str]) -> Any:
+        """A frame of the engine with these columns as they are, in which as little as possible has to be computed."""
+        kept = self.trace is not None and all(self.trace.keeps(name) for name in names)
+        return self.trace.base.rows.frame if kept and self.trace is not None else self.rows.frame
 
     def afar(self, name: str) -> bool:
         """Whether the different values of a column are too many for the engine to bring into memory.

@@ -57,6 +57,10 @@ class Trace:
         """Whether a column may have other cells than in the base."""
         return name in self.unknown or any(name in step.columns for step in self.steps)
 
+    def keeps(self, name: str) -> bool:
+        """Whether a column has the cells of the base, in all its rows."""
+        return name in self.base.names and not self.touches(name) and not any(step.drops for step in self.steps)
+
     def followed(self, names: Sequence[str], *, exactly: bool = False) -> Followed | None:
         """The combinations of these columns, and of those that decide about them; None where the base tells none.
 

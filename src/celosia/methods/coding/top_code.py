@@ -69,7 +69,8 @@ class _Coding(Method):
             changes[name] = nw.when(hit).then(nw.lit(replacement)).otherwise(value)
             hits[name] = (hit & (value != nw.lit(replacement))).cast(nw.Int64).sum()
             limits[name] = limit
-        counted = table.engine.collect(nw.from_native(table.rows.frame).select(**hits).to_native()).row(0, named=True)
+        frame = nw.from_native(table.having(self.columns))
+        counted = table.engine.collect(frame.select(**hits).to_native()).row(0, named=True)
         private = {"limits": {name: str(limit) for name, limit in limits.items()}} if self.quantile is not None else {}
         changed = {name: int(count or 0) for name, count in counted.items()}
         return Outcome(table.with_columns(changes), {"changed": changed}, private)
@@ -95,7 +96,7 @@ class _Coding(Method):
     def _quantile(self, table: Table, name: str) -> float:
         import narwhals as nw
 
-        frame = table.rows.frame
+        frame = table.having([name])
         if table.engine.collect(nw.from_native(frame).select(nw.col(name).max()).to_native()).item() is None:
             raise DataError(f"{self.name}: column {name!r} has no values, so it has no quantile; give value.")
         limit = float(table.engine.quantiles(frame, name, [self.quantile or 0.0])[0])

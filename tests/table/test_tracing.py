@@ -1,0 +1,42 @@
+"""What steps left as it was is asked of the table that it was read from."""
+
+import narwhals as nw
+import polars as pl
+import pytest
+
+import celosia
+
+
+@pytest.fixture
+def table(engine, tmp_path):
+    path = tmp_path / "people.parquet"
+    pl.DataFrame({"age": [30, 31, 30, None], "city": list("abca"), "pay": [1.5, 2.5, 1.5, 4.0]}).write_parquet(path)
+    schema = celosia.Schema.of(quasi=["age", "city"], insensitive=["pay"])
+    return celosia.read(path, schema, engine=engine).identified()
+
+
+def counts(tally: pl.DataFrame) -> list[tuple]:
+    return sorted(tally.rows(), key=str)
+
+
+def test_a_column_that_no_step_changed_is_counted_in_the_input(table):
+    before = counts(table.tally("pay"))
+    mapped = table.map("city", ["a", "b", "c"], ["x", "x", "y"])
+    assert mapped.trace.keeps("pay")
+    assert not mapped.trace.keeps("city")
+    assert mapped.having(["pay"]) is table.rows.frame
+    assert mapped.having(["pay", "city"]) is mapped.rows.frame
+    assert counts(mapped.tally("pay")) == before
+    assert counts(mapped.tally("city")) == [("x", 3), ("y", 1)]
+
+
+def test_a_column_that_lost_rows_or_cells_is_counted_anew(table):
+    gone = table.suppress_classes(pl.DataFrame({"age": [30], "city": ["a"]}), drop=True)
+    assert not gone.trace.keeps("pay")
+    assert counts(gone.tally("pay")) == [(1.5, 1), (2.5, 1), (4.0, 1)]
+    rounded = table.with_columns({"pay": nw.col("pay").round(0)})
+    assert not rounded.trace.keeps("pay")
+    drawn = table.batched("pay", lambda rows: rows["pay"] + 1)
+    assert drawn.trace is None or not drawn.trace.keeps("pay")
+    assert counts(drawn.tally("pay")) == [(2.5, 2), (3.5, 1), (5.0, 1)]
+    assert drawn.having(["pay"]) is drawn.rows.frame
