@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import json
+import sys
+import weakref
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -16,8 +19,10 @@ import celosia
 from celosia.errors import DataError, ParameterError, RequirementError, UnknownName
 from celosia.methods.generalisation.generalise import Generalise
 from celosia.models.k_anonymity import KAnonymity
+from celosia.search.lattice.check import Checker
 from celosia.search.lattice.drawing import lattice_svg
 from celosia.search.lattice.explanation import minimal_safe, suppression_curve
+from celosia.table import Table
 
 HIERARCHIES = {
     "city": [["A", "north", "*"], ["B", "north", "*"], ["C", "south", "*"], ["D", "south", "*"]],
@@ -342,3 +347,28 @@ def test_a_search_that_stops_early_says_how_good_it_is_and_what_would_help():
     done = celosia.protect(narrow, Generalise(require=["k-anonymity(k=2)"]))
     assert done.history[-1]["search"]["complete"]
     assert not any("stopped" in block.title for block in done.blocks())
+
+
+def test_what_the_search_counted_is_gone_when_a_large_table_is_changed(tmp_path, monkeypatch):
+    """It may be most of what is in memory, and the change needs memory of its own."""
+    monkeypatch.setattr(sys.modules["celosia.data.engines.engine"], "RESIDENT", 1)
+    pl.DataFrame({"age": [20, 21, 22, 35, 36, 60]}).write_parquet(tmp_path / "people.parquet")
+    schema = celosia.Schema.of(quasi=["age"], hierarchies={"age": "intervals(width=10)"})
+    started, living = Checker.__init__, []
+
+    def noted(self, *given):
+        living.append(weakref.ref(self))
+        started(self, *given)
+
+    def changed(table, *given):
+        gc.collect()
+        assert living
+        assert all(checker() is None for checker in living)
+        return mapped(table, *given)
+
+    mapped = Table.map
+    monkeypatch.setattr(Checker, "__init__", noted)
+    monkeypatch.setattr(Table, "map", changed)
+    table = celosia.read(tmp_path / "people.parquet", schema)
+    done = celosia.protect(table, "generalise(require=k-anonymity(k=2), suppress=0.2)", seed=1)
+    assert done.suppressed() == 1

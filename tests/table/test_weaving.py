@@ -54,3 +54,28 @@ def test_cells_that_no_values_lead_to_are_not_woven(people):
     table = celosia.read(people, celosia.Schema.of(quasi=["sex", "age"])).identified()
     changed = table.replace({"age": np.arange(600)})
     assert Weaving.of(changed) is None
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_combinations_of_all_kept_columns_are_followed_once_and_serve_fewer(people, engine):
+    quasi = ["sex", "age", "area"]
+    rounded = pl.scan_parquet(people).with_columns(pl.col("pay").round(0).clip(-1, 1)).collect()
+    rounded.write_parquet(people)
+    schema = celosia.Schema.of(quasi=quasi, sensitive=["pay"], hierarchies={"area": "prefixes"})
+
+    def changed(*, keep):
+        table = celosia.read(people, schema, engine=engine).identified()
+        if keep:
+            table.classes.count_together(quasi, ["pay"], keep=True)
+            assert set(table.classes.kept.domains) == {*quasi, "pay"}
+        short = table.tally("area")["area"].str.head(6)
+        return table.map("area", table.tally("area")["area"], short)
+
+    kept, plain = changed(keep=True), changed(keep=False)
+    for names in (["area"], quasi, [*quasi, "pay"]):
+        ours, theirs = kept.classes.patterns(names), plain.classes.patterns(names)
+        assert ours.cells.with_columns(n=ours.rows).equals(theirs.cells.with_columns(n=theirs.rows), null_equal=True)
+    assert Weaving.of(kept) is not None
+    assert [set(each.patterns.names) for each in kept.trace._followed] == [{*quasi, "pay"}]
+    drawn = kept.replace({"pay": np.arange(600.0)})  # what it is now follows from nothing: the others still do
+    assert set(drawn.trace.followed(quasi).patterns.names) == set(quasi)

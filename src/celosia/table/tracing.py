@@ -66,7 +66,7 @@ class Trace:
 
         Rows are counted, whoever owns them. Unless asked for ``exactly`` these columns there may be more of them.
         """
-        wanted = self._needed(names)
+        wanted = self._needed(names) if exactly else self._along(names)
         schema = self.base.schema
         if not wanted or wanted & self.unknown or not all(name in schema for name in wanted) or schema.person in wanted:
             return None
@@ -102,6 +102,18 @@ class Trace:
         held = self.base.classes.holders(names)
         followed = None if held is None else self.followed([*wanted], exactly=True)
         return None if held is None or followed is None else held.followed(followed)
+
+    def _along(self, names: Sequence[str]) -> set[str]:
+        """The columns that are followed for these: all that the kept numbers tell, since the rows are put together so.
+
+        Combinations that were followed once serve everybody.
+        """
+        wanted, kept = self._needed(names), self.base.classes.kept
+        if kept is None:
+            return wanted
+        told = set(kept.domains)
+        others = {*self.unknown, self.base.schema.weight}
+        return told if wanted <= told and self._needed([*told]) == told and not told & others else wanted
 
     def _needed(self, names: Sequence[str]) -> set[str]:
         """These columns, and those that decide about their cells."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PLACE = "__place__"
 READ = 1 << 20
 """Rows that are read at once."""
-WRITTEN = 1 << 17
+WRITTEN = 1 << 16
 """Rows whose cells are looked up at once."""
 
 

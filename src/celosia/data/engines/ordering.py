@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from celosia.streams import Stream
 
-PART = 1 << 22
+PART = 1 << 21
 """Rows that are sorted at once."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -125,13 +125,16 @@ class Generalise(_SuppressingMethod):
         if result.best is None:
             raise RequirementError(impossible(self.name, self.require, checker, result, self.target is not None))
         private = _private(coded, result)
+        evidence = _evidence(coded, checker.objective, result, may_suppress=checker.limit > 0)
         if coded.by_class:
-            done = self._by_class(table, coded, checker, result.best.levels)
+            change = self._by_class(coded, checker, result.best.levels)
+            del lattice, coded, checker  # what was counted for the search may be most of what is in memory
+            done = change(table)
         else:
             done = self._by_record(table, coded, checker, result.best.levels)
         if self.aggregate:
             private.pop("transformation")  # the value of a class belongs to its records, not to new ones
-        return Outcome(done, _evidence(coded, checker.objective, result, may_suppress=checker.limit > 0), private)
+        return Outcome(done, evidence, private)
 
     def _by_record(self, table: Table, coded: QuasiCodes, checker: Checker, levels: Sequence[int]) -> Table:
         """Give each record its labels, or suppress it."""
@@ -151,19 +154,24 @@ class Generalise(_SuppressingMethod):
         done = table.replace(changed) if changed else table
         return self.suppressed(done, hidden) if hidden.any() else done
 
-    def _by_class(self, table: Table, coded: QuasiCodes, checker: Checker, levels: Sequence[int]) -> Table:
+    def _by_class(self, coded: QuasiCodes, checker: Checker, levels: Sequence[int]) -> Callable[[Table], Table]:
         """The same in the engine: a small table of labels per column, and the classes whose records are suppressed."""
         import polars as pl
 
         kept, _ = checker.kept_records(tuple(levels))
-        for column, level in zip(coded.columns, levels, strict=True):
-            if level > 0:
-                table = table.map(column.name, column.values, column.labels[level - 1])
-        if kept.all():
-            return table
-        cells = [c.label(level, c.codes[~kept]) for c, level in zip(coded.columns, levels, strict=True)]
-        blank = table.schema.sensitive if self.blank else ()
-        return table.suppress_classes(pl.DataFrame(cells).unique(), drop=self.drop, blank=blank)
+        chosen = list(zip(coded.columns, levels, strict=True))
+        labels = {c.name: (c.values, c.labels[level - 1]) for c, level in chosen if level > 0}
+        hidden = None if kept.all() else pl.DataFrame([c.label(level, c.codes[~kept]) for c, level in chosen]).unique()
+
+        def change(table: Table) -> Table:
+            for name, (values, given) in labels.items():
+                table = table.map(name, values, given)
+            if hidden is None:
+                return table
+            blank = table.schema.sensitive if self.blank else ()
+            return table.suppress_classes(hidden, drop=self.drop, blank=blank)
+
+        return change
 
     def lattice(self, table: Table) -> LevelLattice:
         """The lattice that is searched: what judges its nodes, and between which levels they lie."""
