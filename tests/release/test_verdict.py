@@ -11,6 +11,7 @@ import pytest
 import celosia
 from celosia import Verification, verify
 from celosia.cli.main import run as command
+from celosia.errors import DataError
 from celosia.release.evidence import evidence
 from celosia.release.running import run
 from celosia.release.verifying.claims import outlook
@@ -149,8 +150,8 @@ def test_a_lie_about_persons_is_possible_by_rows_and_contradicted_by_the_record(
 
 def test_persons_that_were_changed_do_not_open_the_commitment(place):
     def lie(private):
-        rows = len(evidence.unpack_rows(private["persons"]))
-        private["persons"] = evidence.pack_rows(np.arange(rows))
+        rows = np.sort(evidence.row_map(private))
+        private["owners"] = evidence.pack_owners(rows, rows)
 
     changed(place, lie, "private")
     outcome = told(verify(place))
@@ -161,12 +162,33 @@ def test_persons_that_were_changed_do_not_open_the_commitment(place):
 def test_persons_of_a_record_are_those_of_the_file(place):
     """The numbers are in the order of the written file: persons of equal records, by hand."""
     private = json.loads((place / "safe.private.json").read_text())
-    persons = evidence.unpack_rows(private["persons"])
+    persons = evidence.released_persons(private)
     original = pl.read_csv(place / "visits.csv")["who"]
     owners = original.gather(evidence.row_map(private))
     pairs = {(int(a), b) for a, b in zip(persons, owners, strict=True)}
     assert len(pairs) == original.n_unique() == len({a for a, _ in pairs})
     assert (evidence.NOBODY, None) in pairs
+    before = {**private, "owners": "", "persons": evidence.pack_rows(persons)}
+    assert evidence.released_persons(before).tolist() == persons.tolist(), "as earlier versions wrote it"
+    assert evidence.released_persons({**private, "owners": ""}) is None
+
+
+def test_persons_that_are_too_few_are_told(place):
+    def lie(private):
+        rows = np.sort(evidence.row_map(private))[1:]
+        private["owners"] = evidence.pack_owners(rows, rows)
+
+    changed(place, lie, "private")
+    with pytest.raises(DataError, match="its persons cannot be read"):
+        verify(place)
+
+
+def test_persons_take_little_space():
+    ids = np.arange(60_000)
+    persons = np.where(ids % 100 == 7, evidence.NOBODY, ids - ids % 3)
+    packed = evidence.pack_owners(ids, persons)
+    assert evidence.unpack_owners(ids, packed).tolist() == persons.tolist()
+    assert len(packed) < 0.05 * len(evidence.pack_rows(np.random.default_rng(1).permutation(persons)))
 
 
 def test_a_measure_that_needs_a_column_that_stayed_behind_is_not_checked(tmp_path):

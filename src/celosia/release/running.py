@@ -250,8 +250,9 @@ def _persons(protected: Table, released: Table, order: Mapping[str, Any]) -> dic
     """Which records belong to one person, where the file does not tell: so that counts of persons can be verified."""
     if protected.schema.person is None or protected.schema.person in released.names:
         return {}
-    persons = evidence.persons_of(protected, evidence.row_map({"order": order}))
-    return {} if persons is None else {"persons": evidence.pack_rows(persons)}
+    ids = evidence.row_map({"order": {**order, "key": None}})
+    persons = evidence.persons_of(protected, ids)
+    return {} if persons is None else {"owners": evidence.pack_owners(ids, persons)}
 
 
 def write_release(

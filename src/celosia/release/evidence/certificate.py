@@ -251,7 +251,11 @@ class Record(_Stated):
         default="",
         description="the same in an earlier version, or of a consent request; compressed",
     )
-    persons: str = Field(default="", description="a number for the person of each released record; compressed")
+    owners: str = Field(
+        default="",
+        description="a number for the person of each record that is left, in the order of the input; compressed",
+    )
+    persons: str = Field(default="", description="the same in an earlier version, in the order of the release")
     before: dict[str, Any] = Field(default={}, description="the assessment of the input")
     after: dict[str, Any] = Field(default={}, description="the assessment of the release")
     comparison: dict[str, Any] = Field(default={}, description="losses and attacks")

@@ -148,10 +148,8 @@ def _owner_facts(release: Release, findings: Iterable[Finding], record: Mapping[
 
 def _owners(record: Mapping[str, Any]) -> list[int | None] | None:
     """The person of each row of the file, where the private record tells."""
-    if not record.get("persons"):
-        return None
-    numbers = evidence.unpack_rows(record["persons"]).tolist()
-    return [None if who == NOBODY else who for who in numbers]
+    numbers = evidence.released_persons(record)
+    return None if numbers is None else [None if who == NOBODY else who for who in numbers.tolist()]
 
 
 def distribution(table: Table, name: str) -> pl.DataFrame:

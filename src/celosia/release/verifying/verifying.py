@@ -169,13 +169,13 @@ def _with_persons(table: Table, private: dict[str, Any]) -> Table:
     """The released table with the person of each record, where the file does not tell and the private record does."""
     import polars as pl
 
-    if table.schema.person is not None or not private.get("persons"):
+    if table.schema.person is not None:
         return table
     try:
-        persons = evidence.unpack_rows(private["persons"])
-    except (ValueError, zlib.error):
+        persons = evidence.released_persons(private)
+    except (ValueError, KeyError, TypeError, zlib.error):
         raise DataError("the private record is damaged: its persons cannot be read.") from None
-    if len(persons) != len(table):
+    if persons is None or len(persons) != len(table):
         return table  # another file, as its hash says
     name = "person"
     while name in table.names:
