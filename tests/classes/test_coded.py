@@ -1,5 +1,8 @@
 """Groups of encoded columns, counted in place or by a group-by, against a dictionary."""
 
+import subprocess
+import sys
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,10 +12,11 @@ from celosia.classes import coded as module
 from celosia.classes.coded import Coded
 
 
-@pytest.mark.parametrize("few", [0, 1 << 16], ids=["group-by", "in place"])
+@pytest.mark.parametrize(("few", "soon"), [(0, 0), (1 << 16, 0), (1 << 16, 300)], ids=["group-by", "compiled", "small"])
 @pytest.mark.parametrize("names", [("a",), ("a", "b"), ("b", "a", "c")])
-def test_groups_are_those_of_a_dictionary(monkeypatch, few, names):
+def test_groups_are_those_of_a_dictionary(monkeypatch, few, soon, names):
     monkeypatch.setattr(module, "_FEW", few)
+    monkeypatch.setattr(module, "_SOON", soon)
     draw = np.random.default_rng(7)
     rows = {
         "a": draw.integers(0, 5, 300),
@@ -38,3 +42,13 @@ def test_groups_are_those_of_a_dictionary(monkeypatch, few, names):
 def test_no_rows_give_no_groups():
     coded = Coded(pl.DataFrame({"a": [1, 2]}), Schema.of(quasi=["a"]), np.zeros(0, np.int64))
     assert len(coded.groups(("a",)).key) == 0
+
+
+def test_a_small_table_is_counted_before_compiled_code_is_loaded():
+    """To load it takes as long as everything else that a small run does."""
+    job = (
+        "import sys, celosia, polars as pl; schema = celosia.Schema.of(quasi=['a']);"
+        "print(celosia.read(pl.DataFrame({'a': [1, 1, 2]}), schema).class_counts().size.tolist(), 'numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", job], capture_output=True, text=True, check=True)
+    assert done.stdout == "[2, 1] False\n"

@@ -20,6 +20,10 @@ _FEW = 1 << 16
 """Up to so many possible combinations, or as many as rows, are counted in an array of all, without a group-by."""
 
 
+_SOON = 1 << 16
+"""Up to so many rows are counted before compiled code would be loaded."""
+
+
 @dataclass(frozen=True, eq=False)
 class Groups:
     """The combinations of some columns, in order: a number for each, its rows, and the row where it is first seen."""
@@ -118,9 +122,14 @@ def _few(key: NDArray[np.int64]) -> bool:
 
 def _tallied(key: NDArray[np.int64]) -> Groups:
     """The groups of small numbers, counted in place."""
-    from celosia.mathematics.kernels.grouping.group_counts import tally
+    size = int(key.max(initial=-1)) + 1
+    if len(key) <= _SOON:
+        count, first = np.bincount(key, minlength=size), np.zeros(size, dtype=np.int64)
+        first[key[::-1]] = np.arange(len(key) - 1, -1, -1)
+    else:
+        from celosia.mathematics.kernels.grouping.group_counts import tally
 
-    count, first = tally(key, int(key.max(initial=-1)) + 1)
+        count, first = tally(key, size)
     present = np.flatnonzero(count)
     return Groups(present, count[present], first[present])
 

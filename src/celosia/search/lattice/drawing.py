@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 from typing import Any
-from xml.sax.saxutils import escape
 
 from celosia.search.lattice.explanation import minimal_safe
 
@@ -62,7 +62,7 @@ def lattice_svg(lattice: Mapping[str, Any], words: Mapping[str, str] = ENGLISH) 
     height_px = 70 + ROW * max(1, len(heights)) + 30
     summary = words["told"].format(size=lattice["size"], judged=len(lattice["nodes"]), drawn=len(chosen))
     frame = f'viewBox="0 0 {WIDTH} {height_px}" role="img" font-family="system-ui, sans-serif" font-size="11"'
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {frame}><title>{escape(summary)}</title>']
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {frame}><title>{escape(summary, quote=False)}</title>']
     parts += [
         f'<text x="8" y="{34 + ROW * row}" fill="var(--soft, #555)">{height}</text>'
         for row, height in enumerate(reversed(heights))
@@ -74,7 +74,7 @@ def lattice_svg(lattice: Mapping[str, Any], words: Mapping[str, str] = ENGLISH) 
         state = _state(node, best, safe)
         named = state in {"best", "safe"} or len(rows[sum(node[0])]) <= LABELLED
         parts.append(_mark(node, place[tuple(node[0])], state, lattice["columns"], words, named=named))
-    key = escape(words["key"].format(columns=", ".join(lattice["columns"])))
+    key = escape(words["key"].format(columns=", ".join(lattice["columns"])), quote=False)
     parts.append(f'<text x="{LEFT}" y="{height_px - 36}" fill="var(--soft, #555)">{key}</text>')
     parts.append(_legend(height_px - 12, words))
     parts.append("</svg>")
@@ -130,7 +130,7 @@ def _mark(
         verdict=words["holds" if holds else "fails"],
     )
     label = f'<text x="{x:.1f}" y="{y + 20:.1f}" text-anchor="middle" {INK}>{"·".join(map(str, levels))}</text>'
-    return f"<g>{_shape(state, x, y)}{label if named else ''}<title>{escape(title)}</title></g>"
+    return f"<g>{_shape(state, x, y)}{label if named else ''}<title>{escape(title, quote=False)}</title></g>"
 
 
 def _shape(state: str, x: float, y: float) -> str:
