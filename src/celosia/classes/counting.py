@@ -21,7 +21,7 @@ from celosia.classes.keys import Keys, tellable
 from celosia.classes.numbered import Numbered, refuse_many
 from celosia.classes.patterns import Patterns
 from celosia.classes.rows import STAR, Rows, all_stars, starred
-from celosia.data.engines.engine import KEY, RECORD, ROWS, SUPPRESSED, WEIGHT
+from celosia.data.engines.engine import COLLECT_LIMIT, KEY, RECORD, ROWS, SUPPRESSED, WEIGHT
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -193,6 +193,10 @@ class Counting:
         """
         if self.coded is not None or self.rows.schema.person is not None:
             return
+        others = [name for name in dict.fromkeys(further) if name not in names]
+        if not keep and len(others) <= 1 and self._outright(self.rows.frame, [*names, *others]):
+            self.patterns([*names, *others], everyone=True)
+            return
         domains = self._domains(list(dict.fromkeys([*names, *further])))
         few = list(names)
         for name in sorted(set(further) - set(names), key=lambda name: len(domains[name])):
@@ -261,6 +265,12 @@ class Counting:
             counted = numbered.histogram(names, persons=person is not None)
             return Patterns.of_keys(counted, domains, schema, later)
         if names and not {person, schema.weight} & set(names):
+            if person is None and self._outright(frame, names):
+                found = engine.collect(engine.histogram(frame, names, weight=weight))
+                patterns = Patterns.of_values(found, schema, names)
+                if frame is self.rows.frame:
+                    self.listed.update({name: patterns.column(name).values for name in names})
+                return patterns
             domains = self._domains(names)
             kept = self._kept_of(frame, names)
             if kept is not None:
@@ -276,6 +286,12 @@ class Counting:
         """The codes that were kept, where they are those of all rows of a frame and tell these columns."""
         own = frame is self.rows.frame
         return next((numbered for numbered in self.numbers if own and numbered.tells(names)), None)
+
+    def _outright(self, frame: Any, names: Sequence[str]) -> bool:
+        """Whether rows are grouped by their values: one pass where codes take two, if the result is sure to fit."""
+        engine = self.rows.engine
+        new = engine.groups_values and engine.memory is None and not set(names) <= set(self.listed)
+        return new and engine.rows(frame) * (len(names) + 2) <= COLLECT_LIMIT
 
     def _kept_of(self, frame: Any, names: list[str]) -> Keys | None:
         """The numbers that were kept, where they are those of all rows of a frame in these columns."""

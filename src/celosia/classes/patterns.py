@@ -68,6 +68,18 @@ class Patterns:
         return cls(names, rows, counted, weight or _weights(kept), schema=schema, frame=kept.select(names))
 
     @classmethod
+    def of_values(cls, histogram: pl.DataFrame, schema: Schema, names: Sequence[str]) -> Patterns:
+        """From a grouping by the values themselves, in whatever order: in that of the codes, as from numbers."""
+        kinds = {name: (schema[name].kind, schema[name].order) for name in names}
+        columns = {name: encode(histogram[name], *kinds[name]) for name in names}
+        order = np.argsort(pack([column.codes for column in columns.values()]))  # each combination comes once
+        rows, _ = _counts(histogram)
+        weight = _weights(histogram)()
+        summed = None if weight is None else weight[order]
+        ordered = {name: Encoded(column.codes[order], column.values) for name, column in columns.items()}
+        return cls(names, rows[order], rows[order], lambda: summed, schema=schema, columns=ordered)
+
+    @classmethod
     def of_keys(
         cls,
         histogram: pl.DataFrame,

@@ -49,6 +49,7 @@ class DuckDB(Engine):
 
     name: ClassVar[str] = "duckdb"
     keeps_order: ClassVar[bool] = True
+    groups_values: ClassVar[bool] = True
 
     def __init__(self, memory: int | None = None) -> None:
         super().__init__(memory)
