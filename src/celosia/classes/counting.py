@@ -194,7 +194,7 @@ class Counting:
         if self.coded is not None or self.rows.schema.person is not None:
             return
         others = [name for name in dict.fromkeys(further) if name not in names]
-        if not keep and len(others) <= 1 and self._outright(self.rows.frame, [*names, *others]):
+        if not keep and len(others) <= 1 and self._outright([*names, *others]):
             self.patterns([*names, *others], everyone=True)
             return
         domains = self._domains(list(dict.fromkeys([*names, *further])))
@@ -265,9 +265,10 @@ class Counting:
             counted = numbered.histogram(names, persons=person is not None)
             return Patterns.of_keys(counted, domains, schema, later)
         if names and not {person, schema.weight} & set(names):
-            if person is None and self._outright(frame, names):
-                found = engine.collect(engine.histogram(frame, names, weight=weight))
-                patterns = Patterns.of_values(found, schema, names)
+            if person is None and self._outright(names):
+                patterns = Patterns.of_values(
+                    engine.collect(engine.histogram(frame, names, weight=weight)), schema, names
+                )
                 if frame is self.rows.frame:
                     self.listed.update({name: patterns.column(name).values for name in names})
                 return patterns
@@ -287,11 +288,15 @@ class Counting:
         own = frame is self.rows.frame
         return next((numbered for numbered in self.numbers if own and numbered.tells(names)), None)
 
-    def _outright(self, frame: Any, names: Sequence[str]) -> bool:
+    def _outright(self, names: Sequence[str]) -> bool:
         """Whether rows are grouped by their values: one pass where codes take two, if the result is sure to fit."""
         engine = self.rows.engine
         new = engine.groups_values and engine.memory is None and not set(names) <= set(self.listed)
-        return new and engine.rows(frame) * (len(names) + 2) <= COLLECT_LIMIT
+        return new and self._length * (len(names) + 2) <= COLLECT_LIMIT
+
+    @cached_property
+    def _length(self) -> int:
+        return self.rows.engine.rows(self.rows.frame)
 
     def _kept_of(self, frame: Any, names: list[str]) -> Keys | None:
         """The numbers that were kept, where they are those of all rows of a frame in these columns."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class Holding(Counting):
     """What persons have who have several combinations of the quasi-identifiers, by the further columns."""
 
     @cached_property
-    def by_rows(self) -> Holding:
+    def by_rows(self) -> Self:
         """The same table with persons left out of account: rows add up, and most questions are about them."""
         schema = self.rows.schema
         if schema.person is None:
@@ -64,12 +64,12 @@ class Holding(Counting):
         """With persons the first columns alone: what persons have in further ones does not add up."""
         if self.coded is None and self.rows.schema.person is not None:
             if keep and not self.rows.engine.local and not self.numbers:
-                self._number([*names, *further])
+                self._keep_numbers([*names, *further])
             self.patterns(names, everyone=True)
         else:
             super().count_together(names, further, keep=keep)
 
-    def _number(self, names: Sequence[str]) -> None:
+    def _keep_numbers(self, names: Sequence[str]) -> None:
         """Keep codes of the rows in these columns, and in others that may leave and have few values."""
         import narwhals as nw
 
@@ -79,9 +79,9 @@ class Holding(Counting):
         others = [name for name in schema.names if schema[name].declared and schema[name].roles <= LEAVING]
         for name in (each for each in others if each not in {*names, *self.listed}):
             values = nw.from_native(engine.histogram(rows.frame, [name])).select(name).head(FEW_LISTED + 1)
-            found = engine.collect(values.to_native())[name]
-            if len(found) <= FEW_LISTED:
-                self.listed[name] = self._in_order(found)
+            different = engine.collect(values.to_native())[name]
+            if len(different) <= FEW_LISTED:
+                self.listed[name] = self._in_order(different)
         kept = list(dict.fromkeys([*names, *(name for name in others if name in self.listed)]))
         if schema.person not in kept:
             self.numbers.append(Numbered.of(engine, rows.frame, self._domains(kept), schema.person))

@@ -46,12 +46,14 @@ class Numbered:
 
         types = {RECORD: pl.Int64(), FIRST: pl.Int64(), **{name: pl.Int32() for name in domains}}
 
-        def told(part: pl.DataFrame) -> pl.DataFrame:
+        def with_first(part: pl.DataFrame) -> pl.DataFrame:
             first = pl.when(pl.col(person).is_not_null()).then(pl.col(RECORD).min().over(person)).otherwise(NOBODY)
             return part.with_columns(first.alias(FIRST))
 
         coded = engine.coded(engine.select(frame, [RECORD, person, *domains]), domains)
-        return cls(engine, engine.spilled(engine.in_parts(coded, [person], types, told, engine.rows(frame))), domains)
+        return cls(
+            engine, engine.spilled(engine.in_parts(coded, [person], types, with_first, engine.rows(frame))), domains
+        )
 
     def tells(self, names: Sequence[str]) -> bool:
         """Whether one number made of the codes can tell the combinations of these columns apart."""
@@ -90,12 +92,12 @@ class Numbered:
         whose = own.filter(nw.col("low") < nw.col("high")).select(FIRST).head(engine.most + 1)
         few = engine.collect(whose.to_native())
         refuse_many(engine, len(few))
-        told = pl.DataFrame(schema={KEY: pl.Int64, FIRST: pl.Int64, ROWS: pl.Int64})
+        pairs = pl.DataFrame(schema={KEY: pl.Int64, FIRST: pl.Int64, ROWS: pl.Int64})
         if len(few):
             theirs = engine.attach(self.keyed(wanted), few, [FIRST], keep_unmatched=False)
-            told = engine.bounded(engine.histogram(theirs, [KEY, FIRST])).sort(KEY, FIRST)
-        columns = unpacked(told[KEY].to_numpy(), self.of_columns(wanted)) | {person: encode(told[FIRST])}
-        rows, alone = told[ROWS].to_numpy().astype(np.int64), np.ones(len(told), dtype=np.int64)
+            pairs = engine.bounded(engine.histogram(theirs, [KEY, FIRST])).sort(KEY, FIRST)
+        columns = unpacked(pairs[KEY].to_numpy(), self.of_columns(wanted)) | {person: encode(pairs[FIRST])}
+        rows, alone = pairs[ROWS].to_numpy().astype(np.int64), np.ones(len(pairs), dtype=np.int64)
         return Patterns([*wanted, person], rows, alone, lambda: None, schema=schema, columns=columns)
 
     def owners(self) -> Any:

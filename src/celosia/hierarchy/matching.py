@@ -58,18 +58,18 @@ def fitting(
     values = Values(raws)
     levels = _levels(raws, hierarchy)
     labelled = [] if levels is None else [_by_label(levels, level) for level in range(1, levels.height + 1)]
-    found = []
+    of_cells = []
     for cell in cells:
         if cell is None:
-            found.append([values.everything if open_missing else values.missing])
+            of_cells.append([values.everything if open_missing else values.missing])
             continue
         read, own = parse(cell), []
         for label in (cell, *(read.members if isinstance(read, OneOf) else ())):
             own.append(values.text(label))
             under = [places[label] for places in labelled if label in places]
             own += under or [values.under(parse(label))]
-        found.append(own)
-    each = [np.unique(np.concatenate(own)) for own in found]
+        of_cells.append(own)
+    each = [np.unique(np.concatenate(own)) for own in of_cells]
     rows = np.repeat(np.arange(len(each)), [len(places) for places in each])
     return rows, np.concatenate([np.zeros(0, np.int64), *each])
 

@@ -111,9 +111,10 @@ class Trace:
         wanted, kept = self._needed(names), self.base.classes.kept
         if kept is None:
             return wanted
-        told = set(kept.domains)
+        numbered = set(kept.domains)
         others = {*self.unknown, self.base.schema.weight}
-        return told if wanted <= told and self._needed([*told]) == told and not told & others else wanted
+        follows = wanted <= numbered and self._needed([*numbered]) == numbered and not numbered & others
+        return numbered if follows else wanted
 
     def _needed(self, names: Sequence[str]) -> set[str]:
         """These columns, and those that decide about their cells."""

@@ -78,9 +78,9 @@ def digests_in_order(batches: Iterable[pl.DataFrame], numbers: str, rows: int) -
             size = min((start // BLOCK + 1) * BLOCK, rows) - start
             if len(held) < size:
                 break
-            told = _told_block(held.head(size), numbers, whole=start % BLOCK == 0)
-            yield told
-            if told[0] < 0:
+            number, digest = _told_block(held.head(size), numbers, whole=start % BLOCK == 0)
+            yield number, digest
+            if number < 0:
                 return
             held = held.slice(size)
     if held is not None and len(held):

@@ -163,8 +163,8 @@ class Spark(Engine):
         def called(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             part = [pl.DataFrame(batch) for batch in batches]
             if part:
-                made = function(pl.concat(part)).select(*outputs).cast(pl.Schema(outputs))
-                yield from _arrow(made).to_batches(max_chunksize=BLOCK)
+                rows_of_part = function(pl.concat(part)).select(*outputs).cast(pl.Schema(outputs))
+                yield from _arrow(rows_of_part).to_batches(max_chunksize=BLOCK)
 
         if by:
             parts = max(int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions")), -(-rows // PART))
@@ -193,13 +193,13 @@ class Spark(Engine):
             numbered = self.identify(self.ordered(numbered).drop(RECORD))
         cells = numbered.select(RECORD, *(F.col(_quoted(name)) for name in names))
         digests = self._digests_in_order(cells, last[1])
-        told = digests.filter(pl.col("digest").is_not_null() & (digests["block"] >= 0).all())
+        whole_blocks = digests.filter(pl.col("digest").is_not_null() & (digests["block"] >= 0).all())
         blocks = -(-last[1] // BLOCK)
-        if len(told) < blocks:
-            cut = sorted(set(range(blocks)) - set(told["block"]))
-            some = cells if not len(told) else cells.filter(F.floor(F.col(RECORD) / BLOCK).isin(cut))
-            told = pl.concat([told, self._digests_gathered(some, names)])
-        return whole(told.sort("block")["digest"].to_list())
+        if len(whole_blocks) < blocks:
+            cut = sorted(set(range(blocks)) - set(whole_blocks["block"]))
+            some = cells if not len(whole_blocks) else cells.filter(F.floor(F.col(RECORD) / BLOCK).isin(cut))
+            whole_blocks = pl.concat([whole_blocks, self._digests_gathered(some, names)])
+        return whole(whole_blocks.sort("block")["digest"].to_list())
 
     def _digests_in_order(self, cells: Any, rows: int) -> pl.DataFrame:
         """The blocks of each partition, with the digests of those that are whole."""

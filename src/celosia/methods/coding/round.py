@@ -82,9 +82,9 @@ class Round(Method):
         ends = [
             end.alias(f"{at}") for at, end in enumerate(e for n in names for e in (nw.col(n).min(), nw.col(n).max()))
         ]
-        found = table.engine.collect(nw.from_native(table.rows.frame).select(*ends).to_native()).row(0)
+        values = table.engine.collect(nw.from_native(table.rows.frame).select(*ends).to_native()).row(0)
         for at, name in enumerate(names):
-            low, high = (0 if end is None else int(end) for end in found[2 * at : 2 * at + 2])
+            low, high = (0 if end is None else int(end) for end in values[2 * at : 2 * at + 2])
             if low < int(self.base) - 2**63 or high >= 2**63 - int(self.base):
                 raise DataError(
                     f"round: column {name!r} holds whole numbers that are too large to be rounded to multiples of "

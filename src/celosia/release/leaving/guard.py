@@ -139,15 +139,15 @@ class _Look:
             yield from self._with_quasi(name, filled)
 
     def _texts(self, name: str, looked: Seen) -> Iterator[Sighting]:
-        filled, named = looked.all.rows, looked.told.get(ONLY_NAMES)
+        filled, named = looked.all.rows, looked.amounts.get(ONLY_NAMES)
         nothing_else = named is not None and looked.all.values >= 5 and named.values > MOSTLY * looked.all.values
         if named is not None and nothing_else:
             yield Sighting(name, _several(NAMES), named.rows, filled, certain=True, advice=OUT)
-        for what, told in looked.traces():
+        for what, amount in looked.traces():
             if what == NAMES and nothing_else:
                 continue
-            certain = what != NAMES or told.least < PUBLIC_NAME
-            yield Sighting(name, _several(what), told.rows, filled, certain=certain, advice=OUT)
+            certain = what != NAMES or amount.least < PUBLIC_NAME
+            yield Sighting(name, _several(what), amount.rows, filled, certain=certain, advice=OUT)
 
     def _numbers(self, name: str, looked: Seen, *, untouched: bool) -> Iterator[Sighting]:
         import polars as pl

@@ -27,7 +27,7 @@ _WHAT, _VALUES, _LEAST = "what", "values", "least"
 
 
 @dataclass(frozen=True)
-class Told:
+class Amount:
     """How many different values hold something, in how many rows, and the rows of the least frequent one."""
 
     values: int = 0
@@ -39,7 +39,7 @@ class Told:
 class Seen:
     """The values of a column that are neither missing nor stars."""
 
-    told: Mapping[str, Told]
+    amounts: Mapping[str, Amount]
     first: pl.Series
     """The smallest ones, whose form is tried."""
     width: Any
@@ -48,15 +48,15 @@ class Seen:
     """All of them with their rows; None where they are not here."""
 
     @property
-    def all(self) -> Told:
+    def all(self) -> Amount:
         """The whole column."""
-        return self.told.get(ALL, Told())
+        return self.amounts.get(ALL, Amount())
 
-    def traces(self) -> Iterator[tuple[str, Told]]:
+    def traces(self) -> Iterator[tuple[str, Amount]]:
         """What names somebody, and how much of it there is."""
         for what in (*(trace.what for trace in TRACES), NAMES):
-            if what in self.told:
-                yield what, self.told[what]
+            if what in self.amounts:
+                yield what, self.amounts[what]
 
 
 def seen(table: Table, name: str, *, untouched: bool) -> Seen:
@@ -104,11 +104,11 @@ def _seen_afar(table: Table, name: str, judge: Any, *, numeric: bool) -> Seen:
     if table.polars_types()[name] == pl.String:
         values = values.filter(nw.col(name) != "*")
     types = {_WHAT: pl.String(), _VALUES: pl.Int64(), ROWS: pl.Int64(), _LEAST: pl.Int64()}
-    told = engine.collect(engine.in_parts(values.to_native(), [], types, judge))
+    lines = engine.collect(engine.in_parts(values.to_native(), [], types, judge))
     first = engine.collect(values.select(name).sort(name).head(TRIED).to_native())[name]
     ends = values.select(low=nw.col(name).min(), high=nw.col(name).max())
     low, high = engine.collect(ends.to_native()).row(0) if numeric else (0, 0)
-    return Seen(_added(told), first, high - low, None)
+    return Seen(_added(lines), first, high - low, None)
 
 
 def _judged(values: pl.DataFrame, *, name: str, texts: bool, codes: bool) -> pl.DataFrame:
@@ -126,12 +126,12 @@ def _judged(values: pl.DataFrame, *, name: str, texts: bool, codes: bool) -> pl.
     return pl.DataFrame([line for line in lines if line[1]], schema=[_WHAT, _VALUES, ROWS, _LEAST], orient="row")
 
 
-def _added(told: pl.DataFrame) -> dict[str, Told]:
+def _added(lines: pl.DataFrame) -> dict[str, Amount]:
     """The lines of all parts together."""
-    added: dict[str, Told] = {}
-    for what, values, rows, least in told.rows():
-        own = added.get(what, Told(least=least))
-        added[what] = Told(own.values + values, own.rows + rows, min(own.least, least))
+    added: dict[str, Amount] = {}
+    for what, values, rows, least in lines.rows():
+        own = added.get(what, Amount(least=least))
+        added[what] = Amount(own.values + values, own.rows + rows, min(own.least, least))
     return added
 
 
