@@ -207,5 +207,5 @@ def test_words_have_no_mean(how):
 def test_words_have_a_mode_a_range_and_a_set():
     words = ["b", "a", "c", "c", "d", "z"]
     assert of_class(words, "mode").to_list() == ["a", "a", "c", "c", "c", None]
-    assert of_class(words, "interval").to_list() == ["[a-b]", "[a-b]", "[c-d]", "[c-d]", "[c-d]", None]
+    assert of_class(words, "interval").to_list() == ["[a .. b]", "[a .. b]", "[c .. d]", "[c .. d]", "[c .. d]", None]
     assert of_class(words, "set").to_list() == ["{a, b}", "{a, b}", "{c, d}", "{c, d}", "{c, d}", None]

@@ -31,7 +31,7 @@ class NoiseReconstruction(_EstimatingAttack):
 
     References: Huang, Du & Chen (2005), Deriving private information from randomized data; Kargupta et al. (2003).
 
-    >>> import polars as pl, celosia
+    >>> import numpy as np, polars as pl, celosia
     >>> rng = np.random.default_rng(1)
     >>> x = rng.multivariate_normal([0, 0], [[1, 0.95], [0.95, 1]], 2000)
     >>> table = celosia.read(pl.DataFrame(x, schema=["a", "b"]))
