@@ -11,7 +11,7 @@ import duckdb
 import narwhals as nw
 import polars as pl
 
-from celosia.data.engines.engine import KEY, RECORD, ROWS, Engine, consecutive
+from celosia.data.engines.engine import RECORD, ROWS, Engine, consecutive
 from celosia.data.io.statement import quoted
 from celosia.data.spill import spill_folder
 
@@ -200,10 +200,10 @@ class DuckDB(Engine):
         coded = self.coded(self.select(frame, [*domains, *kept]), domains)
         small = _replaced(coded, {name: f"{quoted(name)}::{_smallest(len(v))}" for name, v in domains.items()})
         counted = self.collect(self.histogram(small, list(domains), person=person, weight=weight))
-        key = pl.lit(0, pl.Int64)
-        for name, values in domains.items():
-            key = key * len(values) + pl.col(name).cast(pl.Int64)
-        return counted.select(key.alias(KEY), pl.exclude(*domains))
+        keyed: pl.DataFrame = self.keyed_codes(
+            counted, domains, [name for name in counted.columns if name not in domains]
+        )
+        return keyed
 
     def narrowed(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
         """Text as an enumeration, where there are few values."""
