@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-DEBIAN := chromium postgresql default-jre-headless fonts-dejavu-core
+DEBIAN := chromium-headless-shell postgresql default-jre-headless fonts-dejavu-core
 PYTEST_WORKERS ?= 2
 REFERENCE ?= ../shared/data
 # Where Python may not keep what it compiles, every process that a test starts compiles all modules again.

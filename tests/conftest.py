@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 import re
@@ -10,7 +11,7 @@ import socket
 import threading
 import time
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -53,6 +54,27 @@ def skip_reason(report: Any) -> str:
     return str(told[2]).removeprefix("Skipped: ") if isinstance(told, tuple) and len(told) == 3 else ""
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test with the mark ``sampled(n)``, n cases stay among the short tests; all others are ``long``.
+
+    The names of the cases draw them: the same ones everywhere, whichever tests were asked for.
+    """
+    cases: dict[tuple[Path, str], list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("sampled") is not None:
+            cases[item.path, item.nodeid.partition("[")[0]].append(item)
+    for found in cases.values():
+        mark = found[0].get_closest_marker("sampled")
+        kept = int(mark.args[0]) if mark is not None and mark.args else 1
+        for item in sorted(found, key=_drawn)[kept:]:
+            item.add_marker(pytest.mark.long)
+
+
+def _drawn(item: pytest.Item) -> bytes:
+    return hashlib.sha256(item.name.encode()).digest()
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """List what was skipped, by reason."""
     reasons = Counter(filter(None, map(skip_reason, terminalreporter.stats.get("skipped", []))))
@@ -77,10 +99,13 @@ def shared() -> Callable[[str], Path]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Debian's Chromium; ended with the module, since two of Playwright cannot run at once."""
-    found = shutil.which("chromium")
+    """Debian's Chromium; ended with the module, since two of Playwright cannot run at once.
+
+    Its shell paints the same pixels as the browser with windows, with half the work.
+    """
+    found = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if found is None:
-        pytest.skip("needs Debian's chromium")
+        pytest.skip("needs Debian's chromium-headless-shell")
     from playwright.sync_api import sync_playwright
 
     quiet = ("background-networking", "component-update", "sync", "gpu")
@@ -94,13 +119,16 @@ def browser() -> Iterator[Any]:
 ENGINES = ["polars", "duckdb"]
 # One worker runs all that needs Spark: each worker would start a Java of its own.
 SPARK = pytest.param("spark", marks=pytest.mark.xdist_group("spark"))
+LONG_SPARK = pytest.param("spark", marks=[pytest.mark.xdist_group("spark"), pytest.mark.long])
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test with the mark ``on_spark`` runs on Spark too; the others are left out for their time alone."""
+    """A test with the mark ``on_spark`` runs on Spark too, with ``long=True`` among the long ones; the others are left out
+    for their time alone."""
     named = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
     if "engine" in metafunc.fixturenames and not any("engine" in names for names in named):
-        further = [SPARK] if metafunc.definition.get_closest_marker("on_spark") else []
+        mark = metafunc.definition.get_closest_marker("on_spark")
+        further = [] if mark is None else [LONG_SPARK if mark.kwargs.get("long") else SPARK]
         metafunc.parametrize("engine", [*ENGINES, *further], indirect=True)
 
 

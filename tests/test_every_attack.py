@@ -278,8 +278,9 @@ def near(found: list[Any], expected: list[Any]) -> bool:
     )
 
 
+@pytest.mark.parametrize("seeds", [range(1), pytest.param(range(1, 4), marks=pytest.mark.long)], ids=["some", "more"])
 @pytest.mark.parametrize("name", parts("attack"))
-def test_an_attack_finds_what_loops_over_the_rows_find(name):
+def test_an_attack_finds_what_loops_over_the_rows_find(name, seeds):
     if name not in REFERENCE or name not in EXAMPLES:
         pytest.fail(
             f"the attack {name!r} has no slow second way: write a function {name.replace('-', '_')}(original, protected, "
@@ -287,7 +288,7 @@ def test_an_attack_finds_what_loops_over_the_rows_find(name):
         )
     cases = [
         drawn(s, persons, coarse and name not in COMPLETE)
-        for s in range(4)
+        for s in seeds
         for persons in (False, True)
         for coarse in (False, True)
     ]

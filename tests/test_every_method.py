@@ -248,6 +248,7 @@ REFUSED_MODELS: dict[str, set[str]] = {
 
 @pytest.mark.parametrize("situation", HARD)
 @pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.sampled(16)
 def test_a_requirement_holds_in_the_file_that_was_written(name, situation, tmp_path):
     seen, wrong, refused = 0, [], set()
     for number, model in enumerate(REQUIRED):

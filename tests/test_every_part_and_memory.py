@@ -117,6 +117,7 @@ def test_what_needs_no_memory_measures_the_same_on_spark(spark, path):
 
 
 @pytest.mark.xdist_group("spark")
+@pytest.mark.long
 def test_what_needs_no_memory_protects_the_same_on_spark(spark, path):
     """Nothing but combinations and numbers comes to the driver; blocks have a test of their own, for their time."""
     for name, examples in EXAMPLES.items():

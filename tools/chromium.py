@@ -13,4 +13,4 @@ FLAGS = [
 
 def chromium(play: Playwright) -> Browser:
     """A browser without a window."""
-    return play.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+    return play.chromium.launch(executable_path="/usr/bin/chromium-headless-shell", args=FLAGS)

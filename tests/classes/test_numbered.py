@@ -49,7 +49,7 @@ def by_person(held) -> list[list[tuple]]:
     return sorted(sorted(rows) for rows in told.values())
 
 
-@pytest.mark.on_spark
+@pytest.mark.on_spark(long=True)
 def test_numbers_tell_what_the_rows_tell(both):
     numbered, plain = (table.classes for table in both)
     for names in (["age", "zip"], ["age", "zip", "ill"], ["ill"], ["weight"]):

@@ -277,7 +277,6 @@ def depended(base, one, wanted):
     return None
 
 
-@pytest.mark.slow
 def test_postgresql_depends_on_the_same_fields(notation, postgres_url):
     """PostgreSQL notes for each view the columns it depends on; no view is read."""
     import psycopg

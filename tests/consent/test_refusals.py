@@ -16,6 +16,7 @@ from celosia.consent.site.web import create
 from celosia.web.sessions import Sessions
 
 pytest.importorskip("fastapi")
+pytestmark = pytest.mark.sampled  # of the readers of each refusal one
 READERS = [(True, "es"), (False, "ca"), (False, "en")]
 MINE, THEIRS = "B00001", "B00002"
 
@@ -214,6 +215,7 @@ FORGED = {
 @pytest.mark.parametrize("policy", ["unsafe-url", "no-referrer"])
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"], ids=["another-site", "another-port"])
 @pytest.mark.parametrize("forged", FORGED)
+@pytest.mark.sampled(8)
 def test_a_form_of_another_site(browser, serve, catalogue, store, forged, host, policy, request):
     scripts = host == "localhost"  # both ways for every form
     language = {"unsafe-url": "es", "no-referrer": "ca"}[policy]

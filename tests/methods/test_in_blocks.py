@@ -24,7 +24,7 @@ def people(engine="polars"):
     return celosia.read(PEOPLE, QUASI, engine=engine)
 
 
-@pytest.mark.on_spark
+@pytest.mark.on_spark(long=True)
 @pytest.mark.parametrize(
     "given",
     [

@@ -50,7 +50,7 @@ def outcome(table, method):
     return done.polars(), told, [secret.get("matrices") for secret in done.secrets]
 
 
-@pytest.mark.on_spark
+@pytest.mark.on_spark(long=True)
 @pytest.mark.parametrize("text", STREAMED)
 def test_in_the_engine_as_in_memory(text, engine, tmp_path):
     method = build("method", text)

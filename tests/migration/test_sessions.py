@@ -14,7 +14,6 @@ def test_a_session_runs_from_what_it_starts_with_and_shows_what_is_printed(name,
     assert sessions.session(name, tmp_path) == sessions.PAGES[name].read_text("utf-8")
 
 
-@pytest.mark.slow
 def test_imported_projects_end_where_arx_ended(shared, tmp_path):
     for needed in sessions.NEEDED["arx"]:
         shared(needed)

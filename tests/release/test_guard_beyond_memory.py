@@ -46,7 +46,7 @@ def register() -> pl.DataFrame:
     )
 
 
-@pytest.mark.on_spark
+@pytest.mark.on_spark(long=True)
 @pytest.mark.parametrize("person", [None, "who"])
 def test_many_values_are_judged_where_they_are(engine, person, tmp_path, monkeypatch):
     """The same is seen where no value comes here but those whose form is tried: records left out, a column changed."""

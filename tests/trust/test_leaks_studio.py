@@ -80,7 +80,6 @@ def looked_through(walk: Owner, place: Path, said: str) -> dict[str, list[str]]:
     return {where: found for where, found in leaks.items() if found}
 
 
-@pytest.mark.slow
 def test_nothing_of_it_leaves_the_studio(walk, tmp_path, caplog, capfd):
     owner = walk("files")
     studio_walk.begun(owner, tmp_path)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from functools import cache
 from typing import TYPE_CHECKING
 
 import typer
@@ -106,7 +107,7 @@ def run(given: list[str]) -> int:
         refuse_passwords(given)
         check_environment()
         with explained():
-            app(args=given, standalone_mode=False)
+            _built()(args=given, standalone_mode=False)
     except typer.Exit as end:
         return int(end.exit_code)
     except (RequirementError, BudgetError) as error:
@@ -131,6 +132,14 @@ def run(given: list[str]) -> int:
             raise
         return _unexpected(error)
     return exit_code()
+
+
+@cache
+def _built() -> Callable[..., object]:
+    """The commands with all their options: who runs several in one process waits for them once."""
+    from typer.main import get_command
+
+    return get_command(app)
 
 
 def _say(message: object, code: int) -> int:

@@ -166,6 +166,7 @@ path = "out/safe.csv"
 """
 
 
+@pytest.mark.long
 def test_a_run_that_is_killed_leaves_no_release_and_its_spill_goes_at_the_next_start(tmp_path):
     """Killed when the executors have written the rows and the release is not yet a file."""
     frame = pl.DataFrame({"age": [20, 40, 60] * 4, "city": ["Vic", "Olot", "Reus"] * 4})

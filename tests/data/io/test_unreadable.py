@@ -108,6 +108,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
+@pytest.mark.sampled(4)
 def test_one_sentence_and_exit_code_two(tmp_path, name):
     FILES[name](tmp_path / name)
     script = Path(sys.executable).with_name("celosia")

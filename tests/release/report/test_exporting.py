@@ -12,11 +12,13 @@ import pytest
 from celosia.cli.main import run as command
 from celosia.demo import prepare
 from celosia.errors import InputError, OutputError
-from celosia.release.report.exporting import export
+from celosia.release.report.exporting import BROWSERS, export
 from celosia.release.running import run
 
 PASSWORD = "a password of a test"
-needs_browser = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Debian's chromium")
+needs_browser = pytest.mark.skipif(
+    not any(map(shutil.which, BROWSERS)), reason="needs Debian's chromium-headless-shell"
+)
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,10 @@ from celosia.errors import InputError, MissingExtra, OutputError
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "msedge")
+BROWSERS = (
+    *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "msedge"),
+    "chromium-headless-shell",
+)
 FORMS = frozenset({".pdf", ".docx"})
 """Endings of the files that a report can be written to, besides that of the page itself."""
 SECONDS = 120
