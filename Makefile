@@ -32,7 +32,9 @@ system:
 		fi; \
 	fi
 
-test: system $(VENV)/.dev lint types imports unit  # unit builds the documentation too: tests/docs/test_site.py
+# The tests build the documentation too: tests/docs/test_site.py.
+test: system $(VENV)/.dev lint imports
+	$(MAKE) --no-print-directory --jobs=2 types unit
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -90,6 +90,7 @@ def test_the_rows_are_what_is_declared_and_the_input_stays(name, sort):
 
 
 @pytest.mark.parametrize(("name", "sort"), [(name, sort) for name, sort in SHOWN if (name, sort) not in REFUSALS])
+@pytest.mark.sampled(70)
 def test_the_same_seed_gives_the_same_data_on_every_engine(name, sort):
     """Noise with a formal guarantee comes from the operating system: no seed repeats it."""
     for (method, table), (_, other) in zip(

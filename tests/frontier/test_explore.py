@@ -224,6 +224,7 @@ print(found.evaluated, found.known)
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.sampled
 def test_killed_half_way_it_goes_on(tmp_path, workers):
     path = tmp_path / "tried.jsonl"
     command = [sys.executable, "-c", SCRIPT, str(path), workers]

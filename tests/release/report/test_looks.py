@@ -16,6 +16,7 @@ from celosia.demo import prepare
 from celosia.release.report import LANGUAGES, render
 from celosia.release.running import run
 
+pytestmark = pytest.mark.xdist_group("report-looks")  # one release and its pictures for all of them
 KEPT = Path(__file__).parent / "looks"
 SECTIONS = ("changes", "risk", "columns", "dependences", "lattice")
 LOOKS = [
