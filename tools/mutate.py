@@ -91,6 +91,8 @@ def reaching(mutant: Mutant, reached: Reached, most: float) -> tuple[str, ...]:
     lines = reached.lines.get(mutant.file, {})
     span = range(mutant.line, mutant.line + mutant.before.count("\n") + 1)
     by = set().union(*(lines.get(line, set()) for line in span)) or lines.get(_statement(mutant), set())
+    if by and _on_import(mutant):  # whichever test came first has imported it
+        by = {""}
     found = by - {""} or set().union(*lines.values()) - {""}
     if not by:
         found |= {test for test in reached.seconds if test.split("::")[0] in near}
@@ -124,6 +126,13 @@ def _statement(mutant: Mutant) -> int:
         n.lineno for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno <= mutant.line <= (n.end_lineno or 0)
     ]
     return max(around, default=mutant.line)
+
+
+def _on_import(mutant: Mutant) -> bool:
+    """Whether a mutant is in no body of a function."""
+    tree = ast.parse((ROOT / mutant.file).read_text(encoding="utf-8"))
+    functions = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+    return not any(n.body[0].lineno <= mutant.line <= (n.end_lineno or 0) for n in functions)
 
 
 def copied(place: Path) -> Path:
