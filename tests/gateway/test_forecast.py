@@ -38,6 +38,14 @@ def test_a_count_and_a_sum_have_an_error_that_is_known(gateway):
     assert twice.sizes[0].half == 2 * n.sizes[0].half
 
 
+def test_the_larger_side_of_an_interval_is_told(gateway):
+    """One divided by a count that is too small is further off than by one that is too large."""
+    told = gateway.explain("SELECT 1000 / GREATEST(COUNT(*), 1) AS part FROM t", epsilon=1.0)
+    (part,) = told.columns
+    by_size, half = {at.size: at.half for at in part.sizes}, told.noising.shares[0].half(0.95)
+    assert by_size[1_000] == pytest.approx(1000 / (1_000 - half) - 1)
+
+
 def test_the_error_of_a_mean_by_hand(gateway):
     told = gateway.explain("SELECT AVG(age) AS mean FROM t", epsilon=1.0)
     (mean,) = told.columns

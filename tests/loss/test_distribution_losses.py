@@ -109,6 +109,12 @@ def test_gower_by_hand():
     assert GowerLoss().parts(a, b) == {"grade": 0.375, "x": 0.75}
 
 
+def test_gower_of_two_grades_is_all_or_nothing():
+    roles = {"orders": {"grade": ["low", "high"]}, "kinds": {"grade": "ordinal"}}
+    a, b = (table({"grade": grades}, **roles) for grades in (["low", "low", "high"], ["high", "low", "high"]))
+    assert GowerLoss().value(a, b) == pytest.approx(1 / 3)
+
+
 def test_gower_of_another_tool(shared):
     expected = json.loads(shared("golden/sdcmicro/IL_variables_mixed.json").read_text())
     after = pl.read_csv(shared("golden/sdcmicro/prot_testdata_mixed.csv.gz"))

@@ -10,7 +10,7 @@ import celosia
 from celosia.errors import NotApplicable, UnknownName
 from celosia.loss.bases.learning import lesson, tree
 from celosia.loss.numbers.probabilistic_loss import ProbabilisticLoss
-from celosia.loss.use.model_disagreement import ModelDisagreement
+from celosia.loss.use.model_disagreement import ModelDisagreement, _gaps
 from celosia.loss.use.model_structure import ClusterDisagreement, CoefficientOverlap, TreeDifference
 from celosia.loss.use.propensity import Propensity
 from celosia.loss.use.score import Score
@@ -208,6 +208,22 @@ def test_propensity(learner):
     assert loss.value(a, moved) == pytest.approx(0.25, abs=0.005)
     assert 0 < loss.parts(a, twin)["ratio"] < 4
     assert loss.parts(a, moved)["ratio"] > 5
+
+
+def test_the_roles_of_the_original_say_what_may_tell_tables_apart():
+    """Numbers of records differ in every release; one that was read without roles shows them like any column."""
+    numbers = list(range(40))
+    a = celosia.read(pl.DataFrame({"id": numbers, "x": numbers}), celosia.Schema.of(identifiers=["id"]))
+    b = celosia.read(pl.DataFrame({"id": [n + 1000 for n in numbers], "x": numbers}))
+    assert Propensity().value(a, b) == pytest.approx(0, abs=1e-9)
+
+
+def test_a_value_that_is_never_predicted_has_no_precision():
+    # the truth is u, u, v; the second model says u always: of v it has precision 0, recall 0
+    truth, right, always = np.array(["u", "u", "v"]), np.array(["u", "u", "v"]), np.array(["u", "u", "u"])
+    gaps = _gaps(truth, right, always)
+    assert gaps["precision"] == pytest.approx(1 - (2 / 3 + 0) / 2)
+    assert gaps["recall"] == pytest.approx(1 - (1 + 0) / 2)
 
 
 @pytest.mark.parametrize("learner", ["logistic", "tree"])

@@ -62,6 +62,17 @@ def test_a_charge_without_an_answer_stays_charged(ledger: Ledger):
     assert ledger.verify("d").holds
 
 
+def test_a_share_that_is_set_anew_takes_the_place_of_the_old_one(ledger: Ledger):
+    ledger.open("d", Cost.pure(1.0))
+    for most in (0.1, 0.3, 0.2):
+        ledger.share("d", Share("ana", "life", Cost.pure(most)))
+    assert ledger.balance("d", "ana").left == Cost.pure(0.2)
+    tenth(ledger, "1")
+    tenth(ledger, "2")
+    with pytest.raises(BudgetError, match="share of 'ana'"):
+        tenth(ledger, "3")
+
+
 def test_shares_bind_inside_the_total(ledger: Ledger):
     ledger.open("d", Cost.pure(1.0))
     ledger.share("d", Share("*", "day", Cost.pure(0.2)))

@@ -17,6 +17,7 @@ from celosia.gateway.sql.emit import aggregate
 from celosia.gateway.sql.parse import Refused
 from celosia.gateway.sql.plan import quantile_of, square_of, sum_of
 from celosia.gateway.sql.values import Value
+from celosia.mathematics.budget.neighbours import Sensitivity
 
 COLUMNS = {
     "x": {"type": "integer", "bounds": [-7, 12]},
@@ -100,6 +101,7 @@ def test_units_of_sums():
     assert quantile_of(age, 0.5).sensitivity("add-remove", 1, 1).l1 == 0.5
     assert quantile_of(age, 0.9).sensitivity("add-remove", 2, 4).l1 == 1.8
     assert quantile_of(age, 0.9).sensitivity("change-one", 1, 1).l1 == 1
+    assert quantile_of(age, 0.9).sensitivity("change-one", 3, 4) == Sensitivity(pytest.approx(5.4), pytest.approx(5.4))
 
 
 expressions = st.recursive(

@@ -6,8 +6,11 @@ import math
 
 import pytest
 
+from celosia.gateway.metadata import DatasetFacts
+from celosia.gateway.sql.build import build
+from celosia.gateway.sql.emit import aggregate
 from celosia.gateway.sql.plan import FINE_UNITS, LARGEST_UNITS, square_of, sum_of
-from celosia.gateway.sql.values import Value
+from celosia.gateway.sql.values import Value, combine
 
 
 def value(low, high, whole=False):
@@ -48,3 +51,29 @@ def test_squares_have_the_unit_of_their_largest():
     assert square_of(value(3.0, 3.0), 3.0).high == 1
     assert square_of(value(3.0, 3.0), 3.0).unit == 1.0
     assert math.log2(square_of(value(0.0, 0.37), 0.1).unit).is_integer()
+
+
+@pytest.mark.parametrize(("dividend", "ends"), [((0, 100), (0, 6)), ((-9, 100), (-6, 6)), ((-9, 0), (-6, 0))])
+def test_a_remainder_is_less_than_its_divisor(dividend, ends):
+    seven = Value("7", "number", 7, 7, whole=True, literal=7.0)
+    found = combine(Value("x", "number", *dividend, whole=True), "%", seven, "duckdb")
+    assert (found.low, found.high) == ends
+
+
+@pytest.mark.parametrize("low", [-3, -1, 1, 3])
+def test_a_whole_number_is_summed_from_its_centre(low):
+    """The middle between the bounds is taken off in the database, whatever it is."""
+    declared = {"n": {"type": "integer", "bounds": [low - 2, low + 2]}}
+    facts = DatasetFacts.of({"name": "d", "epsilon": 1, "tables": {"t": {"columns": declared}}})
+    plan = build("SELECT AVG(n) AS a FROM t", facts, "duckdb", {"t": "t"})
+    assert f" - CAST({low if low > 0 else f'({low})'} AS BIGINT))" in aggregate(plan, "duckdb")
+
+
+def test_what_is_ordered_and_chosen_after_the_noise_counts_as_work():
+    facts = DatasetFacts.of({"name": "d", "epsilon": 1, "tables": {"t": {"columns": {"b": {"type": "boolean"}}}}})
+
+    def work(more: str) -> int:
+        return build(f"SELECT b, COUNT(*) AS n FROM t GROUP BY b{more}", facts, "duckdb", {"t": "t"}).work
+
+    assert work("") < work(" ORDER BY n") < work(" ORDER BY n + 1")
+    assert work("") < work(" HAVING COUNT(*) > 3")

@@ -207,6 +207,8 @@ def test_refusals():
             scales.laplace(1.0, bad)
     with pytest.raises(ParameterError):
         scales.threshold(1.0, 0.0)
+    with pytest.raises(ParameterError, match=r"scale must be positive and touched at least 1, got 0\.0 and 1"):
+        scales.threshold(0.0, 1e-6)
     for noise in (n.LaplaceNoise(1.0), n.GaussianNoise(1.0), n.LaplaceNoise(1.0, discrete=False)):
         for level in (0.0, 1.0):
             with pytest.raises(ParameterError, match="level"):

@@ -9,13 +9,17 @@ import pytest
 import celosia
 from celosia.errors import NotApplicable, UnknownName
 from celosia.risk import (
+    AttackerKnows,
     AttributeDisclosure,
     Averaging,
     BlankedCells,
+    ClassicalDisclosureRisk,
+    CodingBounds,
     Composition,
     CopiedUniques,
     Definetti,
     Differencing,
+    JoinAttack,
     NearestOriginal,
 )
 from celosia.risk.attacks.transparency.definetti import _binned
@@ -272,3 +276,50 @@ def test_an_anatomy_needs_groups_and_columns(options, kind, told):
     release = celosia.protect(data, "anatomise(l=2)", seed=1)
     with pytest.raises(kind, match=told):
         Definetti(**options).value(data, release)
+
+
+def test_an_interval_of_the_advantage_ends_at_nothing():
+    # two of three are nearer; Wilson's interval of 2/3 is 0.573 ± 0.365, its ends 2 p - 1 are -0.58 and 0.877
+    attack = NearestOriginal(control=pl.DataFrame({"pay": [4.0, 6.0]}))
+    found = attack.evidence(table({"pay": [0.0, 10.0]}), table({"pay": [1.0, 9.0, 5.0]}))
+    assert found["interval"] == pytest.approx([0.0, 0.8770], abs=1e-4)
+
+
+def test_who_joins_by_chance():
+    """One of three released persons, though one of them has two rows."""
+    original = table({"p": [1, 1, 2, 3], "zip": ["a", "a", "b", "c"]}, quasi=["zip"], person="p")
+    found = JoinAttack(external=pl.DataFrame({"zip": ["b"]})).evidence(original, original)
+    assert found["baseline"] == pytest.approx(1 / 3)
+
+
+def test_the_roles_of_the_original_say_what_is_averaged():
+    """A release that was read without roles shows a weight as a number like others."""
+    numbers = {"id": [1, 2, 3], "x": [1.0, 5.0, 9.0], "w": [1.0, 2.0, 3.0]}
+    original = table(numbers, weight="w")
+    release = table({**numbers, "x": [1.5, 5.5, 8.0], "w": [1.1, 2.2, 3.3]})
+    found = Averaging(earlier=[release.polars()], columns=["id"]).evidence(original, release)
+    assert found["columns"] == ["x"]
+
+
+def test_the_parts_of_the_classical_risk_make_its_interval():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(40, 2))
+    tables = [table({"x": a[:, 0], "y": a[:, 1]}) for a in (x, x + rng.normal(scale=0.5, size=x.shape))]
+    found = ClassicalDisclosureRisk().evidence(*tables)
+    for end in (0, 1):
+        linked, likely, inside = (found["parts"][name]["interval"][end] for name in ("dbrl", "prl", "id"))
+        assert found["interval"][end] == pytest.approx(0.25 * linked + 0.25 * likely + 0.5 * inside)
+    assert found["interval"][0] < found["value"] < found["interval"][1]
+
+
+@pytest.mark.parametrize("step", ["quantile=0.5", "quantile=0.5, replacement=100"])
+def test_a_limit_that_nobody_told_is_the_last_value_that_is_left(step):
+    # cut at 4: 5 and 6 are guessed at 4, which is within 0.6 standard deviations (1.02) of 5 and not of 6
+    original = table({"x": [1, 2, 3, 4, 5, 6]})
+    found = CodingBounds(within=0.6).evidence(original, celosia.protect(original, f"top-code(columns=[x], {step})"))
+    assert found["value"] == pytest.approx(5 / 6)
+
+
+def test_what_is_known_narrows_the_range_of_a_number():
+    people = table({"sex": ["F", "F", "M", "M"], "pay": [10.0, 20.0, 40.0, 50.0]}, quasi=["sex"])
+    assert AttackerKnows(known={"sex": "M"}).evidence(people)["narrowed"] == {"pay": pytest.approx(10 / 40)}
