@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import time
+from contextlib import closing
 
 import pytest
 
 from celosia.gateway.answer import cell_text
-from celosia.gateway.gateway import NoAnswer
+from celosia.gateway.gateway import GRID, Gateway, NoAnswer
+from celosia.gateway.ledger import NoLedger
 from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.sql.build import build
+from celosia.gateway.sql.emit import aggregate
 from celosia.gateway.sql.parse import Refused, parse
 from celosia.mathematics.budget.cost import Cost
 
@@ -209,3 +213,22 @@ def test_groups_times_columns_are_bounded(tmp_path, ask_over):
     for asked in ("MEDIAN(w)", ", ".join(f"COUNT(*) + {i}" for i in range(40)), "COUNT(*)" + " + SUM(w) + AVG(w)" * 20):
         with pytest.raises(Refused, match="too large for 9999 groups"):
             gateway.explain(f"SELECT a, {asked} FROM t GROUP BY a", epsilon=1.0)
+
+
+def test_answers_leave_every_fifty_milliseconds_unless_told_otherwise(tmp_path):
+    assert GRID == 0.05
+    (tmp_path / "t.csv").write_text("age\n30\n")
+    columns = {"age": {"type": "integer", "bounds": [0, 100]}}
+    declared = {"name": "t", "epsilon": 1.0, "tables": {"t": {"source": str(tmp_path / "t.csv"), "columns": columns}}}
+    with closing(Gateway(DatasetFacts.of(declared), NoLedger())) as gateway:
+        start = time.monotonic()
+        gateway.ask("SELECT COUNT(*) FROM t", epsilon=0.1)
+        assert time.monotonic() - start >= 0.05
+
+
+def test_whole_numbers_of_postgresql_are_read_as_far_as_they_are_converted():
+    """Its numeric columns hold larger ones, at which a conversion fails: that would tell that there is such a row."""
+    facts = DatasetFacts.of({"name": "d", "epsilon": 1, "tables": {"t": {"columns": {"n": {"type": "integer"}}}}})
+    sql = aggregate(build("SELECT COUNT(DISTINCT n) AS c FROM t", facts, "postgres", {"t": "t"}), "postgres")
+    assert " > -9223372036854775807 AND " in sql
+    assert " < 9223372036854775807 THEN " in sql

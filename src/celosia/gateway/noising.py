@@ -72,8 +72,8 @@ class Share:
         below = np.concatenate([[0], np.cumsum(np.asarray(counts, dtype=np.int64))])
         less = below[: len(candidates)]
         more = below[-1] - (below[1 : len(candidates) + 1] if whole else less)
-        q = self.number.rank if self.number.rank is not None else 0.5
-        scores = rank_scores(less, more, q, self.rank_error(0.95))
+        assert self.number.rank is not None
+        scores = rank_scores(less, more, self.number.rank, self.rank_error(0.95))
         return candidates[self.mechanism.answer(scores.tolist())]
 
 

@@ -56,8 +56,8 @@ class Number:
         r"""The score :math:`-|(1-q)\,\#\{x<c\} - q\,\#\{x>c\}|` moves by at most max(q, 1-q) per row added or
         removed.
         """
-        q = self.rank if self.rank is not None else 0.5
-        step = max(q, 1 - q)
+        assert self.rank is not None
+        step = max(self.rank, 1 - self.rank)
         if neighbours == "add-remove":
             return n.Sensitivity(step * rows, step * rows)
         return n.Sensitivity(rows, rows) if cells == 1 else n.Sensitivity(2 * step * rows, 2 * step * rows)
