@@ -10,7 +10,7 @@ import pytest
 
 from celosia.gateway.answer import cell_text
 from celosia.gateway.gateway import GRID, Gateway, NoAnswer
-from celosia.gateway.ledger import NoLedger
+from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.sql.build import build
 from celosia.gateway.sql.emit import aggregate
@@ -220,7 +220,7 @@ def test_answers_leave_every_fifty_milliseconds_unless_told_otherwise(tmp_path):
     (tmp_path / "t.csv").write_text("age\n30\n")
     columns = {"age": {"type": "integer", "bounds": [0, 100]}}
     declared = {"name": "t", "epsilon": 1.0, "tables": {"t": {"source": str(tmp_path / "t.csv"), "columns": columns}}}
-    with closing(Gateway(DatasetFacts.of(declared), NoLedger())) as gateway:
+    with closing(Gateway(DatasetFacts.of(declared), Ledger.create(tmp_path / "ledger.db"))) as gateway:
         start = time.monotonic()
         gateway.ask("SELECT COUNT(*) FROM t", epsilon=0.1)
         assert time.monotonic() - start >= 0.05
