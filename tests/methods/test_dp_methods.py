@@ -83,6 +83,14 @@ def test_the_noise_has_the_stated_scale_and_no_other(adult):
     assert abs(np.abs(draws).mean() - 1.3 * mean) > error
 
 
+def test_one_declared_cell_moves_by_one_record_whoever_it_is():
+    """Who changes a record in the only cell takes none away and adds none elsewhere: one at most, not two."""
+    table = celosia.read(pl.DataFrame({"c": ["x"] * 5}))
+    for values, moved in ((["x"], 1), (["x", "y"], 2)):
+        method = celosia.methods.DpHistogram(columns=["c"], values={"c": values}, epsilon=0.5, neighbours="change-one")
+        assert celosia.protect(table, method).history[-1]["scale"] == pytest.approx(moved / 0.5)
+
+
 def test_tidy_counts_are_whole_non_negative_and_keep_the_total(adult):
     totals = []
     for _ in range(20):

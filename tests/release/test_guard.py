@@ -162,6 +162,12 @@ def test_a_harmless_column_that_singles_out_with_the_quasi_identifiers_is_told()
     assert (sighting.cells, sighting.of, sighting.stops) == (N, N, False)  # 24 x 5 combinations of one record
 
 
+def test_a_column_is_not_told_for_what_the_quasi_identifiers_single_out_alone():
+    frame = pl.DataFrame({"age": list(range(N)), "seen": [f"v{i % 2}" for i in range(N)]})
+    table = celosia.read(frame, Schema.of(quasi=["age"], insensitive=["seen"]))
+    assert "seen" not in {sighting.column for sighting in releasable(table, table.identified(), ()).sightings}
+
+
 def test_a_number_with_a_check_digit_stops_the_release():
     assert "payment card" in stopped([4111111111111111, 5500005555555559, 4012888888881881] * 40)
 

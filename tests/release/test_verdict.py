@@ -14,7 +14,7 @@ from celosia.cli.main import run as command
 from celosia.errors import DataError
 from celosia.release.evidence import evidence
 from celosia.release.running import run
-from celosia.release.verifying.claims import outlook
+from celosia.release.verifying.claims import _close, outlook
 
 POLICY = """
 [input]
@@ -258,6 +258,12 @@ def test_the_report_says_what_can_be_checked_of_this_release(place, tmp_path):
     assert "Anyone with the released file can compute again: k-anonymity, l-diversity, prosecutor, marketer." in report
     takes, alone = outlook(found_certificate(place)), told(verify(place / "safe.certificate.json"))
     assert all(passed for claim, passed in alone.items() if claim.split("(")[0] in takes["file"])
+
+
+@pytest.mark.parametrize(("stated", "computed"), [(None, 1.0), (1.0, None), (None, None)])
+def test_a_number_that_is_not_there_agrees_with_none(stated, computed):
+    assert not _close(stated, computed)
+    assert _close(1.0, 1.0)
 
 
 def test_what_belongs_to_a_number_is_verified_too(place):

@@ -13,6 +13,8 @@ from markupsafe import escape
 
 from celosia.demo import prepare
 from celosia.release.report import LANGUAGES, certificate_page, comparison_page, render, verification_page
+from celosia.release.report.columns import pictures
+from celosia.release.report.facts import columns_of
 from celosia.release.report.grids import grid
 from celosia.release.report.telling import words
 from celosia.release.running import run
@@ -51,6 +53,13 @@ def test_the_languages_say_the_same_things():
         assert len(words(language)["glossary_of"]) == len(words("en")["glossary_of"])
         if language != "en":  # what the guard sees is said in English as it stands
             assert list(words(language)["guard_of"]) == list(words("es")["guard_of"])
+
+
+def test_every_column_that_stayed_is_drawn_before_and_after_for_its_owner(release):
+    drawn = pictures(release, columns_of(release, internal=True), words("en"), internal=True, language="en")
+    assert {"sex", "diagnosis", "income"} <= {picture.name for picture in drawn}
+    sex = next(picture for picture in drawn if picture.name == "sex")
+    assert (words("en")["before"] in sex.chart, words("en")["after"] in sex.chart) == (True, True)
 
 
 def test_the_page_is_one_file_without_scripts_or_addresses(release):
