@@ -17,7 +17,8 @@ import celosia
 from celosia.cli.main import run as command
 from celosia.data.engines import engine_named
 from celosia.data.io.atomic import replaced, together
-from celosia.loss import AlteredRecords
+from celosia.errors import SchemaError
+from celosia.loss import AlteredRecords, CertaintyPenalty, DomainLoss
 from celosia.parts import build
 from celosia.risk import Prosecutor
 from celosia.table.pairing import paired_counts
@@ -143,3 +144,41 @@ def test_the_command_compares_the_first_file_with_the_second(tmp_path, capsys):
     compared = json.loads(capsys.readouterr().out)
     assert compared["rows"] == {"original": 4, "protected": 3}
     assert compared["losses"][0]["value"] == 0.25
+
+
+def test_a_table_and_those_beside_it_are_replaced_when_that_is_asked_for(tmp_path):
+    rows = {"age": [30, 31, 32, 33], "ill": ["a", "b", "a", "b"]}
+    pl.DataFrame(rows).write_csv(tmp_path / "people.csv")
+    words = ["protect", "anatomise", str(tmp_path / "people.csv"), "--out", str(tmp_path / "safe.csv")]
+    words += ["--quasi", "age", "--sensitive", "ill", "--l", "2"]
+    assert command(words) == 0
+    beside = sorted(path.name for path in tmp_path.glob("safe*.csv"))
+    assert len(beside) == 2
+    assert command(words) == 2
+    assert command([*words, "--overwrite"]) == 0
+    assert sorted(path.name for path in tmp_path.glob("safe*.csv")) == beside
+
+
+def test_assess_refuses_a_column_that_is_not_there_before_anything_runs(monkeypatch):
+    people = table(AGES, quasi=["age"])
+    monkeypatch.setattr(type(people), "class_counts", lambda *_, **__: pytest.fail("it ran"))
+    for part in ("l-diversity(l=2, column=nothing)", "t-closeness(t=0.2, column=nothing)"):
+        with pytest.raises(SchemaError, match=r"column names the column 'nothing', which the table lacks"):
+            celosia.assess(people, [part])
+
+
+def test_a_column_with_one_value_loses_what_its_search_says():
+    people = table({"q": ["a"] * 4, "r": [1, 2, 1, 2]}, quasi=["q", "r"])
+    for loss in (DomainLoss(), DomainLoss(aggregate="arithmetic"), CertaintyPenalty()):
+        safe = celosia.protect(people, celosia.methods.Generalise(require=["k-anonymity(k=3)"], objective=loss))
+        assert safe.history[-1]["score"] == pytest.approx(loss.value(people, safe))
+
+
+def test_a_synthesis_has_records_whatever_the_noise():
+    """With so much noise the noisy total is below zero in half of the draws."""
+    schema = celosia.Schema.of(orders={"c": ["x", "y"]})
+    people = celosia.read(pl.DataFrame({"c": ["x", "y", "x"]}), schema)
+    for _ in range(12):
+        made = celosia.protect(people, "dp-synthesis(columns=[c], epsilon=0.001)")
+        assert len(made) >= 1
+        assert set(made.polars()["c"].to_list()) <= {"x", "y"}

@@ -118,6 +118,14 @@ def test_missing_values_that_have_company_stay_missing():
         assert celosia.protect(original, TreeGeneralise(columns=["q"], k=3)).polars()["q"].to_list() == values
 
 
+def test_a_missing_value_is_not_the_only_value_there_is():
+    """In a hierarchy without levels the one value of a column is no root that missing values lie below."""
+    flat = {"q": {"use": "levels", "rows": [["a"]]}}
+    original = celosia.read(pl.DataFrame({"q": ["a", "a", None]}), celosia.Schema.of(quasi=["q"], hierarchies=flat))
+    protected = celosia.protect(original, TreeGeneralise(columns=["q"], k=1))
+    assert protected.polars()["q"].to_list() == ["a", "a", None]
+
+
 def test_refusals():
     with pytest.raises(ParameterError, match="extra must be at least 1"):
         celosia.protect(figure(), TreeGeneralise(columns=PLACE, private="private"))

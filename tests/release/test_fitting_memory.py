@@ -59,6 +59,12 @@ def test_a_measure_needs_the_quasi_identifiers(table):
         refuse_beyond(table("1GB"), [suda])
 
 
+def test_what_names_no_column_needs_one_at_least(tmp_path):
+    pl.DataFrame({"pay": [1.0, 2.0]}).write_parquet(tmp_path / "pay.parquet")
+    rows = celosia.read(tmp_path / "pay.parquet", celosia.Schema.of(sensitive=["pay"])).rows
+    assert needed(build("risk", "suda"), Long(rows)) == 6_400_000_000
+
+
 def test_no_attack_does_with_less_so_memory_is_asked_for(table):
     with pytest.raises(DataError, match=r"about 13GB .* Give memory = '13GB' or more; or work on a sample"):
         refuse_beyond(table("1GB"), [build("attack", "distance-linkage")])

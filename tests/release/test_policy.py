@@ -60,6 +60,7 @@ def place(tmp_path):
         ("output = 3", r"\[output\] must be a table"),
         ("[measure]\nrisks = ['prosecutr']", "measure.risks 1: no risk or attack named 'prosecutr'. Did you mean"),
         ("[explore]\nseeds = 0", "explore.seeds must be a whole number of at least 1, got 0"),
+        ("[explore]\nseeds = 10001", "explore.seeds must be at most 10000, got 10001"),
         ("[explore]\nrisk = 'nothing'", "explore.risk: no risk or attack named 'nothing'"),
         ("[explore]\ncandidate = 'noise'", "explore.candidate must be a list"),
         ("[explore]\ncandidate = ['nois']", "explore.candidate 1: no method named 'nois'"),

@@ -13,6 +13,7 @@ from celosia.cli.main import run as command
 from celosia.demo import prepare
 from celosia.errors import InputError, OutputError
 from celosia.release.report.exporting import BROWSERS, export
+from celosia.release.report.word import as_word
 from celosia.release.running import run
 
 PASSWORD = "a password of a test"
@@ -96,6 +97,17 @@ def test_a_word_document_has_the_headings_tables_and_pictures_of_the_page(releas
     pictures = [name for name in zipfile.ZipFile(path).namelist() if name.startswith("word/media")]
     assert len(pictures) == page.count("<svg")
     assert all(zipfile.ZipFile(path).read(name).startswith(b"\x89PNG") for name in pictures)
+
+
+def test_only_what_stands_below_begins_a_line_in_word(tmp_path):
+    import docx
+
+    cells = (
+        '<td>a <span class="unit">b</span> c</td><td>d<span class="below">e</span></td><td class="below">f<br>g</td>'
+    )
+    as_word(f"<main><h1>x</h1><table><tr>{cells}</tr></table></main>", tmp_path / "x.docx")
+    (table,) = docx.Document(str(tmp_path / "x.docx")).tables
+    assert [cell.text for cell in table.rows[0].cells] == ["a b c", "d\ne", "f\ng"]
 
 
 def test_two_tables_are_reported_in_word(tmp_path):
