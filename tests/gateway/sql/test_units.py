@@ -7,6 +7,7 @@ import math
 import pytest
 
 from celosia.gateway.metadata import DatasetFacts
+from celosia.gateway.sql.after import Cell
 from celosia.gateway.sql.build import build
 from celosia.gateway.sql.emit import aggregate
 from celosia.gateway.sql.plan import FINE_UNITS, LARGEST_UNITS, square_of, sum_of
@@ -77,3 +78,18 @@ def test_what_is_ordered_and_chosen_after_the_noise_counts_as_work():
 
     assert work("") < work(" ORDER BY n") < work(" ORDER BY n + 1")
     assert work("") < work(" HAVING COUNT(*) > 3")
+
+
+@pytest.mark.parametrize(("number", "moved"), [(0.0, 0.5), (None, 0.5), (2.0, 2.5)])
+def test_a_number_is_moved_from_where_it_is(number, moved):
+    assert Cell(("k",), (7.0, number), (1.0, 1.0), (1.0, 1.0)).moved(1, 0.5).numbers == (7.0, moved)
+
+
+def test_rows_without_a_key_take_no_place_of_others():
+    """Of each person some rows are kept: none of them may be one that belongs to no group."""
+    tables = {"t": {"person": "who", "rows": 2, "columns": {"who": {"type": "integer"}, "b": {"type": "boolean"}}}}
+    facts = DatasetFacts.of({"name": "d", "epsilon": 1, "tables": tables})
+    plan = build("SELECT b, COUNT(*) AS n FROM t GROUP BY b", facts, "duckdb", {"t": "t"})
+    (key,) = plan.keys
+    kept = aggregate(plan, "duckdb").partition("ROW_NUMBER()")[2]
+    assert f"({key.sql}) IS NOT NULL" in kept
