@@ -7,7 +7,7 @@ import math
 import pytest
 
 from celosia.gateway.metadata import DatasetFacts
-from celosia.gateway.sql.after import Cell
+from celosia.gateway.sql.after import After, Cell
 from celosia.gateway.sql.build import build
 from celosia.gateway.sql.emit import aggregate
 from celosia.gateway.sql.plan import FINE_UNITS, LARGEST_UNITS, square_of, sum_of
@@ -93,3 +93,8 @@ def test_rows_without_a_key_take_no_place_of_others():
     (key,) = plan.keys
     kept = aggregate(plan, "duckdb").partition("ROW_NUMBER()")[2]
     assert f"({key.sql}) IS NOT NULL" in kept
+
+
+def test_a_number_is_brought_back_to_its_unit_and_centre():
+    scaled = After("scale", (After("number", (), (0,)),), (2.0, 3.0))
+    assert scaled.value(Cell((), (5.0,), (1.0,), (1.0,))) == 2 * 5 + 3
