@@ -37,7 +37,7 @@ from pathlib import Path
 
 import pytest
 from mutants import Mutant, by_hand, sample, set_aside
-from reached import OPTIONS, PACKAGES, ROOT, Reached, loaded
+from reached import OPTIONS, PACKAGES, ROOT, Reached, loaded, on_spark
 
 KINDS = {"models": "model", "methods": "method", "risk": "risk", "loss": "loss", "mechanisms": "mechanism"}
 COPIED = ("src", "tests", "docs", "examples", "pyproject.toml", "README.md", "CONTRIBUTING.md", "tools", "changelog.d")
@@ -187,7 +187,8 @@ class Chosen:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = sorted((i for i in items if self._place(i) is not None), key=lambda i: self._place(i) or 0)
+        chosen = (i for i in items if self._place(i) is not None and not on_spark(i))
+        items[:] = sorted(chosen, key=lambda i: self._place(i) or 0)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:

@@ -35,7 +35,7 @@ APART = frozenset({"browser", "watch", "spark"})
 """Fixtures whose start takes longer than most tests."""
 HEAVY = ("hypothesis", "numpy", "polars", "narwhals", "numba", "scipy.stats", "scipy.optimize", "pydantic")
 HEAVY += ("sklearn.tree", "duckdb", "sqlglot", "typer", "rich", "fastapi.testclient", "sqlalchemy", "jinja2", "opendp")
-OPTIONS = ("-m", "not long", "-k", "not spark", "-q", "-n", "0", "-p", "no:cacheprovider", "--no-header")
+OPTIONS = ("-m", "not long", "-q", "-n", "0", "-p", "no:cacheprovider", "--no-header")
 OPTIONS += ("-W", "ignore::pytest.PytestWarning")
 
 
@@ -45,6 +45,11 @@ def groups() -> dict[str, list[str]]:
     found = {name.replace("/", "-"): [f"tests/{name}"] for name in rooms if (ROOT / "tests" / name).is_dir()}
     found |= {f"every-{name}": [f"tests/test_every_{name}.py"] for name in EVERY}
     return found | {"doctests": [f"src/celosia/{name}" for name in PACKAGES]}
+
+
+def on_spark(item: pytest.Item) -> bool:
+    """Whether a test needs Spark: all that do run on one worker."""
+    return any("spark" in mark.args for mark in item.iter_markers("xdist_group"))
 
 
 class TooLong(BaseException):
@@ -62,7 +67,7 @@ class Watch:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = [item for item in items if not APART & set(getattr(item, "fixturenames", ()))]
+        items[:] = [item for item in items if not (on_spark(item) or APART & set(getattr(item, "fixturenames", ())))]
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
