@@ -222,7 +222,7 @@ OBJECTIVES = [(n, g) for n, g in examples(CLASS_LOSSES) if parts("loss")[n].sear
     [(name, given, sort) for (name, given), sort in itertools.product(OBJECTIVES, SORTS)],
     ids=shown,
 )
-@pytest.mark.sampled(50)
+@pytest.mark.sampled(30)
 def test_the_score_of_a_search_is_the_loss_and_the_best_has_the_least(name, given, sort):
     loss = build("loss", {"use": name, **given})
     for seed in range(2):

@@ -90,7 +90,7 @@ def test_the_rows_are_what_is_declared_and_the_input_stays(name, sort):
 
 
 @pytest.mark.parametrize(("name", "sort"), [(name, sort) for name, sort in SHOWN if (name, sort) not in REFUSALS])
-@pytest.mark.sampled(70)
+@pytest.mark.sampled(45)
 def test_the_same_seed_gives_the_same_data_on_every_engine(name, sort):
     """Noise with a formal guarantee comes from the operating system: no seed repeats it."""
     for (method, table), (_, other) in zip(
@@ -249,7 +249,7 @@ REFUSED_MODELS: dict[str, set[str]] = {
 
 @pytest.mark.parametrize("situation", HARD)
 @pytest.mark.parametrize("name", OPTIONS)
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(10)
 def test_a_requirement_holds_in_the_file_that_was_written(name, situation, tmp_path):
     seen, wrong, refused = 0, [], set()
     for number, model in enumerate(REQUIRED):

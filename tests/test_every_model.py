@@ -61,6 +61,7 @@ def test_the_moves_do_to_a_table_what_they_do_to_plain_rows(name):
 @pytest.mark.parametrize(
     ("engine", "name"), [*(("polars", name) for name in SITUATIONS), *(("duckdb", name) for name in ON_DUCKDB)]
 )
+@pytest.mark.sampled(16)
 def test_value_holds_and_assess_agree_with_the_slow_way(engine, name):
     table = SITUATIONS[name].read(engine)
     wrong = []
@@ -136,6 +137,7 @@ def test_values_are_not_counted_in_classes_that_do_not_exist(name):
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
+@pytest.mark.sampled(12)
 def test_certificate_and_verification_agree_with_the_slow_way(name, tmp_path):
     claimed = cases(name)
     made = _run(SITUATIONS[name], claimed, tmp_path)

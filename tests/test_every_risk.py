@@ -168,16 +168,16 @@ def part_of(name: str, parameters: dict[str, Any]):
     return build("risk", {"use": name, **given})
 
 
-@pytest.mark.parametrize("half", [0, pytest.param(1, marks=pytest.mark.long)], ids=["some", "more"])
+@pytest.mark.parametrize("third", [0, *(pytest.param(i, marks=pytest.mark.long) for i in (1, 2))])
 @pytest.mark.parametrize("name", parts("risk"))
-def test_a_risk_is_what_loops_over_the_rows_say(name, half):
+def test_a_risk_is_what_loops_over_the_rows_say(name, third):
     if name not in REFERENCE or name not in EXAMPLES:
         pytest.fail(
             f"the risk {name!r} has no slow second way: write a function {name.replace('-', '_')}(table, **parameters) "
             "in tests/reference/risks.py and an example of its parameters in tests/test_every_risk.py."
         )
     tried = 0
-    for number, (case, parameters) in enumerate(list(cases(name))[half::2]):
+    for number, (case, parameters) in enumerate(list(cases(name))[third::3]):
         table = case.read()
         before = table.polars().clone()
         if name in CLASSES_ONLY and case.table.reading != "category" and _open(case.plain()):

@@ -87,7 +87,7 @@ def same(a, b):
 
 
 @settings(
-    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 @given(records, st.booleans())
 def test_all_ways_in_agree(tmp_path, rows, person):

@@ -344,6 +344,7 @@ def test_without_a_file_or_a_database_it_is_said(publisher, students):
 
 
 @pytest.mark.parametrize(("scheme", "language", "width"), [("light", "ca", 1100), ("dark", "es", 360)])
+@pytest.mark.sampled
 def test_the_publisher_works_by_keyboard_and_on_a_phone(browser, serve, publisher, accessible, scheme, language, width):
     w = words(language)
     context = browser.new_context(

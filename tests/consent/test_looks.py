@@ -73,6 +73,7 @@ def looks(browser):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sampled(3)
 def test_it_looks_as_it_did(pictures, looks, name):
     assert looks.differing((KEPT / f"{name}.png").read_bytes(), pictures[name]) <= TOLERANCE
 

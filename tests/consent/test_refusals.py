@@ -215,7 +215,7 @@ FORGED = {
 @pytest.mark.parametrize("policy", ["unsafe-url", "no-referrer"])
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"], ids=["another-site", "another-port"])
 @pytest.mark.parametrize("forged", FORGED)
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 def test_a_form_of_another_site(browser, serve, catalogue, store, forged, host, policy, request):
     scripts = host == "localhost"  # both ways for every form
     language = {"unsafe-url": "es", "no-referrer": "ca"}[policy]

@@ -296,6 +296,7 @@ def test_an_owner_blocks_and_the_next_publication_honours_it(browser, site, stor
 
 
 @pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "es"), ("dark", "ca")])
+@pytest.mark.sampled
 def test_accessible_on_a_phone(browser, serve, catalogue, store, accessible, scheme, language):
     site = serve(_styles_late(create(catalogue, store)))
     store.choose("B00001", {"residence": True, "timetable": False}, ["residence", "timetable"])

@@ -51,6 +51,7 @@ def explore(place: Path, words: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(("words", "names"), STARTED)
+@pytest.mark.sampled
 def test_no_module_of_the_working_directory_is_imported(place, words, names):
     """By the command itself, and by the worker processes that it starts."""
     mark = plant(place, names)

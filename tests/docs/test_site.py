@@ -81,6 +81,7 @@ def test_what_people_search_for_is_among_the_first_five(browser, address, words,
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.sampled
 def test_main_pages_are_accessible_and_fit_a_phone(browser, address, theme):
     from axe_playwright_python.sync_playwright import Axe
 

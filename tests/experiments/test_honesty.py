@@ -332,6 +332,7 @@ def test_every_experiment_has_a_change():
 
 
 @pytest.mark.parametrize("name", [*CHANGED, *PARTS])
+@pytest.mark.sampled(3)
 def test_another_input_gives_another_result(name, shared):
     before, after = (CHANGED | PARTS)[name](shared)
     assert len(before) == len(after)

@@ -104,6 +104,7 @@ def test_every_table_is_changed_once():
 
 
 @pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.sampled(8)
 def test_no_number_stands_by_itself(name):
     tables = printed_tables("textbook")
     column, value, at = CHANGES[name]

@@ -367,6 +367,7 @@ def test_a_script_without_a_guard_can_use_workers(tmp_path):
 S1 = ["AFNLWGT", "EMCONTRB", "FEDTAX", "STATETAX", "TAXINC", "INTVAL", "FICA", "WSALVAL", "ERNVAL"]
 
 
+@pytest.mark.long
 def test_the_order_of_the_literature_appears_on_the_census(shared):
     table = celosia.read(shared("data/census.csv"), celosia.Schema.of(quasi=S1))
     tried = [

@@ -95,6 +95,7 @@ def test_from_the_key_to_the_file_without_javascript(served, watch):
 
 
 @pytest.mark.parametrize("language", LOCALES)
+@pytest.mark.sampled
 def test_refusals_are_in_the_language_and_keep_what_was_typed(served, watch, language):
     page = sign_in(watch(served.address, refusals=True, locale=LOCALES[language]), served.analyst)
     w = words(language)
@@ -143,6 +144,7 @@ def pages_of(page, served):
 
 
 @pytest.mark.parametrize("language", LOCALES)
+@pytest.mark.sampled
 def test_every_page_is_accessible_in_both_themes_and_fits_a_phone(served, watch, accessible, language):
     page = watch(served.address, refusals=True, locale=LOCALES[language], **PHONE)
     for name in pages_of(page, served):

@@ -112,6 +112,7 @@ def numbers(n=400):
 
 
 @pytest.mark.parametrize("name", NUMERIC)
+@pytest.mark.sampled(6)
 def test_more_noise_loses_more_on_average(name):
     table, loss = numbers(), made(name)
     means = []

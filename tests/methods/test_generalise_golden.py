@@ -90,7 +90,7 @@ STOPS_EARLY = {"adult8_k5_lentG3_s0.05", "adult8_k5_lentG3_s1.0"}
 
 
 @pytest.mark.parametrize("row", scenarios(), ids=lambda row: row["name"])
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(20)
 def test_optimum_is_the_reference_tools(adult, row):
     table = adult["age"] if row["name"].startswith("adultAge") else adult[int(row["name"][5])]
     objective, unit = LOSSES[row["metric"]]

@@ -55,6 +55,7 @@ def outcome(table, method):
 
 @pytest.mark.parametrize("settled", [True, False])
 @pytest.mark.parametrize(("require", "objective"), SEARCHES)
+@pytest.mark.sampled(2)
 def test_a_search_on_combinations_is_the_search_on_rows(require, objective, settled, tmp_path):
     more = {} if objective is None else {"objective": objective}
     method = build("method", {"use": "generalise", "require": require, "suppress": 0.1, **more})

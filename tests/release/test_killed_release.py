@@ -61,6 +61,7 @@ def hashes(place: Path) -> dict[str, str]:
         (6, ["run", "policy.toml"]),  # refuses to overwrite, after it finished
     ],
 )
+@pytest.mark.sampled(2)
 def test_the_next_command_finds_one_release(place, killed, then, capsys):
     run("policy.toml")
     before = hashes(place)

@@ -139,6 +139,7 @@ running.run(sys.argv[1], engine=sys.argv[2])
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
+@pytest.mark.sampled
 def test_a_killed_run_leaves_no_output_and_its_spill_files_go_with_the_next_start(tmp_path, engine):
     _people(tmp_path)
     (tmp_path / "policy.toml").write_text(POLICY.format(suppress=0.0, drop="false", ending="csv", report="false"))

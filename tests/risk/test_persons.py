@@ -59,6 +59,7 @@ def test_one_person_with_two_compatible_rows_is_alone(engine):
 @pytest.mark.parametrize("reading", READINGS)
 @settings(max_examples=25, deadline=None)
 @given(ROWS)
+@pytest.mark.sampled
 def test_frequencies_by_looking_at_all_rows(reading, rows):
     expected = slow(rows, reading)
     for engine in ("polars", "duckdb"):
@@ -74,6 +75,7 @@ def test_frequencies_by_looking_at_all_rows(reading, rows):
 @pytest.mark.parametrize("reading", READINGS)
 @settings(max_examples=25, deadline=None)
 @given(ROWS)
+@pytest.mark.sampled
 def test_weights_of_a_person_count_once(reading, rows):
     expected = slow(rows, reading, weighted=True)
     for engine in ("polars", "duckdb"):

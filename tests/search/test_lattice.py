@@ -152,6 +152,7 @@ def same(found, expected):
 
 
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.sampled(10)
 def test_search_equals_brute_force(case, name):
     records, nodes = case
     models = [build("model", text.replace("-)", "x)")) for text in MODELS[name]]
@@ -170,6 +171,7 @@ def test_search_equals_brute_force(case, name):
 
 
 @pytest.mark.parametrize("name", ["k", "distinct l", "t equal", "beta", "entropy l"])
+@pytest.mark.sampled(4)
 def test_no_bound_exceeds_what_it_bounds(case, name):
     records, _ = case
     models = [build("model", text) for text in MODELS[name]]

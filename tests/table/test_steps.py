@@ -206,6 +206,7 @@ def held(request, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "persons"])
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.sampled(8)
 def test_steps_and_questions_in_any_order(held, seed, person):
     rng = np.random.default_rng([seed, person])
     rows = people(rng)

@@ -24,6 +24,7 @@ def tables(spark):
     return MOVED.input("spark"), MOVED.read("spark")
 
 
+@pytest.mark.long
 def test_models_agree_with_the_slow_way(tables):
     plain, people = MOVED.plain(), population_of(TABLE)
     judged = set()
@@ -40,6 +41,7 @@ def test_models_agree_with_the_slow_way(tables):
 
 
 @pytest.mark.parametrize("moved", [False, True])
+@pytest.mark.long
 def test_risks_agree_with_the_slow_way(tables, moved):
     plain = MOVED.plain() if moved else TABLE
     for name in RISKS:

@@ -48,6 +48,7 @@ def test_a_fingerprint_is_taken_where_the_rows_are(numbered):
     assert celosia.read(numbered, engine="spark").fingerprint() == fingerprint(pl.scan_parquet(numbered))
 
 
+@pytest.mark.long
 def test_only_the_blocks_that_partitions_cut_are_gathered_for_a_fingerprint(numbered, monkeypatch):
     """150 000 rows are three blocks; in three partitions or more at least two of them are cut."""
     engine, gathered = engine_named("spark"), []

@@ -75,6 +75,7 @@ def place(tmp_path):
     return tmp_path
 
 
+@pytest.mark.long
 def test_a_client_reads_assesses_and_runs_a_policy(connect, place):
     done = subprocess.run(
         [sys.executable, "-c", CLIENT, str(place), f"spark:{connect}"], capture_output=True, text=True, check=False

@@ -10,6 +10,8 @@ import time
 import traceback
 from pathlib import Path
 
+import pytest
+
 from celosia.errors import BudgetError
 from celosia.gateway.ledger import Granted, Ledger
 from celosia.mathematics.budget.cost import Cost
@@ -31,6 +33,7 @@ def ask_for_ever(where: str, run: int, out: int) -> None:
         number += 1
 
 
+@pytest.mark.sampled
 def test_killed_fifty_times(ledger_url: str, tmp_path: Path):
     setup = Ledger.create(ledger_url)
     setup.open("d", BUDGET)

@@ -202,6 +202,7 @@ def test_full_synchronisation(tmp_path: Path):
     ledger.close()
 
 
+@pytest.mark.sampled
 def test_64_clients_with_50_questions_each_never_overspend(ledger: Ledger, ledger_url: str):
     """Half of what is asked for can be paid: exactly that much is charged, and every answer is in the ledger."""
     clients, each = 64, 50 if ledger_url.startswith("sqlite") else 16

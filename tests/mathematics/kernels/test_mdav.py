@@ -164,6 +164,7 @@ def test_the_search_goes_below_moves_and_exchanges(shared, name, k, limit):
     assert 100 * error(x, better) / x.size < limit
 
 
+@pytest.mark.long
 def test_blocks_lose_little_against_mdav():
     x = np.exp(np.random.default_rng(0).normal(size=(30_000, 5)))
     x = (x - x.mean(axis=0)) / x.std(axis=0)

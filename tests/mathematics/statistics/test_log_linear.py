@@ -121,6 +121,7 @@ def test_misfit_is_standard_normal_under_the_model():
     assert np.std(values) == pytest.approx(1, abs=0.12)
 
 
+@pytest.mark.long
 def test_intervals_cover_and_half_of_them_do_not():
     runs, cards = 2000, (4, 5, 6, 7)
     rng = np.random.default_rng(9)

@@ -263,6 +263,7 @@ LOOKS += [("internal", "es", "light"), ("internal", "ca", "dark")]
 
 
 @pytest.mark.parametrize(("edition", "language", "scheme"), LOOKS)
+@pytest.mark.sampled(3)
 def test_in_a_browser(release, browser, tmp_path, edition, language, scheme):
     from axe_playwright_python.sync_playwright import Axe
 

@@ -21,6 +21,7 @@ def normal(n=200_000):
 
 @pytest.mark.parametrize("p", [0.05, 0.3, 1.0])
 @pytest.mark.parametrize("kind", ["noise", "correlated", "kept", "rotated"])
+@pytest.mark.sampled(4)
 def test_the_error_is_the_posterior_variance_of_normal_data(kind, p):
     """E|x - E(x|y)|² = Σ - Σ (Σ + Σe)⁻¹ Σ by the true covariance, not the estimated one; here within 2 %."""
     table = normal()
