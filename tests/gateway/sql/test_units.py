@@ -10,6 +10,7 @@ from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.sql.after import After, Cell
 from celosia.gateway.sql.build import build
 from celosia.gateway.sql.emit import aggregate
+from celosia.gateway.sql.parse import Refused, parse
 from celosia.gateway.sql.plan import FINE_UNITS, LARGEST_UNITS, square_of, sum_of
 from celosia.gateway.sql.values import Value, combine
 
@@ -76,6 +77,7 @@ def test_what_is_ordered_and_chosen_after_the_noise_counts_as_work():
     def work(more: str) -> int:
         return build(f"SELECT b, COUNT(*) AS n FROM t GROUP BY b{more}", facts, "duckdb", {"t": "t"}).work
 
+    assert work("") == (20 + 3) + (20 + 3 + 2)  # a key, and a number that reads one
     assert work("") < work(" ORDER BY n") < work(" ORDER BY n + 1")
     assert work("") < work(" HAVING COUNT(*) > 3")
 
@@ -98,3 +100,18 @@ def test_rows_without_a_key_take_no_place_of_others():
 def test_a_number_is_brought_back_to_its_unit_and_centre():
     scaled = After("scale", (After("number", (), (0,)),), (2.0, 3.0))
     assert scaled.value(Cell((), (5.0,), (1.0,), (1.0,))) == 2 * 5 + 3
+
+
+def test_a_question_of_fifteen_hundred_words_is_read_and_no_longer_one():
+    def words(more: int) -> str:
+        return f"SELECT COUNT(*) FROM t WHERE NOT x IN ({'1, ' * more}1)"  # 14 and 2 for each more
+
+    assert parse(words(743)).key == "select"
+    with pytest.raises(Refused, match="1500"):
+        parse(words(744))
+
+
+def test_a_distance_whose_sign_is_open_may_be_nothing():
+    distance = After("abs", (After("number", (), (0,)),))
+    for number, ends in ((0.1, (0.0, 0.6)), (2.0, (1.5, 2.5)), (-2.0, (1.5, 2.5))):
+        assert distance.interval(Cell((), (number,), (1.0,), (0.5,))) == pytest.approx(ends)
