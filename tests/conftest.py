@@ -123,8 +123,10 @@ LONG_SPARK = pytest.param("spark", marks=[pytest.mark.xdist_group("spark"), pyte
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test with the mark ``on_spark`` runs on Spark too, with ``long=True`` among the long ones; the others are left out
-    for their time alone."""
+    """A test with the mark ``on_spark`` runs on Spark too; the others are left out for their time alone.
+
+    With ``long=True`` it does so among the long tests.
+    """
     named = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
     if "engine" in metafunc.fixturenames and not any("engine" in names for names in named):
         mark = metafunc.definition.get_closest_marker("on_spark")

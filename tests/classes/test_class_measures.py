@@ -86,20 +86,32 @@ def same(a, b):
         assert a[key] == pytest.approx(b[key], nan_ok=True), key
 
 
-@settings(
-    max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
-@given(records, st.booleans())
-def test_all_ways_in_agree(tmp_path, rows, person):
+def check_all_ways_in(place, rows, person):
     types = {"c": pl.String, "n": pl.Int64, "y": pl.String, "z": pl.Float64, "id": pl.Int64}
     assume(len({row[4] for row in rows}) > 1)  # suppression needs two persons, or two records, at least
     data = pl.DataFrame(rows, schema=types, orient="row")
-    data.write_parquet(tmp_path / "data.parquet")
+    data.write_parquet(place / "data.parquet")
     expected = measured(data, person)
     same(measured(data.to_pandas(), person), expected)
     same(measured(duckdb.from_arrow(data.to_arrow()), person), expected)
-    same(measured(tmp_path / "data.parquet", person), expected)
-    same(measured(tmp_path / "data.parquet", person, engine="duckdb"), expected)
+    same(measured(place / "data.parquet", person), expected)
+    same(measured(place / "data.parquet", person, engine="duckdb"), expected)
+
+
+UNHURRIED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+
+
+@settings(max_examples=4, deadline=None, suppress_health_check=UNHURRIED)
+@given(records, st.booleans())
+def test_all_ways_in_agree(tmp_path, rows, person):
+    check_all_ways_in(tmp_path, rows, person)
+
+
+@pytest.mark.long
+@settings(max_examples=60, deadline=None, suppress_health_check=UNHURRIED)
+@given(records, st.booleans())
+def test_all_ways_in_agree_on_many_tables(tmp_path, rows, person):
+    check_all_ways_in(tmp_path, rows, person)
 
 
 # -- what models promise to a search -----------------------------------------------------------------------------------------

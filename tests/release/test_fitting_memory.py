@@ -47,9 +47,10 @@ def test_a_method_that_needs_more_than_the_memory_is_refused(table):
 
 
 def test_what_needs_only_combinations_is_not_refused(table):
-    refuse_beyond(
-        table("256MB"), [build("method", "generalise(require=k-anonymity(k=5))"), build("risk", "prosecutor")]
-    )
+    parts = [build("method", "generalise(require=k-anonymity(k=5))"), build("risk", "prosecutor")]
+    refuse_beyond(table("256MB"), parts)
+    with pytest.raises(DataError, match="suda needs whole columns in memory"):
+        refuse_beyond(table("256MB"), [*parts, build("risk", "suda")])
 
 
 def test_a_measure_needs_the_quasi_identifiers(table):

@@ -152,8 +152,8 @@ def test_same_generator_same_interval():
 
 
 @pytest.mark.usefixtures("few_draws")
-def test_pitman_interval_covers_and_half_of_it_does_not(rng):
-    runs = 600
+@pytest.mark.parametrize("runs", [600, pytest.param(2000, marks=pytest.mark.long)])
+def test_pitman_interval_covers_and_half_of_it_does_not(rng, runs):
     seen, truth = restaurants(15.0, 0.4, 250, 60, runs, rng)
     estimates = (pitman(row[row > 0].astype(int), 250, rng) for row in seen)
     hit, half = coverage(zip(estimates, truth, strict=True))

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 BROWSERS = (
-    *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "msedge"),
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "microsoft-edge",
+    "msedge",
     "chromium-headless-shell",
 )
 FORMS = frozenset({".pdf", ".docx"})
