@@ -101,13 +101,13 @@ def test_class_counts_give_the_same_verdict(name):
         model = build("model", case.part)
         if case.example.model in FUZZY or case.example.people or case.example.parameters.get("others") == "quasi":
             continue  # no function of class counts alone
-        counts = table.class_counts(model.sensitive())
-        if model.accepts(counts) != case.holds:
-            wrong.append(f"{case}; accepts {model.accepts(counts)}")
+        counted = [reading.class_counts(model.sensitive()) for reading in table.readings()]
+        if all(model.accepts(counts) for counts in counted) != case.holds:
+            wrong.append(f"{case}; accepts {[model.accepts(counts) for counts in counted]}")
         if model.scope == "file" or plain.reading != "category":
             continue
-        if bool(model.judge(counts).all()) != case.holds:
-            wrong.append(f"{case}; judge {model.judge(counts).tolist()}")
+        if all(model.judge(counts).all() for counts in counted) != case.holds:
+            wrong.append(f"{case}; judge {[model.judge(counts).tolist() for counts in counted]}")
     assert not wrong, "\n".join(wrong)
 
 
@@ -124,7 +124,8 @@ def test_the_list_of_classes_has_the_value_as_its_worst_entry(name):
         if plain.reading == "category":
             assert near(worst, case.value), str(case)
             if case.example.parameters.get("others") != "quasi":
-                assert sorted(listed["size"]) == sorted(plain.persons(rows) for rows in plain.classes().values())
+                sizes = [sorted(p.persons(rows) for rows in p.classes().values()) for p in plain.readings()]
+                assert sorted(listed["size"]) in sizes
 
 
 @pytest.mark.parametrize("name", [n for n, s in SITUATIONS.items() if s.plain().reading != "category"])
@@ -139,20 +140,39 @@ def test_values_are_not_counted_in_classes_that_do_not_exist(name):
 @pytest.mark.parametrize("name", SITUATIONS)
 @pytest.mark.sampled(12)
 def test_certificate_and_verification_agree_with_the_slow_way(name, tmp_path):
-    claimed = cases(name)
+    claimed = [case for case in cases(name) if build("model", case.part).protects]  # a policy refuses the others
     made = _run(SITUATIONS[name], claimed, tmp_path)
     wrong = []
     checks = verify(made.paths["certificate"])
     wrong += [f"{check.claim}: {check.verdict}, found {check.found}" for check in checks if check.passed is False]
     told = {check.claim for check in checks if check.passed}
-    for case, claim in zip(claimed, made.certificate["requirements"], strict=True):
-        if not near(float(claim["value"]), case.value) or claim["holds"] != case.holds:
+    blanked = situation_blanked(SITUATIONS[name])
+    findings = zip(made.assessment.models, made.certificate["requirements"], strict=True)
+    for case, (finding, claim) in zip(claimed, findings, strict=True):
+        if blanked is not None:  # one of these requirements fails: suppressed records show no sensitive value
+            people = population_of(SITUATIONS[name].table)
+            value, holds = case.example.measured(blanked, people, case.part[case.example.bound])
+            case = replace(case, value=value, holds=holds)
+        stated = claim["value"]
+        if stated is None and case.example.model in (*FUZZY, *COMPARING):  # it would show what suppressed records held
+            stated = finding.value
+        if stated is None or not near(float(stated), case.value) or claim["holds"] != case.holds:
             wrong.append(f"{case}; certificate {claim['value']}, {claim['holds']}")
         unseen = case.example.people or case.example.model in (*FUZZY, *COMPARING)
         if claim["part"] not in told and not unseen:
             wrong.append(f"{claim['part']} was not checked")
     assert made.holds == all(case.holds for case in claimed)
     assert not wrong, "\n".join(wrong)
+
+
+def situation_blanked(situation):
+    """The rows with the sensitive cells of suppressed ones emptied; None where that changes nothing."""
+    plain = situation.plain()
+    if not plain.suppressed or not plain.shown:
+        return None
+    empty = dict.fromkeys(plain.sensitive)
+    rows = tuple({**row, **empty} if i in plain.suppressed else row for i, row in enumerate(plain.rows))
+    return replace(plain, rows=rows)
 
 
 def _run(situation, claimed, place):

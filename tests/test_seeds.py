@@ -211,7 +211,6 @@ def test_the_fingerprint_of_unusual_columns():
     frame = pl.DataFrame(
         {
             "list": [[1, 2], None],
-            "bytes": [b"a\xff", None],
             "kind": pl.Series(["u", None], dtype=pl.Categorical),
             "span": [dt.timedelta(seconds=1), None],
             "time": [dt.time(1, 2), None],

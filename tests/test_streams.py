@@ -3,9 +3,11 @@
 import pickle
 
 import numpy as np
+import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
+import celosia
 from celosia.streams import Stream
 
 IDS = st.lists(st.integers(0, 2**62), min_size=1, max_size=20)
@@ -34,3 +36,15 @@ def test_a_stream_goes_to_another_process_without_its_table():
     asked.clear()
     there.key()
     assert not asked
+
+
+def test_noise_depends_on_the_steps_before():
+    """Equal noise on differently prepared columns would cancel out between two releases under one seed."""
+    frame = pl.DataFrame({"pay": np.random.default_rng(1).normal(3000, 500, 400)})
+    table = celosia.read(frame, celosia.Schema.of(quasi=["pay"]))
+    noise = "noise(columns=[pay], p=0.1)"
+    first, second = (
+        celosia.protect(table, f"top-code(columns=[pay], value={value})", noise, seed=7).column("pay") - frame["pay"]
+        for value in (9000, 9001)
+    )
+    assert abs(np.corrcoef(first, second)[0, 1]) < 0.2

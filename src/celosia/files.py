@@ -6,6 +6,7 @@ Only plain files are opened: a queue is waited for and a device never ends.
 from __future__ import annotations
 
 import errno
+import functools
 import json
 import os
 import stat
@@ -83,8 +84,28 @@ def toml_document(written: str) -> dict[str, Any]:
 
 
 def json_document(written: str | bytes) -> Any:
-    """What a JSON text says; raises ``ValueError``, nothing else."""
-    return _shallow(json.loads, written)
+    """What a JSON text says; raises ``ValueError``, nothing else.
+
+    A key that an object has twice is refused: other readers would take the other value, under the same signature.
+
+    >>> json_document('{"k": 500, "k": 1}')
+    Traceback (most recent call last):
+    celosia.files.DuplicateKey: the key 'k' occurs twice in one object
+    """
+    return _shallow(functools.partial(json.loads, object_pairs_hook=_unique), written)
+
+
+class DuplicateKey(ValueError):
+    """A JSON object has a key twice."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DuplicateKey(f"the key {twice!r:.60} occurs twice in one object")
+    return document
 
 
 def _shallow(parse: Callable[[Any], Any], written: str | bytes) -> Any:

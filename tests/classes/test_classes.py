@@ -143,3 +143,18 @@ def test_stars_in_all_columns_tell_a_suppressed_record(rows, expected):
     assert starred(frame, ["a", "b"]).to_list() == expected
     table = celosia.read(frame, celosia.Schema.of(quasi=["a", "b"]))
     assert table.suppressed_mask().tolist() == expected
+
+
+@pytest.mark.parametrize("step", ["noise", "microaggregate(k=5)", "individual-ranking(k=5)", "fuzzy-recode"])
+def test_a_quasi_identifier_with_new_values_is_aggregated(step):
+    """Values that a step computed are not in the input: the column is counted as it is."""
+    ages = [20.0 + i * 7 % 89 / 2 for i in range(200)]
+    frame = pl.DataFrame({"sex": ["F", "M"] * 100, "age": ages, "ill": ["flu", "cold", "none", "flu"] * 50})
+    table = celosia.read(frame, celosia.Schema.of(quasi=["sex", "age"], sensitive=["ill"]))
+    first = step.replace("(", "(columns=age, ") if "(" in step else f"{step}(columns=age)"
+    changed = celosia.protect(table, first, seed=1)
+    share = changed.classes.baseline("age")
+    assert share.share.sum() == pytest.approx(1)
+    assert len(share.values) == changed.polars()["age"].n_unique()
+    safe = celosia.protect(changed, "generalise(require=k-anonymity(k=5), aggregate={age = set})", seed=1)
+    assert safe.polars().group_by("sex", "age").len()["len"].min() >= 5

@@ -60,6 +60,8 @@ SITUATIONS = {
     "persons": DATA.with_columns(pid=pl.Series([1, 1, None, 2, 2, None, None])),
     "stars": pl.DataFrame({"age": ["*", "30", "30", "30"], "sex": ["*", "f", "f", "*"], "ill": list("xyzx")}),
     "one star": pl.DataFrame({"age": ["*", None, None], "sex": ["*", "f", "f"], "ill": list("xyz")}),
+    "blanked star": pl.DataFrame({"age": ["*", "1", "1"], "sex": ["*", "f", "f"], "ill": [None, "y", "z"]}),
+    "half blanked": pl.DataFrame({"age": ["*", "*"], "sex": ["*", "*"], "ill": ["x", None]}),
     "all stars": pl.DataFrame({"age": ["*", "*"], "sex": ["*", "*"], "ill": list("xy")}),
     "empty": DATA.clear(),
 }

@@ -21,7 +21,7 @@ def demo(tmp_path, monkeypatch, capsys):
 
 def test_a_release_is_told_in_short_and_ends_in_what_to_open(demo, capsys):
     lines = demo.splitlines()
-    assert lines[0] == "Every requirement holds."
+    assert lines[0] == "Every requirement holds. Nothing is left of: birth_date (every cell is suppressed)."
     assert lines[-1] == "open demo/release.report.html"
     assert len(lines) < 30
     heading = next(line for line in lines if "measure" in line)

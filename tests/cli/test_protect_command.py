@@ -81,6 +81,15 @@ def test_a_column_that_the_command_names_for_overwriting_needs_no_role(data):
     ]
 
 
+def test_predictors_that_the_command_names_are_written_unless_they_are_identifiers(data, capsys):
+    columns = ("--dependent", "pay", "--independent", "age")
+    assert protect(data, "ipso", *columns).columns == ["age", "pay"]
+    named = pl.read_csv(data).with_columns(national_id=pl.int_range(N) + 10_000_000)
+    named.write_csv(data)
+    assert protect(data, "fcrm", *columns[:2], "--independent", "age,national_id", "--c", "2").columns == ["age", "pay"]
+    assert "national_id (identifier)" in capsys.readouterr().out
+
+
 def test_pseudonyms_leave_and_what_is_left_of_an_identifier_is_refused(data, capsys):
     safe = protect(data, "pseudonymise", "--columns", "pid,name", *ROLES)
     assert safe.columns == ["pid", "name", "age", "pay"]

@@ -10,6 +10,7 @@ import pytest
 
 import celosia
 from celosia.cli.main import COMMANDS as UNDER_HEADINGS
+from celosia.cli.main import run
 
 COMMANDS = [command for commands in UNDER_HEADINGS.values() for command in commands]
 CLI = Path(inspect.getfile(importlib.import_module("celosia.cli"))).parent
@@ -49,3 +50,10 @@ def test_a_verb_is_a_command(verb):
 def test_the_files_are_short():
     long = {path.name: n for path in CLI.rglob("*.py") if (n := len(path.read_text("utf-8").splitlines())) > 200}
     assert long == {}
+
+
+def test_parts_finds_a_part_by_its_name_alone(capsys):
+    assert run(["parts", "ipso"]) == 0
+    assert "dependent" in capsys.readouterr().out
+    assert run(["parts", "ipsso"]) == 2
+    assert "ipso" in capsys.readouterr().err

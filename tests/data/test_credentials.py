@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import celosia
 from celosia.data.credentials import is_reference, key_bytes, refuse_literal, refuse_passwords, resolved
-from celosia.errors import InputError, ParameterError
+from celosia.errors import CelosiaError, InputError, ParameterError
 
 SECRET = "a secret of some length"
 
@@ -95,3 +96,75 @@ def test_an_address_with_a_password_is_refused(word):
 )  # fmt: skip
 def test_an_address_without_one_is_taken(word):
     assert refuse_passwords([word]) is None, "nothing is refused"
+
+
+ADDRESSES = [
+    "host=db.clinic.example user=steward password=hunter2secret dbname=clinic",
+    "postgresql://steward:hunter2secret@127.0.0.1:nonsense/clinic",
+    "postgresql://steward:hunter2secret@127.0.0.1:1/clinic",
+    "steward:hunter2secret@clinic",
+    "oracle://steward:hunter2secret@clinic/base",
+    "sqlite:////hunter2secret/clinic.db",
+    "duckdb:////hunter2secret/clinic.db",
+    "/hunter2secret/bin:/clinic/bin",
+    "hunter2secret",
+]
+
+
+def _uses(reference, tmp_path):
+    """Every way by which a reference becomes the address of a database."""
+    import polars as pl
+
+    from celosia.consent.owners.store import Preferences
+    from celosia.consent.publication.result import dialect_of
+    from celosia.data.io.database import described, scan, write
+    from celosia.gateway.databases import open_database
+    from celosia.gateway.ledger import Ledger
+    from celosia.gateway.metadata import DatasetFacts
+
+    columns = {"v": {"person": "who", "unique": True, "columns": {"who": {"type": "integer"}}}}
+    yield "scan", lambda: scan(reference, query="SELECT 1 AS a")
+    yield "scan a table", lambda: scan(reference, table="people")
+    yield "write", lambda: write(pl.LazyFrame({"a": [1]}), reference, table="people")
+    yield "described", lambda: described(reference, ["people"])
+    yield "dialect", lambda: (dialect_of(reference), scan(reference, query="SELECT 1 AS a"))
+    yield "store", lambda: Preferences(reference)
+    yield "new store", lambda: Preferences.create(reference)
+    yield "ledger", lambda: Ledger(reference)
+    facts = {"name": "d", "database": reference, "epsilon": 1, "tables": columns}
+    yield "gateway", lambda: open_database(DatasetFacts.of(facts))
+    policy = tmp_path / "policy.toml"
+    policy.write_text(f'[input]\nurl = "{reference}"\nquery = "SELECT 1 AS a"\n[schema]\nquasi = ["a"]\n')
+    yield "policy", lambda: celosia.run(policy)
+
+
+@pytest.mark.parametrize("secret", ADDRESSES)
+@pytest.mark.parametrize("kind", ["env", "file"])
+def test_no_message_quotes_what_a_reference_stands_for(secret, kind, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CLINIC_ADDRESS", secret)
+    (tmp_path / "address").write_text(secret)
+    reference = "env:CLINIC_ADDRESS" if kind == "env" else "file:address"
+    for name, use in _uses(reference, tmp_path):
+        try:
+            use()
+        except CelosiaError as problem:
+            message = str(problem)
+        else:
+            assert name == "new store", "a new store may be made where the secret is a path"
+            continue
+        for part in ("hunter2", "steward", "clinic.example", "clinic/", "/bin"):
+            assert part not in message, f"{name}: {message}"
+        assert "\n" not in message.strip()
+
+
+def test_a_message_that_quotes_no_part_of_the_address_is_kept(tmp_path, monkeypatch):
+    import sqlite3
+
+    from celosia.data.io.database import scan
+
+    sqlite3.connect(tmp_path / "people.db").close()
+    monkeypatch.setenv("CLINIC_ADDRESS", f"sqlite:///{tmp_path}/people.db")
+    with pytest.raises(CelosiaError, match="visits"):
+        scan("env:CLINIC_ADDRESS", table="visits")
+    assert scan("env:CLINIC_ADDRESS", query="SELECT 1 AS a").origin == "env:CLINIC_ADDRESS"

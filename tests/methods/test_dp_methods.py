@@ -231,7 +231,7 @@ def test_generalised_sample_is_true_and_has_no_small_class(people):
     assert sizes.min() >= entry["k"]
     assert entry["sampling"] == pytest.approx(1 - math.exp(-0.9))
     assert entry["epsilon"] == 1.0
-    assert entry["search"] == pytest.approx(0.1)
+    assert entry["search_epsilon"] == pytest.approx(0.1)
     fixed = celosia.protect(people, celosia.methods.DpGeneralise(epsilon=1.0, delta=1e-6, levels={"age": 1, "sex": 0}))
     share = len(fixed) / 5000
     beta = 1 - math.exp(-1)

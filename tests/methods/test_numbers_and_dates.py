@@ -21,6 +21,45 @@ def coded(values, method, engine="polars", dtype=None, seed=1):
     return celosia.protect(table, method, seed=seed).polars()["v"].to_list()
 
 
+BIG = 2**53
+
+
+@pytest.mark.parametrize("start", [BIG, -BIG - 4, 2**62])
+def test_coding_of_whole_numbers_is_exact(start, engine):
+    """From 2**53 on, floating-point numbers hold every second whole number only."""
+    x = [start + i for i in range(5)]
+    low, high = start + 1, start + 3
+    assert coded(x, TopCode(columns=["v"], value=high), engine) == [min(v, high) for v in x]
+    assert coded(x, BottomCode(columns=["v"], value=low), engine) == [max(v, low) for v in x]
+    assert coded(x, TopCode(columns=["v"], value=str(high), replacement=low), engine) == [*x[:4], low]
+    assert coded(x, TopCode(columns=["v"], quantile=0.99), engine) == [*x[:4], high]
+
+
+def test_coding_of_unsigned_numbers_is_exact():
+    x = [2**64 - 5 + i for i in range(5)]
+    assert coded(x, TopCode(columns=["v"], value=x[2]), dtype=pl.UInt64) == [*x[:2], *x[2:3] * 3]
+    assert coded(x, BottomCode(columns=["v"], quantile=0.6), dtype=pl.UInt64) == [*x[3:4] * 3, *x[3:]]
+
+
+def test_coding_at_a_quantile_is_replayed_exactly():
+    table = celosia.read(pl.DataFrame({"v": [BIG + i for i in (1, 1, 1, 3, 3)]}))
+    method = TopCode(columns=["v"], quantile=0.5)
+    done = method.apply(table, None)
+    assert done.table.polars()["v"].to_list() == [BIG + 1] * 5
+    replayed, _ = method.replay(table, done.private, None)
+    assert replayed.polars()["v"].to_list() == [BIG + 1] * 5
+
+
+@pytest.mark.parametrize("name", ["value", "replacement"])
+def test_limit_outside_64_bits_is_refused_for_whole_numbers(name, engine):
+    options = {"value": 2, name: 1e300}
+    with pytest.raises(ParameterError, match="between -9223372036854775808 and 9223372036854775807, got 1e\\+300"):
+        coded([1, 3], TopCode(columns=["v"], **options), engine)
+    with pytest.raises(ParameterError, match="needs a number as limit, got 1000"):
+        coded([1.0, 3.0], TopCode(columns=["v"], **{**options, name: 10**400}), engine)
+    assert coded([1.0, 3.0], TopCode(columns=["v"], **options), engine) == [1, 3 if name == "value" else 1e300]
+
+
 def test_coding_by_hand(engine):
     x = [1, 5, 9, None]
     assert coded(x, TopCode(columns=["v"], value=5), engine) == [1, 5, 5, None]

@@ -45,7 +45,7 @@ EXAMPLES = {
     "pseudonymise": {"columns": ["note"]},
     "redact-text": {"columns": ["note"]},
     "random-perturbation": {"jitter": ["age"], "shuffle": ["pay"], "within": ["town"]},
-    "randomised-response": {"columns": ["town"], "epsilon": 1},
+    "randomised-response": {"columns": ["town"], "epsilon": 1, "categories": {"town": ["Ur", "Uruk"]}},
     "recode": {"column": "age", "breaks": [30]},
     "record-swap": {"geography": ["town"], "risk": ["age"], "k": 40, "similar": ["sick"]},
     "round": {"columns": ["pay"], "base": 500},

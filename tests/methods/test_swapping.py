@@ -257,16 +257,20 @@ def test_randomised_response_and_its_estimate():
 
 
 def test_randomised_response_by_epsilon_refuses_unknown_categories():
-    data = pl.DataFrame({"x": ["a", "b", None]})
-    done = celosia.protect(celosia.read(data), RandomisedResponse(columns=["x"], epsilon=1.0))
+    data = pl.DataFrame({"x": ["a"] * 500 + ["b"] * 500 + [None] * 500 + ["z"] * 500})
+    method = RandomisedResponse(columns=["x"], epsilon=20.0, categories={"x": ["a", "b"]})
+    done = celosia.protect(celosia.read(data), method)
     facts = done.history[-1]["columns"]["x"]
-    assert facts["epsilon"] == pytest.approx(1.0)
-    assert not facts["declared"]
-    assert done.polars()["x"][2] is None
-    with pytest.raises(DataError, match="has 1 categories that are not declared"):
-        celosia.protect(celosia.read(data), RandomisedResponse(columns=["x"], q=0.5, categories={"x": ["a", "c"]}))
-    with pytest.raises(DataError, match="at least 2 are needed"):
-        celosia.protect(celosia.read(pl.DataFrame({"x": ["a"]})), RandomisedResponse(columns=["x"], q=0.5))
+    assert facts["epsilon"] == pytest.approx(20.0)
+    answers = done.polars()["x"]
+    assert (answers[:500] == "a").all()
+    assert (answers[500:1000] == "b").all()
+    assert 400 < (answers[1000:] == "a").sum() < 600  # whoever has none of the categories answers at random
+    with_missing = method.model_copy(update={"categories": {"x": ("a", "b", None)}})
+    assert celosia.protect(celosia.read(data), with_missing).polars()["x"][1000:1500].null_count() == 500
+    for categories in ({}, {"x": ["a"]}):
+        with pytest.raises(ParameterError, match="the categories of 'x' are not declared, and which occur is itself"):
+            RandomisedResponse(columns=["x"], q=0.5, categories=categories)
     with pytest.raises(ParameterError, match="give q or epsilon"):
         RandomisedResponse(columns=["x"])
 

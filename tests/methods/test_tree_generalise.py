@@ -111,6 +111,25 @@ def test_a_value_without_company_does_not_take_others_along_to_the_root(lone):
     assert protected.suppressed() == 0
 
 
+@pytest.mark.parametrize(
+    ("values", "k", "shown"),
+    [
+        (["a", "a", "b"], 2, ["a", "a", "*"]),
+        (["b", "a", "a", "c"], 2, ["*", "a", "a", "*"]),
+        (["a", "b"], 2, ["*", "*"]),  # no class below the root: the whole table is one of stars
+    ],
+)
+def test_a_class_below_the_root_is_kept_where_the_others_are_too_small(values, k, shown):
+    schema = celosia.Schema.of(quasi=["q"], hierarchies={"q": {"*": ["a", "b", "c"]}})
+    original = celosia.read(pl.DataFrame({"q": values}), schema)
+    protected = celosia.protect(original, TreeGeneralise(columns=["q"], k=k))
+    assert protected.polars()["q"].to_list() == shown
+    assert protected.suppressed() == (0 if set(shown) == {"*"} else shown.count("*"))
+    refusing = celosia.protect(original, TreeGeneralise(columns=["q"], k=k, rest="refuse"))
+    assert refusing.polars()["q"].to_list() == ["*"] * len(values)  # nothing is suppressed: one class at the root
+    assert refusing.suppressed() == 0
+
+
 def test_missing_values_that_have_company_stay_missing():
     for values in (["a"] * 3 + [None] * 3, [None] * 3):
         data = pl.DataFrame({"q": values}, schema={"q": pl.String})

@@ -88,8 +88,15 @@ def imported_and_protected(name: str, place: Path) -> dict[str, Any]:
         "levels": done["levels"],
         "score": done["score"],
         "suppressed": done["suppressed"],
-        "classes": len(celosia.models.KAnonymity(k=2).classes(safe)),
+        "classes": _classes(safe),
     }
+
+
+def _classes(table: celosia.Table) -> int:
+    """Equivalence classes without that of the suppressed records, as ARX counts them."""
+    classes = celosia.models.KAnonymity(k=2).classes(table)
+    quasi = pl.all_horizontal(pl.col(table.schema.quasi).cast(pl.String) == "*")
+    return len(classes.filter(~quasi.fill_null(value=False)))
 
 
 def arx_table() -> str:

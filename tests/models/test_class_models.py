@@ -286,9 +286,38 @@ def test_several_sensitive_columns():
         LDiversity(l=2, others="quasi").check_search(both)
 
 
-def test_missing_sensitive_values_are_a_value():
+def test_missing_sensitive_values_protect_nobody():
     data = table({"q": ["a", "a", "a"], "s": ["x", None, None]}, ["q"], ["s"])
-    assert LDiversity(l=2).value(data) == 2
+    for variant in ("distinct", "entropy", "recursive"):
+        assert LDiversity(l=2, variant=variant).value(data) == 1
+    assert AlphaK(alpha=0.5).value(data) == 1.0
+    assert celosia.risk.Homogeneity().value(data) == 1.0
+    assert LDiversity(l=1).value(table({"q": ["a", "a"], "s": [None, "x"]}, ["q"], ["s"])) == 1
+    # with y as well: two known values, of which x has two thirds; a class without any value has one
+    both = table({"q": ["a"] * 5 + ["b"], "s": ["x", "x", "y", None, None, None]}, ["q"], ["s"])
+    assert LDiversity(l=2).classes(both)["l"].to_list() == [2, 1]
+    assert AlphaK(alpha=0.5).classes(both)["alpha"].to_list() == pytest.approx([2 / 3, 1])
+
+
+def test_suppressed_values_are_not_listed_as_disclosed():
+    data = table({"q": ["a", "a", "b", "b"], "s": ["*", "*", "x", "x"]}, ["q"], ["s"])
+    assert celosia.risk.Homogeneity().classes(data)["value"].to_list() == ["x"]
+    assert celosia.risk.Homogeneity().value(data) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("other", "text"),
+    [("HIV ", "2 of 3"), ("hiv", "2 of 3"), ("\u212bngström", "2 of 3"), ("NA", "0 of 3"), ("n/a", "0 of 3")],
+)
+def test_spellings_of_a_sensitive_value_are_announced(other, text):
+    values = ["HIV", other, "flu"] if text == "0 of 3" or other[:1] in "Hh" else ["A\u030angström", other, "flu"]
+    data = table({"q": ["a"] * 3, "s": values}, ["q"], ["s"])
+    with pytest.warns(UserWarning, match=f"column 's': {text} values differ") as seen:
+        celosia.assess(data, [LDiversity(l=2)])
+    assert not [value for value in values if value in str(seen[0].message)]
+
+
+def test_missing_sensitive_values_are_a_category_of_distributions():
     numeric = table({"q": ["a", "a", "b"], "s": [1, 3, None]}, ["q"], ["s"])
     assert TCloseness(t=1, distance="value").value(numeric) > 0
 

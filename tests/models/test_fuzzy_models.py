@@ -161,7 +161,7 @@ def test_missing_values_are_a_cell_of_their_own():
     cells = FuzzyLDiversity(l=1, sets=sets).classes(table)
     assert cells["age"].to_list() == ["Young", "Old", "missing"]
     assert cells["size"].to_list() == [2, 2, 3]
-    assert cells["l"].to_list() == [2, 2, 2]  # a missing illness is a value
+    assert cells["l"].to_list() == [2, 2, 1]  # a missing illness is no further value
     assert QAnonymity(q=1, cells=2, aggregate="min").value(table) == 2
     assert QAnonymity(q=1, cells=2, joint=True).value(table) == 2
 

@@ -50,7 +50,7 @@ CHOSEN: dict[tuple[str, str], dict[str, Any]] = {
     ("method", "local-suppress"): {"k": 3},
     ("method", "mondrian"): {"require": ["k-anonymity(k=2)", "l-diversity(l=2, variant=entropy)"]},
     ("method", "random-perturbation"): {"jitter": ["a"]},
-    ("method", "randomised-response"): {"q": 0.8},
+    ("method", "randomised-response"): {"q": 0.8, "categories": {"a": ["x", "y"], "b": ["x", "y"]}},
     ("method", "recode"): {"breaks": [1, 2.5]},
     ("method", "sample"): {"share": 0.25},
     ("method", "subset"): {"size": 7},

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Annotated
 
+import polars as pl
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 
@@ -157,16 +158,17 @@ def test_kinds_say_what_they_leave_to_their_parts():
 
 def test_a_risk_looks_at_the_protected_table_and_an_attack_at_both():
     class Told(Risk):
-        """Nothing but what it was given."""
+        """How many rows the table has that it was given."""
 
         name = "told-for-a-test"
 
         def value(self, table):
-            return table
+            return float(len(table))
 
     try:
-        assert Told().against("original", "protected") == "protected"
-        assert Told().found_against("original", "protected") == {"value": "protected"}
+        protected = celosia.read(pl.DataFrame({"a": [1]}), celosia.Schema.of(quasi=["a"]))
+        assert Told().against("original", protected) == 1
+        assert Told().found_against("original", protected) == {"value": 1}
         assert Told().intervals(None) == {}
         assert Told().decided(None, None) == []
     finally:

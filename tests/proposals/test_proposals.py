@@ -268,3 +268,18 @@ def test_the_reasons_stand_in_the_policy():
         if s.hierarchy and s.role in ("quasi", "sensitive"):
             assert s.hierarchy_reason in text, s.name
     assert '# [[require]]\n# use = "l-diversity"' in text
+
+
+def test_a_missing_value_counts_as_a_value():
+    frame = pl.DataFrame(
+        {
+            "hiv_test": [1] * 12 + [None] * 1988,
+            "flag": ["x"] * 12 + [None] * 1988,
+            "constant": [1] * 2000,
+            "empty": pl.Series([None] * 2000, dtype=pl.Int64),
+        }
+    )
+    roles = {s.name: s for s in celosia.suggest(frame)}
+    assert roles["hiv_test"].role == "sensitive" or roles["hiv_test"].left_out
+    assert roles["flag"].role == "quasi" or roles["flag"].left_out
+    assert roles["constant"].role == roles["empty"].role == "insensitive"

@@ -6,13 +6,15 @@ counts once with each of them; the rows that she has with the same ones share th
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from celosia.checker.rows import Plain, Row
+from celosia.checker.rows import STAR, Plain, Row
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,16 @@ REFERENCE: dict[str, Callable[..., Found]] = {}
 
 def reference(function: Callable[..., Found]) -> Callable[..., Found]:
     """Register a function under the name of its risk."""
-    REFERENCE[function.__name__.replace("_", "-")] = function
+    REFERENCE[function.__name__.replace("_", "-")] = functools.partial(_highest, function)
     return function
+
+
+def _highest(function: Callable[..., Found], table: Plain, *others: Plain, **given: Any) -> Found:
+    """The highest value over the readings of a table; records as the table has them."""
+    if others:  # an attack compares two tables, each under one reading
+        return function(table, *others, **given)
+    found = [function(each, **given) for each in table.readings()]
+    return Found(max(each.value for each in found), found[0].records)
 
 
 # -- persons, frequencies, means -----------------------------------------------------------------------------------------
@@ -117,6 +127,8 @@ def _fits(table: Plain, i: int, row: Row, number: int) -> list[Any]:
     """The person of the population who has this row, when the record could be hers."""
     for name in table.quasi:
         cell = table.rows[i][name]
+        if cell == STAR:  # a suppressed record can be anybody
+            continue
         if not _equal(cell, row[name]) and not (cell is None and table.missing.get(name, "category") != "category"):
             return []
     return [row.get(table.person, number)]
@@ -310,11 +322,19 @@ def homogeneity(table: Plain, share: float = 1.0) -> Found:
 
     def discloses(i: int) -> bool:
         own = table.classes()[table.key(i)]
-        return any(max(table.counts(own, c).values()) / table.persons(own) >= share for c in table.sensitive)
+        return any(largest(own, c) >= share for c in table.sensitive)
+
+    def largest(own: list[int], c: str) -> Fraction:
+        counts = table.counts(own, c)
+        known = [n for value, n in counts.items() if value not in (None, "*")]
+        if not known:
+            return Fraction(counts.get(None, 0), table.persons(own))
+        return Fraction(max(known), max(table.persons(own) - sum(counts.values()) + sum(known), max(known)))
 
     def facts(i: int) -> int:
         own = table.classes()[table.key(i)]
-        return min(len(table.counts(own, c)) - 1 for c in table.sensitive)
+        values = [[value for value in table.counts(own, c) if value not in (None, "*")] for c in table.sensitive]
+        return min(max(len(each), 1) - 1 for each in values)
 
     found = each(table, discloses, suppressed=False)
     return Found(

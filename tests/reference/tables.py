@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 import celosia
+from celosia.checker.models import MODELS, k_anonymity
 from celosia.checker.rows import STAR, Plain, Row
 from celosia.errors import RequirementError
 
@@ -116,6 +117,10 @@ def _moved(table: Plain, move: Move) -> Plain:
             stars = dict.fromkeys(table.quasi, STAR)
             rows = tuple({**row, **stars} if i in small else row for i, row in enumerate(table.rows))
             table = replace(table, rows=rows, suppressed=table.suppressed | small)
+        if table.shown and k_anonymity(table, details[0])[1] and not MODELS["k-anonymity"](table, k=details[0])[1]:
+            blank = dict.fromkeys(table.sensitive)  # too few suppressed records: they show no sensitive value
+            rows = tuple({**row, **blank} if i in table.suppressed else row for i, row in enumerate(table.rows))
+            table = replace(table, rows=rows)
         return table
     column, how = details
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -287,3 +288,124 @@ def test_protect_leaves_out_what_looks_like_an_identifier(tmp_path, capsys):
     assert "code (identifier)" in capsys.readouterr().out
     assert command([*arguments, "--out", str(tmp_path / "b.csv"), "--keep-columns", "code"]) == 0
     assert "kept on purpose" in capsys.readouterr().out
+
+
+def test_a_formal_guarantee_of_one_column_exempts_no_other(tmp_path):
+    """A record number beside a randomised answer is as unique as without it."""
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame(
+        {
+            "sex": rng.choice(["F", "M"], N),
+            "mrn": [f"P{x:09d}" for x in rng.permutation(10**6)[:N]],
+            "smokes": rng.choice(["yes", "no"], N),
+        }
+    )
+    frame.write_csv(tmp_path / "in.csv")
+    answer = {
+        "use": "randomised-response",
+        "columns": ["smokes"],
+        "epsilon": 2,
+        "categories": {"smokes": ["yes", "no"]},
+    }
+    policy = {
+        "input": {"path": str(tmp_path / "in.csv")},
+        "schema": {"quasi": ["sex"], "sensitive": ["smokes"], "insensitive": ["mrn"]},
+        "step": [answer],
+        "output": {"path": str(tmp_path / "out.csv"), "overwrite": True},
+    }
+    with pytest.raises(GuardError, match="column 'mrn': 120 of 120 cells"):
+        run(celosia.Policy.of(policy))
+    release = run(celosia.Policy.of({**policy, "guard": {"acknowledge": {"mrn": "what a test needs"}}}))
+    found = [(entry["column"], entry["what"]) for entry in release.certificate["guard"]]
+    assert ("mrn", "values that fewer than 3 persons hold") in found
+    assert {column for column, _ in found} == {"mrn"}
+    assert release.certificate["formal"].endswith("covers only: smokes")
+    assert "Differential privacy bounds" not in (tmp_path / "out.report.html").read_text()
+    answer |= {"columns": ["smokes", "sex"], "categories": {"smokes": ["yes", "no"], "sex": ["F", "M"]}}
+    run(celosia.Policy.of({**policy, "step": [answer, {"use": "drop", "columns": ["mrn"]}]}))
+    assert "Differential privacy bounds" in (tmp_path / "out.report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "noise(columns=pay, p=1e-16)",
+        "multiplicative-noise(columns=pay, p=1e-16)",
+        "correlated-noise(columns=[pay, tax], p=1e-16)",
+        "ipso(dependent=[pay], independent=[tax])",
+    ],
+)
+def test_numbers_that_differ_in_the_last_bits_are_the_original_ones(step, engine):
+    pay = [round(1000.25 + 37.13 * i, 2) for i in range(N)]
+    frame = pl.DataFrame({"age": [30, 40] * (N // 2), "pay": pay, "tax": [value / 4 for value in pay]})
+    table = celosia.read(frame, Schema.of(quasi=["age"], sensitive=["pay"]), engine=engine)
+    made = celosia.protect(table, step, seed=1)
+    with pytest.raises(GuardError, match="column 'pay': 120 of 120 cells"):
+        releasable(table, made, [secret["method"] for secret in made.secrets])
+    altered = celosia.compare(table, made, "altered-records(columns=[pay])").losses[0].value
+    assert altered == 0
+
+
+VANISHING = [
+    "noise(columns=pay, p=1e-16)",
+    "noise(columns=pay, scope=outliers, share=1e-9)",
+    "multiplicative-noise(columns=pay, p=1e-16)",
+    "multiplicative-noise(columns=pay, p=1e-16, shape=truncated-normal)",
+    "correlated-noise(columns=[pay, tax], p=1e-16)",
+    "correlated-noise(columns=[pay, tax], p=1e-16, keep_variance=true)",
+    "orthogonal-mask(columns=[pay, tax], p=1e-16)",
+    "random-perturbation(jitter=pay, spread=1)",
+    "rank-swap(columns=pay, window=1e-9)",
+    "rank-swap(columns=pay, correlation=0.9999999)",
+    "shuffle(columns=pay, given=[tax])",
+    "round(columns=pay, base=1e-6)",
+    "round(columns=pay, base=1e-6, way=random)",
+    "top-code(columns=pay, value=1e15)",
+    "bottom-code(columns=pay, quantile=1e-9)",
+    "multivariate-top-code(columns=[pay, tax], alpha=1e-12)",
+    "microaggregate(columns=pay, k=2)",
+    "microaggregate(columns=pay, k=2, aggregate=medoid)",
+    "individual-ranking(columns=pay, k=2)",
+    "optimal-univariate(column=pay, k=2)",
+    "projection-microaggregate(columns=[pay, tax], k=2)",
+    "variable-microaggregate(columns=pay, k=2)",
+    "mixed-microaggregate(columns=pay, k=2)",
+]
+
+
+@pytest.mark.parametrize("unit", [1, 0.01, 0.3**0.5], ids=["whole", "cents", "decimals"])
+@pytest.mark.parametrize("step", VANISHING)
+def test_a_vanishing_parameter_protects_nothing(step, unit):
+    """Two persons hold each value, and the values are far apart: groups of two and small noise leave them."""
+    amounts = [7_000_000 + 1_100_003 * (i // 2) for i in range(N)]
+    pay = amounts if unit == 1 else [round(value + unit * (i // 2), 9) for i, value in enumerate(amounts)]
+    frame = pl.DataFrame({"age": [30, 40] * (N // 2), "pay": pay, "tax": [value / 4 for value in pay]})
+    table = celosia.read(frame, Schema.of(quasi=["age"], sensitive=["pay"]))
+    made = celosia.protect(table, step, seed=1)
+    with pytest.raises(GuardError, match=r"column 'pay': \d+ of 120 cells hold values that few"):
+        releasable(table, made, [secret["method"] for secret in made.secrets])
+
+
+def test_amounts_of_a_wide_range_that_many_share_once_rounded_leave():
+    values = [1_000_000 + 1000 * (i // 20) + i for i in range(N - 20)] + [10**12] * 20
+    table = celosia.read(pl.DataFrame({"pay": values}), Schema.of(sensitive=["pay"]))
+    rounded = celosia.protect(table, "round(columns=pay, base=1000)")
+    assert releasable(table, rounded, [rounded.secrets[-1]["method"]]).sightings == ()
+
+
+@pytest.mark.parametrize("visits", [1, 4])
+def test_a_rounded_value_that_many_share_is_not_rare(visits, engine):
+    """Round to hundreds: each released value is held by 20 persons, although one person alone had it before."""
+    incomes = [1000 + 5 * i for i in range(200) for _ in range(visits)]
+    persons = [i for i in range(200) for _ in range(visits)]
+    table = celosia.read(
+        pl.DataFrame({"who": persons, "income": incomes}),
+        Schema.of(person="who", quasi=["income"]),
+        engine=engine,
+    )
+    rounded = celosia.protect(table, "round(columns=income, base=100)")
+    method = rounded.secrets[-1]["method"]
+    assert releasable(table, rounded, [method]).sightings == ()
+    alone = celosia.protect(table, "round(columns=income, base=10)")  # two persons share a value
+    (rare,) = releasable(table, alone, [alone.secrets[-1]["method"]]).sightings
+    assert rare.cells == 199 * visits  # 2,000 is no value of the original

@@ -99,6 +99,25 @@ def test_violating_and_unknown_records_are_named(released, tmp_path):
     assert joined.holds
 
 
+def test_a_category_never_seen_has_no_place_in_a_column_that_stays(released, tmp_path, capsys):
+    from celosia.cli.main import run as command
+
+    same = ["14850"] * 6
+    released("generalise", zip=same)  # every age needs its interval, the zip stays as it is
+    assert load_record(tmp_path / "safe.private.json")["transformation"][0]["transformation"]["labels"]["zip"]
+    done = apply(tmp_path / "safe.private.json", new([33] * 6, ["14850"] * 2 + ["99999"] * 2 + [None] * 2))
+    assert done.unplaced.tolist() == [False, False, True, True, False, False]
+    assert done.table.polars()["zip"].to_list() == ["14850"] * 2 + ["*"] * 2 + [None] * 2
+    people = pl.DataFrame(
+        {"age": [31, 59] * 60, "zip": (["14850"] * 4 + ["99999"] * 2) * 20, "disease": ["a", "b"] * 60}
+    )
+    people.write_csv(tmp_path / "new.csv")
+    assert (
+        command(["apply", f"{tmp_path}/safe.private.json", f"{tmp_path}/new.csv", "--out", f"{tmp_path}/out.csv"]) == 0
+    )
+    assert "40 had no place" in capsys.readouterr().out
+
+
 def test_a_local_transformation_places_what_fits_a_class(released, tmp_path):
     old = set(released("local-generalise").table.polars().select("age", "zip").rows())
     done = apply(tmp_path / "safe.private.json", new([31, 99], ["13053", "99999"]))
@@ -113,14 +132,14 @@ def test_a_local_transformation_places_what_fits_a_class(released, tmp_path):
 def test_boxes_take_the_same_records_and_new_ones(released, tmp_path):
     release = released("mondrian")
     record, old = tmp_path / "safe.private.json", release.table.polars().select("age", "zip")
-    assert sorted(set(old.rows())) == [("[31, 38]", "130**"), ("[52, 59]", "1485*")]
+    assert sorted(set(old.rows())) == [("[30-50)", "130**"), ("[50-60)", "1485*")]
     again = apply(record, tmp_path / "people.csv")
     assert again.table.polars().select("age", "zip").sort("age", "zip").equals(old.sort("age", "zip"))
     assert again.holds
     # 33 and 13099 never occurred but fit; 99 lies outside, and no box holds the zip 99999
     done = apply(record, new([33, 32, 99, 33], ["13099", "13053", "14850", "99999"]))
     assert done.unplaced.tolist() == [False, False, True, True]
-    assert done.table.polars().select("age", "zip").rows() == [("[31, 38]", "130**")] * 2 + [("*", "*")] * 2
+    assert done.table.polars().select("age", "zip").rows() == [("[30-50)", "130**")] * 2 + [("*", "*")] * 2
     assert done.holds
     assert done.table.suppressed() == 2
 
@@ -139,7 +158,7 @@ def test_the_cuts_stay_private(released, tmp_path):
     released("mondrian")
     record = load_record(tmp_path / "safe.private.json")
     cuts = record["transformation"][0]["transformation"]["cuts"]
-    assert cuts == {"node": [0], "column": [0], "at": ["38"], "first": [1]}
+    assert cuts == {"node": [0], "column": [0], "at": [["38", "50"]], "first": [1]}
     public = (tmp_path / "safe.certificate.json").read_text(encoding="utf-8")
     assert not [word for word in ("cuts", "spans", "parents", "13068") if word in public]
 
@@ -182,10 +201,14 @@ def test_groups_of_an_anatomy_cannot_be_joined(released, tmp_path):
 def test_limits_and_bins_are_those_of_the_release(released, tmp_path):
     released("top-code", parameters='columns = ["age"]\nquantile = 0.5')
     record = tmp_path / "safe.private.json"
-    assert apply(record, new([20, 50, 90], ["13053"] * 3)).table.polars()["age"].to_list() == [20, 45, 45]
+    assert apply(record, new([20, 50, 90], ["13053"] * 3)).table.polars()["age"].to_list() == [
+        20,
+        38,
+        38,
+    ]  # kept, not interpolated
     released("recode", parameters='column = "age"\nbins = 2')
-    done = apply(record, new([31, 45, 59, 60], ["13053"] * 4))
-    assert done.table.polars()["age"].to_list() == ["[31-45)", "[45, 59]", "[45, 59]", "*"]
+    done = apply(record, new([31, 45, 59, 65], ["13053"] * 4))
+    assert done.table.polars()["age"].to_list() == ["[30-45)", "[45, 60]", "[45, 60]", "*"]
     assert done.unplaced.tolist() == [False, False, False, True]
 
 

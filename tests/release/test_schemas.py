@@ -51,7 +51,7 @@ def fields(data: dict, depth: int = 2):
             yield from ((key, *rest) for rest in fields(value, depth - 1))
 
 
-FREE = ("commitments", "before", "after", "comparison", "types", "kinds", "hierarchies")
+FREE = ("commitments", "before", "after", "comparison", "types", "kinds", "hierarchies", "left_out")
 """Tables whose keys are names of columns or parts."""
 
 

@@ -42,6 +42,32 @@ def test_a_method_that_makes_other_rows_than_it_declares_is_an_error(method):
         celosia.protect(TABLE, method)
 
 
+def test_protect_and_run_give_the_same_cells(tmp_path):
+    """The stream of a step depends on the steps, never on names that a policy gives to them."""
+    frame = pl.DataFrame({"age": [30, 31, 47] * 40, "income": [float(i % 7) for i in range(120)]})
+    frame.write_csv(tmp_path / "in.csv")
+    (tmp_path / "policy.toml").write_text(
+        """
+        input.path = "in.csv"
+        schema = {quasi = ["age"], sensitive = ["income"]}
+        step = [
+            {name = "first", use = "pram", columns = ["age"]},
+            {name = "second", use = "noise", columns = ["income"], p = 0.5},
+            {use = "noise", columns = ["income"], p = 0.5},
+        ]
+        output = {path = "out.csv", order = "kept", report = false}
+        run = {seed = 7, testing = true}
+        """
+    )
+    celosia.run(tmp_path / "policy.toml")
+    released = pl.read_csv(tmp_path / "out.csv")
+    table = celosia.read(tmp_path / "in.csv", celosia.Schema.of(quasi=["age"], sensitive=["income"]))
+    noise = "noise(columns=income, p=0.5)"
+    protected = celosia.protect(table, "pram(columns=age)", noise, noise, seed=7).polars()
+    assert released.equals(protected.select(released.columns))
+    assert not released["income"].equals(frame["income"])
+
+
 def test_a_table_beyond_the_bound_gets_only_methods_that_need_no_memory(monkeypatch):
     monkeypatch.setattr(Polars, "most", 2)
     assert len(celosia.protect(TABLE, "round(columns=age, base=10)").polars()) == 3

@@ -68,7 +68,7 @@ def _release(place, engine, *, suppress=0.03, drop="false", ending="parquet", re
 
 def _numbers(release):
     stated = release.certificate
-    evidence = {k: v for k, v in stated["steps"][0]["evidence"].items() if k not in {"checked", "search"}}
+    evidence = {k: v for k, v in release.record["steps"][0]["evidence"].items() if k not in {"checked", "search"}}
     names = ("requirements", "risks", "losses", "guard", "holds")
     return {name: stated[name] for name in names}, stated["release"], evidence
 

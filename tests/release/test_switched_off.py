@@ -33,7 +33,7 @@ without = ["{name}"]
 
 @pytest.fixture
 def folder(tmp_path):
-    rows = "".join(f"{20 + i % 40},{1000 + 10 * (i % 20)}\n" for i in range(200))
+    rows = "".join(f"{20 + i % 40},{1000 + 10 * (i % 7)}\n" for i in range(200))
     (tmp_path / "people.csv").write_text("age,income\n" + rows)
     return tmp_path
 

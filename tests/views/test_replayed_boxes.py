@@ -40,18 +40,21 @@ def placed(method, record, data, **more):
 
 
 def test_numbers_by_hand():
-    # cut behind 24: the boxes show [21, 24] and [40, 60] and reach from 21 to 24 and from there to 60
+    # cut between 24 and 40, whose roundest number is 40; the round ends around all values are 20 and 62
     method, _, record = learned(read({"age": [21, 23, 24, 40, 41, 60]}))
-    assert record["transformation"]["cuts"] == {"node": [0], "column": [0], "at": ["24"], "first": [1]}
-    cells, lost = placed(method, record, {"age": [22, 24, 50, 20, 61, None]})
-    assert cells["age"].to_list() == ["[21, 24]", "[21, 24]", "[40, 60]", None, None, None]
-    assert lost == [False, False, False, True, True, True]
-    # 30 lies between the boxes: it belongs to the right one, whose new records all show the region behind the cut
+    assert record["transformation"]["cuts"] == {"node": [0], "column": [0], "at": [["24", "40"]], "first": [1]}
+    cells, lost = placed(method, record, {"age": [22, 24, 50, 20, 61, 30, 19, 62, None]})
+    assert cells["age"].to_list() == ["[20-40)"] * 2 + ["[40-62)", "[20-40)", "[40-62)", "[20-40)", None, None, None]
+    assert lost == [False] * 6 + [True] * 3
+
+
+def test_a_region_of_an_earlier_record_shows_no_end():
+    method, _, record = learned(read({"age": [21, 23, 24, 40, 41, 60]}))
+    record["transformation"]["cuts"]["at"] = ["24"]
+    del record["transformation"]["columns"][0]["outer"]
     cells, lost = placed(method, record, {"age": [22, 30, 50]})
-    assert cells["age"].to_list() == ["[21, 24]", "(24-60]", "(24-60]"]
+    assert cells["age"].to_list() == ["[20-40)", "*", "*"]
     assert not any(lost)
-    assert parse("(24-60]").covers(30)
-    assert not parse("(24-60]").covers(24)
 
 
 def test_labels_by_hand():
@@ -97,9 +100,9 @@ def test_dates_and_missing_values():
     days = [dt.date(2020, 1, 1), dt.date(2020, 1, 9), dt.date(2021, 5, 5), dt.date(2021, 6, 6), *[None] * 4]
     method, done, record = learned(read({"day": days}))
     assert done.polars()["day"].to_list()[4:] == [None] * 4
-    new = [dt.date(2020, 1, 5), dt.date(2021, 1, 1), None, dt.date(2022, 1, 1)]
+    new = [dt.date(2020, 12, 5), dt.date(2021, 1, 1), None, dt.date(2022, 1, 1)]
     cells, lost = placed(method, record, {"day": new})
-    assert cells["day"].to_list() == ["[2020-01-01 .. 2020-01-09]", "(2020-01-09 .. 2021-06-06]", None, None]
+    assert cells["day"].to_list() == ["[2020-01-01 .. 2021-01-01)", "[2021-01-01 .. 2022-01-01)", None, None]
     assert lost == [False, False, False, True]
 
 

@@ -61,7 +61,7 @@ def fuzzy_l_diversity(
     for name in table.sensitive if column is None else (column,):
         for degrees in _cells(table, sets, norm).values():
             values = {table.rows[i][name] for i, degree in degrees.items() if degree >= 0.5 - HAIR}
-            diversities += [len(values)] if values else []
+            diversities += [max(1, len(values - {None}))] if values else []
     value = min(diversities, default=math.inf)
     return value, value >= l
 

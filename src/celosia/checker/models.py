@@ -6,6 +6,7 @@ fractions, so a value that lies exactly on its bound is on the right side of it.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from celosia.checker.closeness import distance
+from celosia.checker.closeness import distance as _moved
 from celosia.checker.fuzzy import fuzzy_l_diversity, fuzzy_t_closeness, q_anonymity
 from celosia.checker.rows import STAR, Plain
 
@@ -137,8 +139,8 @@ def l_diversity(
         if others == "quasi":
             seen = replace(table, quasi=(*table.quasi, *(s for s in table.sensitive if s != name)))
         for numbers in seen.classes().values():
-            counts = sorted(seen.counts(numbers, name).values(), reverse=True)
-            diversities.append(_diversity(counts, variant, c, estimator))
+            each = [sorted(counted.values(), reverse=True) for counted in seen.counts_in_turn(numbers, name)]
+            diversities += [_diversity(counts, variant, c, estimator) for counts in each]
     value = min(diversities, default=math.inf)
     return value, value >= l - HAIR
 
@@ -171,9 +173,10 @@ def _digamma(x: float) -> float:
 def alpha_k(table: Plain, alpha: float, k: int = 2, column: str | None = None) -> Verdict:
     """The largest share of a value in a class; every class has at least k persons."""
     largest = [
-        max(table.shares(numbers, name).values())
+        Fraction(max(counted.values()), sum(counted.values()))
         for name in _columns(table, column)
         for numbers in table.classes().values()
+        for counted in table.counts_in_turn(numbers, name)
     ]
     large = all(table.persons(numbers) >= k for numbers in table.classes().values())
     value = max(largest, default=Fraction(0))
@@ -227,7 +230,54 @@ def _columns(table: Plain, column: str | None) -> tuple[str, ...]:
     return table.sensitive if column is None else (column,)
 
 
-MODELS: dict[str, Callable[..., Verdict]] = {
+def _worst(model: Callable[..., Verdict], *, smallest: bool) -> Callable[..., Verdict]:
+    """A model over every reading of a table: the worst value, and whether it holds in all of them."""
+
+    @functools.wraps(model)
+    def worst(table: Plain, **given: Any) -> Verdict:
+        verdicts = [model(each, **given) for each in table.readings()]
+        pick = min if smallest else max
+        return pick(value for value, _ in verdicts), all(holds for _, holds in verdicts)
+
+    return worst
+
+
+def _judged_apart(
+    model: Callable[..., Verdict], crisp: Callable[..., float], *, smallest: bool
+) -> Callable[..., Verdict]:
+    """A fuzzy model; suppressed records that show a sensitive value belong to no cell and are one crisp class."""
+
+    @functools.wraps(model)
+    def worst(table: Plain, **given: Any) -> Verdict:
+        readings = table.readings()
+        bound = next(given[name] for name in ("q", "l", "t") if name in given)
+        verdicts = [model(each, **given) for each in readings if each.suppressed == table.suppressed]
+        for each in (each for each in readings if each.suppressed != table.suppressed):
+            hidden = sorted(table.suppressed - each.suppressed)
+            value = float(crisp(each, hidden, **given))
+            verdicts.append((value, value >= bound - HAIR if smallest else value <= bound + HAIR))
+        pick = min if smallest else max
+        return pick(value for value, _ in verdicts), all(holds for _, holds in verdicts)
+
+    return worst
+
+
+def _persons_of(table: Plain, rows: Sequence[int], **_: Any) -> float:
+    return table.persons(rows)
+
+
+def _values_of(table: Plain, rows: Sequence[int], column: str | None = None, **_: Any) -> float:
+    return min(len(table.counts_in_turn(rows, name)[-1]) for name in _columns(table, column))
+
+
+def _distance_of(
+    table: Plain, rows: Sequence[int], column: str | None = None, distance: str = "equal", **_: Any
+) -> float:
+    names = _columns(table, column)
+    return max(float(_moved(table, name, table.shares(rows, name), table.baseline(name), distance)) for name in names)
+
+
+_DEFINITIONS: dict[str, Callable[..., Verdict]] = {
     "alpha-k": alpha_k,
     "average-risk": average_risk,
     "beta-likeness": beta_likeness,
@@ -243,3 +293,11 @@ MODELS: dict[str, Callable[..., Verdict]] = {
     "sample-uniqueness": sample_uniqueness,
     "t-closeness": t_closeness,
 }
+_LARGER_IS_SAFER = frozenset({"k-anonymity", "k-map", "l-diversity", "q-anonymity", "fuzzy-l-diversity"})
+MODELS = {name: _worst(model, smallest=name in _LARGER_IS_SAFER) for name, model in _DEFINITIONS.items()}
+MODELS |= {
+    "q-anonymity": _judged_apart(q_anonymity, _persons_of, smallest=True),
+    "fuzzy-l-diversity": _judged_apart(fuzzy_l_diversity, _values_of, smallest=True),
+    "fuzzy-t-closeness": _judged_apart(fuzzy_t_closeness, _distance_of, smallest=False),
+}
+"""The function of every model."""

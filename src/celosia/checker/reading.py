@@ -28,7 +28,8 @@ class OwnerFacts:
     persons: Sequence[int | None] | None = None
     """A number for the person of each row, in the order of the file."""
     inputs: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    """For columns that no step changed: each value of the input table (``value``) and its persons (``count``)."""
+    """For columns that no step changed: each value of the input table (``value``) and its persons, those without
+    an id as one (``count``) or one for each row (``each``)."""
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     paths: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     """Hierarchies: for each value its text and its labels, up to the root."""
@@ -53,7 +54,7 @@ def written(path: Path, roles: Mapping[str, Any], facts: OwnerFacts, *, type: st
     """Read a file under the roles that its certificate states; ``seed`` chooses the classes where it is long."""
     import polars as pl
 
-    frame = scan(path, type=type).frame.lazy()
+    frame = scan(path, type=type, **({"header": True} if type == "csv" else {})).frame.lazy()
     columns = tuple(frame.collect_schema())
     quasi = [name for name in roles.get("quasi", ()) if name in columns]
     person = roles.get("person") if roles.get("person") in columns else None
@@ -67,10 +68,11 @@ def written(path: Path, roles: Mapping[str, Any], facts: OwnerFacts, *, type: st
     people = _persons(frame, person, rows) if sampled else None
     if sampled:
         chosen = pl.struct(quasi).hash(seed) % -(-rows // SAMPLED) == 0
-        frame = frame.filter(chosen & (~stars if suppressed < rows else True))
+        # few suppressed rows are the class that is most at risk: never left out by chance
+        frame = frame.filter(chosen | stars if suppressed <= SAMPLED else chosen)
     needed = [*quasi, *(n for n in roles.get("sensitive", ()) if n in columns), *([person] if person else [])]
     looked = frame.select(list(dict.fromkeys(needed))).collect(engine="streaming")
-    hidden = looked.select(stars).to_series().arg_true().to_list() if quasi and not sampled else []
+    hidden = looked.select(stars).to_series().arg_true().to_list() if quasi and suppressed < rows else []
     plain = Plain(
         rows=tuple(looked.to_dicts()),
         quasi=tuple(quasi),
@@ -94,21 +96,25 @@ def _distributions(looked: pl.DataFrame, facts: OwnerFacts) -> dict[str, Any]:
     """What the input had in each column, with its values as the file writes them; not where those do not meet."""
     import polars as pl
 
-    shares, orders, trees = {}, {}, {}
+    shares, each, orders, trees = {}, {}, {}, {}
     for name, counts in facts.inputs.items():
         if name not in looked.columns:
             continue
         dtype = looked.schema[name]
         values = counts["value"].cast(dtype, strict=False)
-        if values.n_unique() < len(values) or not set(looked[name].to_list()) <= set(values.to_list()):
+        shown = set(looked[name].to_list()) - {None}  # a cell may be blanked where no value of the input is missing
+        if values.n_unique() < len(values) or not shown <= set(values.to_list()):
             continue
-        whole = int(counts["count"].sum())
-        numbers = zip(values.to_list(), counts["count"].to_list(), strict=True)
-        shares[name] = {value: Fraction(count, whole) for value, count in numbers}
+        shares[name], each[name] = (_shares(values, counts[how]) for how in ("count", "each"))
         if name in facts.orders:
             orders[name] = tuple(pl.Series(facts.orders[name], dtype=pl.String).cast(dtype, strict=False).to_list())
         if name in facts.paths:
             texts = dict(zip(counts["value"].cast(pl.String).to_list(), values.to_list(), strict=True))
             trees[name] = tuple((str(texts.get(path[0], path[0])), *path[1:]) for path in facts.paths[name])
     trees |= {name: paths for name, paths in facts.paths.items() if name not in trees}
-    return {"shares_before": shares, "orders": orders, "trees": trees}
+    return {"shares_before": shares, "shares_each": each, "orders": orders, "trees": trees}
+
+
+def _shares(values: pl.Series, counts: pl.Series) -> dict[Any, Fraction]:
+    whole = int(counts.sum())
+    return {value: Fraction(count, whole) for value, count in zip(values.to_list(), counts.to_list(), strict=True)}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
 
 from celosia.checker.rows import Plain
 
@@ -25,15 +27,35 @@ def homogeneity(table: Plain, share: float = 1.0) -> float:
     disclosed = persons = 0
     for numbers in table.classes().values():
         size = table.persons(numbers)
-        most = max((max(table.counts(numbers, name).values()) for name in table.sensitive), default=0)
+        most = max((_largest_share(table, numbers, name) for name in table.sensitive), default=Fraction(0))
         persons += size
-        disclosed += size if most / size >= share else 0
+        disclosed += size if most >= share else 0
     return float(Fraction(disclosed, persons)) if persons else 0.0
 
 
+def _largest_share(table: Plain, numbers: Sequence[int], column: str) -> Fraction:
+    """The share of the most frequent value among the known ones; of missing ones where none is known."""
+    size, counted = table.persons(numbers), table.counts(numbers, column)
+    present = {value: count for value, count in counted.items() if value not in (None, "*")}
+    if not present:
+        return Fraction(counted.get(None, 0), size)
+    most = max(present.values())
+    return Fraction(most, max(size - sum(counted.values()) + sum(present.values()), most))
+
+
+def _highest(risk: Callable[..., float]) -> Callable[..., float]:
+    """A risk over every reading of a table: the highest value."""
+
+    @functools.wraps(risk)
+    def highest(table: Plain, **given: Any) -> float:
+        return max(risk(each, **given) for each in table.readings())
+
+    return highest
+
+
 RISKS: dict[str, Callable[..., float]] = {
-    "homogeneity": homogeneity,
-    "k-advice": uniqueness,
-    "prosecutor": prosecutor,
-    "uniqueness": uniqueness,
+    "homogeneity": _highest(homogeneity),
+    "k-advice": _highest(uniqueness),
+    "prosecutor": _highest(prosecutor),
+    "uniqueness": _highest(uniqueness),
 }

@@ -2,8 +2,8 @@
 
 Nothing here knows the rest of Celosia. A row is a dictionary; classes are found by comparing keys one by one. Two facts
 hold for all numbers: a suppressed record belongs to no class, and with a person column persons are counted, each once
-per class (and once per sensitive value of a class), however many rows they own. A missing person id is a person like
-any other.
+per class (and once per sensitive value of a class), however many rows they own. Where that may be too favourable
+:meth:`Plain.readings` gives other ways to read the rows, and the worst number is stated.
 """
 
 from __future__ import annotations
@@ -40,6 +40,10 @@ class Plain:
     """The rows of the input table, where steps were applied since; columns that were recoded are recoded here too."""
     shares_before: Mapping[str, Mapping[Any, Fraction]] = field(default_factory=dict)
     """The distributions of columns in the input table, where they are known without its rows."""
+    shares_each: Mapping[str, Mapping[Any, Fraction]] | None = None
+    """The same where each row without a person's id counts as a person."""
+    each_unknown: bool = False
+    """Whether rows without a person's id belong each to another person; otherwise to one."""
     people: int | None = None
     """Persons of the whole table, where these rows are some of its classes."""
 
@@ -53,6 +57,20 @@ class Plain:
         """Numbers of the rows that are not suppressed."""
         return [i for i in range(len(self.rows)) if i not in self.suppressed]
 
+    def readings(self) -> list[Plain]:
+        """The table in every way that the worse number is taken of.
+
+        The suppressed rows belong to no class, or those that show a sensitive value form one (their quasi-identifiers
+        are equal). Rows without a person's id belong to one person, or each to another.
+        """
+        telling = [name for name in self.sensitive if name not in self.quasi]
+        empty = frozenset(i for i in self.suppressed if all(self.rows[i][name] is None for name in telling))
+        apart = [self] if empty == self.suppressed else [self, replace(self, suppressed=empty)]
+        if self.each_unknown or self.person is None or sum(row[self.person] is None for row in self.rows) < 2:
+            return apart
+        before = self.shares_before if self.shares_each is None else self.shares_each
+        return [*(replace(table, each_unknown=True, shares_before=before) for table in apart), *apart]
+
     @cached_property
     def reading(self) -> str:
         """How missing values are read, ``category`` columns apart."""
@@ -60,7 +78,9 @@ class Plain:
 
     def who(self, i: int) -> Any:
         """The person who owns a row; without a person column every row is a person."""
-        return ("row", i) if self.person is None else ("person", self.rows[i][self.person])
+        if self.person is None or (self.each_unknown and self.rows[i][self.person] is None):
+            return ("row", i)
+        return ("person", self.rows[i][self.person])
 
     def persons(self, numbers: Sequence[int]) -> int:
         """How many persons own these rows."""
@@ -115,6 +135,12 @@ class Plain:
         for i in numbers:
             owners.setdefault(self.rows[i][column], set()).add(self.who(i))
         return {value: len(people) for value, people in owners.items()}
+
+    def counts_in_turn(self, numbers: Sequence[int], column: str) -> list[dict[Any, int]]:
+        """The counts of a column with missing values, and those of its known values alone where there are any."""
+        counted = self.counts(numbers, column)
+        present = {value: count for value, count in counted.items() if value is not None}
+        return [counted, present] if present else [counted]
 
     def shares(self, numbers: Sequence[int], column: str) -> dict[Any, Fraction]:
         """The distribution of a column over some rows."""

@@ -34,6 +34,11 @@ class Baseline:
     numbers: NDArray[np.float64] | None
     """The values as numbers, where the column is numeric; a missing one is NaN."""
 
+    @property
+    def missing_code(self) -> int:
+        """The code of a missing value, which is the last one; -1 where none is missing."""
+        return len(self.values) - 1 if len(self.values) and self.values[-1] is None else -1
+
     def codes(self, column: Encoded) -> NDArray[np.int32]:
         """A column of the table in the codes of this domain."""
         return recode(column, self.values)
@@ -50,11 +55,14 @@ class Sensitive:
     numbers: NDArray[np.float64] | None = None
     baseline: NDArray[np.float64] | None = None
     """The distribution that classes are compared with; that of these records unless given."""
+    missing_code: int = -1
+    """The code of a missing value; -1 where none is missing."""
 
     @classmethod
     def of(cls, column: Encoded, domain: Baseline) -> Sensitive:
         """A column of a table over its domain."""
-        return cls(domain.codes(column), len(domain.values), domain.ancestors, domain.numbers, domain.share)
+        codes, width = domain.codes(column), len(domain.values)
+        return cls(codes, width, domain.ancestors, domain.numbers, domain.share, domain.missing_code)
 
     def take(self, records: NDArray[np.bool_]) -> Sensitive:
         """Some of the records; what they are compared with stays."""

@@ -6,6 +6,9 @@ codes where the rows are in memory. Decided here, once, for everybody who asks:
 - A suppressed record belongs to no class. It carries a mark, or shows stars in all its quasi-identifiers, whoever wrote
   them: a reader of the file cannot tell one from the other. Where that is every record, nothing tells them apart and
   they are one class; without a mark they are then generalised, not suppressed.
+- Models and risks measure the table in several readings (:meth:`celosia.table.Table.readings`) and state the worst:
+  suppressed records that show a sensitive value are also counted as one class, and rows without a person's id also as
+  one person each. A suppressed record whose sensitive cells are all missing discloses nothing but that it exists.
 - Where the schema declares a person column, sizes count persons; records without a person's id are one person.
 - With the readings ``wildcard`` and ``conservative`` of missing values records do not fall into classes: entries are
   then the distinct patterns, their size is the frequency that their records have, ``members`` how many there are.
@@ -50,8 +53,11 @@ class Classes(Holding):
         """The domain of a sensitive column, and its distribution in the input table."""
         if column not in self._baselines:
             read, whole = (each.patterns([column], everyone=True) for each in self._compared(column))
+            values, before = self.domain(column), whole.column(column).values
+            if values.dtype != before.dtype or not before.is_in(values.implode(), nulls_equal=True).all():
+                read = whole = self.patterns([column])  # a quasi-identifier whose values a step replaced by others
             raw = read.column(column).values
-            self._baselines[column] = baseline(self.rows.schema, column, self.domain(column), whole, raw)
+            self._baselines[column] = baseline(self.rows.schema, column, values, whole, raw)
         return self._baselines[column]
 
     def domain(self, column: str) -> pl.Series:
@@ -162,7 +168,7 @@ class Classes(Holding):
         return base, ClassCounts(base.counted, values=values, total=self.total)
 
     def _value_counts(self, base: Patterns, keys: list[str], column: str) -> ValueCounts:
-        """Counts of one sensitive column per class in compressed rows; a missing value is a value of its own."""
+        """Counts of one sensitive column per class in compressed rows."""
         entries = self.patterns(list(dict.fromkeys([*keys, column])))
         domain = self.baseline(column)
         owner = base.find(entries)
@@ -170,7 +176,8 @@ class Classes(Holding):
         sort = ranked([owner, value])
         start = np.zeros(len(base) + 1, dtype=np.int64)
         np.cumsum(np.bincount(owner, minlength=len(base)), out=start[1:])
-        return ValueCounts(start, value[sort], entries.counted[sort], domain.share, domain.ancestors, domain.numbers)
+        counted = (start, value[sort], entries.counted[sort])
+        return ValueCounts(*counted, domain.share, domain.ancestors, domain.numbers, domain.missing_code)
 
     def pattern_frequencies(self, *, weigh: bool = False) -> NDArray[np.float64]:
         """The frequency of each pattern of the quasi-identifiers in the table, or with ``weigh`` in the population."""

@@ -125,6 +125,22 @@ class Counting:
         return marks
 
     @cached_property
+    def unidentified(self) -> int:
+        """How many rows have no person's id; 0 without a person column."""
+        import narwhals as nw
+
+        person = self.rows.schema.person
+        if person is None:
+            return 0
+        missing = nw.from_native(self.rows.frame).select(n=nw.col(person).is_null().cast(nw.Int64).sum())
+        return int(self.rows.engine.collect(missing.to_native())["n"][0] or 0)
+
+    @property
+    def mark(self) -> nw.Expr:
+        """Expression that is true for suppressed rows; only where some are."""
+        return self._marks["flags" if self.nothing_told else "either"]
+
+    @cached_property
     def _facts(self) -> dict[str, int]:
         """Rows, marked ones, starred ones, either, and persons of a table that is not in memory: one pass."""
         import narwhals as nw

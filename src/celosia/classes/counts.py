@@ -9,7 +9,7 @@ are made from a grouped frame, from the integer codes of a lattice search or by 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,8 @@ class ValueCounts:
     """The column's hierarchy: ``ancestors[level, value]`` is the generalised code; level 0 has one for each value."""
     numbers: Shares | None = None
     """The values as numbers, where the column is numeric (for distances between values)."""
+    missing_code: int = -1
+    """The code of a missing value; -1 where none is missing."""
 
     @classmethod
     def of(
@@ -95,7 +97,18 @@ class ValueCounts:
         start = np.zeros(len(index) + 1, dtype=np.int64)
         np.cumsum(lengths, out=start[1:])
         entry = np.arange(start[-1]) + np.repeat(self.start[index] - start[:-1], lengths)
-        return ValueCounts(start, self.value[entry], self.count[entry], self.baseline, self.ancestors, self.numbers)
+        return replace(self, start=start, value=self.value[entry], count=self.count[entry])
+
+    def without_missing(self) -> ValueCounts:
+        """Counts of the known values; a class in which every value is missing keeps them.
+
+        >>> start, value, count = np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([2, 5, 4])
+        >>> ValueCounts(start, value, count, np.ones(2), missing_code=1).without_missing().count.tolist()
+        [2, 4]
+        """
+        stays = (self.value != self.missing_code) | (self.distinct[self.owner] == 1)
+        start = np.concatenate([[0], np.cumsum(np.bincount(self.owner[stays], minlength=len(self.start) - 1))])
+        return replace(self, start=start.astype(np.int64), value=self.value[stays], count=self.count[stays])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -51,7 +51,7 @@ class Keys:
         """The numbers, as column ``KEY``."""
         import polars as pl
 
-        return pl.scan_parquet(self.path)
+        return pl.scan_parquet(self.path, glob=False)
 
     def histogram(self) -> pl.DataFrame:
         """How many rows have each number."""

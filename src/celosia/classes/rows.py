@@ -26,6 +26,8 @@ class Rows:
     schema: Schema
     stars: tuple[str, ...] | None = None
     """The columns whose stars tell a suppressed record; the quasi-identifiers unless given."""
+    single: bool = False
+    """Whether these rows are one reading of a table, so that no others are taken of them."""
 
     @classmethod
     def described(cls, engine: Engine, frame: Any, schema: Schema) -> Rows:
@@ -38,7 +40,8 @@ class Rows:
             declared = bound.hierarchy(name)
             if declared is not None and declared.from_data():
                 counted = engine.collect(engine.histogram(frame, [name]))
-                bound = bound.change(name, hierarchy=declared.settled(counted[name], counted[ROWS].to_list()))
+                levels = declared.settled(counted[name], counted[ROWS].to_list())
+                bound = bound.change(name, hierarchy=levels, hierarchy_from_data=True)
         return cls(engine, frame, bound)
 
     @property
@@ -72,6 +75,13 @@ def all_stars(names: Sequence[str]) -> nw.Expr:
 
     stars = ((nw.col(name).cast(nw.String) == STAR).fill_null(value=False) for name in names)
     return nw.all_horizontal(*stars, ignore_nulls=False)
+
+
+def all_missing(names: Sequence[str]) -> nw.Expr:
+    """Whether a row has no value in any of these columns."""
+    import narwhals as nw
+
+    return nw.all_horizontal(*(nw.col(name).is_null() for name in names), ignore_nulls=False)
 
 
 def starred(frame: pl.DataFrame, names: Sequence[str]) -> pl.Series:

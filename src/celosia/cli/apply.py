@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,6 +16,10 @@ def apply(
     out: Annotated[Path, typer.Option(help="Where the protected new records go.")],
     released: Annotated[Path | None, typer.Option(help="The earlier release: requirements are judged on both.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace a file that is there already.")] = False,
+    violating: Annotated[
+        bool,
+        typer.Option("--write-violating", help="Write the file though a requirement does not hold; exit code 3."),
+    ] = False,
     engine: Engine = None,
     json: Json = False,
 ) -> None:
@@ -27,6 +31,9 @@ def apply(
     from celosia.release.policy.policy import Policy
 
     applied = reuse(record, source, released=released, engine=engine)
+    if not applied.holds and not violating:
+        _refuse(applied.spec(), json=json)
+        return
     policy = Policy.recorded(load_record(record), record.parent)
     output = policy.output
     written = write(
@@ -54,4 +61,21 @@ def apply(
     )
     for requirement in summary["requirements"]:
         shown.print(f"{requirement['part']}: {requirement['violating']} new records violate it")
-    print_left_out(leaving)
+    print_left_out(leaving, "The policy of the release decides: change its roles or output.columns, and run it again.")
+
+
+def _refuse(summary: dict[str, Any], *, json: bool) -> None:
+    """Print which requirements do not hold; nothing was written."""
+    from celosia.cli.bases.show import console, print_json
+
+    end_with(3)
+    if json:
+        print_json({**summary, "out": None})
+        return
+    shown = console()
+    for requirement in summary["requirements"]:
+        shown.print(f"{requirement['part']}: {requirement['violating']} new records violate it")
+    shown.print(
+        f"Nothing was written: {summary['rows']} new records do not meet every requirement. Apply more records at "
+        "once, judge them together with the release (--released), run the policy on them, or pass --write-violating."
+    )

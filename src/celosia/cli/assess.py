@@ -9,6 +9,7 @@ import typer
 from celosia.cli.bases.options import (
     Details,
     Engine,
+    Header,
     Identifiers,
     Json,
     Memory,
@@ -23,7 +24,9 @@ from celosia.cli.bases.options import (
 
 
 def assess(
-    source: Annotated[str, typer.Argument(help="A file, a policy (.toml), or a database URL with --query.")],
+    source: Annotated[
+        str, typer.Argument(help="A file (- is standard input), a policy (.toml), or a database URL with --query.")
+    ],
     quasi: Quasi = None,
     sensitive: Sensitive = None,
     identifiers: Identifiers = None,
@@ -32,6 +35,7 @@ def assess(
     require: Annotated[list[str] | None, typer.Option(help="A requirement, such as 'k-anonymity(k=5)'.")] = None,
     risk: Annotated[list[str] | None, typer.Option(help="A risk to measure, such as prosecutor.")] = None,
     query: Query = None,
+    header: Header = None,
     engine: Engine = None,
     memory: Memory = None,
     sql: Annotated[bool, typer.Option("--sql", help="Print the GROUP BY tests for k and l, and run them.")] = False,
@@ -57,7 +61,7 @@ def assess(
     from celosia.release.policy.policy import MEASURED_RISKS
     from celosia.release.running import check_input
 
-    table, policy = open_source(source, roles, query=query, engine=engine, memory=memory)
+    table, policy = open_source(source, roles, query=query, engine=engine, memory=memory, header=header)
     guessed = not table.schema.quasi and policy is None
     if guessed:
         table = table.with_schema(guessed_schema(table))

@@ -17,6 +17,9 @@ def compare(
     original: Annotated[str, typer.Argument(help="The original file, or a policy (.toml) that describes it.")],
     protected: Annotated[str, typer.Argument(help="The protected file.")],
     key: Annotated[str | None, typer.Option(help="Column of both files that names a record.")] = None,
+    by_position: Annotated[
+        bool, typer.Option("--by-position", help="State that both files have the same row order.")
+    ] = False,
     quasi: Quasi = None,
     sensitive: Sensitive = None,
     loss: Annotated[list[str] | None, typer.Option(help="A loss to measure.")] = None,
@@ -40,7 +43,8 @@ def compare(
     after = read(protected, engine=engine, memory=memory)
     after = after.with_schema(before.schema.keep(after.names).loose())
     losses = loss or (policy.losses if policy else _usual_losses(before, after))
-    comparison = measure(before, after, losses, risk or (policy.risks if policy else ()), key=key)
+    risks = risk or (policy.risks if policy else ())
+    comparison = measure(before, after, losses, risks, key=key, by="position" if by_position else None)
     if html is not None:
         from celosia.release.report import comparison_page
 

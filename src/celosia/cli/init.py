@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli.bases.options import Json, Query
+from celosia.cli.bases.options import Header, Json, Query
 
 if TYPE_CHECKING:
     from celosia.proposals import ColumnSuggestion
@@ -37,6 +37,7 @@ def init(
     source: Annotated[str, typer.Argument(help="The data: a file, or a database URL with --query.")],
     out: Annotated[Path, typer.Option(help="Where the policy goes.")] = Path("policy.toml"),
     query: Query = None,
+    header: Header = None,
     safe_harbor: Annotated[bool, typer.Option(help="Prepare the steps of the HIPAA Safe Harbor rule.")] = False,
     overwrite: Annotated[bool, typer.Option(help="Replace a policy that is there already.")] = False,
     json: Json = False,
@@ -51,7 +52,8 @@ def init(
 
     if out.exists() and not overwrite:
         raise OutputError(f"{out.name!r} is there already: choose another path with --out, or add --overwrite.")
-    seen = first_look(source, {"query": query} if query else {})
+    options = {"query": query or None, "header": header}
+    seen = first_look(source, {name: value for name, value in options.items() if value is not None})
     suggestions = by_safe_harbor(seen.suggestions) if safe_harbor else seen.suggestions
     where = moved(source, lambda path: _seen_from(path, out.parent))
     with replaced(out) as draft:

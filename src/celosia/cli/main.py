@@ -16,7 +16,7 @@ import typer
 from celosia.cli.apply import apply
 from celosia.cli.assess import assess
 from celosia.cli.bases.commands import Group, Methods, show_plainly
-from celosia.cli.bases.options import common, exit_code
+from celosia.cli.bases.options import common, end_with, exit_code
 from celosia.cli.compare import compare
 from celosia.cli.consent import consent_app
 from celosia.cli.demo import demo
@@ -103,6 +103,7 @@ def run(given: list[str]) -> int:
     from celosia.data.credentials import refuse_passwords
     from celosia.errors import BudgetError, CelosiaError, Contradiction, RequirementError, explained
 
+    end_with(0)  # of the last command in this process
     try:
         refuse_passwords(given)
         check_environment()

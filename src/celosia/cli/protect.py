@@ -79,11 +79,12 @@ def protect_file(
 
 
 def _declared(table: Table, method: Method) -> Table:
-    """The table with the columns declared that the command itself names for overwriting."""
+    """Table with the columns declared that the command itself names: those to overwrite, and their predictors."""
     from celosia.data.schema import Schema
 
     schema = table.schema
-    for name in method.overwrites(Schema()):
+    filled = (name for field in method.fills for name in getattr(method, field, None) or ())
+    for name in dict.fromkeys([*method.overwrites(Schema()), *filled]):
         if name in schema:
             schema = schema.change(name, declared=True)
     return replace(table, rows=replace(table.rows, schema=schema))

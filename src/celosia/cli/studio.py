@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -26,15 +30,31 @@ def studio(
     except ImportError:  # pragma: no cover - the test environment has it
         raise MissingExtra.of("the studio", "studio") from None
 
-    def announce(link: str) -> None:
+    def announce(fresh_link: Callable[[], str], page: Path) -> None:
+        link = fresh_link()
         if json:
             print_json({"folder": str(folder), "address": link})
         else:
-            say(f"The studio of {folder} is at {link}\nIt ends with Ctrl-C; nothing is lost.")
+            say(f"The studio of {folder} is at {link}\nThe link works once. It ends with Ctrl-C; nothing is lost.")
         sys.stdout.flush()
         if browser:
             import webbrowser
 
-            webbrowser.open(link)
+            webbrowser.open(page.as_uri())  # the link itself would be in the arguments of the browser
+        if sys.stdin.isatty():
+            say("For another browser press Enter: it prints a new link.")
+            _print_links(fresh_link, say)
 
     serve(folder, port, announce)
+
+
+def _print_links(fresh_link: Callable[[], str], say: Callable[[str], None]) -> None:
+    """Print a new link each time that Enter is pressed in the terminal, until the program ends."""
+
+    def wait() -> None:
+        with contextlib.suppress(OSError, ValueError):  # in the background, or closed: there is no terminal to read
+            for _ in sys.stdin:
+                say(fresh_link())
+
+    signal.signal(signal.SIGTTIN, signal.SIG_IGN)  # reading in the background would stop the whole program
+    threading.Thread(target=wait, daemon=True).start()

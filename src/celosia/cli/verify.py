@@ -47,4 +47,4 @@ def verify(
     print_json(verification.spec()) if json else console().print(verification)
     if verification.verdict == "verified in part":
         say("celosia: warning: not everything that the certificate claims could be verified.", error=True)
-    end_with(0 if verification.holds else 3)
+    end_with(0 if verification.confirmed else 3)

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from celosia import files
-from celosia.errors import InputError, ParameterError
+from celosia.errors import CelosiaError, DataError, InputError, OutputError, ParameterError
 
+_KINDS = frozenset({"sqlite", "postgresql", "postgres", "duckdb", "mysql", "psycopg"})
+"""Kinds of database: the first word of an address is no secret."""
 SHORTEST_KEY = 16
 REFERENCES = ("env:", "file:")
 # A password before the host, as the database libraries read an address, or among its parameters.
@@ -47,6 +50,38 @@ def resolved(text: str) -> str:
     if not secret.strip():
         raise InputError(f"{text} is empty.")
     return secret.strip()
+
+
+@contextmanager
+def address(text: str) -> Iterator[str]:
+    """Resolve the address of a database; errors raised inside name the reference, never what it stands for.
+
+    Libraries quote parts of an address (a host, a user, a path) in their messages, and an address that was parsed
+    wrongly may quote any part of the secret: such a message is replaced as a whole.
+    """
+    plain = resolved(text)
+    try:
+        yield plain
+    except CelosiaError as problem:
+        if not is_reference(text) or not _quotes(str(problem).replace(text, ""), plain):
+            raise
+        kept = type(problem) if type(problem) in (InputError, DataError, OutputError) else DataError
+        raise kept(
+            f"{text}: the database whose address it holds cannot be used ({type(problem).__name__}). The address is "
+            "a URL such as postgresql://user:password@host/base or sqlite:///people.db; the message is withheld "
+            "because it quotes the address."
+        ) from None
+
+
+def _quotes(message: str, secret: str) -> bool:
+    """Whether a message contains a part of a secret.
+
+    >>> _quotes("role 'ana' does not exist", "postgresql://ana:x@h/b"), _quotes("no table 'a'", "sqlite:///people.db")
+    (True, False)
+    """
+    parts = {part.casefold() for part in re.split(r"[\s:/@?&=;,+'\"]+", secret) if len(part) > 2}
+    words = set(re.split(r"[\s:/@?&=;,+'\"()]+", message.casefold()))
+    return any(part in words or (len(part) > 5 and part in message.casefold()) for part in parts - _KINDS)
 
 
 def key_bytes(text: str, what: str) -> bytes:

@@ -61,6 +61,8 @@ class Column:
     bounds: tuple[float, float] | None = None
     missing: Missing = Missing.CATEGORY
     hierarchy: Any = None
+    hierarchy_from_data: bool = False
+    """Whether the hierarchy was made from the values of the table."""
     order: tuple[str, ...] = ()
     declared: bool = True
     """False for a column that the schema does not name; it is left out of a release."""
@@ -92,18 +94,21 @@ class Schema(Shown):
         rest: Literal["insensitive", "error"] = "insensitive",
         kinds: Mapping[str, str] | None = None,
         bounds: Mapping[str, Sequence[float]] | None = None,
-        missing: Mapping[str, str] | None = None,
+        missing: Mapping[str, str] | str | None = None,
         hierarchies: Mapping[str, Any] | None = None,
         orders: Mapping[str, Sequence[str]] | None = None,
     ) -> Schema:
         """Describe a table by naming its columns.
 
-        ``rest="error"`` refuses a table that has a column without a role.
+        ``rest="error"`` refuses a table that has a column without a role. ``missing`` says how the missing values of
+        each quasi-identifier are read, or of all of them (``missing="wildcard"``).
 
         >>> schema = Schema.of(identifiers=["name"], quasi=["age", "zip"], sensitive=["disease"])
         >>> schema.quasi
         ('age', 'zip')
         """
+        if isinstance(missing, str):  # one reading for every quasi-identifier
+            missing = dict.fromkeys(quasi, missing)
         roles: dict[str, set[Role]] = {}
         lists = {
             Role.IDENTIFIER: identifiers,

@@ -69,6 +69,13 @@ use = "round"
 columns = ["income"]
 base = 500
 
+# All visits of a person have the same weight: to one decimal it would link them.
+[[step]]
+name = "rounded weights"
+use = "round"
+columns = ["sampling_weight"]
+base = 10
+
 [measure]
 risks = ["prosecutor", "marketer", "uniqueness"]
 losses = ["domain-loss", "precision", "average-class-size", "discernibility", "altered-records"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from celosia.hierarchy.ends import SHARED, last_end, outer_ends, round_cuts, word_cuts
+from celosia.hierarchy.ends import SHARED, number_ends, word_ends
 from celosia.hierarchy.levels import Levels
 from celosia.hierarchy.part import Hierarchy
 from celosia.hierarchy.values import Interval
@@ -50,7 +50,7 @@ class Balanced(Hierarchy):
         order = (x if numeric else values).arg_sort().to_numpy()
         ordered, held = values[order].to_list(), counts.to_numpy()[order]
         shared = held >= SHARED
-        ends = _number_ends(x.to_numpy()[order]) if numeric else _word_ends(ordered, shared)
+        ends: list[Any] = number_ends(x.to_numpy()[order]) if numeric else word_ends(ordered, shared)
         # groups begin where their beginning has a name; values between two such places stay together
         starts = np.flatnonzero([end is not None for end in ends[:-1]]) if ordered else np.zeros(0, dtype=np.int64)
         starts = np.append(starts, len(ordered)) if len(starts) and starts[0] == 0 and ends[-1] else starts[:0]
@@ -67,19 +67,6 @@ class Balanced(Hierarchy):
             columns.insert(0, _labels(starts[edges], ordered, shared, ends))
         kept = columns if self.count is None else columns[-self.count :]
         return Levels.of(ordered, [*kept, ["*"] * len(ordered)])
-
-
-def _number_ends(numbers: NDArray[np.float64]) -> list[float | str | None]:
-    """Where a group of numbers may begin, and where the last one ends."""
-    if not len(numbers):
-        return [None]
-    low, high = outer_ends(numbers)
-    return [low, *round_cuts(numbers[:-1], numbers[1:]).tolist(), high]
-
-
-def _word_ends(words: list[str], shared: NDArray[np.bool_]) -> list[float | str | None]:
-    """Where a group of words may begin, and where the last one ends."""
-    return [*word_cuts(words, shared), last_end(words[-1], bool(shared[-1]))] if words else [None]
 
 
 def _split(edges: NDArray[np.int64], until: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -7,12 +7,19 @@ named only when at least :data:`SHARED` records hold it.
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from celosia.hierarchy.text import texts
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +46,9 @@ def round_cuts(before: Floats, after: Floats) -> Floats:
     cuts = np.full(len(before), np.nan)
     largest = np.maximum(np.abs(before), np.abs(after)).max(initial=0.0)
     power = math.ceil(math.log10(largest)) if largest > 0 else 0
-    for exponent in range(power, power - _DIGITS, -1):
+    gaps = after - before
+    finest = math.floor(math.log10(gaps[gaps > 0].min(initial=math.inf))) if (gaps > 0).any() else power
+    for exponent in range(power, max(min(finest, power - _DIGITS), -300), -1):  # 10.0**308 is the largest power
         for digit in (10.0, 5.0, 2.0):
             left = np.flatnonzero(np.isnan(cuts))
             if not len(left):
@@ -93,17 +102,98 @@ def _between(low: float, high: float) -> float:
     return cut if cut < high else float((low + high) / 2)
 
 
-def outer_ends(numbers: Floats) -> tuple[float, float]:
-    """Round numbers around all of the given ones: the first not above the smallest, the second above the largest.
+def outer_ends(low: float, high: float, *, logarithm: bool = False) -> tuple[float, float]:
+    """Round numbers around a range: the first not above its low end, the second above its high end.
 
-    >>> outer_ends(np.array([17.0, 43.0, 90.0]))
-    (10.0, 95.0)
+    They lie within a tenth of the range; for a ``logarithm`` of positive numbers, within a factor of two.
+
+    >>> outer_ends(17.0, 90.0), outer_ends(17.0, 1e6, logarithm=True)
+    ((10.0, 95.0), (10.0, 2000000.0))
     """
-    low, high = float(numbers.min()), float(numbers.max())
-    margin = (high - low) / 10 or max(abs(high), 1.0) / 10
-    first = round_cuts(np.array([low - margin]), np.array([low]))[0]
-    last = round_cuts(np.array([high]), np.array([high + margin]))[0]
-    return float(first), float(last)
+    before, behind = low / 2, high * 2
+    if not logarithm:
+        margin = (high - low) / 10 or max(abs(high), 1.0) / 10
+        if low.is_integer() and high.is_integer():
+            margin = max(margin, 1.0)  # between 0 and 1 lies no end of whole numbers
+        before, behind = low - margin, high + margin
+    first, last = (round_cuts(np.array([a]), np.array([b])) for a, b in ((before, low), (high, behind)))
+    return float(first[0]), float(last[0])
+
+
+def round_ends(values: pl.Series) -> list[Any] | None:
+    """Round ends before each of sorted distinct numbers, dates or times and behind the last; none for other types."""
+    import polars as pl
+
+    raw = pl.Series(texts(values), dtype=pl.String)
+    if values.dtype.is_numeric():
+        return list(number_ends(raw.cast(pl.Float64).to_numpy()))
+    if values.dtype == pl.Date or values.dtype == pl.Datetime:
+        return list(day_ends(raw.to_list())) if len(raw) else []
+    if values.dtype == pl.Time:
+        return list(time_ends(raw.to_list())) if len(raw) else []
+    return None
+
+
+def number_ends(numbers: Floats) -> list[float]:
+    """Round ends around sorted distinct numbers: the one before each of them, and the one behind the last.
+
+    The range from the end before one number to the end behind another holds exactly the numbers between them.
+
+    >>> number_ends(np.array([17.0, 43.0, 90.0, np.inf]))
+    [10.0, 40.0, 50.0, 95.0, inf]
+    """
+    finite = numbers[np.isfinite(numbers)]
+    ends = [0.0]
+    if len(finite):
+        first, last = outer_ends(float(finite[0]), float(finite[-1]))
+        ends = [first, *round_cuts(finite[:-1], finite[1:]).tolist(), last]
+    return [-math.inf] * int(-np.inf in numbers) + ends + [math.inf] * int(np.inf in numbers)
+
+
+def day_ends(days: Sequence[str]) -> list[str]:
+    """Round ends around sorted distinct ISO dates or times: the beginning of a year, month, day or hour between two.
+
+    >>> day_ends(["2019-11-28", "2020-02-17", "2020-02-29"])
+    ['2019-01-01', '2020-01-01', '2020-02-20', '2021-01-01']
+    """
+    cuts = [_round_day(after, _alike(before, after) + 1) for before, after in itertools.pairwise(days)]
+    return [_round_day(days[0], 4), *cuts, f"{int(days[-1][:4]) + 1:04}-01-01"]
+
+
+def time_ends(times: Sequence[str]) -> list[str]:
+    """Round ends around sorted distinct times of day: the beginning of an hour, minute or second between two.
+
+    >>> time_ends(["08:41:10", "11:21:23", "11:24:59", "23:26:43"])
+    ['08:00:00', '10:00:00', '11:24:00', '20:00:00', '24:00:00']
+    """
+    cuts = [_round_time(after, _alike(before, after) + 1) for before, after in itertools.pairwise(times)]
+    return [_round_time(times[0], 2), *cuts, f"{int(times[-1][:2]) + 1:02}:00:00"]
+
+
+def _round_time(text: str, size: int) -> str:
+    """The first time of day that begins with the first characters of a text."""
+    return text[:size] + re.sub(r"\d", "0", text[size:])
+
+
+def _round_day(text: str, size: int) -> str:
+    """The first day, or time of a day, that begins with the first characters of an ISO text."""
+    padded = _round_time(text, size)
+    month, day = (padded[i : i + 2].replace("00", "01") for i in (5, 8))
+    return f"{padded[:4]}-{month}-{day}" + (padded[10:] if size > 10 else "")
+
+
+def coarse_breaks(breaks: Floats) -> Floats:
+    """Each of increasing breaks as the roundest number within a tenth of the distance to its neighbours, outer ones
+    outwards.
+
+    >>> coarse_breaks(np.array([1023.17, 1710.4, 9811.05])).tolist()
+    [1000.0, 1700.0, 10000.0]
+    """
+    if len(breaks) < 2:
+        return breaks
+    first, last = outer_ends(float(breaks[0]), float(breaks[-1]))
+    room = np.minimum(np.diff(breaks)[:-1], np.diff(breaks)[1:]) / 10
+    return np.array([first, *round_cuts(breaks[1:-1] - room, breaks[1:-1] + room), last])
 
 
 def word_cuts(words: Sequence[str], shared: NDArray[np.bool_]) -> list[str | None]:
@@ -129,6 +219,11 @@ def last_end(word: str, shared: bool) -> str | None:
     """A text that no word of the last group comes after."""
     end = word if shared else f"{word[:1]}{AFTER}" if len(word) > 1 else AFTER
     return end if word <= end else None
+
+
+def word_ends(words: Sequence[str], shared: NDArray[np.bool_]) -> list[str | None]:
+    """Where a group of sorted words may begin, and where the last one ends."""
+    return [*word_cuts(words, shared), last_end(words[-1], bool(shared[-1]))] if words else [None]
 
 
 def _alike(word: str, other: str) -> int:

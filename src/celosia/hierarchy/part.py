@@ -46,6 +46,10 @@ class Hierarchy(catalogue.Part):
         """Whether the levels depend on the values that are given and their frequencies."""
         return False
 
+    def is_public(self) -> bool:
+        """Whether the number of levels and all labels are known without the data."""
+        return not self.from_data()
+
     def settled(self, values: Iterable[Any], counts: Sequence[int]) -> Hierarchy:
         """The same hierarchy with its levels fixed for these data, so that every later step sees the same ones."""
         from celosia.hierarchy.level_table import LevelTable

@@ -38,6 +38,10 @@ class Prefixes(Hierarchy):
             raise ValueError("prefixes: masked must be increasing numbers of at least 1.")
         return self
 
+    def is_public(self) -> bool:
+        """Without ``masked`` the longest value decides how many levels there are."""
+        return bool(self.masked)
+
     def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:  # noqa: ARG002
         import polars as pl
 

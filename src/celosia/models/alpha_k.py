@@ -22,7 +22,8 @@ class AlphaK(_SensitiveModel):
     .. math:: |E| \ge k, \qquad \max_s p_E(s) \le \alpha
 
     The value is the largest share; the requirement holds when both conditions do. With ``alpha = 1/l`` it is the
-    rule of anatomisation. References: Wong et al. (2006).
+    rule of anatomisation. Missing sensitive values protect nobody: shares are taken with and without them, and the
+    larger counts. References: Wong et al. (2006).
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"zip": ["130**"] * 4, "disease": ["flu", "flu", "flu", "heart"]})
@@ -36,6 +37,7 @@ class AlphaK(_SensitiveModel):
 
     symbol: ClassVar[str] = "alpha"
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
+    known_alone: ClassVar[bool] = True
     monotone_generalisation: ClassVar[bool] = True
 
     def bound(self) -> float:

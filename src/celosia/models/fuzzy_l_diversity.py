@@ -10,6 +10,7 @@ from pydantic import Field
 
 from celosia.classes import group
 from celosia.models.bases.fuzzy_model import _FuzzyModel, once, record_frame
+from celosia.models.l_diversity import LDiversity
 from celosia.parts import Column
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.classes import Sensitive
+    from celosia.parts import Model
     from celosia.table import Table
 
 
@@ -34,7 +36,7 @@ class FuzzyLDiversity(_FuzzyModel):
     with σ-counts; ``counting="count"`` uses whole counts :math:`\#`, as published, which are not additive when
     degrees tie at one half. The attacker knows :math:`f(s \mid q)`, the shares among the records with exactly the same
     quasi-identifiers. With a declared person column persons are counted, each once per value. With several sensitive
-    columns the value is the smallest. A missing sensitive value is a value of its own. It fails against skewed or
+    columns the value is the smallest. A missing sensitive value is no further value. It fails against skewed or
     similar values, as l-diversity does. Reference: Quirós (2013), master's thesis, University of Oviedo.
 
     >>> import polars as pl, celosia
@@ -53,6 +55,10 @@ class FuzzyLDiversity(_FuzzyModel):
 
     symbol: ClassVar[str] = "l"
     direction: ClassVar[Literal["at least", "at most"]] = "at least"
+
+    def crisp(self) -> Model:
+        """Distinct values."""
+        return LDiversity(l=self.l, column=self.column)
 
     def bound(self) -> float:
         """The smallest allowed number of values."""
@@ -87,14 +93,16 @@ class FuzzyLDiversity(_FuzzyModel):
         cells = self.table_cells(table)
         result = {}
         for column in table.schema.need_sensitive(self.column):
-            codes = self.table_sensitive(table, column).codes
+            sensitive = self.table_sensitive(table, column)
+            codes, filled = sensitive.codes, sensitive.codes != sensitive.missing_code
             values = np.zeros((len(cells.group_names), cells.degrees.shape[1]), dtype=np.int64)
             for f in range(cells.degrees.shape[1]):
                 inside = cells.degrees[:, f] >= 0.5 - TOLERANCE
-                present = cells.group[inside]
+                values[cells.group[inside], f] = 1
+                present = cells.group[inside & filled]
                 if len(present):
-                    first, _ = group([present, codes[inside]])
-                    values[:, f] = np.bincount(present[first], minlength=len(values))
+                    first, _ = group([present, codes[inside & filled]])
+                    values[:, f] = np.maximum(values[:, f], np.bincount(present[first], minlength=len(values)))
             result[column] = values
         return result
 

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError, SchemaError
 from celosia.models.bases.fuzzy_model import _FuzzyModel, once, record_frame
+from celosia.models.t_closeness import TCloseness
 from celosia.parts import Column
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.classes import Sensitive
+    from celosia.parts import Model
     from celosia.table import Table
 
 
@@ -63,6 +65,15 @@ class FuzzyTCloseness(_FuzzyModel):
                 "sum to 1 and its mixture is no distribution."
             )
         return self
+
+    def crisp(self) -> Model:
+        """The same distance."""
+        return TCloseness(t=self.t, column=self.column, distance=self.distance)
+
+    @property
+    def protects(self) -> bool:  # type: ignore[override]
+        """The smallest distance says nothing about the other classes."""
+        return self.aggregate == "max"
 
     def bound(self) -> float:
         """The largest allowed distance."""

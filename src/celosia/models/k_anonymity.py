@@ -20,7 +20,8 @@ class KAnonymity(Model):
 
     .. math:: k(T, Q) = \min_{E} |E|
 
-    over the equivalence classes :math:`E` of the quasi-identifiers; suppressed records belong to none. With a person
+    over the equivalence classes :math:`E` of the quasi-identifiers; suppressed records that show a
+    sensitive value are one more, the others belong to none. With a person
     column the size of a class is its number of persons. An empty table is k-anonymous for every ``k`` (the value is
     infinite). It limits re-identification to 1/k, not what can be inferred: a class whose records all have the same
     diagnosis discloses it. References: Samarati (2001); Sweeney (2002).

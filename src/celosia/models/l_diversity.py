@@ -25,11 +25,12 @@ class LDiversity(_SensitiveModel):
               r_1 < c\,(r_l + \dots + r_m) \text{ (recursive)}
 
     The recursive value is the largest ``l`` that holds for the given ``c``. ``estimator="grassberger"`` corrects
-    the entropy of small classes. A missing sensitive value counts as a value of its own. With several sensitive
-    columns the value is the smallest over the columns; ``others="quasi"`` lets the other sensitive columns join
-    the quasi-identifiers, as the paper defines it. It stops homogeneity, and an intruder who can rule out at most
-    ``l - 2`` values; not one who profits from skewed or similar values. References: Machanavajjhala et al. (2007);
-    Stammler, Katzenbeisser & Hamacher (2016).
+    the entropy of small classes. A missing sensitive value protects nobody: the value is the smaller one with and
+    without missing values, so that {HIV, missing} has one value. With several sensitive columns the value is the
+    smallest over the columns; ``others="quasi"`` lets the other sensitive columns join the quasi-identifiers, as the
+    paper defines it. It stops homogeneity, and an intruder who can rule out at most ``l - 2`` values; not one who
+    profits from skewed or similar values. References: Machanavajjhala et al. (2007); Stammler, Katzenbeisser &
+    Hamacher (2016).
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"zip": ["130**"] * 3, "disease": ["flu", "flu", "heart"]})
@@ -52,6 +53,7 @@ class LDiversity(_SensitiveModel):
 
     symbol: ClassVar[str] = "l"
     direction: ClassVar[Literal["at least", "at most"]] = "at least"
+    known_alone: ClassVar[bool] = True
 
     @property
     def monotone_generalisation(self) -> bool:  # type: ignore[override]
@@ -93,9 +95,9 @@ class LDiversity(_SensitiveModel):
         if self.others == "ignore":
             return super().classes(table)
         blocks = []
-        for view, (column,) in self.views(table):
+        for view, (column,) in self.views(self.worst_reading(table)):
             keys, counts = view.keyed_counts((column,))
-            values = self.column_scores(counts.of(column))
+            values = self.worst_scores(counts.of(column))
             blocks.append(
                 keys.select(
                     pl.all().cast(pl.String),

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.models.bases.fuzzy_model import _FuzzyModel, once
+from celosia.models.k_anonymity import KAnonymity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from celosia.parts import Model
     from celosia.table import Table
 
 
@@ -49,6 +51,10 @@ class QAnonymity(_FuzzyModel):
 
     symbol: ClassVar[str] = "Q"
     direction: ClassVar[Literal["at least", "at most"]] = "at least"
+
+    def crisp(self) -> Model:
+        """Counted persons."""
+        return KAnonymity(k=self.q)
 
     def bound(self) -> float:
         """The smallest allowed number of records."""

@@ -62,6 +62,11 @@ class TCloseness(_SensitiveModel):
         """Earth mover's distances are convex; of a function of one's own nothing is known."""
         return isinstance(self.distance, str) and self.aggregate == "max"
 
+    @property
+    def protects(self) -> bool:  # type: ignore[override]
+        """The smallest distance says nothing about the other classes."""
+        return self.aggregate == "max"
+
     def bound(self) -> float:
         """The largest allowed distance."""
         return self.t

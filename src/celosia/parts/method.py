@@ -39,6 +39,14 @@ class Method(Part):
     formal: ClassVar[bool] = False
     """Whether the output carries a formal guarantee (differential privacy) that exact evidence would void; then
     :meth:`privacy_loss` tells what it costs."""
+    formal_table: ClassVar[bool] = False
+    """Whether the formal guarantee covers all that is released, not only the columns that the method overwrites."""
+    public_evidence: ClassVar[frozenset[str]] = frozenset()
+    """Names of the evidence that may be published: what the parameters or the released file tell anyway. The rest is
+    for the owner; all evidence of a formal method is covered by its guarantee."""
+    row_wise: ClassVar[bool] = False
+    """Whether every output record follows from its own input record and the parameters alone, and no record is refused:
+    only such a method may come before one with a formal guarantee."""
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     """Values of its parameters that an exploration tries by itself; empty when it is tried only where it is listed."""
     suits: ClassVar[tuple[str, ...]] = ()

@@ -58,6 +58,8 @@ class Model(Part):
     direction: ClassVar[Literal["at least", "at most"]] = "at least"
     scope: ClassVar[Literal["class", "file"]] = "class"
     """Whether classes are judged one by one or all together."""
+    protects: ClassVar[bool] = True
+    """Whether it bounds every class; a requirement of a policy must."""
     monotone_generalisation: ClassVar[bool] = False
     """When every class holds, every class of a coarser table holds too."""
     compares: ClassVar[bool] = False
@@ -168,6 +170,20 @@ class Model(Part):
 
     def verdict(self, table: Table) -> Verdict:
         """The measured value and whether the requirement holds: the one answer for everybody who asks."""
+        verdicts = [self._measured_on(reading) for reading in table.readings()]
+        return Verdict(self._worst(np.array([v.value for v in verdicts])), all(v.holds for v in verdicts))
+
+    def worst_reading(self, table: Table) -> Table:
+        """The reading of a table that gives the worst value; of equal ones the last."""
+        readings = table.readings()
+        if len(readings) == 1:
+            return readings[0]
+        sign = -1 if self.direction == "at least" else 1
+        values = [sign * self._measured_on(reading).value for reading in readings]
+        return readings[max(range(len(values)), key=lambda i: (values[i], i))]
+
+    def _measured_on(self, table: Table) -> Verdict:
+        """The verdict under one reading of the table."""
         counted = [view.class_counts(columns, self.people()) for view, columns in self.views(table)]
         verdicts = [self.measured(classes) for classes in counted]
         return Verdict(self._worst(np.array([v.value for v in verdicts])), all(v.holds for v in verdicts))
@@ -183,7 +199,7 @@ class Model(Part):
     def failing(self, table: Table) -> NDArray[np.bool_]:
         """Which records lie in a class that does not hold; all of them where the file as a whole does not."""
         failing = np.zeros(len(table), dtype=np.bool_)
-        for view, columns in self.views(table):
+        for view, columns in (each for reading in table.readings() for each in self.views(reading)):
             _, classes = view.keyed_counts(columns, self.people())
             bad = ~self.judge(classes) if self.scope == "class" else np.full(len(classes), not self.accepts(classes))
             failing |= view.on_records(bad, suppressed=False)
@@ -193,7 +209,7 @@ class Model(Part):
         """One row per equivalence class: the quasi-identifiers, the size and the value of each."""
         import polars as pl
 
-        keys, counts = table.keyed_counts(self.sensitive(), self.people())
+        keys, counts = self.worst_reading(table).keyed_counts(self.sensitive(), self.people())
         scores = self.scores(counts) if self.scope == "class" else np.full(len(counts), self.score(counts))
         columns: dict[str, Any] = {"size": counts.size}
         if counts.population is not None:

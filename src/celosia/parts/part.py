@@ -62,6 +62,9 @@ class Part(BaseModel):
     bounded: ClassVar[bool] = False
     """Whether its value is a share in [0, 1]."""
 
+    one_record_decides: ClassVar[bool] = False
+    """Whether one record can move the value by far more than its share of the records: it is then never published."""
+
     in_memory: ClassVar[bool] = False
     """Whether it needs all rows of a column in memory; False where combinations, sums or single rows are enough."""
 
@@ -71,7 +74,7 @@ class Part(BaseModel):
 
     def __init__(self, /, **data: Any) -> None:
         try:
-            super().__init__(**{name: _listed(type(self), name, value) for name, value in data.items()})
+            super().__init__(**{name: _read(type(self), name, value) for name, value in data.items()})
         except ValidationError as error:
             raise ParameterError(explain(type(self), error)) from None
 
@@ -180,9 +183,15 @@ def several(value: Any) -> Any:
     return grammar.parse(value) if isinstance(value, str) and value.lstrip().startswith("[") else [value]
 
 
-def _listed(cls: type[Part], name: str, value: Any) -> Any:
-    """One part where several are wanted is a list of one: ``require="k-anonymity(k=5)"``."""
+def _read(cls: type[Part], name: str, value: Any) -> Any:
+    """Return a parameter in the form of its field.
+
+    One part where several are wanted is a list of one: ``require="k-anonymity(k=5)"``; the grammar reads the word
+    ``none`` as None, which is a choice of some fields: ``scale=none``.
+    """
     info = cls.model_fields.get(name)
+    if value is None and info is not None and get_origin(info.annotation) is Literal:
+        return "none" if "none" in get_args(info.annotation) else value
     inner = get_args(info.annotation)[:1] if info is not None and get_origin(info.annotation) is tuple else ()
     return several(value) if inner and isinstance(inner[0], type) and issubclass(inner[0], Part) else value
 

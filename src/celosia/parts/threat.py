@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+import functools
+import operator
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from celosia.parts.part import Counting, Part
 from celosia.parts.registry import parts
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from celosia.table import Table
+
+T = TypeVar("T")
 
 
 class Threat(Part):
@@ -51,6 +55,13 @@ class Risk(Threat):
     rows_bound: ClassVar[Literal["at least", "at most"] | None] = None
     """Where classes count persons, the value is at least, or at most, what counting rows would give; None: neither."""
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let the number of a risk be the highest over the readings of a table."""
+        super().__init_subclass__(**options)
+        for name, key in (("value", float), ("evidence", operator.itemgetter("value"))):
+            if name in vars(cls):
+                setattr(cls, name, _highest(vars(cls)[name], key))
+
     def value(self, table: Table) -> float:
         """One number for the file."""
         raise NotImplementedError
@@ -77,6 +88,18 @@ class Risk(Threat):
     def found_against(self, original: Table, protected: Table) -> dict[str, Any]:  # noqa: ARG002
         """The evidence of the protected table."""
         return self.evidence(protected)
+
+
+def _highest(measure: Callable[[Any, Table], T], key: Callable[[T], Any]) -> Callable[[Any, Table], T]:
+    """A measurement under every reading of a table (:meth:`celosia.table.Table.readings`): the highest."""
+
+    @functools.wraps(measure)
+    def highest(self: Any, table: Table) -> T:
+        readings = table.readings()
+        values = [measure(self, each) for each in readings]
+        return values[0] if len(values) == 1 else max(values, key=key)
+
+    return highest
 
 
 class Attack(Threat):

@@ -8,7 +8,7 @@ from celosia.data.schema import Kind, Role
 from celosia.proposals.content import Content
 from celosia.proposals.meanings import Meaning, meaning_named
 from celosia.proposals.recognising.names import mostly_names
-from celosia.proposals.recognising.patterns import recognised
+from celosia.proposals.recognising.patterns import recognise
 from celosia.proposals.vocabulary import meanings_of
 
 #: From this share of distinct values on, a code is taken as a record's own number.
@@ -60,8 +60,10 @@ def meaning_for(content: Content) -> Meaning | None:
 def judged(content: Content, meaning: Meaning | None) -> Judgement:
     """Judge one column, looking at nothing but itself."""
     if content.distinct <= 1:
+        if content.missing and content.filled:
+            return _judge_flag(content, meaning)
         return Judgement(Role.INSENSITIVE, "one value only: it tells nobody apart")
-    form = recognised(content.values, content.distinct)
+    form = recognise(content.values, content.distinct)
     if form and (form[0].checked or meaning is None or meaning.weak or meaning.role in (Role.IDENTIFIER, Role.PERSON)):
         pattern, share = form
         reason = f"{percent(share)} of the values look like: {pattern.name}"
@@ -73,6 +75,14 @@ def judged(content: Content, meaning: Meaning | None) -> Judgement:
     if meaning is not None and not meaning.weak and not _numbered_on(content, meaning):
         return _named(content, meaning)
     return _by_power(content, meaning)
+
+
+def _judge_flag(content: Content, meaning: Meaning | None) -> Judgement:
+    """Judge a column with one value and empty cells: a missing value counts as a value."""
+    if meaning is not None and not meaning.weak:
+        return _named(content, meaning)
+    reason = f"one value in {content.filled} records, the others are empty: who has it differs from the rest"
+    return Judgement(Role.QUASI, reason, unknown=True)
 
 
 def _fits(content: Content, meaning: Meaning) -> bool:

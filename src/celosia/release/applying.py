@@ -98,6 +98,7 @@ def apply(
         table = placed.computed().stepped({"step": method.name, "parameters": method.public_spec()}, {}, start)
     if unplaced.any():
         table = table.suppress(unplaced)
+    table = table.blank_suppressed(require)
     return Reused(table, original, tuple(methods), unplaced, _violating(table, require, wishes, released))
 
 

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import unicodedata
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import Any, Literal, TypeAlias, TypeVar, overload
 
 from celosia.data.frames import is_frame
 from celosia.data.schema import Schema
-from celosia.errors import CelosiaError, NotApplicable, SchemaError, explained, suggestion
+from celosia.errors import CelosiaError, NotApplicable, ParameterError, SchemaError, explained, suggestion
 from celosia.parts import Loss, Method, Model, Part, Risk, Threat, build, build_all, find, identity, named_columns
 from celosia.parts.progress import Progress, stage
 from celosia.proposals import schema_of, suggest
 from celosia.release.evidence.findings import Assessment, Comparison, Finding
-from celosia.release.policy.fitting import refuse_beyond
+from celosia.release.leaving.leaving import further_tables, with_further_tables
+from celosia.release.policy.fitting import formal_options, refuse_before_formal, refuse_beyond
 from celosia.release.policy.sections import refuse_seed
 from celosia.show.notebook import shown
 from celosia.streams import Stream
-from celosia.table import Table, read, read_protected
-from celosia.table.pairing import by_index, by_key
+from celosia.table import Outcome, Table, read, read_protected
+from celosia.table.pairing import by_index, pair
 
 F = TypeVar("F")
 P = TypeVar("P", bound=Part)
+MISSING_CODES = frozenset({"", "na", "n/a", "n.a.", "nan", "null", "nil", "missing", "-", "?", "."})
+"""Usual codes for a missing value, in small letters; none is missing in some fields and a value in others."""
 Given: TypeAlias = Sequence[P | str | Mapping[str, Any]] | P | str | Mapping[str, Any]
 """Parts in any way of writing them: several, or one."""
 
@@ -52,17 +57,21 @@ def assess(
     >>> assess(table, ["k-anonymity(k=2)"]).holds
     True
     """
+    described = schema is not None and not isinstance(table, Table)
     if schema is None and not isinstance(table, Table):
         schema, guessed = schema_of(suggest(table)), True
     table = read_protected(table, schema)
     warn_repeated(table)
     built_models = build_all("model", models)
     built_risks = build_all("risk or attack", risks)
+    if described:
+        warn_undeclared(table, built_models)
     check_columns(table, [*built_models, *built_risks])
     refuse_beyond(table, [*built_models, *built_risks])
     # those that look at sensitive values first: the classes alone follow from what they count
     order = sorted(range(len(built_models)), key=lambda i: not built_models[i].sensitive())
     judged = {i: judge(built_models[i], table) for i in order}
+    warn_spellings(table, built_models)  # after the requirements: its counts follow from theirs
     return Assessment(
         table,
         tuple(judged[i] for i in range(len(built_models))),
@@ -123,7 +132,10 @@ def protect(
     """
     refuse_seed(seed)
     built = [build("method", method) for method in methods]
-    source, table = table, read(table, schema)
+    refuse_before_formal(built)
+    named = isinstance(table, str | Path)
+    as_text = formal_options(built, schema or Schema(), str(table)) if named else {}
+    source, table = table, read(table, schema, **as_text)
     current = table.identified()
     start = current.first
     built = [method.fitted(start.schema) for method in built]
@@ -133,13 +145,57 @@ def protect(
         for i, method in enumerate(built):
             check_columns(current, [method])
             with stage(listener, method.name, i / len(built), (i + 1) / len(built)):
-                current = step(current, method, stream.child(i, method.name), start)
+                current = step(current, method, stream, start)
         if listener:
             listener("done", 1.0)
     if not is_frame(source):
         return current
     warn_index(current)
-    return current.frame
+    return _without_identifiers(current, built).frame
+
+
+def _without_identifiers(table: Table, methods: Sequence[Method]) -> Table:
+    """The table without the identifiers that no method overwrites; a warning names them."""
+    overwritten = {name for method in methods for name in method.overwrites(table.first.schema)}
+    left = [name for name in table.first.schema.identifiers if name in table.names and name not in overwritten]
+    if left:
+        warnings.warn(
+            f"identifiers are left out of the result: {', '.join(map(repr, left))}. Overwrite them with a method "
+            "(pseudonymise, mask), or join them again by the order of the records.",
+            stacklevel=4,
+        )
+    return table.drop(left)
+
+
+def warn_undeclared(table: Table, models: Sequence[Model]) -> None:
+    """Warn when requirements are judged beside columns without a role: they count nobody by those columns."""
+    undeclared = [name for name in table.names if not table.schema[name].declared]
+    if models and undeclared:
+        few = ", ".join(map(repr, undeclared[:5])) + (", …" if len(undeclared) > 5 else "")
+        warnings.warn(
+            f"{len(undeclared)} columns have no role ({few}): the requirements do not count them. Declare them, or "
+            "leave them out of what is published.",
+            stacklevel=4,
+        )
+
+
+def warn_spellings(table: Table, models: Sequence[Model]) -> None:
+    """Warn when a counted sensitive column holds several spellings of a value, or usual codes for a missing one."""
+    wanted = [name for model in models for name in model.sensitive()]
+    for column in dict.fromkeys(name for each in wanted for name in table.schema.need_sensitive(each)):
+        if table.afar(column) or str(table.polars_types()[column]) != "String":
+            continue
+        texts = table.tally(column)[column].drop_nulls().to_list()
+        plain = Counter(" ".join(unicodedata.normalize("NFKC", text).casefold().split()) for text in texts)
+        spelt = sum(count for count in plain.values() if count > 1)
+        codes = sum(count for text, count in plain.items() if text in MISSING_CODES)
+        if spelt or codes:
+            warnings.warn(
+                f"column {column!r}: {spelt} of {len(texts)} values differ from another one only by case, spaces or "
+                f"Unicode form, and {codes} look like a code for a missing value. Requirements count each as a value "
+                "of its own. Unify them before protecting (clean: strip, same, missing).",
+                stacklevel=4,
+            )
 
 
 def watch(table: Table, method: Method | str | Mapping[str, Any], *, seed: int) -> Iterator[Any]:
@@ -150,8 +206,7 @@ def watch(table: Table, method: Method | str | Mapping[str, Any], *, seed: int) 
     built: Method = build("method", method)
     built = built.fitted(table.schema)
     check_columns(table, [built])
-    stream = Stream.of(seed, table.fingerprint).child(0, built.name)
-    yield from built.watch(table.identified(), _own(stream, built))
+    yield from built.watch(table.identified(), _own(Stream.of(seed, table.fingerprint), built))
 
 
 def _own(stream: Stream, method: Method) -> Stream:
@@ -159,21 +214,80 @@ def _own(stream: Stream, method: Method) -> Stream:
     return stream.child(identity(method))
 
 
+STREAMS = 2
+"""Scheme of the random streams of steps, which the private record states.
+
+1: named after the step; 2: named after the parameters of the step and of all steps before it.
+"""
+
+
 def step(table: Table, method: Method, stream: Stream, start: Table) -> Table:
-    """Apply one method and write it into the history. Its parameters belong to the name of its stream."""
+    """Apply one method to all tables of a release and add it to the history.
+
+    ``stream`` belongs to the whole run. The stream of the step depends on the parameters of the method and on all steps
+    before it: under a reused seed the same noise on differently prepared columns would cancel out. Further copies of a
+    synthesis get the same stream as the main table, so that noise on a column that they share cannot be averaged out.
+    """
     before = len(table.history)
     method = method.fitted(start.schema)
     refuse_beyond(table, [method])
-    outcome = method.apply(table, _own(stream, method))
-    if (outcome.table.lineage is table.lineage) == (method.rows == "new"):
-        raise TypeError(f"{method.name} declares its rows as {method.rows!r}, but made others.")
+    stream = stream.child(*(identity(secret["method"]) for secret in table.secrets if "method" in secret))
+    copies = further_tables(table)
+    _refuse_after_further_tables(method, table, copies)
+    shared = {name: _equal_columns(table, copy) for name, copy in copies.items()}
+    outcome = _apply(method, table, stream)
+    if copies and outcome.others:
+        raise _not_after(method, copies, "it makes further tables itself")
+    copies = {name: _blanked(method, _apply(method, copy, stream).table).computed() for name, copy in copies.items()}
     entry = {"step": method.name, "parameters": method.public_spec(), **outcome.evidence}
+    safe = _blanked(method, outcome.table)
+    if safe is not outcome.table:
+        entry["blanked"] = safe.suppressed()
     if outcome.others:
         entry["tables"] = list(outcome.others)
     further = {key: value for key, value in (("tables", outcome.others), ("aside", outcome.aside)) if value}
     secret = {"step": method.name, "method": method, **outcome.private, **further}
-    done = outcome.table.computed()
+    done = with_further_tables(safe.computed(), copies)
+    for name, copy in copies.items():
+        differing = shared[name] & set(done.names) - _equal_columns(done, copy)
+        if differing:
+            reason = f"it changes {min(differing)!r}, which they share, in each of them in another way"
+            raise _not_after(method, copies, f"{reason}: together they show more than each")
     return done if len(done.history) > before else done.stepped(entry, secret, start)
+
+
+def _equal_columns(table: Table, other: Table) -> set[str]:
+    """Names of the columns whose cells are the same in both tables, record by record."""
+    common = set(table.names) & set(other.names)
+    return {name for name in common if table.column(name).equals(other.column(name))}
+
+
+def _apply(method: Method, table: Table, stream: Stream) -> Outcome:
+    outcome = method.apply(table, _own(stream, method))
+    if (outcome.table.lineage is table.lineage) == (method.rows == "new"):
+        raise TypeError(f"{method.name} declares its rows as {method.rows!r}, but made others.")
+    return outcome
+
+
+def _refuse_after_further_tables(method: Method, table: Table, further: Mapping[str, Table]) -> None:
+    """Refuse a method that cannot be applied to every further table of an earlier step."""
+    other = next((name for name, each in further.items() if set(each.names) != set(table.names)), None)
+    if other is not None:
+        raise _not_after(method, further, f"the table {other!r} has other columns, so that it would stay as it is")
+    if further and method.formal:
+        raise _not_after(method, further, "its privacy loss would be spent once for each table")
+
+
+def _not_after(method: Method, further: Mapping[str, Table], reason: str) -> ParameterError:
+    return ParameterError(
+        f"{method.name}: an earlier step made further tables ({', '.join(map(repr, further))}), and {reason}. "
+        f"Put {method.name} before that step, or let that step make one table only (copies = 1)."
+    )
+
+
+def _blanked(method: Method, table: Table) -> Table:
+    """What a method made, with suppressed records that meet its requirements; noise is left as it was drawn."""
+    return table if method.formal else table.blank_suppressed(method.requirements())
 
 
 @explained()
@@ -185,11 +299,14 @@ def compare(
     *,
     schema: Schema | None = None,
     key: str | None = None,
+    by: Literal["position"] | None = None,
 ) -> Comparison:
     """Measure what was lost, and attacks that use both tables. A measure that does not apply says why.
 
-    Each is a table, or a frame or file; ``schema`` describes both. Frames are paired by the index of pandas, or else by
-    the order of their rows.
+    Each is a table, or a frame or file; ``schema`` describes both. ``key`` names a column of both that identifies a
+    record; it enters no loss and no attack. ``by="position"`` states that both files have the same row order. Frames
+    are paired by the index of pandas, or else by position. Rows that are paired by position are refused when the
+    unchanged columns show that one table was shuffled.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [30, 30]}), celosia.Schema.of(quasi=["age"]))
@@ -200,7 +317,7 @@ def compare(
     built_risks = build_all("risk or attack", risks)
     original, protected = opened_pair(original, protected, schema)
     refuse_beyond(original, [*built_losses, *built_risks])
-    aligned = by_key(original, protected, key) if key else protected
+    original, aligned = pair(original, protected, key=key, by=by)
     return Comparison(
         original,
         aligned,

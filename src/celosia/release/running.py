@@ -12,23 +12,34 @@ from typing import Any
 
 from celosia.data.io import write
 from celosia.data.io.atomic import refuse_taken
+from celosia.data.io.facts import file_version
 from celosia.data.io.filetypes import type_of
 from celosia.data.spill import sweep_here
 from celosia.errors import DataError, OutputError, PolicyError, RequirementError, explained
+from celosia.methods.bases.domain import cover_hierarchies
 from celosia.parts import Attack
 from celosia.parts.progress import Progress, stage
 from celosia.release.evidence import evidence, history
 from celosia.release.evidence.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT, load_certificate
 from celosia.release.evidence.evidence import Release
 from celosia.release.evidence.findings import Assessment, Comparison
+from celosia.release.evidence.public import Disclosure, public_evidence, requirement, without_names
 from celosia.release.evidence.signing import Signer
-from celosia.release.leaving.leaving import Leaving, arranged, further_tables, order_stream, releasable
-from celosia.release.leaving.writing import beside
-from celosia.release.measuring import assess, check_columns, compare, step
-from celosia.release.policy.fitting import refuse_beyond
+from celosia.release.leaving.leaving import (
+    Leaving,
+    arranged,
+    formal_columns,
+    further_tables,
+    order_stream,
+    releasable,
+    with_further_tables,
+)
+from celosia.release.leaving.writing import beside, writer_options
+from celosia.release.measuring import STREAMS, assess, check_columns, compare, step
+from celosia.release.policy.fitting import formal_options, refuse_before_formal, refuse_beyond
 from celosia.release.policy.policy import Output, Policy, Step
 from celosia.release.policy.text import policy_toml, whole_spec
-from celosia.release.verifying.checked import check_release
+from celosia.release.verifying.checked import check_release, further_claims
 from celosia.show.notebook import shown
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table
@@ -69,8 +80,13 @@ def run(
         seed = _seed(policy)
         signer = None if sign is None else Signer.load(sign)
         tell("read", 0.0)
-        original = policy.table(engine=engine, memory=memory).identified().computed()
-        check_input(original)
+        methods = [policy_step.method for policy_step in policy.steps]
+        refuse_before_formal(methods)
+        as_text = formal_options(methods, policy.schema, policy.source)
+        original = policy.table(engine=engine, memory=memory, options=as_text).identified().computed()
+        formal = any(method.formal_table for method in methods)
+        original = cover_hierarchies(original).identified() if formal else original
+        check_input(original, formal=formal)
         policy = policy.fitted(original.schema)
         refuse_beyond(original, [*(s.method for s in policy.steps), *policy.require, *policy.risks, *policy.losses])
         check_columns(original, [*policy.require, *policy.risks, *(s.method for s in policy.steps[:1])])
@@ -85,50 +101,71 @@ def run(
 
 
 def apply_steps(original: Table, steps: Sequence[Step], stream: Stream, tell: Progress) -> Table:
-    """Apply the steps of a policy; each has a random stream of its own, named after it."""
+    """Apply the steps of a policy; each draws from a random stream of its own."""
     current = original
     each = 0.7 / max(1, len(steps))
     for i, policy_step in enumerate(steps):
         check_columns(current, [policy_step.method])
         with stage(tell, policy_step.name, 0.1 + each * i, 0.1 + each * (i + 1)):
-            current = step(current, policy_step.method, stream.child(policy_step.name), original)
+            current = step(current, policy_step.method, stream, original)
     return current
 
 
 def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Release:
     """Measure, and put the evidence together."""
-    if len(protected) == 0:
+    if not all(len(table) for table in (protected, *further_tables(protected).values())):
         raise RequirementError(
             "the steps leave no record: there is nothing to release. Ask for less, generalise before records are "
             "suppressed, or keep the suppressed ones as rows of stars (drop = false)."
         )
-    protected = protected.unmarked()
+    formal = any(policy_step.method.formal for policy_step in policy.steps)
+    require = () if formal else policy.require  # no cell depends on the input once noise was drawn
+    copies = {
+        name: table.blank_suppressed(require).unmarked()
+        for name, table in further_tables(protected).items()
+        if table.schema.quasi
+    }
+    protected = with_further_tables(protected.blank_suppressed(require).unmarked(), copies)
     methods = [policy_step.method for policy_step in policy.steps]
     leaving = releasable(original, protected, methods, policy.output.columns, acknowledge=policy.guard.acknowledge)
     earlier = history.checked(original, leaving.table, policy)
     before = assess(original, policy.require, policy.risks)
     after = assess(protected, policy.require, policy.risks)
+    further = _assess_further(protected, policy)
     attacks = tuple(risk for risk in policy.risks if isinstance(risk, Attack))
     comparison = compare(original, protected, policy.losses, attacks)
     stream = Stream.of(seed, original.fingerprint)
     released = arranged(leaving, policy.output.order, stream)
     order = _order(leaving, policy, stream)
     certificate = _certificate(released, leaving, policy, after, comparison)
-    record = _record(original, released, policy, seed, order, before, after, comparison)
+    certificate["holds"] = after.holds and all(each.holds for each in further.values())
+    record = _record(leaving, released, policy, seed, order, before, after, comparison)
     if policy.history.releases:
         formal = any(policy_step.method.formal for policy_step in policy.steps)
-        certificate["history"] = evidence.plain(history.public(earlier, policy, formal=formal))
+        public = Disclosure.between(original, protected)
+        certificate["history"] = evidence.plain(history.public(earlier, policy, public, formal=formal))
         record |= {"committed": history.commitments(policy), "history": evidence.plain([f.spec() for f in earlier])}
-    return Release(released, original, after, before, comparison, certificate, record)
+    return Release(released, original, after, before, comparison, certificate, record, further=further)
 
 
-def check_input(table: Table) -> None:
-    """Refuse a table that cannot be judged: no rows, no quasi-identifier, a quasi-identifier without any value."""
+def _assess_further(protected: Table, policy: Policy) -> dict[str, Assessment]:
+    """Requirements and risks of every further table that has the columns of the main one."""
+    copies = {n: t for n, t in further_tables(protected).items() if set(t.names) == set(protected.names)}
+    return {name: assess(copy, policy.require, policy.risks) for name, copy in copies.items()}
+
+
+def check_input(table: Table, *, formal: bool = False) -> None:
+    """Refuse a table that cannot be judged: no rows, no quasi-identifier, a quasi-identifier without any value.
+
+    Under a ``formal`` guarantee no cell decides whether there is a release.
+    """
     import narwhals as nw
 
     quasi = table.schema.need_quasi()
     if len(table) == 0:
         raise DataError("the table has no rows.")
+    if formal:
+        return
     types = table.engine.types(table.rows.frame)
     checks: dict[str, Any] = {}
     for name in (n for n in types if not n.startswith("__") and types[n].is_float()):
@@ -161,6 +198,7 @@ def _certificate(
     released: Table, leaving: Leaving, policy: Policy, after: Assessment, comparison: Comparison
 ) -> dict[str, Any]:
     formal = any(policy_step.method.formal for policy_step in policy.steps)
+    unreleased = set(leaving.original.names) - set(released.names)
     certificate: dict[str, Any] = {
         "format": CERTIFICATE_FORMAT,
         "celosia": evidence.version(),
@@ -169,37 +207,68 @@ def _certificate(
         "release": {"rows": len(released), "columns": list(released.names), "suppressed": released.suppressed()},
         "schema": released.schema.spec(),
         "counted": "persons" if comparison.protected.schema.person else "records",
-        "left_out": list(leaving.left_out),
+        "left_out": len(unreleased),
         **({"kept": list(leaving.kept)} if leaving.kept else {}),
         "guard": [sighting.spec() for sighting in leaving.sightings],
         "holds": after.holds,
-        "requirements": [finding.spec() for finding in after.models],
+        "requirements": [requirement(finding, comparison.protected) for finding in after.models],
         "risks": [finding.spec() for finding in after.risks],
         "steps": [
-            _public_step(policy_step, entry) for policy_step, entry in zip(policy.steps, released.history, strict=True)
+            {key: value if key in {"name", "use"} else without_names(value, unreleased) for key, value in each.items()}
+            for each in _public_steps(policy.steps, released.history)
         ],
         "baseline": "distributions are compared with those of the input table",
         "order": policy.output.order,
     }
     if formal:
         # Exact numbers measured on the original would void the guarantee: they stay in the private record.
-        certificate["formal"] = "measures against the original are withheld: they would void the formal guarantee"
+        covered = formal_columns(leaving.original, released, leaving.methods)
+        some = [name for name in released.names if name in covered]
+        extent = "" if len(some) == len(released.names) else f", which covers only: {', '.join(some) or 'no column'}"
+        reason = "measures against the original are withheld: they would void the formal guarantee"
+        certificate["formal"] = f"{reason}{extent}"
     else:
-        certificate["losses"] = [finding.spec() for finding in comparison.losses]
-        certificate["attacks"] = [finding.spec() for finding in comparison.risks]
+        public = Disclosure.between(comparison.original, comparison.protected)
+        certificate["losses"] = [public.spec(finding) for finding in comparison.losses]
+        certificate["attacks"] = [public.spec(finding) for finding in comparison.risks]
     plain: dict[str, Any] = evidence.plain(certificate)
     return plain
 
 
+def _public_steps(steps: Sequence[Step], history: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The steps as they may be published; a formal guarantee covers no evidence of the steps before it."""
+    last = max((i for i, policy_step in enumerate(steps) if policy_step.method.formal), default=0)
+    entries = [
+        entry if i >= last or policy_step.method.formal else {}
+        for i, (policy_step, entry) in enumerate(zip(steps, history, strict=True))
+    ]
+    return [_public_step(policy_step, entry) for policy_step, entry in zip(steps, entries, strict=True)]
+
+
 def _public_step(policy_step: Step, entry: Mapping[str, Any]) -> dict[str, Any]:
-    facts = {k: v for k, v in entry.items() if k not in {"step", "parameters"}}
+    facts = public_evidence(policy_step.method, entry)
     withheld = policy_step.method.withheld()
     reason = {"withheld": withheld} if withheld else {}
-    return {"name": policy_step.name, **policy_step.method.public_spec(), **reason, "evidence": facts}
+    return {
+        "name": policy_step.name,
+        **policy_step.method.public_spec(),
+        **reason,
+        **({"evidence": facts} if facts else {}),
+    }
+
+
+def _input_hash(source: Path, original: Table) -> str | None:
+    """Return the SHA-256 of the input file, which must be the one that was read; None for a database."""
+    if not source.is_file():
+        return None
+    digest = evidence.file_hash(source)
+    if original.facts is not None and original.facts.version not in (None, file_version(source)):
+        raise DataError(f"{source.name!r} changed while it was read: what was protected is not this file. Run again.")
+    return digest
 
 
 def _record(
-    original: Table,
+    leaving: Leaving,
     released: Table,
     policy: Policy,
     seed: int,
@@ -208,22 +277,30 @@ def _record(
     after: Assessment,
     comparison: Comparison,
 ) -> dict[str, Any]:
-    source = Path(policy.source)
+    original, source = leaving.original, Path(policy.source)
     secrets = [{k: v for k, v in secret.items() if k not in INNER} for secret in released.secrets]
     return {
         "format": RECORD_FORMAT,
         "celosia": evidence.version(),
         "created": evidence.now(),
         "seed": f"{seed:032x}",
+        "streams": STREAMS,
         "key": evidence.fresh_key().hex(),
         "policy": policy.text or policy_toml(policy),
         "folder": os.path.relpath(policy.directory, policy.output.path.parent),
-        "steps": [
-            {"name": policy_step.name, "parameters": whole_spec(policy_step.method)} for policy_step in policy.steps
-        ],
+        "steps": evidence.plain(
+            [
+                {
+                    "name": policy_step.name,
+                    "parameters": whole_spec(policy_step.method),
+                    "evidence": {k: v for k, v in entry.items() if k not in {"step", "parameters"}},
+                }
+                for policy_step, entry in zip(policy.steps, released.history, strict=True)
+            ]
+        ),
         "input": {
             "file": source.name,
-            "sha256": evidence.file_hash(source) if source.is_file() else None,
+            "sha256": _input_hash(source, original),
             "content": original.fingerprint().hex(),
         },
         "order": dict(order),
@@ -233,6 +310,8 @@ def _record(
         "after": evidence.plain(after.spec()),
         "comparison": evidence.plain(comparison.spec()),
         "types": {name: str(dtype) for name, dtype in original.polars_types().items()},
+        "left_out": dict.fromkeys((name for name in original.names if name not in released.names), "dropped")
+        | dict(leaving.left_out),
     }
 
 
@@ -284,6 +363,7 @@ def write_release(
                 "sha256": evidence.file_hash(drafts[n]),
                 "rows": len(t),
                 "columns": list(t.names),
+                **further_claims(release, n, drafts[n], type_of(paths[n]).name),
             }
             for n, t in others.items()
         ]
@@ -332,9 +412,12 @@ def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]
 
 def _write_data(visible: Any, draft: Path, target: Path, release: Release, policy: Policy) -> None:
     facts = release.table.facts
-    if facts is not None:  # a title is free text about the original: the release has that of its policy
-        facts = replace(facts, title=policy.about.title or None)
-    write(visible, draft, facts, type=type_of(target).name, overwrite=True, **policy.output.options)
+    if (
+        facts is not None
+    ):  # titles and names of sheets are free text about the original: the release has the title of its policy
+        facts = replace(facts, title=policy.about.title or None, sheet=None)
+    options = writer_options(target, policy.output.options)
+    write(visible, draft, facts, type=type_of(target).name, overwrite=True, **options)
 
 
 def _pretty(data: Mapping[str, Any]) -> bytes:

@@ -24,10 +24,11 @@ class Homogeneity(Risk):
     .. math:: \frac1n \sum_E |E| \cdot [\max_s p_E(s) \ge \text{share}]
 
     A class discloses when its most frequent value has at least the ``share`` (1: all records have it; with a person
-    column all persons, who may have several values). It needs classes, so missing values that are a category. `classes`
-    lists them with the value, and with ``facts``: how many values an intruder must be able to rule out until only
-    one is left. Such lists show values: they are for the person who holds the data. References: Machanavajjhala et
-    al. (2007).
+    column all persons, who may have several values). Missing and suppressed values hide nobody: the share is that among
+    the known values, where there are any, and a class of suppressed values alone discloses nothing. It needs classes,
+    so missing values of quasi-identifiers that are a category. `classes` lists them with the value, and with ``facts``:
+    how many values an intruder must be able to rule out until only one is left. Such lists show values: they are for
+    the person who holds the data. References: Machanavajjhala et al. (2007).
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"age": ["<30", "<30", "30-40", "30-40"], "disease": ["heart", "flu", "cancer", "cancer"]})
@@ -96,6 +97,7 @@ class Homogeneity(Risk):
 def _block(table: Table, column: str) -> pl.DataFrame:
     import polars as pl
 
+    from celosia.classes import STAR
     from celosia.data.engines.engine import ROWS
     from celosia.hierarchy import text_expression
 
@@ -107,17 +109,27 @@ def _block(table: Table, column: str) -> pl.DataFrame:
     entries = table.classes.patterns(list(dict.fromkeys([*keys, column])))
     combinations = entries.cells.with_columns(pl.Series(ROWS, entries.counted))
     value = text_expression(column, combinations.schema[column]).alias("__value__")
+    hidden = pl.col("__value__").is_null() | (pl.col("__value__") == STAR)
+    shown, missing = pl.col(ROWS).filter(~hidden), pl.col(ROWS).filter(pl.col("__value__").is_null())
+    beside = pl.col("size") - pl.col("hidden")
     return (
         combinations.with_columns(value)
         .sort(ROWS, "__value__", descending=[True, False])
         .group_by(keys, maintain_order=True)
         .agg(
             pl.lit(column).alias("column"),
-            pl.col("__value__").first().alias("value"),
-            pl.col(ROWS).first().alias("share"),
-            (pl.len() - 1).cast(pl.Int64).alias("facts"),
+            pl.col("__value__").filter(~hidden).first().alias("value"),
+            shown.first().alias("most"),
+            pl.col(ROWS).filter(hidden).sum().alias("hidden"),
+            missing.sum().alias("missing"),
+            (pl.max_horizontal(shown.len(), 1) - 1).cast(pl.Int64).alias("facts"),
         )
         .join(sizes, on=keys, how="left", nulls_equal=True, maintain_order="left")
-        .with_columns(pl.col("share") / pl.col("size"))
+        .with_columns(
+            pl.when(pl.col("most").is_null())
+            .then(pl.col("missing") / pl.col("size"))
+            .otherwise(pl.col("most") / pl.max_horizontal(beside, "most"))
+            .alias("share")
+        )
         .select(*keys, "column", "size", "value", "share", "facts")
     )

@@ -198,7 +198,7 @@ def short_release_blocks(release: Release) -> list[Block]:
     size = f"{stated['rows']:,} records"
     if stated["suppressed"]:
         size += f", {stated['suppressed']:,} of them suppressed ({share(stated['suppressed'] / stated['rows'])})"
-    left_out = release.certificate.get("left_out", [])
+    left_out = release.record.get("left_out", {})
     out = f" Left out: {', '.join(left_out)}." if left_out else ""
     guard = [Block(f"Seen by the guard: {_sighting(seen)}.") for seen in release.certificate["guard"]]
     shown = release.paths.get("report") or release.paths.get("data")
@@ -223,7 +223,16 @@ def _sighting(seen: Mapping[str, Any]) -> str:
 def _verdict(release: Release) -> str:
     if not release.assessment.models:
         return "No requirement was set."
-    return "Every requirement holds." if release.holds else "A requirement does NOT hold: do not publish."
+    if not release.holds:
+        return "A requirement does NOT hold: do not publish."
+    empty = [change.name for change in release.changes if change.after.form == "nothing"]
+    if release.table.classes.nothing_told:
+        return (
+            "The requirements hold only because nothing is left: every quasi-identifier of every record is suppressed "
+            f"({', '.join(empty)}). Ask for less."
+        )
+    left = f" Nothing is left of: {', '.join(empty)} (every cell is suppressed)." if empty else ""
+    return f"Every requirement holds.{left}"
 
 
 ADVICE = {

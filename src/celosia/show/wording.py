@@ -103,9 +103,9 @@ def number(value: float, *, percent: bool = False, language: str = "en") -> str:
         elif 0.9995 <= value < 1:
             sign, shown = "> ", 99.9
         return f"{sign}{format_decimal(shown, '#,##0.#', locale=locale)} %"
-    if value == int(value) and abs(value) < 1e15:
+    if value == int(value) and abs(value) <= 1e15:
         return str(format_decimal(int(value), "#,##0", locale=locale))
     short = float(f"{value:.3g}") if abs(value) < 1000 else round(value)
-    if abs(short) < 1e-4:
+    if not 1e-4 <= abs(short) <= 1e15:
         return f"{short:g}".replace(".", format_decimal(0.5, "0.0", locale=locale)[1])
     return str(format_decimal(short, "#,##0.##########", locale=locale))

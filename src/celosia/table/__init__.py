@@ -7,7 +7,7 @@ version are aligned, and never writes it out.
 from celosia.classes import STAR
 from celosia.data.schema import Kind
 from celosia.table.outcome import Outcome
-from celosia.table.reading import read, read_protected
+from celosia.table.reading import read, read_protected, read_released
 from celosia.table.table import Table
 
-__all__ = ["STAR", "Kind", "Outcome", "Table", "read", "read_protected"]
+__all__ = ["STAR", "Kind", "Outcome", "Table", "read", "read_protected", "read_released"]

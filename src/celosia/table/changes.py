@@ -105,9 +105,9 @@ def _change(original: Table, protected: Table, name: str) -> ColumnChange:
     if not filled or places == {0}:
         # the cells are still values of the column: moved between records, or those of suppressed records alone
         same = not filled or _kept_alike(original, protected, name)
-        return ColumnChange(name, before, before if same else _by_steps(protected, name), None, altered)
+        return ColumnChange(name, before, before if same else changed_by_steps(protected, name), None, altered)
     if hierarchy is None or -1 in places:
-        return ColumnChange(name, before, _by_steps(protected, name), None, altered)
+        return ColumnChange(name, before, changed_by_steps(protected, name), None, altered)
     if len(places) > 1:
         after = Detail("levels", str(min(places)), str(max(places)))
         return ColumnChange(name, before, after, None, altered)
@@ -140,7 +140,7 @@ def _example(hierarchy: Hierarchy, levels: Levels, level: int, released: str) ->
     return first, str(label)
 
 
-def _by_steps(protected: Table, name: str) -> Detail:
+def changed_by_steps(protected: Table, name: str) -> Detail:
     """The steps that may have overwritten a column."""
     methods = [secret.get("method") for secret in protected.secrets]
     steps = [method.name for method in methods if method is not None and name in method.overwrites(protected.schema)]
@@ -193,4 +193,4 @@ def _cell_texts(series: pl.Series) -> pl.Series:
     return series.to_frame("value").select(text_expression("value", series.dtype).alias("value")).to_series()
 
 
-__all__ = ["ENGLISH", "ColumnChange", "Detail", "column_changes", "detail_at"]
+__all__ = ["ENGLISH", "ColumnChange", "Detail", "changed_by_steps", "column_changes", "detail_at"]

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from celosia.data.engines.engine import RECORD
-from celosia.errors import DataError, NotApplicable
+from celosia.data.schema import Role, Schema
+from celosia.errors import DataError, NotApplicable, ParameterError
 from celosia.table import Table
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.classes import Followed
+
+DECIMALS = 6
+"""Most decimals that a column of numbers is said to have."""
+SAME = 1e-6
+"""Numbers that differ by a smaller share of themselves and of the range of their column are the same."""
 
 
 def positions(original: Table, protected: Table) -> NDArray[np.int64]:
@@ -72,6 +78,42 @@ def paired_counts(original: Table, protected: Table, names: Sequence[str]) -> Fo
     return trace.followed([name for name in names if trace.touches(name)] or original.schema.quasi)
 
 
+def same_numbers(table: Table, name: str, before: Any, after: Any) -> Any:
+    """Whether numbers, as expressions or series, count as the original ones of a column.
+
+    They do when they are, once rounded to the decimals of the column (at most six), and when they differ by less than a
+    millionth of the number and of the range of the column. Without decimals to round to, the range alone decides.
+    """
+    off = (after - before).abs()
+    half, share = _number_tolerances(table, name)
+    return (off < half) | ((off < share) & (off < SAME * before.abs()))
+
+
+def is_wide(table: Table, name: str) -> bool:
+    """Whether different whole numbers of a column may count as the same."""
+    return _number_tolerances(table, name)[1] > 1
+
+
+def _number_tolerances(table: Table, name: str) -> tuple[float, float]:
+    """Half a unit of the last decimal of a column, and a millionth of its range."""
+    import narwhals as nw
+
+    def measure() -> tuple[float, float]:
+        column = nw.col(name).cast(nw.Float64)
+        off = {f"d{d}": (column - column.round(d)).abs().max() for d in range(DECIMALS + 1)}
+        frame = nw.from_native(table.rows.frame).select(low=column.min(), high=column.max(), **off)
+        row = table.engine.collect(frame.to_native()).row(0, named=True)
+        if row["low"] is None:
+            return 0.0, 0.0
+        exact = 1e-12 * max(1.0, abs(row["low"]), abs(row["high"]))
+        decimals = next((d for d in range(DECIMALS + 1) if row[f"d{d}"] <= exact), None)
+        share = SAME * float(row["high"] - row["low"])
+        return share if decimals is None else 0.5 * 10.0**-decimals, share
+
+    tolerances: tuple[float, float] = table.cached(("number tolerances", name), measure)
+    return tolerances
+
+
 def shared_columns(original: Table, protected: Table) -> list[str]:
     """Columns that both tables have, identifiers left out."""
     return [name for name in original.names if name in protected.names and name not in original.schema.identifiers]
@@ -87,6 +129,59 @@ def shared_numbers(original: Table, protected: Table) -> list[str]:
         for name in shared_columns(original, protected)
         if name not in special and before[name].is_numeric() and after[name].is_numeric()
     ]
+
+
+def pair(
+    original: Table, protected: Table, *, key: str | None = None, by: Literal["position"] | None = None
+) -> tuple[Table, Table]:
+    """Return both tables with their records paired: by a key column, by position, or as they are already.
+
+    The key becomes an identifier, which no loss and no attack uses. Pairing by position is refused when it is certainly
+    wrong: the tables differ in length, or unchanged columns have the same rows in another order.
+    """
+    if by not in (None, "position"):
+        raise ParameterError(f"compare: by must be 'position', got {by!r}.")
+    if key is not None and by is not None:
+        raise ParameterError("compare: give a key or by='position', not both.")
+    if key is not None:
+        original, protected = (table.with_schema(_without_key(table.schema, key)) for table in (original, protected))
+        return original, by_key(original, protected, key)
+    if original.lineage is protected.lineage:
+        return original, protected
+    if by is not None:
+        if len(original) != len(protected):
+            raise DataError(
+                f"the tables have {len(original)} and {len(protected)} rows, so that they cannot be paired by "
+                "position. Give a key column that both have."
+            )
+        refuse_shuffled(original, protected)
+        return original, by_ids(original, protected, original.ids())
+    if original.ordered and protected.ordered and len(original) == len(protected):
+        refuse_shuffled(original, protected)
+    return original, protected
+
+
+def refuse_shuffled(original: Table, protected: Table) -> None:
+    """Raise when two or more unchanged columns have the same rows in both tables, but in another order."""
+    names = [name for name in original.names if name in protected.names]
+    before, after = original.polars().select(names), protected.polars().select(names)
+    same = [name for name in names if before[name].dtype == after[name].dtype]
+    unchanged = [name for name in same if before[name].sort().equals(after[name].sort())]
+    if len(unchanged) < 2 or any(before[name].equals(after[name]) for name in unchanged):
+        return
+    if before.select(unchanged).sort(unchanged).equals(after.select(unchanged).sort(unchanged)):
+        listed = ", ".join(unchanged)
+        raise DataError(
+            f"the rows of the two tables are in another order: the unchanged columns ({listed}) have the same rows, "
+            "but not at the same positions. A written release is shuffled. Give a key column that both have (key)."
+        )
+
+
+def _without_key(schema: Schema, key: str) -> Schema:
+    """Return the schema with the key as an identifier, unless it identifies a person."""
+    if key not in schema or schema.person == key:
+        return schema
+    return schema.change(key, roles=frozenset({Role.IDENTIFIER}))
 
 
 def by_key(original: Table, protected: Table, key: str) -> Table:

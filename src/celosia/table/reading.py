@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.classes import Rows
 from celosia.data.cleaning import cleaned
@@ -33,6 +34,7 @@ def read(
     memory: str | int | None = None,
     query: str | None = None,
     clean: Mapping[str, Any] | None = None,
+    empty: Literal["value", "missing"] = "value",
     **options: Any,
 ) -> Table:
     """Read a table: a path, a database URL with a query, or a data frame.
@@ -42,7 +44,8 @@ def read(
     "spark:local[2]"; unless given, it is that of a frame, and Polars or (above :data:`SMALL` cells) DuckDB for a file.
     ``memory`` is how much of it the engine may use, such as "2GB": a table that does not fit is run through, and DuckDB
     spills to disk. ``clean`` says what is cleaned before anything is counted, as
-    :func:`celosia.data.cleaning.cleaned` takes it: ``{"strip": [...], "same": {...}, "missing": {...}}``.
+    :func:`celosia.data.cleaning.cleaned` takes it: ``{"strip": [...], "same": {...}, "missing": {...}}``. An ``empty``
+    text is a value, or missing, as in a CSV file, which cannot distinguish them.
 
     >>> import polars as pl
     >>> table = read(pl.DataFrame({"age": [30, 31], "city": ["A", "A"]}), Schema.of(quasi=["age", "city"]))
@@ -70,10 +73,32 @@ def read(
         chosen = engine_named("polars")
         frame = chosen.accept(frame)
     _check_names(names)
+    _check_types(chosen.types(frame))
     if clean:
         frame = cleaned(frame, **clean)
+    if empty == "missing" and (facts is None or facts.type != "csv"):
+        frame = _without_empty(frame)
     rows = Rows.described(chosen, unsigned(frame), schema or Schema())
     return Table(rows, origin=origin, around=around, facts=facts, ordered=facts is None)
+
+
+def _without_empty(frame: Any) -> Any:
+    """Replace empty texts by missing values."""
+    import narwhals as nw
+
+    own = nw.from_native(frame)
+    texts = [name for name, dtype in own.collect_schema().items() if dtype == nw.String]
+    return (
+        own.with_columns(**{n: nw.when(nw.col(n) != "").then(nw.col(n)) for n in texts}).to_native() if texts else frame
+    )
+
+
+def read_released(path: Path | str, engine: str | None = None) -> Table:
+    """Read a file of a release: its first line is a header, also where the names look like values."""
+    from celosia.data.io.filetypes import type_of
+
+    options: dict[str, Any] = {"header": True} if type_of(path).name == "csv" else {}
+    return read(path, engine=engine, **options)
 
 
 def read_protected(source: Any, schema: Schema | None = None) -> Table:
@@ -102,6 +127,12 @@ def _opened(source: Any, engine: str | None, memory: int | None, options: Mappin
 
     opened = scan(source, **options)
     chosen = engine_named(engine or _by_size(opened).name, memory)
+    if opened.connection is not None:
+        from celosia.data.engines.duckdb import DuckDB
+
+        if isinstance(chosen, DuckDB):
+            chosen.use(opened.connection)
+            return chosen, opened.frame, opened.facts
     native = None
     if engine_for(opened.frame).name != chosen.name:
         native = chosen.scan_like(opened.facts, opened.frame)
@@ -127,6 +158,15 @@ def _by_size(opened: Scan) -> Engine:
         stacklevel=4,
     )
     return engine_named("duckdb")
+
+
+def _check_types(types: Mapping[str, Any]) -> None:
+    """Refuse columns of bytes: they are no values that can be counted or written as text."""
+    import narwhals as nw
+
+    binary = [name for name, dtype in types.items() if dtype == nw.Binary]
+    if binary:
+        raise DataError(f"column {binary[0]!r} holds bytes, not values. Decode it to text, or leave it out.")
 
 
 def _check_names(names: Sequence[str]) -> None:

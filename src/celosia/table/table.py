@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.classes import STAR, Rows
+from celosia.classes.rows import all_missing
 from celosia.data.engines.engine import RECORD, SUPPRESSED, Engine, as_text, unsigned
 from celosia.data.schema import Role, Schema
 from celosia.errors import DataError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from celosia.parts import Model
     from celosia.streams import Stream
     from celosia.table.asking import Change
 
@@ -184,6 +186,70 @@ class Table(Verbs, Asked):
         columns = [*keys, *blank]
         done = marked._with(change(self.engine, marked.rows.frame))
         return done._traced(self, lambda trace: trace.then(columns, change, drops=drop))
+
+    def readings(self) -> list[Table]:
+        """The table in every way that models and risks take the worse number of (:mod:`celosia.classes.classes`).
+
+        The last one has every record that discloses something in a class.
+        """
+        if self.rows.single:
+            return [self]
+        return self.cached("readings", self._readings)
+
+    def _readings(self) -> list[Table]:
+        names = self._sensitive_cells()
+        apart = [self._single(self), *([self._one_class(names)] if names and 0 < self.suppressed() < len(self) else [])]
+        if self.classes.unidentified < 2:
+            return apart
+        return [*(table._each_unknown() for table in apart), *apart]
+
+    @staticmethod
+    def _single(table: Table) -> Table:
+        """The same table, of which nobody takes further readings."""
+        return replace(table, rows=replace(table.rows, single=True))
+
+    def _one_class(self, names: Sequence[str]) -> Table:
+        """The table with the suppressed records that show a sensitive value as a class of their own."""
+        mark = self.classes.mark
+
+        def change(engine: Engine, frame: Any) -> Any:
+            return engine.with_columns(frame, {SUPPRESSED: mark & all_missing(names)})
+
+        view = self._again(change(self.engine, self.rows.frame))
+        view = replace(view, rows=replace(view.rows, stars=(), single=True))
+        return view._traced(self, lambda trace: trace.then([*self.schema.quasi, *names], change))
+
+    def _each_unknown(self) -> Table:
+        """The table with each row that has no person's id as a person of its own, in the input table too."""
+        import narwhals as nw
+
+        person, table = str(self.schema.person), self.identified()
+        identified = nw.concat_str([nw.lit("person "), nw.col(person).cast(nw.String)])
+        alone = nw.concat_str([nw.lit("row "), nw.col(RECORD).cast(nw.String)])
+        named = nw.when(nw.col(person).is_null()).then(alone).otherwise(identified)
+        frame = self.engine.with_columns(table.rows.frame, {person: named})
+        start = None if self.start is None else self.start._each_unknown()
+        return replace(self, rows=replace(self.rows, frame=frame, single=True), start=start, _cache={})
+
+    def blank_suppressed(self, models: Sequence[Model]) -> Table:
+        """Empty the sensitive cells of suppressed records where a requirement does not hold with them as a class."""
+        names = self._sensitive_cells()
+        some = names and 0 < self.suppressed() < len(self)
+        if not some or all(model.holds(self) for model in models):
+            return self
+        mark = self.classes.mark
+
+        def change(engine: Engine, frame: Any) -> Any:
+            import narwhals as nw
+
+            return engine.with_columns(frame, {name: nw.when(~mark).then(nw.col(name)) for name in names})
+
+        done = self._with(change(self.engine, self.rows.frame))
+        return done._traced(self, lambda trace: trace.then([*self.schema.quasi, *names], change))
+
+    def _sensitive_cells(self) -> list[str]:
+        """Sensitive columns that a suppressed record still shows."""
+        return [name for name in self.schema.sensitive if name not in self.schema.quasi]
 
     def unmarked(self) -> Table:
         """Without the marks of suppressed records where every record shows nothing but stars: as in the file."""

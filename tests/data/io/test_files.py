@@ -37,8 +37,9 @@ def test_round_trip(tmp_path, suffix):
     assert back["x"].to_list() == pytest.approx(FRAME["x"].to_list(), abs=1e-15)
 
 
-def test_json_lines(tmp_path):
-    path = tmp_path / "f.jsonl"
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+def test_json(tmp_path, suffix):
+    path = tmp_path / f"f.{suffix}"
     cio.write(FRAME, path)
     back = cio.scan(path).frame.collect()
     # JSON has no dates: they come back as ISO text.
@@ -46,7 +47,7 @@ def test_json_lines(tmp_path):
     assert back.drop("born", "seen").equals(FRAME.drop("born", "seen"))
 
 
-@pytest.mark.parametrize("name", ["f.parquet", "f.xlsx", "f.ods", "f.jsonl", "f.sav", "f.dta", "f.sas7bdat"])
+@pytest.mark.parametrize("name", ["f.parquet", "f.xlsx", "f.ods", "f.json", "f.jsonl", "f.sav", "f.dta", "f.sas7bdat"])
 def test_damaged_files(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(b'{"a": "secret" \x00\x01 garbage')
@@ -67,6 +68,17 @@ def test_mixed_json_becomes_text(tmp_path):
     path = tmp_path / "f.jsonl"
     path.write_text('{"a": 1}\n{"a": "x"}\n')
     assert cio.scan(path).frame.collect()["a"].to_list() == ["1", "x"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("[]", "is empty"), ("[1, 2]", "not a JSON array of records"), ('{"a": 1}', "not a JSON array of records")],
+)
+def test_json_that_is_not_an_array_of_records_is_refused(tmp_path, content, message):
+    path = tmp_path / "f.json"
+    path.write_text(content)
+    with pytest.raises(DataError, match=message):
+        cio.scan(path)
 
 
 def test_sheets_by_name(tmp_path):
@@ -102,7 +114,7 @@ def test_long_numbers_survive_a_sheet(tmp_path):
     assert cio.scan(path).frame.collect()["account"].to_list() == [str(2**60 + 1)]
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl", ".xlsx", ".ods", ".sav", ".dta", ".duckdb"])
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".json", ".jsonl", ".xlsx", ".ods", ".sav", ".dta", ".duckdb"])
 @pytest.mark.parametrize("dtype", [pl.Enum(["a", "b", "CANARY"]), pl.Categorical, pl.String], ids=str)
 def test_a_value_that_was_removed_is_not_in_the_file(tmp_path, suffix, dtype):
     """A type that lists its values would publish those that no record has."""

@@ -12,8 +12,8 @@ from celosia.errors import OutputError, ParameterError
 from celosia.release.running import run
 from celosia.release.verifying.verifying import verify
 
-RUNS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(1)", "\t=1", "\r=1", "-5-0", "=HYPERLINK(1)", "-"]
-HARMLESS = ["a=b", "-5", "+1.5e3", "-,5", "1-2", "", "*", None]
+RUNS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(1)", "\t=1", "\r=1", "-5-0", "=HYPERLINK(1)"]
+HARMLESS = ["a=b", "-5", "-", "--", "+1.5e3", "-,5", "1-2", "", "*", None]
 FRAME = pl.DataFrame({"t": RUNS + HARMLESS, "n": range(-9, len(RUNS + HARMLESS) - 9)})
 
 

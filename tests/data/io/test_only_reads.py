@@ -9,6 +9,7 @@ import duckdb
 import polars as pl
 import pytest
 
+import celosia
 from celosia.cli.main import run
 from celosia.data import io as cio
 from celosia.data.io import database
@@ -137,10 +138,53 @@ def test_duckdb_writes_no_file(duck, tmp_path, monkeypatch):
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_duckdb_reads_files_and_series(duck, tmp_path):
+@pytest.mark.parametrize("source", ["read_csv('{}')", "'{}'", "read_text('{}')", "glob('{}')", "read_blob('{}')"])
+def test_duckdb_query_reads_no_other_file(duck, tmp_path, source):
     pl.DataFrame({"a": [1, 2]}).write_csv(tmp_path / "two.csv")
-    assert rows(duck, query=f"SELECT * FROM read_csv('{tmp_path}/two.csv')") == [(1,), (2,)]
-    assert rows("duckdb:///", query=f"SELECT * FROM '{tmp_path}/two.csv'") == [(1,), (2,)]
+    for url in (duck, "duckdb:///"):
+        with pytest.raises(DataError):
+            rows(url, query=f"SELECT * FROM {source.format(tmp_path / 'two.csv')}")
+
+
+@pytest.mark.parametrize("engine", [None, "polars", "duckdb"])
+def test_duckdb_view_reads_no_other_file(tmp_path, engine):
+    (tmp_path / "secret.txt").write_text("a secret")
+    path = tmp_path / "third_party.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE people AS SELECT 1 AS id")
+        connection.execute(f"CREATE VIEW v AS SELECT * FROM read_text('{tmp_path}/secret.txt')")
+        connection.execute("CREATE VIEW w AS SELECT id, content FROM people, v")
+        connection.execute(f"CREATE MACRO m() AS TABLE SELECT * FROM read_text('{tmp_path}/secret.txt')")
+    url = f"duckdb:///{path}"
+    for options in ({"table": "v"}, {"table": "w"}, {"query": "SELECT * FROM w"}, {"query": "SELECT * FROM m()"}):
+        with pytest.raises(DataError) as refused:
+            celosia.read(url, engine=engine, **options)
+        assert "secret" not in str(refused.value)
+    assert len(celosia.read(url, table="people", engine=engine)) == 1
+
+
+def test_command_line_reads_no_file_through_a_database(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secret.txt").write_text("a secret")
+    with duckdb.connect("d.duckdb") as connection:
+        connection.execute("CREATE VIEW v AS SELECT content AS age FROM read_text('secret.txt')")
+    assert run(["assess", "duckdb:///d.duckdb", "--query", "SELECT age FROM v", "--quasi", "age"]) == 2
+    assert run(["assess", "duckdb:///d.duckdb", "--query", "SELECT content FROM read_text('secret.txt')"]) == 2
+    assert "a secret" not in capsys.readouterr().err
+
+
+def test_duckdb_table_is_protected_on_its_locked_connection(tmp_path):
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE p AS SELECT range % 50 AS age, 'c' || range % 3 AS city FROM range(300)")
+    schema = celosia.Schema.of(quasi=["age", "city"], kinds={"age": "numeric"})
+    step = "generalise(require=k-anonymity(k=5))"
+    released = celosia.protect(celosia.read(f"duckdb:///{path}", schema, table="p"), step, seed=1)
+    same = celosia.protect(celosia.read(f"duckdb:///{path}", schema, table="p", engine="polars"), step, seed=1)
+    assert released.polars().sort("age", "city").equals(same.polars().sort("age", "city"))
+
+
+def test_duckdb_generates_series(duck):
     assert rows(duck, query="SELECT range AS a FROM range(2)") == [(0,), (1,)]
     assert rows(duck, query="FROM people") == ROWS
 

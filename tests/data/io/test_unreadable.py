@@ -103,6 +103,7 @@ FILES = {
     "noise.sav": lambda path: path.write_bytes(os.urandom(5000)),
     "noise.dta": lambda path: path.write_bytes(os.urandom(5000)),
     "noise.parquet": lambda path: path.write_bytes(os.urandom(5000)),
+    "noise.json": lambda path: path.write_bytes(b"[" + os.urandom(5000)),
     "noise.jsonl": lambda path: path.write_bytes(os.urandom(5000)),
 }
 

@@ -107,3 +107,13 @@ def test_sampled_and_crisp_sets():
         Sampled((1, 1), (0, 1))
     with pytest.raises(ParameterError, match="degrees must be from 0 to 1, got 0 to 2"):
         Sampled((0, 1), (0, 2))
+
+
+@pytest.mark.parametrize("literal", ["{1:0.1, 2:0.35}", "{a: 1, b:0}", "{x:.5}"])
+def test_degrees_of_single_values_are_refused(literal):
+    with pytest.raises(ParameterError, match="a degree for each value cannot be written"):
+        FuzzySet.parse(literal)
+
+
+def test_members_may_hold_a_colon():
+    assert FuzzySet.parse("{08:00, 09:30}")(["08:00", "10:00"]).tolist() == [1, 0]

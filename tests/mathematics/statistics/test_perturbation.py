@@ -73,6 +73,14 @@ def test_rotations_keep_moments_exactly_and_move_by_the_share(p, n, d):
         rotate(x[:8], p, rng)
 
 
+@pytest.mark.parametrize("p", [1e-6, 1e-12, 1e-16])
+def test_small_rotations_move_by_their_share(p):
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(500, 2))
+    share = ((rotate(x, p, rng) - x) ** 2).sum() / ((x - x.mean(axis=0)) ** 2).sum()
+    assert 0.85 * p < share < 1.15 * p
+
+
 @given(st.lists(st.integers(1, 500), min_size=1, max_size=8), st.floats(0.3, 1.0))
 @settings(max_examples=100, deadline=None)
 def test_the_diagonal_is_a_lower_bound_and_counts_are_kept(counts, diagonal):

@@ -14,7 +14,7 @@ DRAWS = 20_000
 @pytest.mark.parametrize(("cell", "low", "high"), [(0, 10.0, 12.0), (1, 12.0, 40.0)])
 def test_numbers_of_an_interval_are_equally_likely(cell, low, high):
     """The mean is the middle and the deviation (high - low)/√12; their errors are below 1 % of the width."""
-    drawn = Domain("x", edges=(10.0, 12.0, 40.0)).column(np.full(DRAWS, cell), pl.Float64, np.random.default_rng(1))
+    drawn = Domain("x", edges=(10.0, 12.0, 40.0)).column(np.full(DRAWS, cell), np.random.default_rng(1))
     x, width = drawn.to_numpy(), high - low
     assert drawn.name == "x"
     assert (x >= low).all()
@@ -28,13 +28,13 @@ def test_numbers_of_an_interval_are_equally_likely(cell, low, high):
 def test_whole_numbers_of_an_interval_are_equally_likely():
     """Between 0.5 and 4.5 lie 1, 2, 3 and 4, between 4.5 and 5 none: the number above it is in the bounds."""
     domain = Domain("x", edges=(0.5, 4.5, 5.0, 9.0), whole=True)
-    drawn = domain.column(np.zeros(DRAWS, np.int64), pl.Int32, np.random.default_rng(2))
-    assert drawn.dtype == pl.Int32
+    drawn = domain.column(np.zeros(DRAWS, np.int64), np.random.default_rng(2))
+    assert drawn.dtype == pl.Int64
     counts = np.bincount(drawn.to_numpy(), minlength=5)
     assert counts[0] == 0
     assert counts[1:] == pytest.approx([DRAWS / 4] * 4, rel=0.06)
-    assert domain.column(np.array([1, 1]), pl.Int64, np.random.default_rng(3)).to_list() == [5, 5]
-    last = domain.column(np.full(1000, 2), pl.Int64, np.random.default_rng(4))
+    assert domain.column(np.array([1, 1]), np.random.default_rng(3)).to_list() == [5, 5]
+    last = domain.column(np.full(1000, 2), np.random.default_rng(4))
     assert sorted(last.unique()) == [5, 6, 7, 8]
 
 

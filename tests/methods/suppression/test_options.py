@@ -27,7 +27,7 @@ def suppressed(data, *require, **options):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({}, [("1", "x"), ("1", "y"), ("*", "x"), ("3", "z"), ("3", "z")]),
+        ({}, [("1", "x"), ("1", "y"), ("*", None), ("3", "z"), ("3", "z")]),
         ({"blank": True}, [("1", "x"), ("1", "y"), ("*", None), ("3", "z"), ("3", "z")]),
         ({"drop": True}, [(1, "x"), (1, "y"), (3, "z"), (3, "z")]),
         ({"drop": True, "blank": True}, [(1, "x"), (1, "y"), (3, "z"), (3, "z")]),

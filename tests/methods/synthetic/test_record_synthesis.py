@@ -245,7 +245,9 @@ def test_numbers_and_missing_values_need_a_declared_domain():
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({"x": rng.normal(50, 10, 2000), "y": ["p", None] * 1000, "z": [True, False] * 1000})
     table = celosia.read(frame, celosia.Schema.of(bounds={"x": (0, 100)}))
-    made = celosia.protect(table, DpSynthesis(epsilon=50, values={"y": ["p", "q", None]}), seed=1).polars()
+    made = celosia.protect(
+        table, DpSynthesis(epsilon=50, values={"y": ["p", "q", None], "z": [True, False]}), seed=1
+    ).polars()
     assert abs(made["x"].mean() - 50) < 2
     assert abs(made["y"].null_count() - 1000) < 50
     assert (made["y"] == "q").sum() < 20

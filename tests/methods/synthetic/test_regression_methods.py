@@ -277,3 +277,31 @@ def test_only_one_set_of_regressions_can_be_watched():
             next(watch(table, method, seed=1))
     with pytest.raises(ParameterError, match="noise does not iterate"):
         next(watch(table, "noise(columns=[b])", seed=1))
+
+
+@pytest.mark.parametrize("use", ["ipso", "fcrm"])
+@pytest.mark.parametrize("case", ["small strata", "many predictors"])
+def test_a_regression_without_residual_degrees_of_freedom_is_refused(use, case):
+    """The fit of three records by two coefficients, or of twelve by eleven, gives the original values back."""
+    rng = np.random.default_rng(5)
+    strata = case == "small strata"
+    rows, predictors = (60, 2) if strata else (12, 10)
+    names = [f"x{i}" for i in range(predictors)]
+    frame = pl.DataFrame({name: rng.normal(size=rows) for name in names})
+    frame = frame.with_columns(pay=pl.Series(rng.lognormal(10, 1, rows)), ward=pl.Series(np.arange(rows) // 3))
+    step = {"use": use, "dependent": ["pay"], "independent": names, **({"within": ["ward"]} if strata else {})}
+    if use == "fcrm":
+        step["c"] = 1
+    with pytest.raises(DataError, match="residual degrees of freedom"):
+        celosia.protect(celosia.read(frame), step, seed=1)
+    enough = {**step, "independent": names[:1], "within": []}
+    assert celosia.protect(celosia.read(frame), enough, seed=1).history
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_objective_of_one_regression_is_its_squared_error(people, joint):
+    done = celosia.protect(people, Fcrm(dependent=PAID, independent=["age"], c=1, joint=joint), seed=1)
+    before, after = people.numeric(PAID), done.numeric(PAID)
+    by_hand = (((before - after) / before.std(axis=0)) ** 2).sum()
+    assert done.history[-1]["objective"] == pytest.approx(by_hand, rel=1e-9)
+    assert by_hand > 300  # no regression on age explains much of two groups

@@ -57,7 +57,10 @@ def test_the_share_of_right_guesses_is_what_the_posterior_expects():
     rng = np.random.default_rng(2)
     data = pl.DataFrame({"job": rng.choice(list("abcd"), 1_000_000, p=[0.7, 0.2, 0.07, 0.03])})
     table = celosia.read(data, celosia.Schema.of(kinds={"job": "nominal"}))
-    for step in ("pram(columns=[job], diagonal=0.3)", "randomised-response(columns=[job], q=0.3)"):
+    for step in (
+        "pram(columns=[job], diagonal=0.3)",
+        "randomised-response(columns=[job], q=0.3, categories={job=[a, b, c, d]})",
+    ):
         found = CategoryPosterior().evidence(table, celosia.protect(table, step, seed=1))
         assert found["right"]["job"] == pytest.approx(found["expects"]["job"], abs=0.01), step
         assert found["value"] >= found["control"], step

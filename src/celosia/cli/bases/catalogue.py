@@ -6,12 +6,18 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from celosia.cli.bases.show import console, print_json, say
+from celosia.errors import UnknownName
 
 
 def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool) -> None:
     """List the parts, or show one."""
     from celosia.parts import find, kinds, measured_by, parts
 
+    if kind and name is None and kind not in kinds():  # the name of a part alone
+        name = kind
+        kind = next((each for each in kinds() if name in parts(each)), name)
+        if kind == name:
+            raise UnknownName.of("kind of part, or part,", name, [*kinds(), *(n for k in kinds() for n in parts(k))])
     if kind and name:
         cls = find(kind, name)
         print_json(cls.model_json_schema()) if schema or json else _print_part(cls)

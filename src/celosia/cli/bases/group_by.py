@@ -19,28 +19,36 @@ def smallest_classes(
 ) -> dict[str, str]:
     """The statements: the smallest class, and for each sensitive column the fewest distinct values of a class.
 
-    A missing value counts as a value (and a missing id as a person) of its own. A class of stars holds suppressed
-    records and is left out where there are others, as in every other verdict.
+    A missing value counts as a value (and a missing id as a person) of its own. Suppressed records that show no
+    sensitive value are left out where there are other records, as in every other verdict.
 
     >>> print(smallest_classes("person", ["age"], [])["k"])  # doctest: +NORMALIZE_WHITESPACE
-    SELECT COALESCE(MIN(CASE WHEN kept = 1 THEN n END), MIN(n)) FROM (SELECT COUNT(*) AS n,
-    CASE WHEN CAST("age" AS VARCHAR(9)) = '*' THEN 0 ELSE 1 END AS kept FROM person GROUP BY "age") AS classes
+    SELECT MIN(n) FROM (SELECT COUNT(*) AS n FROM person
+    WHERE NOT (COALESCE(CAST("age" AS VARCHAR(9)), '') = '*' AND EXISTS
+    (SELECT 1 FROM person WHERE NOT (COALESCE(CAST("age" AS VARCHAR(9)), '') = '*'))) GROUP BY "age") AS classes
     """
     keys = ", ".join(map(quoted, quasi))
-    stars = " AND ".join(f"CAST({quoted(name)} AS VARCHAR(9)) = '{STAR}'" for name in quasi)
-    kept = f"CASE WHEN {stars} THEN 0 ELSE 1 END AS kept"
+    stars = " AND ".join(f"COALESCE(CAST({quoted(name)} AS VARCHAR(9)), '') = '{STAR}'" for name in quasi)
+    hidden = " AND ".join([stars, *(f"{quoted(name)} IS NULL" for name in sensitive)])
+    others = f"EXISTS (SELECT 1 FROM {table} WHERE NOT ({stars}))"  # noqa: S608
 
     def smallest(counted: str) -> str:
-        inner = f"SELECT {counted} AS n, {kept} FROM {table} GROUP BY {keys}"  # noqa: S608
-        return f"SELECT COALESCE(MIN(CASE WHEN kept = 1 THEN n END), MIN(n)) FROM ({inner}) AS classes"  # noqa: S608
+        inner = f"SELECT {counted} AS n FROM {table} WHERE NOT ({hidden} AND {others}) GROUP BY {keys}"  # noqa: S608
+        return f"SELECT MIN(n) FROM ({inner}) AS classes"  # noqa: S608
 
     statements = {"k": smallest("COUNT(*)" if person is None else _distinct(person))}
-    return statements | {f"l of {name}": smallest(_distinct(name)) for name in sensitive}
+    return statements | {f"l of {name}": smallest(_values(name)) for name in sensitive}
 
 
 def _distinct(name: str) -> str:
     column = quoted(name)
     return f"COUNT(DISTINCT {column}) + MAX(CASE WHEN {column} IS NULL THEN 1 ELSE 0 END)"
+
+
+def _values(name: str) -> str:
+    """Distinct values of a sensitive column; a missing one counts only where no other is in the class."""
+    column = quoted(name)
+    return f"COUNT(DISTINCT {column}) + MIN(CASE WHEN {column} IS NULL THEN 1 ELSE 0 END)"
 
 
 def assess_by_sql(
@@ -72,15 +80,16 @@ def assess_by_sql(
 
 def _looked_at(model: Model, sensitive: Sequence[str]) -> list[str]:
     """The names of the statements that tell the value of a requirement."""
-    if isinstance(model, KAnonymity):
+    given = {name for name in model.spec() if name != "use"}  # parameters that differ from their default
+    if isinstance(model, KAnonymity) and given <= {"k"}:
         return ["k"]
-    if isinstance(model, LDiversity) and model.variant == "distinct" and model.others == "ignore":
+    if isinstance(model, LDiversity) and given <= {"l", "column"}:
         unknown = [model.column] if model.column not in (None, *sensitive) else []
         if unknown or not sensitive:
             raise SchemaError(f"{model}: name the columns that it counts with --sensitive.")
         return [f"l of {name}" for name in ([model.column] if model.column else sensitive)]
     raise ParameterError(
-        f"--sql tests k-anonymity and distinct l-diversity (others = 'ignore') only, got {model}. "
+        f"--sql tests k-anonymity (k) and distinct l-diversity (l, column) only, got {model}. "
         "Leave --sql out to measure it here."
     )
 

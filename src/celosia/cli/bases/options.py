@@ -34,6 +34,10 @@ Engine = Annotated[
 Memory = Annotated[
     str | None, _of(READING, "How much memory may be used, such as 2GB; what does not fit is spilled to disk.")
 ]
+Header = Annotated[
+    bool | None,
+    _of(READING, "State whether the first line of a CSV file names the columns, where it looks like a record."),
+]
 Query = Annotated[str | None, _of(READING, "SQL query, when the source is a database URL.")]
 Quasi = Annotated[str | None, _of(ROLES, "Quasi-identifiers, separated by commas.")]
 Sensitive = Annotated[str | None, _of(ROLES, "Sensitive columns, separated by commas.")]
@@ -70,7 +74,6 @@ def common(
     """Publish personal data safely: measure, protect, show what was lost, write the evidence down."""
     from celosia.cli.bases.show import show_warnings
 
-    end_with(0)
     show_warnings()
 
 

@@ -156,12 +156,14 @@ def print_step(entry: Mapping[str, Any], before: int, after: int) -> None:
         out.print(block.title)
 
 
-def print_left_out(leaving: Leaving) -> None:
+def print_left_out(
+    leaving: Leaving, advice: str = "--keep-columns keeps a column; a role such as --sensitive declares it."
+) -> None:
     """Print in one line each which columns did not leave, and which left on the word of the owner."""
     out = console()
     if leaving.left_out:
         named = ", ".join(f"{name} ({what})" for name, what in leaving.left_out.items())
-        out.print(f"Left out: {named}. --keep-columns keeps a column; a role such as --sensitive declares it.")
+        out.print(f"Left out: {named}. {advice}")
     for sighting in leaving.sightings:
         reason = sighting.acknowledged or f"nobody has said why it leaves: {sighting.advice}"
         out.print(f"Seen by the guard: {sighting} ({reason}).")

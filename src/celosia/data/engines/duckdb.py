@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ import polars as pl
 from celosia.data.engines.engine import RECORD, ROWS, Engine, consecutive
 from celosia.data.io.statement import quoted
 from celosia.data.spill import spill_folder
+from celosia.errors import DataError
 
 if TYPE_CHECKING:
     from celosia.data.engines.engine import Domains
@@ -69,8 +71,8 @@ class DuckDB(Engine):
     def scan(self, path: Path, **options: Any) -> duckdb.DuckDBPyRelation:
         """Scan CSV or Parquet; ``types`` maps the columns of a CSV to SQL types."""
         if path.suffix.lower() in {".parquet", ".pq"}:
-            return self.connection.read_parquet(str(path))
-        return self.connection.read_csv(str(path), header=True, **options)
+            return self.connection.read_parquet(exact_path(path))
+        return self.connection.read_csv(exact_path(path), header=True, hive_partitioning=False, **options)
 
     def scan_like(self, facts: Any, frame: pl.LazyFrame) -> duckdb.DuckDBPyRelation | None:
         """Scan a Parquet file, or a CSV file in UTF-8 with decimal points, with the types that Polars found."""
@@ -95,6 +97,10 @@ class DuckDB(Engine):
         polars = frame if isinstance(frame, pl.DataFrame) else nw.from_native(frame, eager_only=True).to_polars()
         return self.connection.from_arrow(polars)
 
+    def use(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Run on this connection, to which the relations that follow belong."""
+        self._connection = connection
+
     def identify(self, frame: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
         """Add the row number as record id."""
         return frame.project(f"*, row_number() OVER () - 1 AS {RECORD}")
@@ -103,12 +109,16 @@ class DuckDB(Engine):
         self, frame: duckdb.DuckDBPyRelation, small: pl.DataFrame, on: Sequence[str], *, keep_unmatched: bool = True
     ) -> duckdb.DuckDBPyRelation:
         """Null-safe join with a Polars frame."""
+        source = "small"  # on a user's connection DuckDB looks the Python variable up
+        if not self._foreign:
+            source = f"celosia_{next(_names)}"
+            self.connection.register(source, small.to_arrow())
         same = " AND ".join(f"big.{quoted(name)} IS NOT DISTINCT FROM small.{quoted(name)}" for name in on)
         added = "".join(f", small.{quoted(name)}" for name in small.columns if name not in on)
         how = "LEFT" if keep_unmatched else "INNER"
         # The name becomes a view of the connection, so that each join needs one of its own.
         view = f"celosia_{next(_names)}"
-        return frame.query(view, f"SELECT big.*{added} FROM {view} AS big {how} JOIN small ON {same}")  # noqa: S608
+        return frame.query(view, f"SELECT big.*{added} FROM {view} AS big {how} JOIN {source} AS small ON {same}")  # noqa: S608
 
     def collect(self, frame: duckdb.DuckDBPyRelation) -> pl.DataFrame:
         """Run the query."""
@@ -222,6 +232,17 @@ class DuckDB(Engine):
             frame.write_parquet(str(path), **options)
         else:
             frame.write_csv(str(path), **options)
+
+
+def exact_path(path: Path) -> str:
+    """Return the pattern that matches this path and no other; DuckDB takes every path for a pattern.
+
+    >>> exact_path(Path("/data/in[1].csv"))
+    '/data/in[[]1].csv'
+    """
+    if "\\" in str(path.absolute()):
+        raise DataError(f"DuckDB cannot read {path.name!r}: its path contains a backslash. Rename it, or use Polars.")
+    return glob.escape(str(path.absolute()))
 
 
 def _replaced(frame: duckdb.DuckDBPyRelation, columns: Mapping[str, str], dropped: int = 0) -> duckdb.DuckDBPyRelation:

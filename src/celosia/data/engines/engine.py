@@ -297,7 +297,7 @@ class Engine(ABC):
             rows = work(self.collect(self.filter(frame, nw.col(block) == number)))
             types = rows.schema if types is None else types
             rows.cast(types).write_parquet(path)
-        return self.accept(pl.scan_parquet(paths))
+        return self.accept(pl.scan_parquet(paths, glob=False))
 
     def ids(self, frame: Any) -> Any:
         """The record ids in the order of the rows, as a numpy array."""

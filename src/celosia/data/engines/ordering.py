@@ -48,7 +48,7 @@ def in_drawn_order(batches: Iterable[pl.DataFrame], rows: int, stream: Stream) -
                 paths[part].append(place / f"{part}-{len(paths[part])}.arrow")
                 some.write_ipc(paths[part][-1])
         for own in filter(None, paths):
-            yield _sorted(pl.concat([pl.read_ipc(path) for path in own]))
+            yield _sorted(pl.concat([pl.scan_ipc(path, glob=False).collect() for path in own]))
             for path in own:
                 path.unlink()
     finally:

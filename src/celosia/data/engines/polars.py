@@ -28,8 +28,8 @@ class Polars(Engine):
     def scan(self, path: Path, **options: Any) -> pl.LazyFrame:
         """Scan CSV or Parquet."""
         if path.suffix.lower() in {".parquet", ".pq"}:
-            return pl.scan_parquet(path)
-        return pl.scan_csv(path, **options)
+            return pl.scan_parquet(path, glob=False)
+        return pl.scan_csv(path, glob=False, **options)
 
     def accept(self, frame: Any) -> pl.LazyFrame:
         """Take over a Polars, pandas, PyArrow or DuckDB frame."""

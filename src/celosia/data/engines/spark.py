@@ -52,8 +52,8 @@ class Spark(Engine):
         """Scan Parquet; other files come through the reader that all engines share."""
         if path.suffix.lower() in {".parquet", ".pq"}:
             with _without_cells():
-                return session(self.master).read.parquet(path.absolute().as_uri())
-        return self.accept(pl.scan_csv(path, **options))
+                return _read_parquet(session(self.master), path)
+        return self.accept(pl.scan_csv(path, glob=False, **options))
 
     def scan_like(self, facts: Any, frame: pl.LazyFrame) -> Any | None:
         """Scan a Parquet file whose types Spark has too."""
@@ -114,7 +114,7 @@ class Spark(Engine):
             raise DataError(
                 "what Spark wrote is not on this machine: let TMPDIR name a folder that the executors share with it."
             )
-        return pl.scan_parquet(parts)
+        return pl.scan_parquet(parts, glob=False)
 
     def shuffle(self, frame: Any, stream: Stream, domains: Domains | None = None) -> Any:  # noqa: ARG002
         """By partitions of equal ranges of the drawn numbers, each sorted: they are uniform, so nobody samples them.
@@ -177,7 +177,7 @@ class Spark(Engine):
         folder = _spill()
         with _without_cells():
             frame.write.parquet(folder.absolute().as_uri())
-            return frame.sparkSession.read.parquet(folder.absolute().as_uri())
+            return _read_parquet(frame.sparkSession, folder)
 
     def fingerprint(self, frame: Any, names: Sequence[str]) -> bytes:
         """Block by block where the rows are; only the digests of the blocks come here.
@@ -295,6 +295,11 @@ def _types(types: Mapping[str, pl.DataType]) -> Any:
 
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
+
+
+def _read_parquet(running: Any, path: Path) -> Any:
+    """Read exactly this file or folder: Spark would take ``[1]`` or ``*`` in its name for a pattern."""
+    return running.read.option("__globPaths__", "false").parquet(f"file://{path.absolute()}")
 
 
 def _spill() -> Path:

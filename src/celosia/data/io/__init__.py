@@ -1,7 +1,7 @@
-"""Readers and writers: text, Parquet, spreadsheets, JSON lines, statistical files, databases.
+"""Readers and writers: text, Parquet, spreadsheets, JSON, statistical files, databases.
 
 >>> sorted(file_types())
-['csv', 'excel', 'jsonl', 'ods', 'parquet', 'sas', 'spss', 'stata']
+['csv', 'excel', 'json', 'jsonl', 'ods', 'parquet', 'sas', 'spss', 'stata']
 """
 
 from __future__ import annotations

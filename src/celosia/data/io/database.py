@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.data.credentials import resolved
+from celosia.data.credentials import address, is_reference
 from celosia.data.io.calendar import check_dates
 from celosia.data.io.facts import FileFacts, Scan
 from celosia.data.io.statement import check_reads, quoted
+from celosia.data.spill import spill_folder
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError, suggestion
 
 if TYPE_CHECKING:
@@ -35,7 +37,12 @@ def scan(url: str, *, query: str | None = None, table: str | None = None) -> Sca
     """
     if (query is None) == (table is None):
         raise ParameterError("database: give a query or a table, one of the two.")
-    url = resolved(url)
+    with address(url) as plain:
+        scanned = _scan(plain, query, table)
+    return replace(scanned, origin=url) if is_reference(url) else scanned
+
+
+def _scan(url: str, query: str | None, table: str | None) -> Scan:
     if url.startswith("duckdb:"):
         return _scan_duckdb(url, query, table)
     engine = connected(url, read_only=True)
@@ -50,7 +57,11 @@ def scan(url: str, *, query: str | None = None, table: str | None = None) -> Sca
 
 def write(frame: pl.LazyFrame, url: str, *, table: str) -> None:
     """Write a frame as a new table, in one transaction; a table that is there is never replaced."""
-    url = resolved(url)
+    with address(url) as plain:
+        _write(frame, plain, table)
+
+
+def _write(frame: pl.LazyFrame, url: str, table: str) -> None:
     if url.startswith("duckdb:"):
         _write_duckdb(frame, url, table)
         return
@@ -106,7 +117,11 @@ def described(url: str, tables: Iterable[str]) -> dict[str, list[str]]:
 
     Only the catalogue of the database is read.
     """
-    url = resolved(url)
+    with address(url) as plain:
+        return _list_columns(plain, tables)
+
+
+def _list_columns(url: str, tables: Iterable[str]) -> dict[str, list[str]]:
     default = "main" if url.startswith("duckdb:") else ""
     wanted = {table: [default, *table.casefold().split(".")][-2:] for table in tables}
     columns: dict[tuple[str, str], list[str]] = {}
@@ -246,17 +261,24 @@ def _scan_duckdb(url: str, query: str | None, table: str | None) -> Scan:
     if query is not None:
         check_reads(query, "duckdb")
     try:
+        # Neither the query nor a view of the database can open another file.
+        settings = {"enable_external_access": False, "lock_configuration": True, "temp_directory": str(spill_folder())}
         if path == ":memory:":
-            connection = duckdb.connect(path)
+            connection = duckdb.connect(path, config=settings)
         else:
-            connection = duckdb.connect(str(_existing(path)), read_only=True)
+            connection = duckdb.connect(str(_existing(path)), read_only=True, config=settings)
         if query is None:
             relation = connection.table(str(table))
         elif [statement.type for statement in connection.extract_statements(query)] != [duckdb.StatementType.SELECT]:
             raise DataError("the query does not only read: only a SELECT can be read.")  # in DuckDB's own reading
         else:
             relation = connection.sql(query)
-        return check_dates(Scan(relation, FileFacts("database"), url))
+        return check_dates(Scan(relation, FileFacts("database"), url, connection))
+    except duckdb.PermissionException:
+        raise DataError(
+            f"{url}: the query, or a view that it uses, reads a file outside the database. Name the file itself as the "
+            "source, or load it into a table of the database."
+        ) from None
     except duckdb.Error as error:
         raise DataError(f"{url}: the database refused it ({_reason(error)}).") from error
 
@@ -297,6 +319,7 @@ def _locked_sqlite(path: Path) -> Any:
 
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     connection.execute("PRAGMA query_only = ON")
+    connection.execute("PRAGMA trusted_schema = OFF")
     return connection
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.data.credentials import resolved
+from celosia.data.credentials import address, resolved
 from celosia.data.io.database import shown
 from celosia.errors import CelosiaError, InputError, MissingExtra, OutputError
 
@@ -41,39 +41,44 @@ class Durable:
 
     def exists(self, where: str | Path) -> bool:
         """Whether there is something by that name, of this kind or of another."""
-        url = self._url(where)
-        if url.get_backend_name() == "sqlite":
-            return Path(str(url.database)).exists()
-        return bool(self._tables_there(url))
+        with address(str(where)):
+            url = self._url(where)
+            if url.get_backend_name() == "sqlite":
+                return Path(str(url.database)).exists()
+            return bool(self._tables_there(url))
 
     def create(self, where: str | Path) -> None:
         """Make an empty record; a file is readable by its owner only. What is there already is refused."""
-        url = self._url(where)
-        if self.exists(where):
-            raise OutputError(f"{_named(where)} is there already. Give another name for a new {self.noun}.")
-        if url.get_backend_name() == "sqlite":
-            self._new_file(Path(str(url.database)))
-        engine = self._engine(url, reading=False, patience=PATIENCE)
-        try:
-            with engine.execution_options(writing=True).begin() as connection:
-                self.metadata().create_all(connection, checkfirst=False)  # who comes second is refused
-                self.finish(connection)
-        except _errors() as problem:
-            raise OutputError(f"{_named(where)}: the {self.noun} could not be made ({_reason(problem)}).") from None
-        finally:
-            engine.dispose()
+        with address(str(where)):
+            url = self._url(where)
+            if self.exists(where):
+                raise OutputError(f"{_named(where)} is there already. Give another name for a new {self.noun}.")
+            if url.get_backend_name() == "sqlite":
+                self._new_file(Path(str(url.database)))
+            engine = self._engine(url, reading=False, patience=PATIENCE)
+            try:
+                with engine.execution_options(writing=True).begin() as connection:
+                    self.metadata().create_all(connection, checkfirst=False)  # who comes second is refused
+                    self.finish(connection)
+            except _errors() as problem:
+                raise OutputError(f"{_named(where)}: the {self.noun} could not be made ({_reason(problem)}).") from None
+            finally:
+                engine.dispose()
 
     def open(self, where: str | Path, *, reading: bool = False, patience: float = PATIENCE) -> Engine:
         """Open a record that is there, for reading only or for both; anything else is refused."""
-        url = self._url(where)
-        if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
-            raise InputError(f"there is no {self.noun} {_named(where)}. {self._advice}")
-        lacking = set(self.metadata().tables) - self._tables_there(url)
-        if lacking:
-            raise InputError(f"{_named(where)} is no {self.noun}: it lacks the table {min(lacking)}. {self._advice}")
-        engine = self._engine(url, reading=reading, patience=patience)
-        self._translate(engine)
-        return engine
+        with address(str(where)):
+            url = self._url(where)
+            if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
+                raise InputError(f"there is no {self.noun} {_named(where)}. {self._advice}")
+            lacking = set(self.metadata().tables) - self._tables_there(url)
+            if lacking:
+                raise InputError(
+                    f"{_named(where)} is no {self.noun}: it lacks the table {min(lacking)}. {self._advice}"
+                )
+            engine = self._engine(url, reading=reading, patience=patience)
+            self._translate(engine)
+            return engine
 
     @property
     def _advice(self) -> str:

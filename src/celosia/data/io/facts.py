@@ -48,6 +48,8 @@ class FileFacts:
     decimal: str | None = None
     sheet: str | None = None
     title: str | None = None
+    #: What :func:`file_version` gave when the file was opened.
+    version: tuple[int, ...] | None = None
     #: Whether any reader of CSV that is told the separator and the types reads the same: UTF-8, decimal points, a
     #: header with these names, no marks, no blanks to strip.
     plain: bool = False
@@ -67,14 +69,24 @@ class FileFacts:
     measures: Mapping[str, str] = field(default_factory=dict)
 
 
+def file_version(path: Path) -> tuple[int, ...] | None:
+    """Return what changes when a file is replaced or written to, or None where there is no file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
 @dataclass(frozen=True)
 class Scan:
     """A source opened for reading: the frame (lazy where the source allows it), its facts and where it came from.
 
     ``frame`` is a polars ``LazyFrame``, or a DuckDB relation for a DuckDB database. ``origin`` can be shown to
-    people: a password in a database URL is left out.
+    people: a password in a database URL is left out. ``connection`` is that of a DuckDB relation.
     """
 
     frame: Any
     facts: FileFacts
     origin: str
+    connection: Any = None

@@ -46,7 +46,7 @@ def file_types() -> dict[str, FileType]:
     """Return the known file types by name.
 
     >>> sorted(file_types())[:3]
-    ['csv', 'excel', 'jsonl']
+    ['csv', 'excel', 'json']
     """
     return dict(_TYPES)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Formulas = Literal["keep", "quote", "refuse"]
 CHOICES = ("keep", "quote", "refuse")
 _BEGINS = r"^[=+\-@\t\r\n]"
+_MARKS = r"^-{1,3}$"
 _NUMBER = r"^[+\-]?(\d+([.,]\d+)?|[.,]\d+)([eE][+\-]?\d+)?$"
 
 
@@ -39,7 +40,8 @@ def without_formulas(frame: pl.LazyFrame, formulas: Formulas) -> pl.LazyFrame:
             f"the name of column {titles[0]!r} begins like a formula of a spreadsheet: rename the column."
         )
     texts = [name for name, dtype in schema.items() if dtype == pl.String]
-    executed = {name: pl.col(name).str.contains(_BEGINS) & ~pl.col(name).str.contains(_NUMBER) for name in texts}
+    harmless = f"{_NUMBER}|{_MARKS}"  # numbers, and marks such as "-" or "--" for no answer
+    executed = {name: pl.col(name).str.contains(_BEGINS) & ~pl.col(name).str.contains(harmless) for name in texts}
     if formulas == "quote":
         quoted = {name: pl.when(runs).then("'" + pl.col(name)).otherwise(name) for name, runs in executed.items()}
         return frame.with_columns(**quoted)

@@ -27,7 +27,7 @@ def scan(path: str | Path, *, columns: Sequence[str] | None = None) -> Scan:
 
     file = existing(path)
     try:
-        frame = pl.scan_parquet(file)
+        frame = pl.scan_parquet(file, glob=False)
         if columns is not None:
             frame = frame.select(_existing(columns, frame.collect_schema().names()))
         for name in frame.collect_schema() if file.stat().st_size <= CHECKED else ():  # all at once would be in memory

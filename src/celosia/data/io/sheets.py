@@ -6,6 +6,7 @@ import importlib.util
 import io
 import json
 import os
+import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 #: Rows of an Excel or OpenDocument sheet.
 SHEET_ROWS = 1_048_576
+UNPACKED = 1 << 28
+"""Bytes to which any workbook may unpack; a larger one must not be packed more than MOST_PACKED times."""
+MOST_PACKED = 50
 
 
 def scan(path: str | Path, *, sheet: str | None = None) -> Scan:
@@ -31,6 +35,7 @@ def scan(path: str | Path, *, sheet: str | None = None) -> Scan:
     file = existing(path)
     if importlib.util.find_spec("fastexcel") is None:
         raise MissingExtra.of("reading spreadsheets", "stats")
+    _refuse_inflated(file)
     # A reader makes room for every cell up to the last one. A file whose last cell is far away would take this process
     # with it, so another one reads.
     answer, _ = start("celosia.data.io.sheets:hand_over", str(file), json.dumps(sheet)).communicate()
@@ -50,6 +55,21 @@ def scan(path: str | Path, *, sheet: str | None = None) -> Scan:
         raise DataError(f"{file.name}: column names must differ; repeated: {', '.join(twice)}. Rename them.")
     file_facts = FileFacts("ods" if file.suffix.lower() == ".ods" else "excel", source=file, sheet=name)
     return Scan(_tidied(frame).lazy(), file_facts, f"{file} ({name})" if sheet else str(file))
+
+
+def _refuse_inflated(file: Path) -> None:
+    """Raise for an archive that unpacks to far more than a workbook of its size does."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+    except (zipfile.BadZipFile, OSError):
+        return  # an old binary workbook, or a damaged one: its reader decides
+    packed = max(file.stat().st_size, 1)
+    if unpacked > UNPACKED and unpacked > MOST_PACKED * packed:
+        raise DataError(
+            f"{file.name}: it unpacks from {packed:,} to {unpacked:,} bytes, over {MOST_PACKED} times its size, as "
+            "no usual workbook does. Save it again with a spreadsheet program, or as CSV."
+        )
 
 
 def hand_over(path: str, wanted: str) -> None:

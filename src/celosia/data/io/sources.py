@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from celosia.data.credentials import is_reference
 from celosia.data.io.atomic import refuse_originals, replaced
-from celosia.data.io.facts import FileFacts, Scan
+from celosia.data.io.facts import FileFacts, Scan, file_version
 from celosia.data.io.filetypes import check_options, lazily, type_of
-from celosia.errors import OutputError
+from celosia.errors import DataError, OutputError
+
+REMOTE = frozenset(
+    {"abfs", "abfss", "adl", "az", "azure", "dbfs", "file", "ftp", "ftps", "gcs", "gs", "hdfs", "hf", "http", "https"}
+    | {"r2", "s3", "s3a", "s3n", "sftp", "ssh", "webhdfs"}
+)
+"""Schemes of addresses that name a file, not a database."""
 
 
 def scan(source: str | Path, *, type: str | None = None, **options: Any) -> Scan:  # noqa: A002
@@ -33,13 +40,16 @@ def scan(source: str | Path, *, type: str | None = None, **options: Any) -> Scan
     if is_url(source):
         from celosia.data.io import database
 
+        refuse_remote(str(source))
         check_options("database", database.scan, options, 1)
         return database.scan(str(source), **options)
     kind = type_of(source, type)
     if kind.read is None:
         raise OutputError(f"{kind.summary} cannot be read.")
     check_options(kind.name, kind.read, options, 1)
-    return kind.read(source, **options)
+    before = file_version(Path(source))
+    opened = kind.read(source, **options)
+    return replace(opened, facts=replace(opened.facts, version=before))
 
 
 def write(
@@ -79,6 +89,16 @@ def write(
     check_options(kind.name, kind.write, options, 3)
     with replaced(target, mode) as draft:
         kind.write(lazily(frame), draft, facts, **options)
+
+
+def refuse_remote(url: str) -> None:
+    """Raise for the address of a file elsewhere: only local files and databases are read."""
+    scheme = url.partition("://")[0].lower()
+    if scheme in REMOTE:
+        raise DataError(
+            f"{scheme}:// addresses are not read: Celosia reads local files and databases only. Download the file and "
+            "give its path."
+        )
 
 
 def is_url(source: str | Path) -> bool:

@@ -11,11 +11,8 @@ from typing import Any
 from celosia.data.quiet import silence
 from celosia.errors import DataError, MissingExtra
 
-#: DuckDB's functions that may stand for a table. Others write logs, change settings or take addresses in memory.
-TABLES = frozenset(
-    {"glob", "json_each", "json_tree", "parquet_scan", "read_blob", "read_csv_auto", "read_json", "read_json_auto"}
-    | {"read_ndjson", "read_ndjson_auto", "read_text", "repeat", "repeat_row"}
-)
+#: DuckDB's table functions that a query may call. Others read files, write logs or change settings.
+TABLES = frozenset({"json_each", "json_tree", "repeat", "repeat_row"})
 #: Functions of PostgreSQL that read or write files, command the server or open another connection.
 SERVER = ("pg_", "lo_", "dblink")
 #: The names that the parser gives to the dialects of database URLs.

@@ -38,7 +38,7 @@ def people(path: Path) -> pl.DataFrame:
     """Read the complete records of the file."""
     import polars as pl
 
-    frame = pl.read_csv(path, has_header=False, new_columns=COLUMNS).drop_nulls()
+    frame = pl.read_csv(path, has_header=False, new_columns=COLUMNS, glob=False).drop_nulls()
     frame = frame.with_columns(pl.col(pl.String).str.strip_chars())
     numbers = ["age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
     frame = frame.with_columns(pl.col(numbers).cast(pl.Int64))

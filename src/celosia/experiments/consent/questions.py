@@ -213,7 +213,7 @@ def summary(results: Results) -> dict[str, Any]:
     )
     out["GCP of standard(k) and of the control"] = _list([float(v) for v in plain])
     out["the same when classes are named by sets of districts"] = _list([float(v) for v in sets])
-    out["post-condition holds in every run"] = results.holds
+    out["class, control and coarser: every class is as large as asked for"] = results.holds
     return out
 
 

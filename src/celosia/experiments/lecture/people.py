@@ -68,7 +68,7 @@ def people(data: Path, place: Path) -> People:
     import polars as pl
 
     try:
-        frame = pl.read_csv(data, has_header=False, new_columns=NAMES, ignore_errors=False)
+        frame = pl.read_csv(data, has_header=False, new_columns=NAMES, ignore_errors=False, glob=False)
     except (OSError, pl.exceptions.PolarsError):
         raise DataError(f"{Path(data).name} cannot be read as the UCI file adult.data.") from None
     text = [name for name, kind in frame.schema.items() if kind == pl.String]

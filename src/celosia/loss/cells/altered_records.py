@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.parts import Columns, Loss
-from celosia.table.pairing import paired_counts, positions, shared_columns
+from celosia.table.pairing import paired_counts, positions, same_numbers, shared_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +22,8 @@ class AlteredRecords(Loss):
 
     .. math:: \frac{1}{n} \sum_i [\exists j : x_{ij} \ne \tilde x_{ij}]
 
-    Values are compared as text, so that 39 and "39" are equal. Needs paired records.
+    Values are compared as text, so that 39 and "39" are equal; a decimal number counts as changed when it differs
+    once it is rounded to the decimals of the original column. Needs paired records.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [30, 31]}), celosia.Schema.of(quasi=["age"]))
@@ -62,8 +63,15 @@ def _changed(original: Table, protected: Table, name: str) -> NDArray[np.bool_]:
 
 
 def _compared(original: Table, protected: Table, name: str) -> NDArray[np.bool_]:
+    import polars as pl
+
     before: pl.Series = original.column(name)[positions(original, protected)]
-    return _unequal(before, protected.column(name))
+    after = protected.column(name)
+    if before.dtype.is_numeric() and after.dtype.is_numeric() and (before.dtype.is_float() or after.dtype.is_float()):
+        near = same_numbers(original, name, before.cast(pl.Float64), after.cast(pl.Float64))
+        different: NDArray[np.bool_] = ~near.fill_null(value=False).to_numpy()
+        return _unequal(before, after) & different
+    return _unequal(before, after)
 
 
 def _unequal(before: pl.Series, after: pl.Series) -> NDArray[np.bool_]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -35,6 +35,7 @@ class ProbabilisticLoss(Loss):
     (0.0, True)
     """
 
+    one_record_decides: ClassVar[bool] = True
     columns: Columns = Field(default=(), description="numeric columns; all shared ones when empty")
     scope: Literal["joint", "per-column"] = Field(default="joint", description="all columns together, or each alone")
     density: Literal["kernel", "normal"] = Field(default="kernel", description="density of the original at a quantile")

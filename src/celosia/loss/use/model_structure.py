@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -34,6 +34,7 @@ class TreeDifference(Loss):
     (0.0, 1.0)
     """
 
+    one_record_decides: ClassVar[bool] = True
     target: Column = Field(description="column to predict")
     predictors: Columns = Field(default=(), description="columns to predict from; all other shared ones when empty")
     tolerance: float = Field(default=0.1, ge=0, description="thresholds that count as equal, in standard deviations")
@@ -76,6 +77,7 @@ class ClusterDisagreement(Loss):
     0.0
     """
 
+    one_record_decides: ClassVar[bool] = True
     columns: Columns = Field(default=(), description="columns of any kind; all shared ones when empty")
     clusters: int = Field(default=5, ge=2, description="number of clusters")
     seed: int = Field(default=0, ge=0, description="chooses the first centres")
@@ -117,6 +119,7 @@ class CoefficientOverlap(Loss):
     0.0
     """
 
+    one_record_decides: ClassVar[bool] = True
     target: Column = Field(description="numeric column that is explained")
     predictors: Columns = Field(default=(), description="numeric columns; all other shared ones when empty")
     level: float = Field(default=0.95, gt=0, lt=1, description="confidence of the intervals")

@@ -64,13 +64,13 @@ def posterior(mu: Floats, prior: Floats, counts: Floats, totals: Floats | None =
               \beta(q, s, T^*) = \frac{g(s)}{\sum_{s'} g(s')}
 
     ``mu`` are the degrees (one row per individual), ``prior`` the attacker's :math:`f(s \mid q)`, ``counts`` the
-    cell counts. A value with :math:`f(s \mid q^*) = 0` has g = 0.
+    cell counts. A value with :math:`f(s \mid q^*) = 0` has g = 0; where every g is 0, β is NaN.
     """
     n = mu @ counts
     f = mu @ shares(counts, totals)
     g = np.divide(n * prior, f, out=np.zeros_like(n), where=f > 0)
     total = g.sum(axis=1, keepdims=True)
-    return g, np.divide(g, total, out=np.zeros_like(g), where=total > 0)
+    return g, np.divide(g, total, out=np.full_like(g, np.nan), where=total > 0)
 
 
 def own_posterior(

@@ -8,6 +8,7 @@ a finite universe, the points that are given.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -52,7 +53,13 @@ Write them from left to right, for example '(2;3;5)'.
         """
         literal = text.strip()
         if literal.startswith("{") and literal.endswith("}"):
-            return Members(v.strip() for v in literal[1:-1].split(",") if v.strip())
+            members = [v.strip() for v in literal[1:-1].split(",") if v.strip()]
+            if any(re.fullmatch(r".+:\s*(?:0?\.\d+|[01](?:\.\d+)?)", member) for member in members):
+                raise ParameterError(
+                    f"fuzzy set {literal!r}: a degree for each value cannot be written. Give the values alone, such as "
+                    "'{1, 2}', or the points of a trapezoid, for example '(0;1;2)'."
+                )
+            return Members(members)
         if not (literal.startswith("(") and literal.endswith(")")):
             raise _unreadable(text)
         try:

@@ -30,18 +30,18 @@ def _rotations(count: int, size: int, p: float, rng: np.random.Generator) -> Flo
     r"""Random rotations that move a vector by a share ``p`` of its squared length on average.
 
     Cayley's transform of a skew-symmetric matrix ``A`` with eigenvalues :math:`\pm i\mu` is a rotation whose trace is
-    the sum of :math:`(1-s^2\mu^2)/(1+s^2\mu^2)`; ``s`` is chosen so that the mean of those is :math:`1 - p/2`.
+    the sum of :math:`(1-s^2\mu^2)/(1+s^2\mu^2)`; ``s`` is chosen so that the mean of those is :math:`1 - p/2`. That
+    is the mean of :math:`s^2\mu^2/(1+s^2\mu^2) = p/4`, which keeps the digits of a small ``p``.
     """
     skew = rng.standard_normal((count, size, size))
     skew = skew - skew.transpose(0, 2, 1)
     squares = np.linalg.eigvalsh(1j * skew) ** 2
-    low = np.full((count, 1), -20.0)
+    low = np.full((count, 1), -100.0)
     high = np.full((count, 1), 20.0)
     for _ in range(60):  # bisection on the logarithm of the square of s
         middle = (low + high) / 2
         scaled = np.exp(middle) * squares
-        cosine = ((1 - scaled) / (1 + scaled)).mean(axis=1, keepdims=True)
-        small = cosine > 1 - p / 2
+        small = (scaled / (1 + scaled)).mean(axis=1, keepdims=True) < p / 4
         low = np.where(small, middle, low)
         high = np.where(small, high, middle)
     skew *= np.exp(low / 2)[:, :, None]

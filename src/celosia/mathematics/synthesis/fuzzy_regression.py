@@ -168,6 +168,12 @@ def best_fit(
     return min(fits, key=lambda state: state.objective)
 
 
+def one_regression(model: Design, y: Floats) -> State:
+    """The only regression of c = 1, which needs no iteration; units as in :func:`started`."""
+    errors = np.square((y - model.fitted(y)) / _spread(y)).sum(axis=1, keepdims=True)
+    return State(0, float(errors.sum()), 0.0, np.ones_like(errors), (model.basis.T @ y)[None], errors)
+
+
 def started(x: Floats, y: Floats, model: Design, c: int, rng: np.random.Generator, m: float = 1.5) -> Iterator[State]:
     """Iterate from a start of fuzzy c-means without end; y is standardised for it and back again.
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from celosia.errors import DataError
+from celosia.hierarchy.ends import AFTER, SHARED, round_ends, word_ends
 from celosia.hierarchy.text import member_expression, text_series
+from celosia.hierarchy.values import Interval
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,15 +25,24 @@ _UNCLEAR = r"^\s|\s$|^$|\n|(^| )\.\.( |$)"
 
 
 def aggregated(
-    who: str, table: Table, name: str, how: Aggregate, label: NDArray[np.int64], kept: NDArray[np.bool_]
+    who: str,
+    table: Table,
+    name: str,
+    how: Aggregate,
+    label: NDArray[np.int64],
+    kept: NDArray[np.bool_],
+    fewest: int = 1,
 ) -> pl.Series:
     """A column with one value per class (``label``), in record order; records that are not kept have none.
+
+    A class in which fewer than ``fewest`` records (persons) have a value has none either: the mean of one is that one.
+    The ends of an interval are round numbers or dates, or first letters of words.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [30, 34, 50]}), celosia.Schema.of(quasi=["age"]))
     >>> everyone = np.ones(3, dtype=bool)
     >>> [aggregated("x", table, "age", how, np.array([0, 0, 1]), everyone).to_list() for how in ("mean", "interval")]
-    [[32.0, 32.0, 50.0], ['[30-34]', '[30-34]', '50']]
+    [[32.0, 32.0, 50.0], ['[30-50)', '[30-50)', '50']]
     """
     import polars as pl
 
@@ -42,12 +54,19 @@ def aggregated(
         rows = rows.with_columns(pl.col("value").fill_nan(None))
     if how == "geometric-mean" and (rows.filter("kept")["value"] < -1).any():
         raise DataError(f"{who}: column {name!r} has values below -1, of which there is no geometric-mean; use mean.")
-    of_class = rows.filter("kept").group_by("class").agg(_expression(how, column.dtype).alias("new"))
+    person = table.schema.person
+    whose = pl.Series("who", range(len(column))) if person is None else table.column(person).alias("who")
+    rows = rows.with_columns(whose)
+    enough = pl.col("who").filter(pl.col("value").is_not_null()).n_unique() >= fewest
+    new = pl.when(enough).then(_expression(how)).alias("new")
+    of_class = rows.filter("kept").group_by("class").agg(new)
+    if how == "interval":
+        of_class = _ranges(rows, of_class)
     by_record = rows.select("class", "kept").join(of_class, on="class", how="left", maintain_order="left")
     return by_record.select(pl.when("kept").then("new")).to_series().alias(name)
 
 
-def _expression(how: Aggregate, dtype: Any) -> pl.Expr:
+def _expression(how: Aggregate) -> pl.Expr:
     import polars as pl
 
     value = pl.col("value")
@@ -62,17 +81,36 @@ def _expression(how: Aggregate, dtype: Any) -> pl.Expr:
     text = pl.col("text")
     members = text.sort_by("value").drop_nulls().unique(maintain_order=True)
     several = pl.concat_str(pl.lit("{"), member_expression(members).str.join(", "), pl.lit("}"))
-    if how == "set":
-        span = several
-    elif dtype.is_numeric():
-        low, high = text.sort_by("value", nulls_last=True).first(), text.sort_by("value").last()
-        endless = value.is_infinite().any() if dtype.is_float() else pl.lit(False)
-        dash = pl.when(endless).then(pl.lit(", ")).otherwise(pl.lit("-"))
-        span = pl.concat_str(pl.lit("["), low, dash, high, pl.lit("]"))
-    else:
-        low, high = text.min(), text.max()
-        span = pl.concat_str(pl.lit("["), low, pl.lit(" .. "), high, pl.lit("]"))
-        # such ends would be read as others
-        unclear = low.str.contains(_UNCLEAR) | high.str.contains(_UNCLEAR)
-        span = pl.when(unclear).then(several).otherwise(span)
-    return pl.when(text.drop_nulls().n_unique() > 1).then(span).otherwise(text.drop_nulls().first())
+    return pl.when(text.drop_nulls().n_unique() > 1).then(several).otherwise(text.drop_nulls().first())
+
+
+def _ranges(rows: pl.DataFrame, of_class: pl.DataFrame) -> pl.DataFrame:
+    """The classes of several values with their range; where its ends could not be read back, with their set."""
+    import polars as pl
+
+    kept = rows.filter("kept").drop_nulls("value")
+    by_text = kept.group_by("text").agg(pl.col("value").min(), pl.len())
+    values = by_text.sort("value")
+    ends = round_ends(values["value"])
+    words = ends is None
+    if ends is None:
+        values = by_text.sort("text")
+        shared = (values["len"] >= SHARED) | (rows["value"].dtype == pl.Boolean)
+        ends = [None if end == AFTER else end for end in word_ends(values["text"].to_list(), shared.to_numpy())]
+    coded = kept.join(values.select("text").with_row_index("code"), on="text")
+    spans = coded.group_by("class").agg(low=pl.col("code").min(), high=pl.col("code").max())
+    both = of_class.join(spans, on="class", how="left", maintain_order="left")
+    cells = [
+        new if new is None or low == high else _range(ends, low, high, words) or new
+        for new, low, high in both.select("new", "low", "high").iter_rows()
+    ]
+    return of_class.with_columns(pl.Series("new", cells, dtype=pl.String))
+
+
+def _range(ends: list[Any], low: int, high: int, words: bool) -> str | None:
+    """The narrowest range with named ends around the values from ``low`` to ``high``."""
+    first = next((end for end in reversed(ends[: low + 1]) if end is not None), None)
+    last = next((place for place in range(high + 1, len(ends)) if ends[place] is not None), None)
+    if first is None or last is None or any(re.search(_UNCLEAR, str(end)) for end in (first, ends[last])):
+        return None
+    return str(Interval(first, ends[last], high_closed=words and last == len(ends) - 1))

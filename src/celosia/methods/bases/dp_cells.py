@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.data.schema import Column, Kind, Role, Schema
-from celosia.errors import DataError, ParameterError, SchemaError
+from celosia.errors import ParameterError, SchemaError
+from celosia.methods.bases.domain import Domain, canonical_texts, described, domain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,20 +26,18 @@ COUNT = "count"
 
 def public_values(
     who: str, table: Table, columns: Sequence[str], given: Mapping[str, Sequence[Any]]
-) -> list[list[Any]] | None:
-    """All values of each column as far as they are declared; nothing when one of them is only known from the data."""
-    declared: list[list[Any]] = []
+) -> list[Domain] | None:
+    """Declared values of each column; None when one of them is only known from the data.
+
+    Bounds declare the whole numbers between them.
+    """
+    declared: list[Domain] = []
     for name in columns:
         info = table.schema[name]
-        if name in given:
-            declared.append(list(dict.fromkeys(given[name])))
-        elif info.order:
-            declared.append(list(info.order))
-        elif info.bounds is not None and table.polars_types()[name].is_integer():
-            declared.append(list(range(math.ceil(info.bounds[0]), math.floor(info.bounds[1]) + 1)))
-        else:
+        if name not in given and not info.order and info.bounds is None:
             return None
-    cells = math.prod(len(values) for values in declared)
+        declared.append(domain(who, table, name, given, bins=MOST_CELLS + 1, whole=columns))
+    cells = math.prod(each.size for each in declared)
     if not 0 < cells <= MOST_CELLS:
         raise ParameterError(f"{who}: the declared values give {cells} cells; at most {MOST_CELLS} are counted.")
     return declared
@@ -57,42 +56,40 @@ def counted(table: Table, columns: Sequence[str], rows: int) -> pl.DataFrame:
     frame = table.polars().select(list(dict.fromkeys([*keys, person]))).filter(~pl.Series(table.suppressed_mask()))
     # which rows of a person are kept must not follow the seed of the run, or it could be replayed
     chance = np.random.Generator(np.random.PCG64(secrets.randbits(128))).random(len(frame))
-    kept = frame.with_columns(pl.Series("__chance__", chance)).filter(
-        pl.col("__chance__").rank("ordinal").over(person) <= rows
-    )
+    kept = frame.with_columns(
+        pl.Series("__chance__", chance), canonical_texts(frame[person]).alias("__person__")
+    ).filter(pl.col("__chance__").rank("ordinal").over("__person__") <= rows)
     return kept.group_by(keys).len(COUNT).with_columns(pl.col(COUNT).cast(pl.Int64))
 
 
-def filled(frame: pl.DataFrame, columns: Sequence[str], values: Sequence[Sequence[Any]]) -> pl.DataFrame:
+def filled(frame: pl.DataFrame, declared: Sequence[Domain]) -> pl.DataFrame:
     """One row per declared cell, 0 where the data have none; cells outside the declared values are left out."""
     import polars as pl
 
-    declared = [
-        _typed(name, column, frame.schema[name]).to_frame() for name, column in zip(columns, values, strict=True)
-    ]
-    cells = reduce(lambda left, right: left.join(right, how="cross"), declared)
-    joined = cells.join(frame, on=list(columns), how="left", maintain_order="left", nulls_equal=True)
-    return joined.with_columns(pl.col(COUNT).fill_null(0))
+    cells = reduce(lambda left, right: left.join(right, how="cross"), [each.series.to_frame() for each in declared])
+    place = np.zeros(len(frame), dtype=np.int64)
+    inside = np.ones(len(frame), dtype=np.bool_)
+    for each in declared:
+        codes = each.codes(frame[each.name])
+        inside &= codes >= 0
+        place = place * each.size + codes
+    counts = np.bincount(place[inside], weights=frame[COUNT].to_numpy()[inside], minlength=len(cells))
+    return cells.with_columns(pl.Series(COUNT, counts.astype(np.int64)))
 
 
-def _typed(name: str, values: Sequence[Any], dtype: pl.DataType) -> pl.Series:
-    """Declared values in the type of their column; a number may stand for its text, but 1.5 for no whole number."""
+def text_cells(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Counts of the cells that occur, named by their canonical texts."""
     import polars as pl
 
-    given = [value if value is None else str(value) for value in values] if dtype == pl.String else values
-    try:
-        typed = pl.Series(name, given, dtype=dtype)
-    except (TypeError, pl.exceptions.PolarsError):
-        raise DataError(f"the declared values of {name!r} do not fit the type of the column.") from None
-    if typed.n_unique() < len(typed):  # a person would be counted in two cells
-        raise DataError(f"two of the declared values of {name!r} are the same in the type of the column.")
-    return typed
+    texts = frame.with_columns(canonical_texts(frame[name]).alias(name) for name in columns)
+    return texts.group_by(list(columns)).agg(pl.col(COUNT).sum())
 
 
 def published(table: Table, frame: pl.DataFrame) -> Table:
     """The cells as a table of new rows with a declared column of counts."""
     cells = table.fresh(frame)
-    columns = [column for column in cells.schema.columns if column.name != COUNT]
+    types = frame.schema
+    columns = [described(column, types[column.name]) for column in cells.schema.columns if column.name != COUNT]
     extra = Column(COUNT, frozenset({Role.INSENSITIVE}), Kind.NUMERIC)
     return cells.with_schema(Schema((*columns, extra), cells.schema.rest))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from celosia.classes import STAR, Encoded, Patterns, Sensitive, encode
 from celosia.errors import DataError, ParameterError, UnknownName
-from celosia.hierarchy import Levels
+from celosia.hierarchy import Levels, texts
 from celosia.search.lattice.objective import Domain
 from celosia.search.lattice.owners import Owners
 from celosia.search.lattice.tables import Records
@@ -55,13 +55,20 @@ class QuasiColumn:
         """The label of every value that the hierarchy knows, also those that do not occur; ``None`` at level 0."""
         if level == 0:
             return None
-        texts = self.values.cast(self.labels[0].dtype).to_list()
         if self.hierarchy is None:
-            return dict.fromkeys((text for text in texts if text is not None), STAR)
-        domain = self.hierarchy.levels(self.values).domain
-        everything = self.hierarchy.levels([*self.values.to_list(), *domain])
+            return dict.fromkeys((text for text in texts(self.values) if text is not None), STAR)
+        everything = self._all_levels(self.hierarchy)
         pairs = zip(everything.values, everything.labels(level), strict=True)
         return {raw: label for raw, label in pairs if raw is not None}
+
+    def own_labels(self) -> dict[str, str | None]:
+        """Every value that occurs or that the hierarchy knows, as its own label."""
+        labels = texts(self.values) if self.hierarchy is None else self._all_levels(self.hierarchy).values
+        return {text: text for text in labels if text is not None}
+
+    def _all_levels(self, hierarchy: Hierarchy) -> Levels:
+        """Levels of the values that occur and of those that the hierarchy knows."""
+        return hierarchy.levels([*self.values.to_list(), *hierarchy.levels(self.values).domain])
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +152,8 @@ def _class_codes(
     quasi = table.schema.need_quasi()
     patterns = table.classes.patterns(list(quasi if whose else dict.fromkeys([*quasi, *names])))
     columns = tuple(
-        _column(table, name, patterns.column(name).masked, patterns.column(name).present) for name in table.schema.quasi
+        coded_column(table, name, patterns.column(name).masked, patterns.column(name).present)
+        for name in table.schema.quasi
     )
     matrix = np.column_stack([column.codes for column in columns])
     owners = _owners(table, patterns, list(names)) if whose else None  # first: they tell persons of fewer columns too
@@ -220,10 +228,10 @@ def quasi_column(
     Records that are not active (suppressed by an earlier step) have no value: their stars are none of the hierarchy.
     """
     own, values = table.codes(name)
-    return _column(table, name, own, values, population, active, flat=flat)
+    return coded_column(table, name, own, values, population, active, flat=flat)
 
 
-def _column(
+def coded_column(
     table: Table,
     name: str,
     own: NDArray[np.int32],
@@ -233,7 +241,7 @@ def _column(
     *,
     flat: bool = False,
 ) -> QuasiColumn:
-    """The same from codes (-1 is missing) and the values that they stand for."""
+    """Quasi-identifier with its hierarchy, from codes (-1 is missing) and the values that they stand for."""
     import polars as pl
 
     unused = active is None and not np.bincount(own[own >= 0], minlength=len(values)).all()

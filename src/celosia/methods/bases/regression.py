@@ -47,6 +47,25 @@ def split_columns(
     return Columns(x, y, strata(table, within, units(who, table, ())))
 
 
+def need_residuals(who: str, split: Columns, models: int, *, intercept: bool, fewest: int = 2) -> None:
+    """Refuse a stratum whose regression leaves too few residual degrees of freedom.
+
+    With none the fit is the original; with one a residual of the same size is the original one or its opposite.
+    ``models`` regressions share the records of a stratum; the design of each has the rank of the independent columns.
+    """
+    for rows in split.strata:
+        design = np.column_stack([np.ones((len(rows), 1)), split.x[rows]]) if intercept else split.x[rows]
+        scale = np.abs(design).max(axis=0, initial=0.0)
+        rank = int(np.linalg.matrix_rank(design / np.where(scale > 0, scale, 1.0))) if design.size else 0
+        left = len(rows) - models * rank
+        if left < fewest and (models == 1 or len(rows) > models):  # fewer records than models have their own refusal
+            raise DataError(
+                f"{who}: a group of {len(rows)} records leaves {max(0, left)} residual degrees of freedom for "
+                f"{models * rank} coefficients, and at least {fewest} are needed: the new values would be the original "
+                "ones. Use fewer independent columns, fewer regressions or larger groups (`within`)."
+            )
+
+
 def by_stratum(split: Columns, make: Callable[[int, Floats, Floats, Ints], Floats]) -> Floats:
     """New dependent numbers, made stratum by stratum."""
     synthetic = np.empty_like(split.y)

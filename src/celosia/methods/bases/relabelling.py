@@ -24,10 +24,12 @@ def by_level(table: Table, labels: Mapping[str, Labels | None]) -> tuple[Table, 
     lost = np.zeros(len(table), dtype=np.bool_)
     changed: dict[str, pl.Series] = {}
     for name, label_of in labels.items():
-        if label_of is None:  # the column stays as it is
+        if label_of is None:  # numbers or dates that stay as they are
             continue
-        changed[name], strange = _labelled(table.column(name), label_of)
+        labelled, strange = _labelled(table.column(name), label_of)
         lost |= strange
+        if any(value != label for value, label in label_of.items()):
+            changed[name] = labelled
     return (table.replace(changed) if changed else table), lost
 
 

@@ -35,8 +35,10 @@ class Mask(Method):
     side: Literal["left", "right"] = Field(default="left", description="the end that stays")
     width: int | None = Field(default=None, ge=1, description="number of signs, whatever the length of the value")
     sign: str = Field(default="*", pattern=r"^[^$\\]$", description="the sign that replaces a character, not $ or \\")
+    public_evidence: ClassVar[frozenset[str]] = frozenset({"masked"})
     rows_because: ClassVar[str] = EACH_CELL
     in_memory: ClassVar[bool] = False
+    row_wise: ClassVar[bool] = True
 
     def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
         """Each record by itself."""

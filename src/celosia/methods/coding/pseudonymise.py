@@ -49,6 +49,7 @@ class Pseudonymise(Method):
     prefix: str = Field(default="", description="text before each pseudonym")
     domain: str = Field(default="", description="name of what is identified; other domains get other pseudonyms")
     reverse: bool = Field(default=True, description="keep the table that leads back in the private record")
+    public_evidence: ClassVar[frozenset[str]] = frozenset({"replaced"})
     rows_because: ClassVar[str] = EACH_CELL
     refusal: ClassVar[str] = "its key came from the seed and the data of that run. Give key or key_file to link files"
 

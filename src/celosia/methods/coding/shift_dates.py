@@ -58,6 +58,7 @@ class ShiftDates(Method):
         description="secret of at least 16 bytes, or env:NAME, file:PATH: the same shifts in all files",
     )
     suits: ClassVar[tuple[str, ...]] = ("date",)
+    public_evidence: ClassVar[frozenset[str]] = frozenset({"shifted", "consistent by"})
     persons: ClassVar[Counting] = "counted"
     refusal: ClassVar[str] = "its shifts came from the seed and the data of that run. Give key to shift files alike"
 

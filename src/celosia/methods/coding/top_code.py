@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from zoneinfo import ZoneInfo
 
@@ -21,14 +22,19 @@ if TYPE_CHECKING:
     from celosia.streams import Stream
     from celosia.table import Table
 
+EXACT = 2**53
+"""Larger whole numbers are no floating-point numbers."""
+
 
 class _Coding(Method):
     """What top and bottom coding share."""
 
     columns: SuitedColumns = Field(default=(), description="numeric columns to code; such quasi-identifiers when empty")
-    value: float | str | None = Field(default=None, description="the limit: a number, or a date such as 1936-01-01")
+    value: int | float | str | None = Field(
+        default=None, description="the limit: a number, or a date such as 1936-01-01"
+    )
     quantile: float | None = Field(default=None, gt=0, lt=1, description="the limit as a quantile of each column")
-    replacement: float | str | None = Field(default=None, description="what stands for values beyond the limit")
+    replacement: int | float | str | None = Field(default=None, description="what stands for values beyond the limit")
     rows_because: ClassVar[str] = "a limit is put on each cell; a quantile is one of rows"
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     in_memory: ClassVar[bool] = False
@@ -83,9 +89,10 @@ class _Coding(Method):
         if dtype.is_numeric():
             limit = self._numeric_limit(self.value) if self.value is not None else self._quantile(table, name)
             replacement = limit if self.replacement is None else self._numeric_limit(self.replacement)
-            if dtype.is_integer() and float(replacement).is_integer():
-                replacement = int(replacement)
-            return limit, replacement
+            if dtype.is_integer():
+                limit, replacement = (self._whole(name, number, dtype) for number in (limit, replacement))
+                return self._last_whole(limit), replacement
+            return float(limit), float(replacement)
         if isinstance(dtype, pl.Date | pl.Datetime):
             if self.value is None:
                 raise ParameterError(f"{self.name}: column {name!r} holds dates, which need value, not quantile.")
@@ -96,20 +103,41 @@ class _Coding(Method):
     def _quantile(self, table: Table, name: str) -> float:
         import narwhals as nw
 
-        frame = table.having([name])
-        if table.engine.collect(nw.from_native(frame).select(nw.col(name).max()).to_native()).item() is None:
+        frame, column = nw.from_native(table.having([name])), nw.col(name)
+        low, high = table.engine.collect(frame.select(low=column.min(), high=column.max()).to_native()).row(0)
+        if low is None:
             raise DataError(f"{self.name}: column {name!r} has no values, so it has no quantile; give value.")
-        limit = float(table.engine.quantiles(frame, name, [self.quantile or 0.0])[0])
-        return float(round(limit)) if table.polars_types()[name].is_integer() else limit  # whole numbers stay whole
+        origin = 0
+        if table.polars_types()[name].is_integer() and max(abs(low), abs(high)) > EXACT >= high - low:
+            origin = low  # the quantile is a floating-point number
+            frame = frame.select(column - nw.lit(origin))
+        limit = float(table.engine.quantiles(frame.to_native(), name, [self.quantile or 0.0])[0])
+        # A quantile is interpolated between two values, and who knows it and the one that stays knows the one that is
+        # coded: so the limit is the nearest value that stays.
+        stays = frame.filter(~self._beyond(column, nw.lit(limit)))
+        nearest: float = table.engine.collect(stays.select(self._outermost(column)).to_native()).item() + origin
+        return nearest
 
     def _numeric_limit(self, value: float | str) -> float:
-        try:
-            limit = float(value)
-        except ValueError:
-            limit = math.nan
-        if not math.isfinite(limit):
-            raise ParameterError(f"{self.name}: a numeric column needs a number as limit, got {value!r}.")
-        return limit
+        """Number of a limit; a whole number stays one, with all its digits."""
+        for number in (float,) if isinstance(value, float) else (int, float):
+            with suppress(ValueError, OverflowError):
+                limit = number(value)
+                if math.isfinite(limit):
+                    return limit
+        raise ParameterError(f"{self.name}: a numeric column needs a number as limit, got {value!r}.")
+
+    def _whole(self, name: str, number: float, dtype: Any) -> float:
+        """Number for a column of whole numbers: exact, and one that 64 bits hold."""
+        import polars as pl
+
+        low, high = (0, 2**64 - 1) if dtype == pl.UInt64 else (-(2**63), 2**63 - 1)
+        if not low <= number <= high:
+            raise ParameterError(
+                f"{self.name}: column {name!r} holds whole numbers, so a limit must be between {low} and {high}, "
+                f"got {number!r}."
+            )
+        return int(number) if float(number).is_integer() else number
 
     def _date_limit(self, value: float | str, dtype: Any) -> dt.date:
         import polars as pl
@@ -130,13 +158,22 @@ class _Coding(Method):
     def _beyond(self, value: Any, limit: Any) -> Any:
         raise NotImplementedError
 
+    def _last_whole(self, limit: float) -> float:
+        """The last whole number that is not beyond the limit."""
+        raise NotImplementedError
+
+    def _outermost(self, value: Any) -> Any:
+        """The last of the values that are not beyond the limit."""
+        raise NotImplementedError
+
 
 class TopCode(_Coding):
     r"""Replace every value above a limit by the limit, or by a replacement.
 
     .. math:: \tilde x_i = \begin{cases} r & x_i > L \\ x_i & \text{otherwise} \end{cases}
 
-    The limit is a number, a date, or a quantile of the column. Missing values stay missing. A date without a time zone
+    The limit is a number, a date, or a quantile of the column: the largest value up to its type-7 quantile, so that
+    it tells nothing of the values above. Missing values stay missing. A date without a time zone
     is one in the zone of its column.
 
     >>> import polars as pl, celosia
@@ -148,13 +185,20 @@ class TopCode(_Coding):
     def _beyond(self, value: Any, limit: Any) -> Any:
         return value > limit
 
+    def _last_whole(self, limit: float) -> float:
+        return math.floor(limit)
+
+    def _outermost(self, value: Any) -> Any:
+        return value.max()
+
 
 class BottomCode(_Coding):
     r"""Replace every value below a limit by the limit, or by a replacement.
 
     .. math:: \tilde x_i = \begin{cases} r & x_i < L \\ x_i & \text{otherwise} \end{cases}
 
-    The limit is a number, a date, or a quantile of the column. Missing values stay missing.
+    The limit is a number, a date, or a quantile of the column: the smallest value from its type-7 quantile on, so that
+    it tells nothing of the values below. Missing values stay missing.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [3, 20, 30]}), celosia.Schema.of(quasi=["age"]))
@@ -164,3 +208,9 @@ class BottomCode(_Coding):
 
     def _beyond(self, value: Any, limit: Any) -> Any:
         return value < limit
+
+    def _last_whole(self, limit: float) -> float:
+        return math.ceil(limit)
+
+    def _outermost(self, value: Any) -> Any:
+        return value.min()

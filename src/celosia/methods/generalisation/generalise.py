@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
+from celosia.data.schema import Kind
 from celosia.errors import ParameterError, RequirementError, UnknownName
 from celosia.methods.bases.class_aggregates import Aggregate, aggregated
 from celosia.methods.bases.quasi_codes import QuasiCodes, quasi_codes
@@ -92,6 +93,7 @@ class Generalise(_SuppressingMethod):
     budget_nodes: int | None = Field(default=None, ge=1, description="stop unfinished after so many nodes")
     drop: bool = Field(default=False, description="remove suppressed rows instead of keeping them with stars")
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
+    public_evidence: ClassVar[frozenset[str]] = frozenset({"levels"})
     persons: ClassVar[Counting] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {
         "require": tuple((f"k-anonymity(k={k})",) for k in (2, 3, 5, 10, 20)),
@@ -149,8 +151,9 @@ class Generalise(_SuppressingMethod):
         if self.aggregate:
             labels = np.zeros(len(table), dtype=np.int64)
             labels[coded.active] = label
+            fewest = max((model.fewest() for model in self.require), default=1)
             for name, how in self.aggregate.items():
-                changed[name] = aggregated(self.name, table, name, how, labels, ~hidden)
+                changed[name] = aggregated(self.name, table, name, how, labels, ~hidden, fewest)
         done = table.replace(changed) if changed else table
         return self.suppressed(done, hidden) if hidden.any() else done
 
@@ -353,11 +356,14 @@ def _private(coded: QuasiCodes, result: SearchResult) -> dict[str, Any]:
     """What reuse and the drawing need: the labels of every value, and the nodes that were looked at."""
     best = result.best
     assert best is not None
+    schema = coded.table.schema
+    measured = [name for name in schema.quasi if schema[name].kind in (Kind.NUMERIC, Kind.DATE)]
     return {
         "transformation": {
             "levels": dict(zip(coded.domain.names, best.levels, strict=True)),
             "labels": {
-                column.name: column.label_of(level) for column, level in zip(coded.columns, best.levels, strict=True)
+                column.name: column.label_of(level) if level or column.name in measured else column.own_labels()
+                for column, level in zip(coded.columns, best.levels, strict=True)
             },
         },
         "lattice": explored(result, coded.domain.names),

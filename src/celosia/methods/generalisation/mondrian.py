@@ -43,7 +43,8 @@ class Mondrian(Method):
     published algorithm). When not ``strict``, records with the median value may fall on both sides, so boxes
     overlap and get smaller. Requirements on the file as a whole raise the smallest class until they hold.
     Each record may ask for a class size of its own (``target``); a class reaches the largest wish of its
-    members. A missing value is a value of its own.
+    members. A missing value is a value of its own. Ends of ranges are the roundest numbers, dates or times that
+    separate the values of a box from its neighbours, so that no label shows an extreme value.
 
     Fails with RequirementError when not even one box of all records meets a requirement. It guarantees the
     requirements and nothing beyond them; boxes can show where sparse regions are. References: LeFevre, DeWitt
@@ -53,7 +54,7 @@ class Mondrian(Method):
     >>> data = pl.DataFrame({"age": [21, 23, 24, 40, 41, 60]})
     >>> table = celosia.read(data, celosia.Schema.of(quasi=["age"]))
     >>> celosia.protect(table, Mondrian(require=["k-anonymity(k=2)"])).polars()["age"].to_list()
-    ['[21, 24]', '[21, 24]', '[21, 24]', '[40, 60]', '[40, 60]', '[40, 60]']
+    ['[20-40)', '[20-40)', '[20-40)', '[40-62)', '[40-62)', '[40-62)']
     """
 
     require: tuple[Model, ...] = Field(default=(), description="requirements that every class must meet")

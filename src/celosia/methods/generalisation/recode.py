@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from celosia.data.schema import Kind
 from celosia.errors import DataError, ParameterError
+from celosia.hierarchy.ends import coarse_breaks, outer_ends
 from celosia.methods.bases.by_rows import EACH_CELL
+from celosia.methods.bases.domain import canonical_numbers
 from celosia.parts import Column, Method, Private
 from celosia.table import Outcome
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from celosia.streams import Stream
     from celosia.table import Table
 
-_OF_BINS = ("bins", "spacing", "whole", "margin")
+_OF_BINS = ("bins", "spacing", "whole", "margin", "ends")
 WAYS = ("level", "nodes", "breaks", "bins", "mapping")
 
 
@@ -28,13 +31,15 @@ class Recode(Method):
 
     Exactly one of: ``level`` (a level of the column's hierarchy), ``nodes`` (labels of any levels, each of which stands
     for all values under it; the others stay, or stand at level ``rest``), ``breaks`` (increasing numbers: intervals
-    ``[a-b)``, open-ended at both sides), ``bins`` (that many intervals from the smallest to the largest value),
+    ``[a-b)``, open-ended at both sides), ``bins`` (that many intervals between round numbers around all values),
     ``mapping`` (old value → new value; others stay). The breaks of ``bins`` are, by ``spacing``,
 
-    .. math:: b_j = x_{(1)} + \tfrac{j}{m}\,(x_{(n)} - x_{(1)}), \qquad
-              \log b_j = \log x_{(1)} + \tfrac{j}{m}\,(\log x_{(n)} - \log x_{(1)}), \qquad b_j = Q_7(j/m)
+    .. math:: b_j = b_0 + \tfrac{j}{m}\,(b_m - b_0), \qquad
+              \log b_j = \log b_0 + \tfrac{j}{m}\,(\log b_m - \log b_0), \qquad b_j \approx Q_7(j/m)
 
-    sdcMicro's ``globalRecode`` is ``right=True, whole=True, margin=1`` (its ranges are stretched by 1, in the logarithm
+    with ends :math:`b_0 \le x_{(1)}` and :math:`b_m > x_{(n)}` and quantiles rounded, so that no label shows an extreme
+    value; ``ends="exact"`` takes the extreme values and the quantiles themselves, as sdcMicro does. Its
+    ``globalRecode`` is ``right=True, whole=True, margin=1, ends="exact"`` (ranges are stretched by 1, in the logarithm
     too); with ``include_lowest=False`` the records at the smallest value become missing, as in older versions of it.
 
     >>> import polars as pl, celosia
@@ -42,7 +47,7 @@ class Recode(Method):
     >>> celosia.protect(table, Recode(column="age", breaks=[30, 60])).polars()["age"].to_list()
     ['<30', '[30-60)', '≥60']
     >>> celosia.protect(table, Recode(column="age", bins=2)).polars()["age"].to_list()
-    ['[28-44)', '[28-44)', '[44, 61]']
+    ['[25-44)', '[25-44)', '[44, 62]']
     """
 
     column: Column = Field(description="the column to recode")
@@ -69,8 +74,17 @@ class Recode(Method):
         default=None, description="round the breaks of bins to whole numbers; by type if not given"
     )
     margin: float = Field(default=0.0, ge=0, description="how far bins reach beyond the extreme values")
+    ends: Literal["round", "exact"] = Field(
+        default="round", description="ends of bins: round numbers, or those of the data, which show extreme values"
+    )
+    public_evidence: ClassVar[frozenset[str]] = frozenset({"level", "intervals"})
     rows_because: ClassVar[str] = EACH_CELL
     in_memory: ClassVar[bool] = False
+
+    @property
+    def row_wise(self) -> bool:  # type: ignore[override]
+        """Given breaks are the same whatever the records are."""
+        return self.breaks is not None
 
     @model_validator(mode="after")
     def _one_way(self) -> Recode:
@@ -86,7 +100,7 @@ class Recode(Method):
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Recode the column."""
         if self.breaks is not None:
-            return self._cut(table, list(self.breaks), self.outside == "open")
+            return self._cut(_numbers(table, self.column), list(self.breaks), self.outside == "open")
         if self.bins is not None:
             return self._cut(table, self._breaks(table), open_ended=False)
         values = table.classes.domain(self.column)
@@ -125,19 +139,22 @@ class Recode(Method):
         """The breaks of the bins, from the data."""
         self._check_numeric(table)
         m = self.bins or 2
-        shares = np.arange(m + 1) / m
         low, high = self._extremes(table)
-        if self.spacing == "log":
-            if low <= 0:
-                raise DataError(f"recode: column {self.column!r} has values that are not positive: no logarithm.")
-            breaks = np.exp(np.linspace(np.log(low) - self.margin, np.log(high) + self.margin, m + 1))
-            if not self.margin:
-                breaks[0], breaks[-1] = low, high  # exp(log(x)) may miss x by a hair and lose the extreme records
-        elif self.spacing == "equal":
-            breaks = np.linspace(low - self.margin, high + self.margin, m + 1)
+        log, rounded = self.spacing == "log", self.ends == "round"
+        if log and low <= 0:
+            raise DataError(f"recode: column {self.column!r} has values that are not positive: no logarithm.")
+        if self.spacing == "frequency":
+            shares = np.arange(m + 1) / m
+            breaks = np.unique(table.engine.quantiles(table.rows.frame, self.column, shares.tolist()))
+            breaks = coarse_breaks(breaks) if rounded else breaks
         else:
-            breaks = np.array(table.engine.quantiles(table.rows.frame, self.column, shares.tolist()))
+            stretch = float(np.exp(self.margin))
+            ends = (low / stretch, high * stretch) if log else (low - self.margin, high + self.margin)
+            ends = outer_ends(*ends, logarithm=log) if rounded and low < high else ends
+            breaks = np.geomspace(*ends, m + 1) if log else np.linspace(*ends, m + 1)
         whole = self.whole if self.whole is not None else table.polars_types()[self.column].is_integer()
+        if whole and rounded:
+            breaks = np.array([np.floor(breaks[0]), *np.rint(breaks[1:-1]), np.ceil(breaks[-1])])
         distinct = sorted(set((np.rint(breaks) if whole else breaks).tolist()))
         if len(distinct) < 2:
             raise DataError(f"recode: column {self.column!r} has too few different values for {m} intervals.")
@@ -154,7 +171,7 @@ class Recode(Method):
         return Outcome(table.with_columns({self.column: self._interval(breaks, open_ended)}), evidence, private)
 
     def _interval(self, breaks: list[float], open_ended: bool) -> Any:
-        """The label of the interval as one expression, from the highest interval down."""
+        """Label of the interval as one expression."""
         import narwhals as nw
 
         from celosia.hierarchy.values import Interval
@@ -162,21 +179,30 @@ class Recode(Method):
         value = nw.col(self.column)
         ends = [-np.inf, *breaks, np.inf] if open_ended else breaks
         last = len(ends) - 2
-        label: Any = None
-        for j in range(last, -1, -1):
+        closed = not open_ended and self.include_lowest
+
+        def label(j: int) -> Any:
             low, high = float(ends[j]), float(ends[j + 1])
-            closed = not open_ended and self.include_lowest
             left = not self.right or (closed and j == 0)
             right = self.right or (closed and j == last)
-            inside = nw.lit(value=True)
+            inside = ~value.is_null()
             if np.isfinite(low):
                 inside = inside & ((value >= low) if left else (value > low))
             if np.isfinite(high):
                 inside = inside & ((value <= high) if right else (value < high))
             name = self.labels[j] if self.labels else str(Interval(low, high, left, right))
-            step = nw.when(inside & ~value.is_null()).then(nw.lit(name))
-            label = step if label is None else step.otherwise(label)
-        return label
+            return nw.when(inside).then(nw.lit(name))
+
+        def search(first: int, behind: int) -> Any:
+            # bisection: the depth of one condition after another would exceed the recursion limit at 400 intervals
+            if behind - first == 1:
+                return label(first)
+            middle = (first + behind) // 2
+            cut = float(ends[middle])
+            below = (value <= cut) if self.right else (value < cut)
+            return nw.when(below).then(search(first, middle)).otherwise(search(middle, behind))
+
+        return search(0, last + 1)
 
     def _extremes(self, table: Table) -> tuple[float, float]:
         import narwhals as nw
@@ -190,4 +216,16 @@ class Recode(Method):
 
     def _check_numeric(self, table: Table) -> None:
         if not table.polars_types()[self.column].is_numeric():
-            raise DataError(f"recode: column {self.column!r} is not numeric, so it cannot be cut into intervals.")
+            raise DataError(
+                f"recode: column {self.column!r} is not numeric, so it cannot be cut into intervals. Where its texts "
+                f'are numbers, declare it: kinds = {{{self.column} = "numeric"}}.'
+            )
+
+
+def _numbers(table: Table, name: str) -> Table:
+    """Table with the texts of a column that is declared numeric read as numbers; other texts become missing."""
+    import polars as pl
+
+    if table.polars_types()[name] != pl.String or table.schema[name].kind is not Kind.NUMERIC:
+        return table
+    return table.replace({name: canonical_numbers(table.column(name))})

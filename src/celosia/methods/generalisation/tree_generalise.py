@@ -39,7 +39,8 @@ class TreeGeneralise(Method):
     the joined values instead of their parent. ``short_first`` lets small classes join each other before they
     join one that is already large enough. A missing value is a value of its own below the root. What is left at
     the root is suppressed or refused (``rest``); so are records that would show nothing but stars in all
-    quasi-identifiers there, unless they are the whole table.
+    quasi-identifiers there, unless no class below the root is large enough. With ``rest="refuse"`` the whole table may
+    be one class at the root.
 
     Where nearly every class has a private record the raise applies to everybody: the evidence says how many
     classes have one. With a person column sizes count persons. Other quasi-identifiers are left as they are.
@@ -84,11 +85,13 @@ class TreeGeneralise(Method):
         wish = np.full(nodes.shape[1], self.k, np.int64)
         np.maximum.at(wish, leaf, need)
         done, left = merge(nodes, size, wish, short_first=self.short_first)
-        at_root = [c.level == len(nodes) - 1 for c in done]
-        bare = names[-1][0] == STAR and self.labels == "parent" and set(table.schema.quasi) <= set(self.columns)
-        if bare and any(at_root) and not all(at_root):
-            # who shows nothing but stars is suppressed, with company or without: nobody joins at the root
-            done, left = merge(nodes[:-1], size, wish, short_first=self.short_first)
+        top = next(v for v in range(len(names), 0, -1) if any(name != STAR for name in names[v - 1]) or v == 1)
+        at_root = [c.level >= top for c in done]
+        bare = self.labels == "parent" and set(table.schema.quasi) <= set(self.columns)
+        if bare and any(at_root) and not (all(at_root) and self.rest == "refuse"):
+            # a record that shows nothing but stars is suppressed, so that no class joins another there
+            below = merge(nodes[:top], size, wish, short_first=self.short_first)
+            done, left = below if below[0] else (done, left)
         if left and self.rest == "refuse":
             raise RequirementError(_refusal(size, wish, left, whole=not done))
         shown = self._labels(done, nodes, names)
@@ -101,7 +104,7 @@ class TreeGeneralise(Method):
             index = np.where(kept, np.cumsum(kept) - 1, 0)
             new[name] = pl.select(pl.when(pl.Series(kept)).then(fresh.gather(index)).otherwise(old).alias(name))[name]
         result = table.replace(new)
-        if gone.any() or any(c.level == len(nodes) - 1 for c in done):
+        if gone.any() or any(c.level >= top for c in done):
             result = result.suppress(gone)  # also marks who is not: a class at the root shows stars too
         members = np.zeros(nodes.shape[1], np.int64)
         published: dict[Any, list[int]] = {}

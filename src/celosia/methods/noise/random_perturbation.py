@@ -41,6 +41,7 @@ class RandomPerturbation(Method):
     spread: int = Field(default=3, ge=1, description="largest step")
     shuffle: Columns = Field(default=(), description="columns that are shuffled together")
     within: Columns = Field(default=(), description="shuffle only among records that agree on these columns")
+    public_evidence: ClassVar[frozenset[str]] = frozenset({"guarantee"})
     rows_because: ClassVar[str] = NOISE_PER_ROW
     changes: ClassVar[tuple[str, ...]] = ("jitter", "shuffle")
     refusal: ClassVar[str] = "values change places between records"

@@ -5,15 +5,17 @@ from __future__ import annotations
 import itertools
 import math
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.classes import number
+from celosia.data.schema import Schema
 from celosia.errors import ParameterError, RequirementError, UnknownName
-from celosia.methods.bases.quasi_codes import QuasiColumn, quasi_column
+from celosia.methods.bases.domain import Domain, covered_texts, described
+from celosia.methods.bases.quasi_codes import QuasiColumn, coded_column
 from celosia.parts import Counting, Method
 from celosia.parts.method import Rows
 from celosia.table import Outcome
@@ -21,7 +23,6 @@ from celosia.table import Outcome
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.data.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -42,9 +43,10 @@ class DpGeneralise(Method):
     person moves by at most 1, or given by ``levels`` at no
     cost; classes of fewer than :math:`k` sampled records are removed. Every record that is left is true. Only
     quasi-identifiers are published, because
-    the promise is about all that is published: declare what shall be in it as ``quasi``. The hierarchies must
-    not be made from these data.
-    Each record must be a person. References: Li, Qardaji & Su (2012); Bild, Kuhn & Prasser (2018), *SafePub*.
+    the promise is about all that is published: declare what shall be in it as ``quasi``. All columns become texts.
+    Hierarchies that are made from the data are refused, and a value that its hierarchy does not cover is missing.
+    Each record must be a person.
+    References: Li, Qardaji & Su (2012); Bild, Kuhn & Prasser (2018), *SafePub*.
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"age": [20 + i % 40 for i in range(4000)]})
@@ -62,6 +64,7 @@ class DpGeneralise(Method):
     persons: ClassVar[Counting] = "refused"
     rows: ClassVar[Rows] = "subset"
     formal: ClassVar[bool] = True
+    formal_table: ClassVar[bool] = True
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"epsilon": (1.0, 2.0), "delta": (1e-6,)}
     suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
     refusal: ClassVar[str] = "who is left out is drawn anew, and another draw is another release with a cost of its own"
@@ -87,35 +90,38 @@ class DpGeneralise(Method):
         quasi = table.schema.need_quasi()
         if table.schema.person is not None:
             raise ParameterError("dp-generalise: each record must be a person; reduce the table to one row per person.")
-        columns = [quasi_column(table, name) for name in quasi]
+        columns = _public_columns(table, quasi)
         searching = 0.0 if self.levels else self.epsilon * self.search
         anonymising = self.epsilon - searching
         beta = share(anonymising)
         k = smallest_k(anonymising, self.delta, beta)
+        active = ~table.suppressed_mask()
         matrix = np.column_stack([column.codes for column in columns])
-        levels = self._given(columns) if self.levels else self._choose(columns, matrix, k / beta, searching)
+        levels = self._given(columns) if self.levels else self._choose(columns, matrix[active], k / beta, searching)
         # Chance from the operating system: a seed that is found out would undo the sampling.
         drawn = np.random.Generator(np.random.PCG64DXSM(secrets.randbits(128))).random(len(table)) < beta
-        drawn &= ~table.suppressed_mask()
+        drawn &= active
         kept = drawn & (_class_sizes(columns, matrix, levels, drawn) >= k)
         if not kept.any():
             raise RequirementError(
                 f"dp-generalise: no class of {k} sampled records is left at the chosen levels. Use a larger epsilon "
                 "or delta, coarser hierarchies or fewer columns."
             )
-        changed = {c.name: c.label(level) for c, level in zip(columns, levels, strict=True) if level > 0}
-        done = (table.replace(changed) if changed else table).take(table.ids()[kept])
-        extra = [name for name in done.names if name not in quasi]
+        changed = {c.name: c.label(level) for c, level in zip(columns, levels, strict=True)}
+        done = table.replace(changed).take(table.ids()[kept])
+        done = done.drop([name for name in done.names if name not in quasi])
+        own = tuple(described(column, changed[column.name].dtype) for column in done.schema.columns)
+        done = done.with_schema(Schema(own, done.schema.rest))
         evidence: dict[str, Any] = {
             "epsilon": self.epsilon,
             "delta": self.delta,
             "neighbours": "add-remove",
             "sampling": beta,
             "k": k,
-            "search": searching,
+            "search_epsilon": searching,
             "levels": dict(zip(quasi, levels, strict=True)),
         }
-        return Outcome(done.drop(extra) if extra else done, evidence)
+        return Outcome(done, evidence)
 
     def _given(self, columns: list[QuasiColumn]) -> Levels:
         names = [column.name for column in columns]
@@ -142,6 +148,24 @@ class DpGeneralise(Method):
             sizes = np.bincount(_keys(columns, patterns, node), weights=counts)
             scores.append(worth * float(np.maximum(sizes - t, 0.0).sum()))
         return nodes[choose(scores, 1.0, epsilon)]
+
+
+def _public_columns(table: Table, names: Sequence[str]) -> list[QuasiColumn]:
+    """Quasi-identifiers as texts with their hierarchies; a value that its hierarchy does not cover is missing."""
+    columns = []
+    for name in names:
+        info, hierarchy = table.schema[name], table.schema.hierarchy(name)
+        if info.hierarchy_from_data or (hierarchy is not None and not hierarchy.is_public()):
+            raise ParameterError(
+                f"dp-generalise: the hierarchy of {name!r} is made from the data, so its labels tell of single "
+                "persons. Declare it: intervals(breaks=…) or intervals(width=…), prefixes(masked=…), a tree or a "
+                "table of levels."
+            )
+        texts = covered_texts(table, name)
+        values = texts.drop_nulls().unique().sort()
+        codes = Domain(name, values=tuple(values)).codes(texts) if len(values) else np.full(len(texts), -1)
+        columns.append(coded_column(table, name, codes.astype(np.int32), values))
+    return columns
 
 
 def _nodes(heights: list[int], most: int) -> list[Levels]:

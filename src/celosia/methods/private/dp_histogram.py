@@ -9,7 +9,17 @@ from pydantic import Field
 
 from celosia.errors import ParameterError
 from celosia.mathematics.budget.neighbours import Neighbours
-from celosia.methods.bases.dp_cells import COUNT, check_columns, consistent, counted, filled, public_values, published
+from celosia.methods.bases.domain import Domain
+from celosia.methods.bases.dp_cells import (
+    COUNT,
+    check_columns,
+    consistent,
+    counted,
+    filled,
+    public_values,
+    published,
+    text_cells,
+)
 from celosia.parts import Columns, Counting, Method
 from celosia.parts.method import Rows
 from celosia.table import Outcome
@@ -30,12 +40,12 @@ class DpHistogram(Method):
 
     for at most :math:`m` = ``rows`` records a person. The cells are disjoint, so the whole table costs epsilon
     once (parallel
-    composition). Which cells exist must not depend on the data: their values come from ``values``, from the
-    declared order of a column or from the bounds of
-    a whole-number column, and empty cells get noise too. Without them ``delta`` is needed, and only cells that
-    reach a threshold are shown: it hides a person with all their records in one cell. ``tidy`` gives
-    the nearest non-negative whole numbers with the noisy total; that costs nothing. The noise comes from the
-    operating system's generator: a seed does not repeat it.
+    composition). Which cells exist, and the type of their labels, must not depend on the data: they come from
+    ``values``, from the declared order of a column or from bounds, which declare the whole numbers between them;
+    empty cells get noise too, and records with other values are in no cell. Without them ``delta`` is needed, labels
+    are texts, and only cells that reach a threshold are shown: it hides a person with all their records in one cell.
+    ``tidy`` gives the nearest non-negative whole numbers with the noisy total; that costs nothing. The noise comes from
+    the operating system's generator: a seed does not repeat it.
     References: Dwork, McSherry, Nissim & Smith (2006).
 
     >>> import polars as pl, celosia
@@ -57,6 +67,7 @@ class DpHistogram(Method):
     persons: ClassVar[Counting] = "counted"
     rows: ClassVar[Rows] = "new"
     formal: ClassVar[bool] = True
+    formal_table: ClassVar[bool] = True
     refusal: ClassVar[str] = "noisy counts of new records are another release with a cost of its own"
 
     def privacy_loss(self) -> float:
@@ -71,7 +82,10 @@ class DpHistogram(Method):
         values = public_values(self.name, table, self.columns, self.values)
         noise = self.noise(None if values is None else _size(values))
         frame = counted(table, self.columns, self.rows_per_person)
-        frame = self._hidden(frame, noise) if values is None else self._open(frame, values, noise)
+        if values is None:
+            frame = self._hidden(text_cells(frame, self.columns), noise)
+        else:
+            frame = self._open(filled(frame, values), noise)
         evidence: dict[str, Any] = {
             "epsilon": self.epsilon,
             "delta": self.delta if values is None else 0.0,
@@ -90,10 +104,9 @@ class DpHistogram(Method):
 
         return laplace_for(of_count(self.neighbours, self.rows_per_person, cells).l1, self.epsilon)
 
-    def _open(self, frame: pl.DataFrame, values: list[list[Any]], noise: Noise) -> pl.DataFrame:
+    def _open(self, cells: pl.DataFrame, noise: Noise) -> pl.DataFrame:
         import polars as pl
 
-        cells = filled(frame, self.columns, values)
         noisy = np.array(noise.add(cells[COUNT].to_list()), dtype=np.float64)
         return cells.with_columns(pl.Series(COUNT, consistent(noisy) if self.tidy else noisy.astype(np.int64)))
 
@@ -113,5 +126,5 @@ class DpHistogram(Method):
         return shown.sort(list(self.columns), nulls_last=True)
 
 
-def _size(values: list[list[Any]]) -> int:
-    return int(np.prod([len(column) for column in values]))
+def _size(values: list[Domain]) -> int:
+    return int(np.prod([each.size for each in values]))

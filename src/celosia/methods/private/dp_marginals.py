@@ -52,6 +52,7 @@ class DpMarginals(Method):
     persons: ClassVar[Counting] = "counted"
     rows: ClassVar[Rows] = "new"
     formal: ClassVar[bool] = True
+    formal_table: ClassVar[bool] = True
     refusal: ClassVar[str] = "noisy counts of new records are another release with a cost of its own"
 
     def privacy_loss(self) -> float:
@@ -78,10 +79,10 @@ class DpMarginals(Method):
                     f"dp-marginals: the values of {', '.join(columns)} are not all declared: give `values`, "
                     "an order, or bounds."
                 )
-            shape = tuple(len(column) for column in values)
+            shape = tuple(each.size for each in values)
             sensitivity = of_count(self.neighbours, self.rows_per_person, int(np.prod(shape))).l1
             noise = laplace_for(sensitivity, self.epsilon / len(self.marginals))
-            cells = filled(counted(table, columns, self.rows_per_person), columns, values)
+            cells = filled(counted(table, columns, self.rows_per_person), values)
             arrays.append(np.array(noise.add(cells[COUNT].to_list()), dtype=np.float64).reshape(shape))
             frames.append(cells)
             variances.append(noise.variance)

@@ -25,9 +25,11 @@ class Drop(Method):
     """
 
     columns: Columns = Field(default=(), description="columns to leave out; the identifiers when empty")
+    public_evidence: ClassVar[frozenset[str]] = frozenset({"dropped"})
     rows_because: ClassVar[str] = "whole columns are left out"
     changes: ClassVar[tuple[str, ...]] = ()
     in_memory: ClassVar[bool] = False
+    row_wise: ClassVar[bool] = True
 
     def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
         """Each record by itself."""

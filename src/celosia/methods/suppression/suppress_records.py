@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 class SuppressRecords(_SuppressingMethod):
     """Suppress the records of every class that violates a requirement.
 
-    A suppressed record keeps its row, with ``*`` in the quasi-identifiers; it belongs to no class, counts in no risk,
-    and counts as full loss. Where all are suppressed nothing tells them apart: they are one class, which must meet the
-    requirements. Those that judge the file as a whole are not met by leaving out classes one by one and are refused.
+    A suppressed record keeps its row, with ``*`` in the quasi-identifiers; it counts as full loss. Suppressed records
+    that do not meet the requirements as a class lose their sensitive cells too. Where all are suppressed nothing tells
+    them apart: they are one class, which must meet the requirements. Those that judge the file as a whole are not met
+    by leaving out classes one by one and are refused.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [30, 30, 31]}), celosia.Schema.of(quasi=["age"]))

@@ -47,6 +47,7 @@ class Shuffle(Method):
         default=(), description="numeric columns whose values are dealt out again; such quasi-identifiers when empty"
     )
     given: Columns = Field(default=(), description="columns whose relation to the shuffled ones is kept")
+    public_evidence: ClassVar[frozenset[str]] = frozenset({"given"})
     rows_because: ClassVar[str] = EXCHANGED
     blockable: ClassVar[bool] = True
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"given": ((),)}

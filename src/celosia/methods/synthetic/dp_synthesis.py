@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
+from celosia.data.schema import Schema
 from celosia.errors import ParameterError
 from celosia.mathematics.budget.neighbours import Neighbours
-from celosia.methods.bases.domain import Domain, domain
+from celosia.methods.bases.domain import Domain, canonical_texts, described, domain
 from celosia.methods.bases.features import need_publishable, new_rows, publishable
 from celosia.methods.private.dp_marginals import agree
 from celosia.parts import Columns, Counting, Method
@@ -24,7 +25,6 @@ from celosia.table import Outcome
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.data.schema import Schema
     from celosia.mathematics.budget.cost import Cost
     from celosia.mathematics.budget.noise import Noise
     from celosia.mathematics.synthesis.tree_model import Pair
@@ -52,9 +52,9 @@ class DpSynthesis(Method):
     costs add up; with ``delta`` it is discrete Gaussian, accounted by zero-concentrated differential privacy. Tables
     are made to agree, without negative counts; that and the draw of the records cost nothing.
 
-    Which values exist must not depend on the data: they come from ``values``, from an order in the schema or from
-    bounds (whole numbers stay as they are up to 128 values; others are cut into ``bins`` intervals and drawn evenly
-    within them). Records with undeclared or missing
+    Which values exist, and their types, must not depend on the data: they come from ``values``, from an order in the
+    schema or from bounds (columns named under ``whole`` hold whole numbers, which stay as they are up to 128 values;
+    others are cut into ``bins`` intervals and drawn evenly within them). Records with undeclared or missing
     values are left out of the tables of those columns (declare None as a value to keep missing ones). Dependence
     beyond the tree is lost. The noise comes from the operating system: a seed does not repeat it. Fails when a
     column has no declared values. References: Zhang et al. (2017), *PrivBayes*; McKenna, Miklau & Sheldon (2021).
@@ -72,12 +72,14 @@ class DpSynthesis(Method):
     columns: Columns = Field(default=(), description="columns that are made; all but identifiers when empty")
     values: dict[str, tuple[Any, ...]] = Field(default_factory=dict, description="column → all values it can take")
     bins: int = Field(default=16, ge=2, description="intervals of a numeric column with declared bounds")
+    whole: Columns = Field(default=(), description="columns with declared bounds that hold whole numbers")
     neighbours: Neighbours = Field(default="add-remove", description="who differs from whom by one person")
     rows_per_person: int = Field(default=1, ge=1, description="most records that one person contributes")
     size: int | None = Field(default=None, ge=1, description="number of new rows; the noisy total when not given")
     persons: ClassVar[Counting] = "counted"
     rows: ClassVar[Rows] = "new"
     formal: ClassVar[bool] = True
+    formal_table: ClassVar[bool] = True
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"epsilon": (0.5, 1.0, 2.0, 5.0)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "its records are drawn from noisy counts of all records and stand for none of them"
@@ -98,7 +100,7 @@ class DpSynthesis(Method):
         names = list(self.columns) or need_publishable(self.name, table)
         if len(set(names)) != len(names):
             raise ParameterError(f"{self.name}: a column is named twice.")
-        domains = [domain(self.name, table, name, self.values, self.bins) for name in names]
+        domains = [domain(self.name, table, name, self.values, self.bins, self.whole) for name in names]
         kept = self._kept(table)
         codes = [d.codes(table.column(d.name).filter(_series(kept))) for d in domains]
         spending = Spending(self._budget(), self.neighbours, self.rows_per_person)
@@ -111,8 +113,7 @@ class DpSynthesis(Method):
         size = self.size or max(1, round(total))
         rng = stream.rng()
         drawn = sample_tree(tidy[: len(domains)], dict(zip(pairs, tidy[len(domains) :], strict=True)), size, rng)
-        types = table.polars_types()
-        columns = {d.name: d.column(m, types[d.name], rng) for d, m in zip(domains, drawn, strict=True)}
+        columns = {d.name: d.column(m, rng) for d, m in zip(domains, drawn, strict=True)}
         evidence: dict[str, Any] = {
             "epsilon": self.epsilon,
             "delta": self.delta,
@@ -121,7 +122,9 @@ class DpSynthesis(Method):
             "budget": spending.spec(),
             "pairs": [[names[a], names[b]] for a, b in pairs],
         }
-        return Outcome(new_rows(table, columns), evidence)
+        released = new_rows(table, columns)
+        own = tuple(described(c, columns[c.name].dtype) for c in released.schema.columns)
+        return Outcome(released.with_schema(Schema(own, released.schema.rest)), evidence)
 
     def _budget(self) -> Cost:
         from celosia.mathematics.budget.composition import zcdp_of_approximate
@@ -138,7 +141,7 @@ class DpSynthesis(Method):
         if person is not None:
             # which rows of a person are kept must not follow the seed of the run, or it could be replayed
             rng = np.random.Generator(np.random.PCG64(secrets.randbits(128)))
-            who = np.asarray(table.codes(person)[0], dtype=np.int64)
+            who = canonical_texts(table.column(person)).rank("dense").fill_null(0).to_numpy()
             order = np.lexsort((rng.random(len(who)), ~kept, who))
             first = np.searchsorted(who[order], who[order], side="left")
             rank = np.empty(len(who), np.int64)

@@ -13,7 +13,7 @@ from pydantic import Field
 from celosia.errors import ParameterError
 from celosia.methods.bases.by_rows import FITTED
 from celosia.methods.bases.cells import Impossible
-from celosia.methods.bases.regression import by_stratum, put_back, split_columns
+from celosia.methods.bases.regression import by_stratum, need_residuals, put_back, split_columns
 from celosia.parts import Columns, Method, SuitedColumns
 from celosia.table import Outcome
 
@@ -86,6 +86,7 @@ class Fcrm(Method):
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Fit the regressions and predict."""
         split = split_columns(self.name, table, self.dependent, self.independent, self.within)
+        need_residuals(self.name, split, self.c, intercept=self.intercept)
         runs: list[State] = []
 
         def make(s: int, x: Floats, y: Floats, rows: Ints) -> Floats:
@@ -107,6 +108,7 @@ class Fcrm(Method):
                 "start, and no columns within which to synthesise apart."
             )
         split = split_columns(self.name, table, self.dependent, self.independent, ())
+        need_residuals(self.name, split, self.c, intercept=self.intercept)
         model, names = self._design(split.x, stream), ",".join(self.dependent)
         states = started(split.x, split.y, model, self.c, stream.child("start", names).rng(), self.m)
         for state in until(states, self.tolerance, self.max_iterations):
@@ -132,10 +134,11 @@ class Fcrm(Method):
         return Outcome(table, evidence)
 
     def _synthetic(self, x: Floats, y: Floats, ids: Ints, stream: Stream, runs: list[State]) -> Floats:
-        from celosia.mathematics.synthesis.fuzzy_regression import best_fit
+        from celosia.mathematics.synthesis.fuzzy_regression import best_fit, one_regression
 
         model = self._design(x, stream)
         if self.c == 1:
+            runs.append(one_regression(model, y))
             return model.fitted(y)
         synthetic = np.empty_like(y)
         blocks = [list(range(y.shape[1]))] if self.joint else [[j] for j in range(y.shape[1])]

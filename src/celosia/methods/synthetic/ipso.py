@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.by_rows import FITTED
-from celosia.methods.bases.regression import by_stratum, put_back, split_columns
+from celosia.methods.bases.regression import by_stratum, need_residuals, put_back, split_columns
 from celosia.parts import Columns, Method, SuitedColumns
 from celosia.table import Outcome
 
@@ -75,6 +75,8 @@ class Ipso(Method):
         from celosia.mathematics.synthesis.ipso import identities, ipso
 
         split = split_columns(self.name, table, self.dependent, self.independent, self.within)
+        fewest = max(2, len(self.dependent)) + (len(self.dependent) if self.form == "thesis" else 0)
+        need_residuals(self.name, split, 1, intercept=self.intercept, fewest=fewest)
         tables, evidence = [], {}
         for copy in range(self.copies):
             source = stream.child("copy", copy) if copy else stream

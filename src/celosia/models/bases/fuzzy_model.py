@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from celosia.classes import number
+from celosia.classes import STAR, number
 from celosia.errors import DataError, ParameterError
 from celosia.mathematics.fuzzy.coding import Cells, FuzzyCoding
 from celosia.parts import Model, Verdict
@@ -24,7 +24,7 @@ SEED = 0
 
 
 class _FuzzyModel(FuzzyCoding, Model):
-    """A model of the cells of a fuzzy coding of the quasi-identifiers; suppressed records belong to no cell."""
+    """A model of the cells of a fuzzy coding of the quasi-identifiers; suppressed records form a crisp class."""
 
     in_memory: ClassVar[bool] = True
     scope: ClassVar[Literal["class", "file"]] = "file"
@@ -48,8 +48,27 @@ class _FuzzyModel(FuzzyCoding, Model):
 
     def verdict(self, table: Table) -> Verdict:
         """The measured value and whether it meets the bound: degrees of records, not classes, are judged."""
-        value = self.measure(table)
+        values = []
+        for reading in table.readings():
+            if reading.rows.stars is None:
+                values.append(self.measure(reading))
+            else:  # a suppressed record belongs to no fuzzy cell: their class is judged as it is
+                values += self._suppressed_scores(reading)
+        value = self._worst(np.array(values))
         return Verdict(value, self.met(value))
+
+    def crisp(self) -> Model:
+        """The model of classes that judges the suppressed records."""
+        raise NotImplementedError
+
+    def _suppressed_scores(self, table: Table) -> list[float]:
+        import polars as pl
+
+        model = self.crisp()
+        keys, counts = table.keyed_counts(model.sensitive())
+        stars = keys.select(pl.all_horizontal(pl.all().cast(pl.String).eq_missing(STAR))).to_series().to_numpy()
+        scores: list[float] = model.scores(counts.take(stars)).tolist()
+        return scores
 
     def failing(self, table: Table) -> NDArray[np.bool_]:
         """All records that are not suppressed, where the requirement does not hold."""

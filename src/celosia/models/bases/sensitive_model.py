@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 class _SensitiveModel(Model):
     """A model that scores the counts of one sensitive column per class."""
 
+    known_alone: ClassVar[bool] = False
+    """Whether the known values of a class must meet the requirement without its missing ones too."""
+
     column: Column | None = Field(default=None, description="the sensitive column; all declared ones when not given")
 
     def sensitive(self) -> tuple[str | None, ...]:
@@ -27,9 +30,20 @@ class _SensitiveModel(Model):
 
     def scores(self, classes: ClassCounts) -> NDArray[np.float64]:
         """The value of each class, the worst over the columns."""
-        by_column = [self.column_scores(counts) for counts in self.counted(classes)]
+        return self._worse([self.worst_scores(counts) for counts in self.counted(classes)])
+
+    def worst_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
+        """The value of each class for one sensitive column, the worse with and without missing values.
+
+        A missing value says nothing about the others, so it hides nobody: {HIV, missing} has one value.
+        """
+        if counts.missing_code < 0 or not self.known_alone:
+            return self.column_scores(counts)
+        return self._worse([self.column_scores(counts), self.column_scores(counts.without_missing())])
+
+    def _worse(self, scores: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         worst = np.minimum if self.direction == "at least" else np.maximum
-        return np.asarray(worst.reduce(by_column), dtype=np.float64)
+        return np.asarray(worst.reduce(scores), dtype=np.float64)
 
     def counted(self, classes: ClassCounts) -> list[ValueCounts]:
         """The counts of the columns that this model looks at."""

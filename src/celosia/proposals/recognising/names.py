@@ -65,7 +65,9 @@ def only_names(texts: pl.Series) -> pl.Series:
     [True, True, False]
     """
     every = "|".join(map(re.escape, name_words()[0]))
-    return folded(texts).str.contains(rf"^\s*(?:{every})(?:[\s,-]+(?:{every}))*\s*$")
+    form = rf"^\s*(?:{every})(?:[\s,._-]+(?:{every}))*\s*$"
+    apart = texts.str.replace_all(r"(\p{Ll})(\p{Lu})", "$1 $2")  # MariaGarcia
+    return folded(texts).str.contains(form) | folded(apart).str.contains(form)
 
 
 def mostly_names(values: Sequence[str]) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from celosia.proposals.recognising import checksums
+from celosia.proposals.recognising.spelling import decode, plain_spelling
 
 #: Share of the values that must have the form. Below it a few coincidences would decide.
 ENOUGH = 0.8
@@ -15,7 +16,7 @@ ENOUGH = 0.8
 FEWEST = 3
 #: A short row of digits fits one of many check digits easily: so many values rule a coincidence out.
 FEWEST_DIGITS, SHORT = 6, 12
-#: No form is shorter than this.
+#: No form is shorter than this, in bytes: a name of two Chinese signs has six.
 SHORTEST = 5
 #: Values that are tried first; a form that hardly any of them has is not tried on the others.
 FIRST = 40
@@ -29,6 +30,10 @@ class Pattern:
     hipaa: int
     test: Callable[[str], bool]
     checked: bool = False
+    fewest: int = 0
+    """Different values that a column must have at least: a loose form fits a few of them by chance."""
+    code: bool = False
+    """Whether a pseudonym that a step made can have this form too."""
 
 
 def matching(expression: str, flags: int = 0) -> Callable[[str], bool]:
@@ -61,6 +66,34 @@ def address(text: str) -> bool:
     return "." in text or ":" in text
 
 
+EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^\W\d_]{2,}")
+
+
+def email(text: str) -> bool:
+    """Return whether a cell is an e-mail address, also one written backwards, in hexadecimal digits or in base64.
+
+    >>> email("ana@example.org"), email("gro.elpmaxe@ana"), email("YW5hQGV4YW1wbGUub3Jn"), email("ana")
+    (True, True, True, False)
+    """
+    return any(EMAIL.fullmatch(form.strip()) for form in (text, text[::-1], decode(text.strip()) or ""))
+
+
+SURNAMES = (
+    "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎"
+    "余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段钱汤尹黎易常武乔贺赖龚文劉陳楊趙黃吳"
+)
+#: Full names in other scripts: two or three capitalised words, or a surname and one or two signs.
+CAPITALISED_NAMES = (
+    r"[А-ЯЁІЇЄ][а-яёіїє'-]+(?: [А-ЯЁІЇЄ][а-яёіїє'-]+){1,2}"
+    r"|[Α-ΩΆΈΉΊΌΎΏ][α-ωςάέήίόύώϊϋΐΰ-]+(?: [Α-ΩΆΈΉΊΌΎΏ][α-ωςάέήίόύώϊϋΐΰ-]+){1,2}"
+)
+OTHER_NAMES = (
+    rf"{CAPITALISED_NAMES}"
+    r"|[\u0621-\u064a]{2,}(?: [\u0621-\u064a]{2,}){1,3}"
+    rf"|[{SURNAMES}][\u4e00-\u9fff]{{1,2}}"
+)
+#: Different values that a loose form needs.
+MANY = 20
 STREET = (
     r"(?:c/|calle|cl\.?|avda?\.?|avenida|plaza|pza\.?|paseo|ronda|camino|travesía|carrer|avinguda|plaça|passeig|rua|via|viale"
     r"|piazza)\s*\S.*\d.*"
@@ -70,7 +103,7 @@ STREET = (
 )
 #: Most telling first: a DNI also fits the form of a code, a card that of a long number.
 PATTERNS = (
-    Pattern("e-mail address", 6, matching(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")),
+    Pattern("e-mail address", 6, email),
     Pattern("web address", 14, matching(r"(?:https?://|ftp://|www\.)\S+", re.IGNORECASE)),
     Pattern("IP address", 15, address),
     Pattern("Spanish DNI or NIE", 18, checksums.dni, checked=True),
@@ -95,11 +128,13 @@ PATTERNS = (
     Pattern("Spanish cadastral reference", 2, shaped(r"[0-9a-z]{20}", "es.referenciacatastral"), checked=True),
     Pattern("payment card", 10, checksums.card, checked=True),
     Pattern("device number (IMEI)", 13, checksums.imei, checked=True),
-    Pattern("device address (MAC)", 13, matching(r"(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}")),
+    Pattern("device address (MAC)", 13, matching(r"(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}"), code=True),
     Pattern("Catalan health card (CIP)", 9, matching(r"[A-Z]{4}\s?[01]\s?\d{6}\s?\d{3}")),
     Pattern("licence plate", 12, matching(r"\d{4}[ -]?[BCDFGHJKLMNPRSTVWXYZ]{3}|[A-Z]{1,2}[ -]\d{4}[ -][A-Z]{1,2}")),
-    Pattern("universally unique id", 18, matching(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)),
-    Pattern("hash", 18, matching(r"(?=.*\d)(?=.*[a-f])(?:[0-9a-f]{8}){2,16}", re.IGNORECASE)),
+    Pattern(
+        "universally unique id", 18, matching(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE), code=True
+    ),
+    Pattern("hash", 18, matching(r"(?=.*\d)(?=.*[a-f])(?:[0-9a-f]{8}){2,16}", re.IGNORECASE), code=True),
     Pattern(
         "telephone number",
         4,
@@ -109,6 +144,7 @@ PATTERNS = (
             r"|[6789]\d{2}[ .-]?\d{2,3}[ .-]?\d{2,3}(?:[ .-]?\d{2})?"  # Spain
             r"|9\d[ .-]\d{3}[ .-]\d{2}[ .-]\d{2}"  # Spain, from a fixed line
             r"|0[1-9](?:[ .-]?\d{2}){4}"  # France
+            r"|00\d{10,13}|0\d{2,4}[ /-]\d{6,8}"  # with the sign of a country, Germany
         ),
     ),
     Pattern("picture file", 17, matching(r"\S+\.(?:jpe?g|png|tiff?|bmp|heic|dcm)", re.IGNORECASE)),
@@ -118,27 +154,86 @@ PATTERNS = (
         1,
         matching(r"[A-ZÀ-Þ][A-Za-zÀ-ÿ'’ -]+,\s+[A-ZÀ-Þ][A-Za-zÀ-ÿ'’.-]+(?:\s+[A-ZÀ-Þ][A-Za-zÀ-ÿ'’.-]*)*"),
     ),
+    Pattern("person's name", 1, matching(OTHER_NAMES), fewest=MANY),
+    Pattern("user name", 18, matching(r"@[\w.-]{3,}"), fewest=MANY),
+    Pattern("place on the map", 2, matching(r"[-+]?\d{1,2}\.\d{3,}\s*[,;]\s*[-+]?\d{1,3}\.\d{3,}"), fewest=MANY),
+    Pattern("date with initials", 3, matching(r"\d{4}-\d{2}-\d{2}\W+(?:[A-Z]\.? ?){2,3}"), fewest=MANY),
+    Pattern(
+        "Italian codice fiscale", 18, matching(r"[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]", re.IGNORECASE), fewest=MANY
+    ),
+    Pattern("number of a record or document", 18, matching(r"[A-Za-z]{1,4}[ -]?\d{6,}|\d{10,}"), fewest=MANY),
 )
 
 
-def recognised(values: Sequence[str], distinct: int) -> tuple[Pattern, float] | None:
+def recognise(values: Sequence[str], distinct: int, *, codes: bool = True) -> tuple[Pattern, float] | None:
     """Return the first pattern that most of the values have, with the share that has it.
 
-    ``distinct`` is the number of different values of the column: a coincidence needs few of them.
+    ``distinct`` is the number of different values of the column: a coincidence needs few of them. ``codes=False``
+    passes over the forms that pseudonyms can have.
 
-    >>> recognised(["a@b.org", "c@d.com", "e@f.net"], 3)[0].name
+    >>> recognise(["a@b.org", "c@d.com", "e@f.net"], 3)[0].name
     'e-mail address'
     """
     if not values or distinct < FEWEST:
         return None
+    values = [plain_spelling(value) for value in values]
     first = values[:FIRST]
-    if max(map(len, first)) < SHORTEST:
+    if max(len(value.encode()) for value in first) < SHORTEST:
         return None
     digits = distinct < FEWEST_DIGITS and all(v.strip().isdigit() and len(v.strip()) <= SHORT for v in first)
     for pattern in PATTERNS:
+        if distinct < pattern.fewest or (pattern.code and not codes):
+            continue
         if (digits and pattern.checked) or sum(map(pattern.test, first)) < (ENOUGH - 0.2) * len(first):
             continue
         share = sum(map(pattern.test, values)) / len(values)
         if share >= ENOUGH:
             return pattern, share
     return None
+
+
+_STREET_NAME = r"(?:(?:de|del|de la|de las|de los|du|des|di|da|do) )?[A-ZÀ-Þ][\w'’.-]+(?: [\w'’.-]+)*"
+_ROADS = "Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd"
+#: Forms of which one text is enough, without a column of others like it: the name of a column, a label.
+ALONE = (
+    *(pattern for pattern in PATTERNS if pattern.checked),
+    Pattern("e-mail address", 6, email),
+    Pattern("IP address", 15, address),
+    Pattern(
+        "profile on the web",
+        14,
+        matching(
+            r"(?:https?://)?(?:www\.)?(?:\S+/(?:in|u|user|users|profile|profiles|people)/|\S*/[~@]"
+            r"|(?:facebook|instagram|twitter|x|tiktok|github)\.com/)[\w.@-]+/?",
+            re.IGNORECASE,
+        ),
+    ),
+    Pattern(
+        "telephone number",
+        4,
+        matching(r"0[1-9](?:[ .-]\d{2}){4}|00\d{10,13}|0\d{2,4}[ /-]\d{6,8}|9\d[ .-]\d{3}[ .-]\d{2}[ .-]\d{2}"),
+    ),
+    Pattern(
+        "street and number",
+        2,
+        matching(
+            r"(?:C/|Calle|Cl\.|Avda?\.?|Avenida|Plaza|Pza\.?|Paseo|Ronda|Carrer|Avinguda|Plaça|Passeig|Rua|Via|Viale|Piazza)"
+            rf" ?{_STREET_NAME},? \d+.*"
+            rf"|\d+[a-z]?,? {_STREET_NAME} (?:{_ROADS})\b.*|\d+,? (?:rue|avenue|boulevard|bd|allée) {_STREET_NAME}.*"
+            r"|[A-ZÄÖÜ][\w -]*(?:stra(?:ß|ss)e|str\.) ?\d+ ?[a-z]?|[A-Z]\w+(?:straat|laan) \d+.*"
+        ),
+    ),
+    Pattern("number of a passport or record", 18, matching(r"[A-Z]{2,3}[ -]?\d{6,7}")),
+    Pattern("person's name", 1, matching(rf"(?:{CAPITALISED_NAMES})")),
+)
+
+
+def recognise_alone(texts: Sequence[str]) -> dict[str, list[bool]]:
+    """Return the forms that some texts have by themselves, and which of the texts have each.
+
+    >>> recognise_alone(["Calle Mayor 3, 2 B", "Via internet 3", "Иван Петров"])
+    {'street and number': [True, False, False], "person's name": [False, False, True]}
+    """
+    plain = [plain_spelling(text) for text in texts]
+    tested = {pattern.name: [pattern.test(text) for text in plain] for pattern in ALONE}
+    return {name: held for name, held in tested.items() if any(held)}

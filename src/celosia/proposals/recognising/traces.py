@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from celosia.proposals.recognising import checksums
 from celosia.proposals.recognising.names import folded, full_name
 from celosia.proposals.recognising.patterns import address
+from celosia.proposals.recognising.spelling import plain_spellings
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,7 +44,7 @@ def _account(text: str) -> bool:
 
 
 TRACES = (
-    Trace("e-mail address", r"[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}"),
+    Trace("e-mail address", r"[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}"),
     Trace("Spanish DNI or NIE", r"(?i)\b(?:\d{1,2}\.\d{3}\.\d{3}|\d{7,8}|[XYZ][ -]?\d{7})[ -]?[A-Z]\b", checksums.dni),
     Trace("IBAN", r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}\b", _account),
     Trace("United States social security number", r"\b\d{3}-\d{2}-\d{4}\b", checksums.ssn),
@@ -78,6 +79,7 @@ def traces_in(texts: pl.Series, *, codes: bool = True) -> Iterator[tuple[str, pl
     >>> [(what, at.to_list()) for what, at in traces_in(pl.Series(["a@b.org", "call Maria Garcia", "none"]))]
     [('e-mail address', [True, False, False]), ('name of a person', [False, True, False])]
     """
+    texts = plain_spellings(texts)
     for trace in TRACES:
         if codes or not trace.code:
             held = _held(texts, trace)

@@ -62,16 +62,6 @@ class Condition(_Stated):
     inference: str = Field(default="", description="the inference that they block")
 
 
-class Beside(_Stated):
-    """A further table of the release."""
-
-    file: FileName = Field(description="name of the file")
-    sha256: str = Field(description="SHA-256 of the file")
-    rows: int = Field(default=0, description="number of records")
-    columns: list[str] = Field(default=[], description="names of the columns, in order")
-    name: str = Field(default="", description="what the table is")
-
-
 class Released(_Stated):
     """The file."""
 
@@ -134,6 +124,20 @@ class Checked(_Stated):
     not_checked: dict[str, str] = Field(default={}, alias="not checked", description="other parts, and the reason")
 
 
+class Beside(_Stated):
+    """A further table of the release."""
+
+    file: FileName = Field(description="name of the file")
+    sha256: str = Field(description="SHA-256 of the file")
+    rows: int = Field(default=0, description="number of records")
+    columns: list[str] = Field(default=[], description="names of the columns, in order")
+    name: str = Field(default="", description="what the table is")
+    suppressed: int = Field(default=0, description="number of suppressed records")
+    requirements: list[Required] = Field(default=[], description="the requirements, measured on this table")
+    risks: list[Claim] = Field(default=[], description="risks measured on this table")
+    checked: Checked | None = Field(default=None, description="the check of this table by a second implementation")
+
+
 class PublicStep(_Stated):
     """A step with the parameters that may be published."""
 
@@ -142,7 +146,7 @@ class PublicStep(_Stated):
     name: str = Field(description="name of the step in the policy")
     use: str = Field(description="the method; its parameters stand beside it")
     withheld: list[str] = Field(default=[], description="parameters that are not published")
-    evidence: dict[str, Any] = Field(default={}, description="what the method reports about its work")
+    evidence: dict[str, Any] = Field(default={}, description="what the method reports, as far as it is public")
 
 
 class Cover(_Stated):
@@ -177,7 +181,10 @@ class Certificate(_Stated):
     tables: list[Beside] = Field(default=[], description="further tables of the release")
     roles: Roles = Field(alias="schema", description="the declared columns")
     counted: Counted = Field(description="what sizes of classes count")
-    left_out: list[str] = Field(default=[], description="columns of the input that were not released")
+    left_out: Annotated[int, Field(ge=0)] | list[str] = Field(
+        default=0,
+        description="number of columns of the input that were not released, or their names where a request names them",
+    )
     kept: list[Kept] = Field(default=[], description="columns that left on the word of the owner")
     guard: list[Sighting] = Field(default=[], description="what the guard saw in the released columns")
     history: Earlier | None = Field(default=None, description="the check against earlier releases")
@@ -221,6 +228,7 @@ class RecordedStep(_Stated):
 
     name: str = Field(description="name of the step in the policy")
     parameters: dict[str, Any] = Field(description="the method with all parameters, private ones too")
+    evidence: dict[str, Any] = Field(default={}, description="what the method reports about its work, all of it")
 
 
 class Order(_Stated):
@@ -245,6 +253,7 @@ class Record(_Stated):
     policy: str = Field(default="", description="the text of the policy")
     folder: str = Field(default="", description="the folder of the policy, seen from the record: its paths start there")
     steps: list[RecordedStep] = Field(default=[], description="the steps that were run")
+    streams: int = Field(default=1, description="scheme of the random streams: 2 depends on the steps before")
     transformation: list[dict[str, Any]] = Field(default=[], description="what each step did, for new records")
     order: Order | None = Field(default=None, description="which record of the input each released one is")
     rows: str = Field(
@@ -261,6 +270,7 @@ class Record(_Stated):
     comparison: dict[str, Any] = Field(default={}, description="losses and attacks")
     history: list[dict[str, Any]] = Field(default=[], description="the attacks on this and earlier releases")
     types: dict[str, str] = Field(default={}, description="the type of each column of the input")
+    left_out: dict[str, str] = Field(default={}, description="columns that were not released, and why")
     request: dict[str, Any] = Field(default={}, description="the consent request")
     design: dict[str, Any] = Field(default={}, description="how a consent request protects")
     moment: Any = Field(default=None, description="the state of the choices that a consent request honoured")
@@ -305,6 +315,8 @@ def _loaded(path: Path, name: str, form: type[BaseModel], expected: str) -> dict
         data = files.json_document(files.text(path, largest=LARGEST_RECORD))
     except OSError as error:
         raise DataError(f"cannot read {str(path)!r}: {error.strerror}.") from None
+    except files.DuplicateKey as error:
+        raise DataError(f"{path.name} is ambiguous: {error}. No program of Celosia writes that.") from None
     except ValueError:
         raise DataError(f"{path.name} is not JSON.") from None
     if not isinstance(data, dict) or data.get("format") != expected:

@@ -28,6 +28,7 @@ from celosia.classes.numbered import FIRST, NOBODY
 from celosia.data.engines.engine import RECORD
 from celosia.data.engines.fingerprint import BLOCK
 from celosia.data.io.atomic import replaced, settle, together
+from celosia.errors import DataError
 from celosia.release.evidence.certificate import Certificate, Record, journal_of
 from celosia.show.blocks import Block, Shown, change_blocks, release_blocks
 from celosia.streams import keyed_words
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from celosia.release.evidence.signing import Signer
     from celosia.table.changes import ColumnChange
 
+MOST_ROWS = 1 << 30
+"""Rows of a private record that are unpacked."""
+PIECE = 1 << 20
 PRIVATE = frozenset({"record", "internal"})
 """Files of a release that only its owner may read."""
 
@@ -57,6 +61,8 @@ class Release(Shown):
     record: Mapping[str, Any] = field(repr=False)
     paths: Mapping[str, Path] = field(default_factory=dict)
     """Where each thing was written: data, certificate, record, report, internal."""
+    further: Mapping[str, Assessment] = field(default_factory=dict, repr=False)
+    """Requirements and risks of each further table with the columns of the main one, by the name of the table."""
 
     def blocks(self) -> list[Block]:
         """What there is to show."""
@@ -74,7 +80,7 @@ class Release(Shown):
     @property
     def holds(self) -> bool:
         """Whether every requirement is met."""
-        return self.assessment.holds
+        return self.assessment.holds and all(each.holds for each in self.further.values())
 
     def spec(self) -> dict[str, Any]:
         """The certificate and where things are, as plain data."""
@@ -211,9 +217,22 @@ def pack_rows(ids: NDArray[np.int64]) -> str:
     return base64.b64encode(zlib.compress(steps.tobytes(), 1)).decode()
 
 
-def unpack_rows(text: str) -> NDArray[np.int64]:
-    """The row map back from its text."""
-    return np.cumsum(np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<i8")).astype(np.int64)
+def unpack_rows(text: str, rows: int = MOST_ROWS) -> NDArray[np.int64]:
+    """The row map back from its text; refused where it has more than so many rows."""
+    return np.cumsum(np.frombuffer(_inflate(text, 8 * rows), dtype="<i8")).astype(np.int64)
+
+
+def _inflate(text: str, most: int) -> bytes:
+    """Unpack a part of a private record that must not have more than so many bytes."""
+    unpacking = zlib.decompressobj()
+    content = unpacking.decompress(base64.b64decode(text), most + 1)
+    if len(content) > most:
+        raise DataError(
+            f"the private record is damaged: a part of it unpacks to more than the {most} bytes that its rows need."
+        )
+    if not unpacking.eof:
+        raise DataError("the private record is damaged: a part of it ends too early.")
+    return content
 
 
 def pack_owners(ids: NDArray[np.int64], owners: NDArray[np.int64]) -> str:
@@ -228,7 +247,7 @@ def pack_owners(ids: NDArray[np.int64], owners: NDArray[np.int64]) -> str:
 
 def unpack_owners(ids: NDArray[np.int64], text: str) -> NDArray[np.int64]:
     """The first records back from their text."""
-    planes = np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype=np.uint8).reshape(8, len(ids))
+    planes = np.frombuffer(_inflate(text, 8 * len(ids)), dtype=np.uint8).reshape(8, len(ids))
     back = np.ascontiguousarray(planes.T).view("<i8").ravel().astype(np.int64)
     return np.where(back < 0, NOBODY, ids - back)
 
@@ -249,27 +268,43 @@ def row_map(record: Mapping[str, Any]) -> NDArray[np.int64]:
     if record.get("rows"):
         return unpack_rows(record["rows"])
     order = record["order"]
-    ids = np.arange(order["rows"], dtype=np.int64)
+    if order["rows"] > MOST_ROWS:
+        raise DataError(f"the private record states {order['rows']} rows; at most {MOST_ROWS} can be read.")
     if order.get("left"):
-        bits = np.frombuffer(zlib.decompress(base64.b64decode(order["left"])), dtype=np.uint8)
-        ids = np.flatnonzero(np.unpackbits(bits)).astype(np.int64)
+        ids = _places(np.frombuffer(_inflate(order["left"], MOST_ROWS // 8), dtype=np.uint8), order["rows"])
+    else:
+        ids = np.arange(order["rows"], dtype=np.int64)
     if not order.get("key"):
         return ids
     return ids[np.argsort(keyed_words(bytes.fromhex(order["key"]), ids)[:, 0], kind="stable")]
 
 
-def released_persons(record: Mapping[str, Any]) -> NDArray[np.int64] | None:
+def _places(bits: NDArray[np.uint8], rows: int) -> NDArray[np.int64]:
+    """The places of the bits that are set, of which there must be so many; unpacked piece by piece."""
+    places, count = [], 0
+    for start in range(0, len(bits), PIECE):
+        places.append(np.flatnonzero(np.unpackbits(bits[start : start + PIECE])).astype(np.int64) + 8 * start)
+        count += len(places[-1])
+        if count > rows:
+            break
+    if count != rows:
+        raise DataError("the private record is damaged: it names other records than it has rows.")
+    return np.concatenate([np.zeros(0, dtype=np.int64), *places])
+
+
+def released_persons(record: Mapping[str, Any], rows: int | None = None) -> NDArray[np.int64] | None:
     """A number for the person of each released record, from the private record; None where it does not tell.
 
-    They are kept in the order of the input.
+    They are kept in the order of the input. ``rows`` is the number of rows of the released file: a record of another
+    file is not unpacked.
     """
     if record.get("persons"):
-        return unpack_rows(record["persons"])
-    if not record.get("owners"):
+        return unpack_rows(record["persons"], MOST_ROWS if rows is None else rows)
+    if not record.get("owners") or (rows is not None and (record.get("order") or {"rows": rows})["rows"] != rows):
         return None
-    rows = row_map(record)
-    ids = np.sort(rows)
-    return unpack_owners(ids, record["owners"])[np.searchsorted(ids, rows)]
+    ids_released = row_map(record)
+    ids = np.sort(ids_released)
+    return unpack_owners(ids, record["owners"])[np.searchsorted(ids, ids_released)]
 
 
 def plain(value: Any) -> Any:

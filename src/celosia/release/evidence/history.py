@@ -17,8 +17,9 @@ from celosia.parts import Attack, Model, build, parts
 from celosia.release.evidence import evidence
 from celosia.release.evidence.certificate import load_certificate, load_record
 from celosia.release.evidence.findings import Finding
+from celosia.release.evidence.public import Disclosure
 from celosia.release.measuring import threatened
-from celosia.table import Table, read
+from celosia.table import Table, read_released
 from celosia.table.source import open_source
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def open_release(source: Any) -> Table:
         raise DataError(f"{data.name!r} is not the file that {path.name!r} certifies: its hash is another one.")
     from celosia.release.verifying.verifying import described
 
-    table = described(read(data), certificate["schema"])
+    table = described(read_released(data), certificate["schema"])
     table = _with_hierarchies(table, path)
     return replace(table, history=tuple(_entry(step) for step in certificate.get("steps", [])))
 
@@ -140,14 +141,14 @@ def commitments(policy: Policy) -> dict[str, str]:
     }
 
 
-def public(findings: Sequence[Finding], policy: Policy, *, formal: bool) -> dict[str, Any]:
+def public(findings: Sequence[Finding], policy: Policy, disclosure: Disclosure, *, formal: bool) -> dict[str, Any]:
     """What a certificate says about the check; under a formal guarantee no number that was measured on the original."""
     named = {"checked": list(commitments(policy))}
     if formal:
         return named
     ways = broken(findings)
     reason = {"acknowledged": policy.history.acknowledge} if ways or unchecked(findings) else {}
-    return {**named, "attacks": [finding.spec() for finding in findings], "broken": bool(ways), **reason}
+    return {**named, "attacks": [disclosure.spec(finding) for finding in findings], "broken": bool(ways), **reason}
 
 
 def _sentence(ways: Sequence[str]) -> str:

@@ -15,10 +15,11 @@ from celosia.data.engines.engine import PERSONS, RECORD, ROWS, as_text
 from celosia.data.schema import Kind, Role
 from celosia.errors import GuardError, UnknownName
 from celosia.hierarchy.values import Interval, OneOf, parse
-from celosia.proposals.recognising.patterns import recognised
-from celosia.proposals.recognising.traces import NAMES
-from celosia.release.leaving.seeing import ONLY_NAMES, Seen, rare_afar, seen
-from celosia.table.pairing import paired_counts
+from celosia.proposals.recognising.names import only_names
+from celosia.proposals.recognising.patterns import Pattern, recognise, recognise_alone
+from celosia.proposals.recognising.traces import NAMES, traces_in
+from celosia.release.leaving.seeing import ONLY_NAMES, TRIED, Seen, rare_afar, rows_of, seen
+from celosia.table.pairing import is_wide, paired_counts, positions, same_numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,9 +38,21 @@ COARSE = 1000
 """Whole numbers within a range of this width (ages, marks, visits) are coarse: that few hold one stops nothing."""
 TOGETHER = 0.2
 """From this share of records that a column singles out with the quasi-identifiers, it is told."""
+DEVIATING, FINER = 0.05, 5
+"""A column follows from a quasi-identifier if at most this share of its cells deviates, and at least so many times as
+many deviate from what the released quasi-identifier predicts."""
 PUBLIC_NAME = 20
 """A name in a value that so many records hold is told only: a school or a station is named after somebody."""
 MOSTLY = 0.5
+FEWEST_NAMES = 5
+"""Different values from which on single words of names make a column of names."""
+FEWEST_DIGITS = 7
+"""Shorter whole numbers are not tried: a check digit fits some of them by chance."""
+LONG, MANY_VALUES = 9, 20
+"""Digits and different values of a number without a check digit (a telephone) before its form says anything."""
+WHOLE = 2.0**63
+"""Larger numbers are no whole numbers of 64 bits."""
+NAME = "the name of column"
 OUT = "leave the column out, or mask or redact it"
 COARSER = "generalise, round or group it, or leave it out"
 
@@ -56,6 +69,8 @@ class Sighting:
     advice: str
     acknowledged: str = ""
     """Why the owner lets it leave; empty while nobody has said so."""
+    unit: str = "cells"
+    """What is counted: cells, names of columns, or labels."""
 
     @property
     def stops(self) -> bool:
@@ -65,10 +80,13 @@ class Sighting:
     def spec(self) -> dict[str, Any]:
         """As a certificate states it."""
         reason = {"acknowledged": self.acknowledged} if self.acknowledged else {}
-        return {"column": self.column, "what": self.what, "cells": self.cells, "of": self.of, **reason}
+        unit = "" if self.unit == "cells" else f" ({self.unit})"
+        return {"column": self.column, "what": f"{self.what}{unit}", "cells": self.cells, "of": self.of, **reason}
 
     def __str__(self) -> str:
-        return f"column {self.column!r}: {self.cells} of {self.of} cells hold {self.what}"
+        if self.unit == NAME:  # the name is what must not be repeated
+            return f"{self.unit} {self.cells}: it holds {self.what}"
+        return f"column {self.column!r}: {self.cells} of {self.of} {self.unit} hold {self.what}"
 
 
 def inspect(
@@ -77,15 +95,17 @@ def inspect(
     overwritten: Collection[str],
     acknowledge: Mapping[str, str],
     *,
-    formal: bool = False,
+    formal: Collection[str] = (),
 ) -> tuple[Sighting, ...]:
     """Look at a table that is about to leave.
 
     ``overwritten`` names the columns whose cells a step may have changed; ``acknowledge`` gives the owner's reason by
-    column. A table with a ``formal`` guarantee is looked at by itself: counts against the original would void it.
+    column. The columns of ``formal`` have a formal guarantee: counts against the original would void it, so that only
+    what is in them is looked at.
     """
-    look = _Look(original, released, frozenset(overwritten), formal)
+    look = _Look(original, released, frozenset(overwritten), frozenset(formal))
     seen = [sight for name in released.names for sight in look.column(name)]
+    seen += _in_texts_about_columns(released)
     return tuple(replace(sighting, acknowledged=acknowledge.get(sighting.column, "")) for sighting in seen)
 
 
@@ -109,6 +129,45 @@ def stop(sightings: Sequence[Sighting], allowing: str) -> None:
         raise refusal
 
 
+def _in_texts_about_columns(released: Table) -> Iterator[Sighting]:
+    """Identifiers in the names of released columns, and in the labels of columns and of their values."""
+    names = list(released.names)
+    for what, held in _forms_in(names).items():
+        for place, name in enumerate(names):
+            if held[place]:
+                advice = "rename the column"
+                yield Sighting(name, what, place + 1, len(names), certain=True, advice=advice, unit=NAME)
+    if released.facts is None:
+        return
+    for name in names:
+        values = [str(label) for label in released.facts.labels.get(name, {}).values() if label]
+        labels = [*values, *filter(None, [released.facts.descriptions.get(name)])]
+        forms = {what: sum(held) for what, held in _forms_in(labels).items()} or _form_of_labels(values)
+        for what, count in forms.items():
+            advice = "remove the labels from the file"
+            yield Sighting(name, what, count, len(labels), certain=True, advice=advice, unit="labels")
+
+
+def _forms_in(texts: Sequence[str]) -> dict[str, list[bool]]:
+    """Return the identifiers found in single texts, inside them or as a whole, with the texts that hold each."""
+    import polars as pl
+
+    inside = {_several(what): held.to_list() for what, held in traces_in(pl.Series(texts, dtype=pl.String))}
+    return {_several(what): held for what, held in recognise_alone(texts).items()} | inside
+
+
+def _form_of_labels(labels: Sequence[str]) -> dict[str, int]:
+    """Return the form that value labels have together, recognised like cells, with the number of labels."""
+    import polars as pl
+
+    different = list(dict.fromkeys(labels))
+    named = int(only_names(pl.Series(different, dtype=pl.String)).sum())
+    if len(different) >= FEWEST_NAMES and named > MOSTLY * len(different):
+        return {_several(NAMES): named}
+    form = recognise(different, len(different)) if len(different) >= MANY_VALUES else None
+    return {_several(form[0].name): len(labels)} if form else {}
+
+
 @dataclass(frozen=True)
 class _Look:
     """One look at one table."""
@@ -116,57 +175,92 @@ class _Look:
     original: Table
     released: Table
     overwritten: frozenset[str]
-    formal: bool
+    formal: frozenset[str]
 
     def column(self, name: str) -> Iterator[Sighting]:
         """What is seen in one column."""
         dtype = self.released.engine.types(self.released.rows.frame)[name]
         untouched = name not in self.overwritten
-        looked = seen(self.released, name, untouched=untouched)
+        codes = untouched or self._keeps_values(name)
+        looked = seen(self.released, name, untouched=codes)
         filled = looked.all.rows
         if not filled:
             return
         if dtype.is_numeric():
-            yield from self._numbers(name, looked, untouched=untouched)
+            yield from self._numbers(name, looked)
         else:
-            yield from self._texts(name, looked)
-        if self.formal or name not in self.original.schema:
+            yield from self._texts(name, looked, codes=codes)
+        if name in self.formal or name not in self.original.schema:
             return
-        coarse = dtype.is_integer() and bool(looked.width <= COARSE)
+        was = self.original.engine.types(self.original.rows.frame)[name]
+        whole = dtype.is_integer() or (dtype.is_numeric() and was.is_integer())  # means of whole numbers are as coarse
+        coarse = whole and bool(looked.width <= COARSE)
+        yield from self._derived(name, filled)
         rare = self._rare(name, looked, untouched=untouched, coarse=coarse)
         yield from rare
         if not rare:
             yield from self._with_quasi(name, filled)
 
-    def _texts(self, name: str, looked: Seen) -> Iterator[Sighting]:
+    def _keeps_values(self, name: str) -> bool:
+        """Whether a column that a step overwrites still holds a text of the original column."""
+        import polars as pl
+
+        texts = (pl.String, pl.Categorical, pl.Enum)
+        both = (self.original, self.released)
+        if name not in self.original.schema or any(t.polars_types()[name] not in texts or t.afar(name) for t in both):
+            return False
+        before, after = (table.tally(name)[name].drop_nulls().cast(pl.String) for table in both)
+        return bool(after.filter(after != "*").is_in(before.implode()).any())
+
+    def _texts(self, name: str, looked: Seen, *, codes: bool) -> Iterator[Sighting]:
         filled, named = looked.all.rows, looked.amounts.get(ONLY_NAMES)
-        nothing_else = named is not None and looked.all.values >= 5 and named.values > MOSTLY * looked.all.values
+        nothing_else = (
+            named is not None and looked.all.values >= FEWEST_NAMES and named.values > MOSTLY * looked.all.values
+        )
         if named is not None and nothing_else:
             yield Sighting(name, _several(NAMES), named.rows, filled, certain=True, advice=OUT)
+        if not nothing_else and looked.is_text and not any(looked.traces()):
+            form = recognise(looked.first.to_list(), looked.all.values, codes=codes)
+            if form:
+                yield self._form(name, form[0], looked)
         for what, amount in looked.traces():
             if what == NAMES and nothing_else:
                 continue
             certain = what != NAMES or amount.least < PUBLIC_NAME
             yield Sighting(name, _several(what), amount.rows, filled, certain=certain, advice=OUT)
 
-    def _numbers(self, name: str, looked: Seen, *, untouched: bool) -> Iterator[Sighting]:
-        import polars as pl
+    def _form(self, name: str, pattern: Pattern, looked: Seen, computed: str = "") -> Sighting:
+        """What a column looks like as a whole; a value that many hold (the address of a school) does not stop it."""
+        certain = pattern.checked or looked.all.least < PUBLIC_NAME
+        what = f"{computed}{_several(pattern.name)}"
+        return Sighting(name, what, looked.all.rows, looked.all.rows, certain=certain, advice=OUT)
 
-        if untouched and looked.first.dtype.is_integer():
-            patterns = recognised(looked.first.cast(pl.String).to_list(), looked.all.values)
-            if patterns:
-                pattern, filled = patterns[0], looked.all.rows
-                yield Sighting(name, _several(pattern.name), filled, filled, certain=pattern.checked, advice=OUT)
+    def _numbers(self, name: str, looked: Seen) -> Iterator[Sighting]:
+        """Numbers that are identifiers by their form, as they are released, or that were computed from such numbers."""
+        pattern = number_form(looked.numbers(name))
+        if pattern is not None:
+            yield self._form(name, pattern, looked)
+            return
+        original = self.original
+        if name not in original.schema or name not in self.overwritten or name in self.formal:
+            return
+        if original.engine.types(original.rows.frame)[name].is_numeric() and not _is_weight(original, name):
+            pattern = number_form(seen(original, name, untouched=True).numbers(name))
+            if pattern is not None and (pattern.checked or not pattern.fewest):
+                yield self._form(name, pattern, looked, "numbers computed from ")
 
     def _rare(self, name: str, looked: Seen, *, untouched: bool, coarse: bool) -> list[Sighting]:
         """Values of the original that hardly anybody holds, as cells or inside labels."""
         column, filled = self.original.schema[name], looked.all.rows
-        if looked.values is None:
+        numbers = column.kind in (Kind.NUMERIC, Kind.DATE) and not self._is_code_list(name, looked)
+        same = not untouched and self._has_tolerance(name) and self._own(name) >= NEARLY_ALL * filled
+        if same:  # the original once rounded: counted where few hold the value before, and few do after
+            cells, rare, untouched = min(_rare_in(self.original, name), _rare_in(self.released, name)), None, True
+        elif looked.values is None:
             cells, rare = rare_afar(self.original, self.released, name, FEW, untouched=untouched), None
         else:
             cells, rare = self._rare_cells(name, looked.values, untouched=untouched)
         share = cells / filled
-        numbers = column.kind in (Kind.NUMERIC, Kind.DATE)
         if cells and not untouched:
             own = self._own(name)
             untouched = own >= NEARLY_ALL * filled if numbers else own == filled
@@ -182,6 +276,17 @@ class _Look:
         labels = self._labels(name, looked.values, rare)
         inside = f"labels made of values that fewer than {FEW} persons hold"
         return [Sighting(name, inside, labels, filled, certain=False, advice=COARSER)] if labels else []
+
+    def _is_code_list(self, name: str, looked: Seen) -> bool:
+        """Whether most values of a column of numbers are codes, whose labels make them categories."""
+        import polars as pl
+
+        labels = {} if self.original.facts is None else self.original.facts.labels.get(name, {})
+        codes = [float(code) for code in labels if isinstance(code, int | float)]
+        if not codes:
+            return False
+        values = looked.numbers(name)
+        return int(values.cast(pl.Float64, strict=False).is_in(codes).sum()) > MOSTLY * len(values)
 
     def _rare_cells(self, name: str, values: pl.DataFrame, *, untouched: bool) -> tuple[int, pl.Series]:
         """How many released cells hold a rare value, and the rare values (as texts, where they are looked for)."""
@@ -206,8 +311,27 @@ class _Look:
             rare = engine.collect(few.select(text, nw.col(ROWS)).to_native())
         if whole:
             return int(rare[ROWS].sum() or 0), rare[name]
-        held = _as_texts(values, name).join(rare.select(name), on=name, how="semi")
+        shared = pl.col(ROWS) >= rows_of(self.original, FEW)  # a rounded value is rare no longer
+        held = _as_texts(values.filter(~shared), name).join(rare.select(name), on=name, how="semi")
         return int(held[ROWS].sum()), rare[name]
+
+    def _has_tolerance(self, name: str) -> bool:
+        """Whether a column is compared as numbers: they are decimals before or after, or have a wide range."""
+        sides = [table.engine.types(table.rows.frame)[name] for table in (self.original, self.released)]
+        whole = all(side.is_integer() for side in sides)
+        return all(side.is_numeric() for side in sides) and (not whole or is_wide(self.original, name))
+
+    def _own_numbers(self, name: str) -> int:
+        """How many records hold the number that they had, once it is rounded as the original column is."""
+        import narwhals as nw
+
+        def cells(table: Table, alias: str) -> Any:
+            frame = nw.from_native(table.identified().rows.frame)
+            return frame.select(nw.col(RECORD), nw.col(name).cast(nw.Float64).alias(alias)).drop_nulls()
+
+        both = cells(self.released, "after").join(cells(self.original, "before"), on=[RECORD], how="inner")
+        near = same_numbers(self.original, name, nw.col("before"), nw.col("after"))
+        return self.released.engine.rows(both.filter(near).to_native())
 
     def _own(self, name: str) -> int:
         """How many records hold the value that they had: a step that may overwrite a column need not do so."""
@@ -215,6 +339,8 @@ class _Look:
 
         if self.released.lineage is not self.original.lineage:
             return 0
+        if self._has_tolerance(name):
+            return self._own_numbers(name)
         pairs = paired_counts(self.original, self.released, [name])
         if pairs is not None and name not in pairs.before:  # no step changed it
             return int(self.released.tally(name).drop_nulls(name)[ROWS].sum())
@@ -240,6 +366,68 @@ class _Look:
         telling = [bool(rare_values.intersection(_parts(label))) for label in labelled[name].to_list()]
         return int(labelled[ROWS].filter(pl.Series(telling, dtype=pl.Boolean)).sum())
 
+    def _derived(self, name: str, filled: int) -> Iterator[Sighting]:
+        """A column that follows from a quasi-identifier but for a few cells, and shows it more finely than released."""
+        released, original = self.released, self.original
+        if released.schema[name].roles != {Role.INSENSITIVE} or released.lineage is not original.lineage:
+            return
+        quasi = [key for key in released.schema.quasi if key in self.overwritten and key in original.schema]
+        if not quasi or len(original) < SMALL_FILE:
+            return
+        kept = name not in self.overwritten or (self._has_tolerance(name) and self._own(name) >= NEARLY_ALL * filled)
+        source = original if kept else released
+        for key in quasi:
+            if len(original.classes.domain(key)) > MOSTLY * original.classes.total:
+                continue  # hardly two people share a value: it predicts every column
+            filled_cells, deviating = self._count_deviations(original, key, source, name)
+            if filled_cells < MOSTLY * len(original) or deviating > DEVIATING * filled_cells:
+                continue
+            _, left_open = self._count_deviations(
+                released, key, released if name not in self.overwritten else source, name
+            )
+            if left_open > FINER * deviating:
+                what = f"values that follow from the quasi-identifier {key!r}, more finely than it is released"
+                yield Sighting(name, what, filled, filled, certain=True, advice="declare it quasi, or leave it out")
+                return
+
+    def _count_deviations(self, whose: Table, key: str, source: Table, name: str) -> tuple[int, int]:
+        """Count filled cells of records that share their value of ``key``, and those that deviate from the majority.
+
+        The majority is that of the other records with the same value: a record does not predict itself.
+        """
+        import narwhals as nw
+        import polars as pl
+
+        columns = nw.col(key).alias("key"), nw.col(name).alias("cell"), nw.col(ROWS)
+        counted = nw.from_native(self._joint_counts(whose, key, source, name)).select(*columns)
+        counted = counted.filter(~nw.col("cell").is_null())
+        if counted.collect_schema()["cell"] in (nw.String, nw.Categorical, nw.Enum):
+            counted = counted.filter(nw.col("cell").cast(nw.String) != "*")
+        held = counted.group_by("key").agg(nw.col(ROWS).sum().alias("all"), nw.col(ROWS).max().alias("top"))
+        agree = nw.when(2 * nw.col("top") > nw.col("all") + 1).then(nw.col("top")).otherwise(0)
+        sums = held.filter(nw.col("all") > 1).select(nw.col("all").sum(), agree.sum().alias("agree")).to_native()
+        filled_cells, predicted = (sums if isinstance(sums, pl.DataFrame) else whose.engine.collect(sums)).row(0)
+        return int(filled_cells or 0), int(filled_cells or 0) - int(predicted or 0)
+
+    def _joint_counts(self, whose: Table, key: str, source: Table, name: str) -> Any:
+        """Combinations of a column of one table and a column of another, paired by record, with their rows."""
+        import narwhals as nw
+        import polars as pl
+
+        if whose.memory() is not None and source.memory() is not None:
+            rows = positions(self.original, self.released)
+            sides = ((whose, key), (source, name))
+            columns = [side.column(n) if side is self.released else side.column(n)[rows] for side, n in sides]
+            return pl.DataFrame(columns).group_by(key, name).agg(pl.len().alias(ROWS))
+        if whose is source and not (whose.schema.person or whose.afar(name)):
+            counted = whose.classes.patterns([key, name], everyone=True)
+            return counted.cells.with_columns(pl.Series(ROWS, counted.rows))
+        if whose is source:
+            return whose.engine.histogram(whose.rows.frame, [key, name])
+        keys, cells = (nw.from_native(table.identified().rows.frame) for table in (whose, source))
+        paired = keys.select(RECORD, key).join(cells.select(RECORD, name), on=[RECORD], how="inner")
+        return whose.engine.histogram(paired.to_native(), [key, name])
+
     def _with_quasi(self, name: str, filled: int) -> Iterator[Sighting]:
         """A column that is declared harmless, and singles records out together with the quasi-identifiers."""
         import narwhals as nw
@@ -260,6 +448,37 @@ class _Look:
         if more >= TOGETHER * filled:
             what = "values that single a record out together with the quasi-identifiers"
             yield Sighting(name, what, more, filled, certain=False, advice=f"declare it quasi; {COARSER}")
+
+
+def _rare_in(table: Table, name: str) -> int:
+    """How many cells of a column hold a value that fewer than ``FEW`` persons hold."""
+    return rare_afar(table, table, name, FEW, untouched=True)
+
+
+def number_form(values: pl.Series) -> Pattern | None:
+    """The form of identifiers that most whole numbers of one length have; None when there is none.
+
+    Numbers of each length are judged by themselves, so that other numbers in the column hide nothing.
+    """
+    import polars as pl
+
+    numbers = values.cast(pl.Float64)
+    whole = values.filter((numbers == numbers.round(0)) & (numbers.abs() < WHOLE))
+    digits = whole.cast(pl.Int64).abs().cast(pl.String)
+    lengths = digits.str.len_chars()
+    for length in lengths.unique().sort(descending=True).to_list():
+        if length < FEWEST_DIGITS:
+            break
+        alike = digits.filter(lengths == length)
+        some = alike.gather_every(max(1, len(alike) // TRIED)).to_list()
+        form = recognise(some, len(some))
+        if form and (form[0].checked or (len(some) >= MANY_VALUES and length >= LONG)):
+            return form[0]
+    return None
+
+
+def _is_weight(table: Table, name: str) -> bool:
+    return Role.WEIGHT in table.schema[name].roles
 
 
 def _parts(label: str) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ def _guarded(
     reasons = dict.fromkeys(keep, f"kept on purpose ({keeping})") | acknowledged(
         [*original.names, *table.names], acknowledge or {}
     )
-    formal = any(method.formal for method in methods)
+    formal = formal_columns(original, table, methods)
     rewritten = overwritten(original, methods) | frozenset(changed)
     leaving = (table, *further_tables(table).values())
     seen = [s for each in leaving for s in inspect(original, each, rewritten, reasons, formal=formal)]
@@ -130,6 +130,19 @@ def further_tables(table: Table) -> dict[str, Table]:
     return {name: other for secret in table.secrets for name, other in secret.get("tables", {}).items()}
 
 
+def with_further_tables(table: Table, further: Mapping[str, Table]) -> Table:
+    """Return the table with others in place of its further tables of these names."""
+    if not further:
+        return table
+    secrets = [
+        {**secret, "tables": {name: further.get(name, other) for name, other in secret["tables"].items()}}
+        if "tables" in secret
+        else secret
+        for secret in table.secrets
+    ]
+    return replace(table, secrets=tuple(secrets))
+
+
 @dataclass(frozen=True)
 class _Choice:
     """Which columns leave, for the main table and the further ones alike."""
@@ -152,6 +165,8 @@ class _Choice:
         column = self.original.schema[name]
         if column.kind == Kind.TEXT:
             return "free text"
+        if column.roles == {Role.STRATUM}:
+            return str(Role.STRATUM)
         role_name = next((str(role) for role in Role if role in column.roles & NAMING), "")
         return role_name if column.declared else "undeclared"
 
@@ -178,7 +193,21 @@ class _Choice:
                 "column, though a step overwrites it. Overwrite all of them (pseudonymise, mask), drop the column, "
                 f"or keep it on purpose ({self.keeping})."
             )
+        if all(side.engine.types(side.rows.frame)[name].is_numeric() for side in (self.original, table)):
+            raise OutputError(
+                f"{self.nature(name)} column {name!r}: a step computes numbers from its numbers, and a mean "
+                "of a few of them still identifies people. Replace them (pseudonymise, mask), drop the column, or keep "
+                f"it on purpose ({self.keeping})."
+            )
         return False
+
+
+def formal_columns(original: Table, table: Table, methods: Sequence[Method]) -> frozenset[str]:
+    """The released columns that a formal guarantee covers: all of them where a formal method makes the records."""
+    covering = [method for method in methods if method.formal]
+    if any(method.rows != "same" for method in covering):
+        return frozenset(table.names)
+    return frozenset(name for method in covering for name in method.overwrites(original.schema))
 
 
 def overwritten(original: Table, methods: Sequence[Method]) -> frozenset[str]:

@@ -41,7 +41,7 @@ class Seen:
 
     amounts: Mapping[str, Amount]
     first: pl.Series
-    """The smallest ones, whose form is tried."""
+    """A sample of them over their whole range, whose form is tried."""
     width: Any
     """How far the largest is from the smallest, of numbers."""
     values: pl.DataFrame | None
@@ -51,6 +51,17 @@ class Seen:
     def all(self) -> Amount:
         """The whole column."""
         return self.amounts.get(ALL, Amount())
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the values are texts, categories included."""
+        import polars as pl
+
+        return self.first.dtype == pl.String
+
+    def numbers(self, name: str) -> pl.Series:
+        """All different values, or a sample where they are not here."""
+        return self.first if self.values is None else self.values[name]
 
     def traces(self) -> Iterator[tuple[str, Amount]]:
         """What names somebody, and how much of it there is."""
@@ -67,16 +78,20 @@ def seen(table: Table, name: str, *, untouched: bool) -> Seen:
     texts = not (dtype.is_numeric() or dtype.is_temporal() or dtype.is_boolean())
     judge = functools.partial(_judged, name=name, texts=texts, codes=untouched)
     if (untouched or not texts) and table.afar(name):  # labels that steps made of texts are read one by one
-        return _seen_afar(table, name, judge, numeric=dtype.is_numeric())
+        return _seen_afar(table, name, judge, texts=texts, numeric=dtype.is_numeric())
     values = table.tally(name).drop_nulls(name)
-    if values[name].dtype == pl.String:
-        values = values.filter(pl.col(name) != "*")
+    if texts:
+        values = values.with_columns(pl.col(name).cast(pl.String)).filter(pl.col(name) != "*")
     width = values[name].max() - values[name].min() if dtype.is_numeric() and len(values) else None  # type: ignore[operator]
-    return Seen(_added(judge(values)), values[name].head(TRIED), width, values)
+    return Seen(_added(judge(values)), _sample(values[name]), width, values)
+
+
+def _sample(values: pl.Series) -> pl.Series:
+    return values.sort().gather_every(max(1, -(-len(values) // TRIED)))
 
 
 def rare_afar(original: Table, released: Table, name: str, few: int, *, untouched: bool) -> int:
-    """How many released cells hold a value of the original that fewer persons hold, counted where the rows are."""
+    """Count released cells with a value that fewer persons hold in the original and in the release, in the engine."""
     import narwhals as nw
 
     engine, person = original.engine, original.schema.person
@@ -84,8 +99,24 @@ def rare_afar(original: Table, released: Table, name: str, few: int, *, untouche
     rare = counted.filter(~nw.col(name).is_null() & (nw.col(PERSONS if person else ROWS) < few))
     if not untouched or len(released) != len(original):
         left = nw.from_native(engine.histogram(released.rows.frame, [name])).filter(~nw.col(name).is_null())
+        left = left.filter(nw.col(ROWS) < rows_of(original, few))
         rare = _texts(left, name).join(_texts(rare, name).select(name), on=[name], how="semi")
     return int(engine.collect(rare.select(nw.col(ROWS).sum()).to_native()).item() or 0)
+
+
+def rows_of(original: Table, few: int) -> int:
+    """Smallest number of rows that belong to at least ``few`` persons, whoever they are."""
+    import narwhals as nw
+
+    person = original.schema.person
+    if person is None:
+        return few
+
+    def most() -> int:
+        rows = nw.from_native(original.engine.histogram(original.rows.frame, [person]))
+        return int(original.engine.collect(rows.select(nw.col(ROWS).max()).to_native()).item() or 1)
+
+    return (few - 1) * original.cached("most rows of a person", most) + 1
 
 
 def _texts(counted: Any, name: str) -> Any:
@@ -95,17 +126,18 @@ def _texts(counted: Any, name: str) -> Any:
     return counted.select(as_text(name, counted.collect_schema()[name]).alias(name), nw.col(ROWS))
 
 
-def _seen_afar(table: Table, name: str, judge: Any, *, numeric: bool) -> Seen:
+def _seen_afar(table: Table, name: str, judge: Any, *, texts: bool, numeric: bool) -> Seen:
     import narwhals as nw
     import polars as pl
 
     engine = table.engine
     values = nw.from_native(engine.histogram(table.rows.frame, [name])).filter(~nw.col(name).is_null())
-    if table.polars_types()[name] == pl.String:
-        values = values.filter(nw.col(name) != "*")
+    if texts:
+        values = values.with_columns(nw.col(name).cast(nw.String)).filter(nw.col(name) != "*")
     types = {_WHAT: pl.String(), _VALUES: pl.Int64(), ROWS: pl.Int64(), _LEAST: pl.Int64()}
     lines = engine.collect(engine.in_parts(values.to_native(), [], types, judge))
-    first = engine.collect(values.select(name).sort(name).head(TRIED).to_native())[name]
+    least, most = (values.select(name).sort(name, descending=d).head(TRIED) for d in (False, True))
+    first = pl.concat([engine.collect(part.to_native())[name] for part in (least, most)]).unique(maintain_order=True)
     ends = values.select(low=nw.col(name).min(), high=nw.col(name).max())
     low, high = engine.collect(ends.to_native()).row(0) if numeric else (0, 0)
     return Seen(_added(lines), first, high - low, None)
@@ -135,4 +167,4 @@ def _added(lines: pl.DataFrame) -> dict[str, Amount]:
     return added
 
 
-__all__ = ["ONLY_NAMES", "Seen", "rare_afar", "seen"]
+__all__ = ["ONLY_NAMES", "TRIED", "Seen", "rare_afar", "seen"]

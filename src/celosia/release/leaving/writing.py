@@ -11,6 +11,7 @@ from celosia.data.io import FileFacts
 from celosia.data.io import write as write_frame
 from celosia.data.io.atomic import refuse_originals, refuse_taken, together
 from celosia.data.io.filetypes import type_of
+from celosia.data.io.options import option_names
 from celosia.release.evidence.certificate import journal_of
 from celosia.release.leaving.leaving import Leaving, arranged, further_tables, releasable
 from celosia.streams import Stream
@@ -71,9 +72,11 @@ def write(
     tables = {"out": released.engine.select(released.rows.frame, released.names)}
     tables |= {name: other.visible() for name, other in further_tables(released).items()}
     paths = {name: path if name == "out" else beside(path, f".{name}") for name in tables}
-    facts = None if first.facts is None else replace(first.facts, title=None)  # free text about the original
+    facts = (
+        None if first.facts is None else replace(first.facts, title=None, sheet=None)
+    )  # free text about the original
     if len(tables) == 1:
-        write_frame(tables["out"], path, facts, originals=originals, overwrite=overwrite)
+        write_frame(tables["out"], path, facts, originals=originals, overwrite=overwrite, **writer_options(path))
     else:
         _write_together(tables, paths, facts, originals, overwrite=overwrite)
     return Written(released, leaving, {name: str(place) for name, place in paths.items()})
@@ -87,6 +90,16 @@ def beside(path: Path, name: str, ending: str | None = None) -> Path:
     """
     own = path.name[-len(".csv.gz") :] if path.name.lower().endswith(".csv.gz") else path.suffix
     return path.with_name(path.name.removesuffix(own) + name + (own if ending is None else ending))
+
+
+def writer_options(path: Path, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the options for writing a released file: texts that a spreadsheet would execute are quoted by default.
+
+    >>> writer_options(Path("safe.csv")), writer_options(Path("safe.csv"), {"formulas": "keep"})
+    ({'formulas': 'quote'}, {'formulas': 'keep'})
+    """
+    default = {"formulas": "quote"} if "formulas" in option_names(type_of(path).write, 3) else {}
+    return {**default, **(options or {})}
 
 
 def _write_together(
@@ -106,5 +119,5 @@ def _write_together(
     journal = journal_of(beside(paths["out"], ".certificate", ".json"))
     with together(paths, journal, fresh=not overwrite) as drafts:
         for name, frame in tables.items():
-            kind = type_of(paths[name]).name
-            write_frame(frame, drafts[name], facts if name == "out" else None, type=kind, overwrite=True)
+            kind, own = type_of(paths[name]).name, facts if name == "out" else None
+            write_frame(frame, drafts[name], own, type=kind, overwrite=True, **writer_options(paths[name]))

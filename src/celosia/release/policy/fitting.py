@@ -7,17 +7,21 @@ it was given (``memory``). The page of the documentation that says what runs whe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from celosia.data.engines import engine_named, installed
 from celosia.data.engines.engine import CELL_BYTES
+from celosia.data.io.filetypes import type_of
+from celosia.data.io.options import option_names
+from celosia.data.io.sources import is_url
 from celosia.data.memory import in_words
-from celosia.errors import DataError
+from celosia.errors import DataError, PolicyError
 from celosia.parts import Method, Part, parts
 
 if TYPE_CHECKING:
     from celosia.data.engines.engine import Engine
+    from celosia.data.schema import Schema
     from celosia.table import Table
 
 
@@ -38,6 +42,34 @@ def refuse_beyond(table: Table, wanted: Iterable[Part]) -> None:
                 f"{part.name} needs whole columns in memory: about {in_words(need)} for {len(table)} rows, and memory "
                 f"is {in_words(engine.memory)}. {nearest(part, engine, len(table), memory=need)}"
             )
+
+
+def refuse_before_formal(methods: Sequence[Method]) -> None:
+    """Refuse a step before a formal guarantee whose result for one record depends on other records."""
+    last = max((i for i, method in enumerate(methods) if method.formal), default=0)
+    for before in methods[:last]:
+        if not (before.row_wise or before.formal):
+            able = [
+                name
+                for name, other in parts("method").items()
+                if issubclass(other, Method) and other.row_wise is not False
+            ]
+            raise PolicyError(
+                f"{before.name} comes before {methods[last].name}: what it does to one record depends on the others or "
+                f"on their number, and the formal guarantee would not cover that. Put {methods[last].name} first; only "
+                f"steps that treat each record by itself may come before it ({', '.join(able)})."
+            )
+
+
+def formal_options(methods: Iterable[Method], schema: Schema, source: str) -> dict[str, Any]:
+    """Reader options by which the type of a column with a formal guarantee does not follow from its cells: as text."""
+    formal = [method for method in methods if method.formal]
+    if not formal or is_url(source) or "text" not in option_names(type_of(source).read, 1):
+        return {}
+    if any(method.formal_table for method in formal):
+        return {"text": True}
+    units = [name for name in (schema.person, schema.household) if name]
+    return {"text": list(dict.fromkeys([*(n for method in formal for n in method.overwrites(schema)), *units]))}
 
 
 def needed(part: Part, table: Table) -> int:
@@ -80,4 +112,4 @@ def _always(part: type[Part]) -> bool:
     return part.in_memory is True
 
 
-__all__ = ["nearest", "needed", "refuse_beyond", "support"]
+__all__ = ["nearest", "formal_options", "needed", "refuse_before_formal", "refuse_beyond", "support"]

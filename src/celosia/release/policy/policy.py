@@ -155,6 +155,16 @@ class Policy(Section):
             steps.append(Step(f"{step.name}-{i + 1}", step.method) if taken else step)
         return tuple(steps)
 
+    @field_validator("require")
+    @classmethod
+    def _protecting(cls, require: tuple[Model, ...]) -> tuple[Model, ...]:
+        for model in require:
+            if not model.protects:
+                raise ValueError(
+                    f"{model} bounds the best class only, so that it protects nobody: use aggregate = 'max'."
+                )
+        return require
+
     @model_validator(mode="after")
     def _known_steps(self) -> Policy:
         names = [step.name for step in self.steps]
@@ -193,8 +203,14 @@ class Policy(Section):
         """The losses to measure."""
         return self.measure.losses
 
-    def table(self, schema: Schema | None = None, engine: str | None = None, memory: str | int | None = None) -> Table:
-        """The input, read under the schema of the policy or another one."""
+    def table(
+        self,
+        schema: Schema | None = None,
+        engine: str | None = None,
+        memory: str | int | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> Table:
+        """The input, read under the schema of the policy or another one, with further options of the reader."""
         given = self.input
         return read(
             given.source,
@@ -203,7 +219,8 @@ class Policy(Section):
             memory=memory or self.run.memory,
             query=given.query,
             clean=given.cleaning,
-            **given.options,
+            empty="missing",
+            **{**given.options, **(options or {})},
         )
 
     def like(self, source: Any, engine: str | None = None) -> Table:
@@ -212,7 +229,7 @@ class Policy(Section):
         file = isinstance(source, str | Path) and not is_url(str(source))
         alike = file and path is not None and type_of(source) is type_of(path)
         options = self.input.options if alike else {}
-        return read(source, self.schema, engine=engine, clean=self.input.cleaning, **options)
+        return read(source, self.schema, engine=engine, clean=self.input.cleaning, empty="missing", **options)
 
     def fitted(self, schema: Schema) -> Policy:
         """The policy whose steps name the columns that the schema gives them."""

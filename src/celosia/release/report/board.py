@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from celosia.release.report.facts import SMALLEST, Classes, role_of, share
+from celosia.release.report.facts import SMALLEST, Classes, changes_of, role_of, share
 from celosia.show.charts import stacked
 from celosia.show.wording import LOCALES, number
 
 if TYPE_CHECKING:
     from celosia.release.evidence.evidence import Release
+    from celosia.release.evidence.public import Disclosure
 
 BANDS = ((1, 1), (2, 4), (5, 10), (11, 19), (20, None))
 """Class sizes that are sentences as one chance to be found: certain, above 1/5, above 1/11, above 1/20, below."""
@@ -31,11 +32,18 @@ class Board:
 
 
 def board(
-    release: Release, before: Classes | None, after: Classes, w: Mapping[str, Any], *, internal: bool, language: str
+    release: Release,
+    before: Classes | None,
+    after: Classes,
+    w: Mapping[str, Any],
+    public: Disclosure,
+    *,
+    internal: bool,
+    language: str,
 ) -> Board:
-    """The first page of a release; ``before`` is None where a formal guarantee forbids to tell it."""
+    """The first page of a release; ``before`` is None outside: exact numbers of the original are for its owner."""
     chance, chance_text = _findable(release, before, after, w, internal=internal, language=language)
-    lost, lost_text = _lost(release, w, formal=before is None, language=language)
+    lost, lost_text = _lost(release, w, None if internal else public, language=language)
     return Board(
         chance,
         chance_text,
@@ -79,19 +87,29 @@ def _findable(
     return one_in(after), tuple(sentences)
 
 
-def _lost(release: Release, w: Mapping[str, Any], *, formal: bool, language: str) -> tuple[str, tuple[str, ...]]:
-    changes = release.changes
+def _lost(
+    release: Release, w: Mapping[str, Any], public: Disclosure | None, *, language: str
+) -> tuple[str, tuple[str, ...]]:
+    formal = public is not None and "formal" in release.certificate
+    changes = changes_of(release, formal=formal)
     gone = [change.name for change in changes if change.after.form == "gone"]
     same = [change.name for change in changes if change.after == change.before]
-    coarser = [change.name for change in changes if change.name not in {*gone, *same}]
+    empty = [change.name for change in changes if change.after.form == "nothing"]
+    coarser = [change.name for change in changes if change.name not in {*gone, *same, *empty}]
     shares = [change.altered for change in changes if change.altered is not None]
-    headline = "" if formal or not shares else number(sum(shares) / len(shares), percent=True, language=language)
+    mean = sum(shares) / len(shares) if shares and not formal else None
+    mean = mean if public is None else public.share(mean)
+    headline = "" if mean is None else number(mean, percent=True, language=language)
     rows, suppressed = release.certificate["release"]["rows"], release.certificate["release"]["suppressed"]
     sentences = [
         w[key].format(columns=", ".join(names))
-        for key, names in (("lost_columns", coarser), ("lost_same", same), ("lost_out", gone))
+        for key, names in (("lost_columns", coarser), ("lost_same", same), ("lost_out", gone if public is None else []))
         if names
     ]
+    if empty:
+        sentences.insert(0, f"{', '.join(empty)}: {w['detail']['nothing']}.")
+    if gone and public is not None:  # a header may be somebody's name
+        sentences.append(f"{w['left_out']}: {number(len(gone), language=language)}.")
     if suppressed:
         part = number(suppressed / max(1, rows), percent=True, language=language)
         sentences.append(w["lost_suppressed"].format(n=number(suppressed, language=language), share=part))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from celosia.data.schema import Schema
     from celosia.release.evidence.evidence import Release
+    from celosia.table.changes import ColumnChange
 
 BINS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, 99), (100, None))
 THRESHOLDS = (5, 11, 20)
@@ -128,6 +129,22 @@ def columns_of(release: Release, *, internal: bool) -> list[ColumnFacts]:
             )
         )
     return facts
+
+
+def unreleased_columns(release: Release) -> list[str]:
+    """Names of the columns that are not released, for the owner only: a header may be a person's name."""
+    return [name for name in release.original.names if name not in release.table.names]
+
+
+def changes_of(release: Release, *, formal: bool) -> tuple[ColumnChange, ...]:
+    """What happened to each column; under a formal guarantee only what follows from the steps."""
+    if not formal:
+        return release.changes
+    from celosia.table.changes import ColumnChange, Detail, changed_by_steps
+
+    done = release.table
+    after = {n: changed_by_steps(done, n) if n in done.names else Detail("gone") for n in release.original.names}
+    return tuple(ColumnChange(name, Detail("values"), detail, None, None) for name, detail in after.items())
 
 
 def role_of(schema: Schema, name: str) -> str:

@@ -6,6 +6,8 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from celosia.release.evidence.public import Disclosure, requirement
+from celosia.release.leaving.leaving import formal_columns
 from celosia.release.report.board import board, day
 from celosia.release.report.columns import dependence_maps, pictures
 from celosia.release.report.facts import (
@@ -14,10 +16,12 @@ from celosia.release.report.facts import (
     THRESHOLDS,
     Classes,
     ColumnFacts,
+    changes_of,
     classes_of,
     columns_of,
     internal_of,
     share,
+    unreleased_columns,
 )
 from celosia.release.report.grids import Cell, Grid, grid
 from celosia.release.report.telling import HOME, meaning, title, words
@@ -65,7 +69,8 @@ class _Page:
         self.release, self.language, self.w = release, language, words(language)
         self.internal = edition == "internal"
         self.formal = "formal" in release.certificate and not self.internal
-        self.before = None if self.formal else classes_of(release.original)
+        self.public = Disclosure.between(release.original, release.comparison.protected)
+        self.before = classes_of(release.original) if self.internal else None
         self.after = classes_of(release.comparison.protected)
 
     def html(self, exploration: Any) -> str:
@@ -77,7 +82,7 @@ class _Page:
         verdict, style = _verdict(release, w)
         about = dict.fromkeys(("title", "organisation", "purpose"), "") | release.certificate.get("about", {})
         name = release.certificate["release"].get("file", "")
-        first = board(release, self.before, self.after, w, internal=self.internal, language=self.language)
+        first = board(release, self.before, self.after, w, self.public, internal=self.internal, language=self.language)
         given: dict[str, Any] = {
             "w": w,
             "code": self.language,
@@ -94,20 +99,28 @@ class _Page:
             "requirements": self.requirements(),
             "schema": release.table.schema,
             "changes": self.changes(columns),
+            "left_out": self.left_out(),
             "guard": self.guard(),
             "size_chart": Markup(self.size_chart()),  # noqa: S704
             "risks": self.risks(),
             "further": self.further(),
             "losses": self.losses(),
-            "searches": searches(release, w, self.language),
+            "searches": searches(release, w, self.language) if self.internal else [],
             "pictures": pictures(release, columns, w, internal=self.internal, language=self.language),
-            "steps": [step_told(step, w, self.language) for step in release.certificate["steps"]],
+            "steps": [step_told(step, w, self.language) for step in self.steps()],
             "limits": _limits(release, w),
             "checking": _checking(release.certificate, w) if name else [],
             "stem": name.split(".")[0],
             "mark": Markup,  # for charts of ours: every text in them is escaped
         }
         return templates().get_template("report.html.j2").render(**given, **self.inside(exploration))
+
+    def steps(self) -> list[Mapping[str, Any]]:
+        """The steps; the owner sees all that they report."""
+        public = self.release.certificate["steps"]
+        if not self.internal:
+            return list(public)
+        return [{**step, "evidence": entry} for step, entry in zip(public, self.release.table.history, strict=True)]
 
     def inside(self, exploration: Any) -> dict[str, Any]:
         """What only the owner sees."""
@@ -138,6 +151,10 @@ class _Page:
         """A count of records; the external edition withholds small ones that are not zero."""
         return _counted(n, internal=self.internal, language=self.language)
 
+    def measured(self, finding: Finding) -> float | None:
+        """A number measured against the original, as the edition may show it: outside, as the certificate states it."""
+        return finding.value if self.internal else self.public.value(finding)
+
     def facts(self, about: Mapping[str, str], name: str) -> list[tuple[str, str]]:
         """What the file is, in a line each."""
         w, c = self.w, self.release.certificate
@@ -161,8 +178,10 @@ class _Page:
         for earlier, now in zip(self.release.before.models, self.release.assessment.models, strict=True):
             wish = now.part.wish(w["wishes"], self.num)
             verdict = Cell(w["yes"], style="good") if now.holds else Cell(w["no"], style="bad")
-            before = "—" if self.formal else self.shown(earlier.value)
-            rows.append([Cell(title(now.part, w), meaning(now.part, w)), wish, before, self.shown(now.value), verdict])
+            before = self.shown(earlier.value) if self.internal else "—"
+            value = now.value if self.internal else requirement(now, self.release.comparison.protected)["value"]
+            explained = meaning(now.part, w) if value is not None else f"{meaning(now.part, w)} {w['withheld_exact']}"
+            rows.append([Cell(title(now.part, w), explained), wish, before, self.shown(value), verdict])
         return (
             grid([w["requirement"], w["wanted"], w["before"], w["after"], w["holds"]], rows, {2, 3}) if rows else None
         )
@@ -180,13 +199,20 @@ class _Page:
             "distinct_after",
             "altered",
         ]
-        rows = [self.change(change, facts.get(change.name)) for change in self.release.changes]
+        changes = changes_of(self.release, formal=self.formal)
+        shown = [change for change in changes if self.internal or change.name in facts]
+        rows = [self.change(change, facts.get(change.name)) for change in shown]
         return grid([w[head] for head in heads], rows, {5, 6, 7})
+
+    def left_out(self) -> list[str]:
+        """The columns that are not released: their names for the owner, else their number."""
+        names = unreleased_columns(self.release)
+        return names if self.internal or not names else [self.num(len(names))]
 
     def change(self, change: ColumnChange, facts: ColumnFacts | None) -> list[str | Cell]:
         w = self.w
-        before = None if facts is None or self.formal else facts.before
-        altered = None if self.formal else change.altered
+        before = None if facts is None or not self.internal else facts.before
+        altered = change.altered if self.internal else None if self.formal else self.public.share(change.altered)
         return [
             Cell(change.name),
             w["roles"][facts.role] if facts else "—",
@@ -230,8 +256,9 @@ class _Page:
 
         def above(classes: Classes, k: int) -> str:
             part = share(classes.above[k], classes.records, internal=self.internal)
-            if part is None:
-                return f"< {self.num(SMALLEST / classes.records, percent=True)}"
+            if part is None:  # in a smaller file even the bound would say nothing
+                few = SMALLEST / classes.records
+                return f"< {self.num(few, percent=True)}" if few < 1 else "—"
             return self.num(part, percent=True)
 
         measures: list[tuple[str, str, Any]] = [
@@ -257,35 +284,35 @@ class _Page:
 
     def further_row(self, finding: Finding, earlier: Finding | None) -> list[str | Cell]:
         w, percent = self.w, bool(finding.part.bounded)
-        interval, guess = finding.evidence.get("interval"), finding.evidence.get("baseline")
+        against = finding in self.release.comparison.risks
+        evidence = finding.evidence if self.internal or not against else {}
+        interval, guess = evidence.get("interval"), evidence.get("baseline")
+        value = self.measured(finding) if against else finding.value
         explained = meaning(finding.part, w)
         if "decided" in finding.evidence:
             explained += " " + w["decided_by"].format(attacks=", ".join(finding.evidence["decided"]))
-        reason = f"{w['why_not']}: {finding.reason}"
+        reason = self.reason(finding)
         ends = interval if isinstance(interval, list | tuple) and len(interval) == 2 else ()
         before = earlier.value if earlier is not None and self.internal else None
         return [
-            Cell(title(finding.part, w), reason if finding.value is None else explained),
+            Cell(title(finding.part, w), reason if value is None else explained),
             self.shown(before, percent=percent),
-            self.shown(finding.value, percent=percent),
+            self.shown(value, percent=percent),
             " – ".join(self.shown(end, percent=percent) for end in ends),
             self.shown(guess, percent=percent),
         ]
 
+    def reason(self, finding: Finding) -> str:
+        """Why a number is not shown: it was not measured, or it is for the owner."""
+        return str(self.w["withheld_exact"]) if finding.value is not None else f"{self.w['why_not']}: {finding.reason}"
+
     def losses(self) -> Grid:
         w = self.w
-        rows: list[list[str | Cell]] = [
-            [
-                Cell(
-                    title(finding.part, w),
-                    f"{w['why_not']}: {finding.reason}"
-                    if finding.value is None
-                    else f"{meaning(finding.part, w)} {w['direction']}",
-                ),
-                self.shown(finding.value, percent=finding.part.bounded),
-            ]
-            for finding in self.release.comparison.losses
-        ]
+        rows: list[list[str | Cell]] = []
+        for finding in self.release.comparison.losses:
+            value = self.measured(finding)
+            text = self.reason(finding) if value is None else f"{meaning(finding.part, w)} {w['direction']}"
+            rows.append([Cell(title(finding.part, w), text), self.shown(value, percent=finding.part.bounded)])
         return grid([w["measure"], w["value"]], rows, {1})
 
 
@@ -308,6 +335,8 @@ def tables_page(
 def _verdict(release: Release, w: Mapping[str, Any]) -> tuple[str, str]:
     if not release.assessment.models:
         return w["verdict_none"], "neutral"
+    if release.holds and release.table.classes.nothing_told:
+        return w["verdict_empty"], "neutral"
     return (w["verdict_met"], "met") if release.holds else (w["verdict_unmet"], "unmet")
 
 
@@ -316,7 +345,8 @@ def _limits(release: Release, w: Mapping[str, Any]) -> list[str]:
     for finding in release.assessment.models:
         text = w["limits_of"].get(finding.part.name) or w["limits_of"]["other"].format(name=finding.part.name)
         texts.append(text)
-    if "formal" in release.certificate:
+    methods = [secret["method"] for secret in release.table.secrets if "method" in secret]
+    if set(release.table.names) <= formal_columns(release.original, release.table, methods):
         texts.append(w["limits_of"]["differential-privacy"])
     return [*dict.fromkeys(texts), w["limits_of"]["unmeasured"], w["limits_of"]["general"]]
 

@@ -41,7 +41,8 @@ def step_told(step: Mapping[str, Any], w: Mapping[str, Any], language: str) -> d
 
     readers = ", ".join(attacks_reading(step["use"]))
     spec = {k: v for k, v in step.items() if k not in {"name", "withheld", "evidence"}}
-    plain = {k: v for k, v in step["evidence"].items() if isinstance(v, int | float | str | bool)}
+    evidence = {k: v for k, v in step.get("evidence", {}).items() if k != "step"}
+    plain = {k: v for k, v in evidence.items() if isinstance(v, int | float | str | bool)}
     facts = ", ".join(f"{k} {number(v, language=language) if isinstance(v, float) else v}" for k, v in plain.items())
     return {
         "name": str(step["name"]),

@@ -12,6 +12,7 @@ from celosia.classes.numbered import NOBODY
 from celosia.errors import CelosiaError, Contradiction
 from celosia.parts import Model, Risk
 from celosia.release.evidence import evidence
+from celosia.release.evidence.public import requirement
 from celosia.release.leaving.leaving import overwritten
 
 if TYPE_CHECKING:
@@ -44,15 +45,39 @@ def check_release(
     _same_shape(file, certificate["release"])
     counted = certificate["counted"]
     verdicts = judged([_claimed(finding, counted) for finding in findings if _judgeable(finding)], file, facts)
+    claims = (*certificate["requirements"], *certificate["risks"])
+    _refuse_wrong(verdicts, {claim["part"]: claim["value"] for claim in claims})
+    return summary(verdicts)
+
+
+def further_claims(release: Release, name: str, draft: Path, type: str) -> dict[str, Any]:  # noqa: A002
+    """Requirements and risks of a further table for the certificate, confirmed from the file as it was written.
+
+    Empty for a table without the columns of the main one: its own method states what it guarantees.
+    """
+    if name not in release.further:
+        return {}
+    assessment = release.further[name]
+    findings = [finding for finding in (*assessment.models, *assessment.risks) if _judgeable(finding)]
+    file = written(draft, release.certificate["schema"], OwnerFacts(), type=type, seed=_seed(draft))
+    verdicts = judged([_claimed(finding, release.certificate["counted"]) for finding in findings], file, OwnerFacts())
+    _refuse_wrong(verdicts, {finding.spec()["part"]: finding.value for finding in findings})
+    return {
+        "suppressed": assessment.table.suppressed() if assessment.table.schema.quasi else 0,
+        "requirements": [requirement(finding, assessment.table) for finding in assessment.models],
+        "risks": [finding.spec() for finding in assessment.risks],
+        "checked": summary(verdicts),
+    }
+
+
+def _refuse_wrong(verdicts: Iterable[Judged], stated: Mapping[str, Any]) -> None:
     wrong = [verdict for verdict in verdicts if verdict.agrees is False]
     if wrong:
-        stated = {claim["part"]: claim["value"] for claim in (*certificate["requirements"], *certificate["risks"])}
         each = (f"{v.part} is stated as {stated.get(v.part)}, and found as {v.found:.12g}" for v in wrong)
         raise Contradiction(
             f"a second implementation contradicts the release: {'; '.join(each)}. Nothing was written. This is a "
             "fault of Celosia: please report it."
         )
-    return summary(verdicts)
 
 
 def summary(verdicts: Iterable[Judged]) -> dict[str, Any]:
@@ -74,7 +99,7 @@ def check_file(
     """Judge claims from a released file and its certificate alone; what needs the input is not judged."""
     from celosia.data.io.filetypes import type_of
 
-    facts = OwnerFacts(persons=_owners(record))
+    facts = OwnerFacts(persons=_owners(record, stated["release"]["rows"]))
     file = written(data, stated["schema"], facts, type=type_of(data).name, seed=_seed(data))
     return judged(
         [
@@ -146,9 +171,9 @@ def _owner_facts(release: Release, findings: Iterable[Finding], record: Mapping[
     )
 
 
-def _owners(record: Mapping[str, Any]) -> list[int | None] | None:
+def _owners(record: Mapping[str, Any], rows: int | None = None) -> list[int | None] | None:
     """The person of each row of the file, where the private record tells."""
-    numbers = evidence.released_persons(record)
+    numbers = evidence.released_persons(record, rows)
     return None if numbers is None else [None if who == NOBODY else who for who in numbers.tolist()]
 
 
@@ -158,10 +183,14 @@ def distribution(table: Table, name: str) -> pl.DataFrame:
 
     person = table.schema.person
     frame = nw.from_native(table.rows.frame).rename({name: "value"})
-    if person is not None:
-        frame = frame.select("value", nw.col(person if person != name else "value").alias("who")).unique()
-    counted = frame.group_by("value").agg(nw.len().alias("count")).to_native()
-    return table.engine.collect(counted)
+    if person is None:
+        counted = frame.group_by("value").agg(nw.len().alias("count"))
+        return table.engine.collect(counted.with_columns(each=nw.col("count")).to_native())
+    pairs = frame.select("value", nw.col(person if person != name else "value").alias("who"))
+    rows = pairs.group_by("value", "who").agg(nw.len().alias("rows"))
+    unknown = nw.when(nw.col("who").is_null()).then(nw.col("rows")).otherwise(nw.lit(1))
+    counted = rows.with_columns(each=unknown).group_by("value").agg(nw.len().alias("count"), nw.col("each").sum())
+    return table.engine.collect(counted.to_native())
 
 
 def _paths(schema: Schema, name: str, values: pl.Series) -> tuple[tuple[str, ...], ...]:

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from celosia.classes import STAR
+from celosia.data.schema import Schema
 from celosia.errors import CelosiaError, NotApplicable
 from celosia.parts import Model, Risk, build, find, grammar
 from celosia.release.evidence import evidence
 from celosia.release.verifying.verification import Check
-from celosia.table import Table
+from celosia.table import Table, read
 
 TOLERANCE = 1e-9
 LOOSER = 1e-6
@@ -19,6 +21,7 @@ LOOSER = 1e-6
 
 def requirement_checked(claim: dict[str, Any], table: Table, counted: str) -> Check:
     """A requirement, measured again, or why that cannot be."""
+    counted = _counted_here(counted, table)
     unknown = hidden("model", claim)
     if unknown:
         return Check(claim["part"], claim["value"], None, None, unknown)
@@ -33,6 +36,10 @@ def requirement_checked(claim: dict[str, Any], table: Table, counted: str) -> Ch
             claim["part"], claim["value"], claim["value"], True, "the release has the distribution of its input"
         )
     value = _as_float(claim["value"])
+    if model.compares and value is None:
+        return Check(
+            claim["part"], None, None, None, "the number is withheld: needs the private record and the original"
+        )
     if claim["holds"] and (value is None or not model.met(value)):
         return Check(claim["part"], claim["value"], None, False, "the stated value does not meet the requirement")
     if claim["holds"] and not model.compares and _too_small(model, counted, table):
@@ -51,6 +58,7 @@ def _agrees(claim: dict[str, Any], model: Model, table: Table) -> bool:
 
 def risk_checked(claim: dict[str, Any], table: Table, counted: str) -> Check:
     """A risk, measured again, or why that cannot be."""
+    counted = _counted_here(counted, table)
     unknown = hidden("risk", claim)
     if claim["value"] is None or unknown:
         return Check(claim["part"], claim["value"], None, None, unknown or "was not measured")
@@ -73,7 +81,7 @@ def outlook(stated: Mapping[str, Any]) -> dict[str, list[str]]:
     by_need: dict[str, list[str]] = {"file": [], "persons": [], "original": [], "withheld": []}
     for kind, section in (("model", "requirements"), ("risk", "risks")):
         for claim in stated[section]:
-            if claim["value"] is not None:
+            if claim["value"] is not None or kind == "model":
                 by_need[_takes(kind, claim, stated)].append(grammar.part(claim["part"])["use"])
     for section in ("losses", "attacks"):
         by_need["original"] += [grammar.part(claim["part"])["use"] for claim in stated.get(section, [])]
@@ -100,6 +108,28 @@ def hidden(kind: str, claim: dict[str, Any]) -> str:
     return f"{', '.join(named)} names data: nothing that a certificate names is opened" if named else ""
 
 
+def _counted_here(counted: str, table: Table) -> str:
+    """What sizes count in this file: without a blanked cell there are no other candidates than the equal records."""
+    blanked = any(
+        counts[name].is_null().any() or (counts[name].cast(str) == STAR).any()
+        for name in table.schema.quasi
+        for counts in (table.tally(name),)
+    )
+    return "records" if counted == "candidates" and not blanked else counted
+
+
+def _most_candidates(table: Table) -> int:
+    """The fewest records that a record of the file could be, whatever stands in blanked cells."""
+    import polars as pl
+
+    quasi = list(table.schema.quasi)
+    blanked = table.polars().with_columns(
+        pl.when(pl.col(name).cast(pl.String) == STAR).then(None).otherwise(pl.col(name)).alias(name) for name in quasi
+    )
+    schema = Schema.of(quasi=quasi, missing=dict.fromkeys(quasi, "wildcard"))
+    return int(read(blanked.select(quasi), schema).frequencies().min())
+
+
 def _needs_original(counted: str, table: Table, *, compares: bool = False) -> str:
     """Why a number cannot be computed from the file alone."""
     if compares:
@@ -114,7 +144,7 @@ def _needs_original(counted: str, table: Table, *, compares: bool = False) -> st
 def _too_small(model: Model, counted: str, table: Table) -> bool:
     """Whether classes that hold would need more persons than the file has rows in them (or candidates than in all)."""
     classes = table.class_counts(model.sensitive())
-    most = len(table) if counted == "candidates" else classes.size.min(initial=len(table))
+    most = _most_candidates(table) if counted == "candidates" else classes.size.min(initial=len(table))
     return bool(most < model.least_size(classes))
 
 
@@ -144,16 +174,16 @@ def _compared_in_full(claim: dict[str, Any], evidence_found: dict[str, Any]) -> 
     """A number with all that belongs to it: averages, counts, shares above a threshold."""
     check = _compared(claim, evidence_found["value"])
     computed, stated = evidence.plain(evidence_found), claim.get("evidence", {})
-    differing = [name for name in stated if not _same(stated[name], computed.get(name))]
+    differing = [name for name in stated if not same(stated[name], computed.get(name))]
     return replace(check, passed=False, note=f"other {', '.join(differing)}") if differing else check
 
 
-def _same(stated: Any, computed: Any) -> bool:
+def same(stated: Any, computed: Any) -> bool:
     """Whether two plain values agree, numbers within the tolerance."""
     if isinstance(stated, dict) and isinstance(computed, dict):
-        return stated.keys() == computed.keys() and all(_same(value, computed[key]) for key, value in stated.items())
+        return stated.keys() == computed.keys() and all(same(value, computed[key]) for key, value in stated.items())
     if isinstance(stated, list) and isinstance(computed, list):
-        return len(stated) == len(computed) and all(map(_same, stated, computed))
+        return len(stated) == len(computed) and all(map(same, stated, computed))
     if isinstance(stated, int | float) and isinstance(computed, int | float):
         return _close(float(stated), float(computed), LOOSER)
     return bool(stated == computed)

@@ -23,12 +23,14 @@ class Check:
     found: Any
     passed: bool | None
     note: str = ""
+    required: bool = False
+    """Whether it is about a requirement: then an open check leaves open whether the release is as safe as stated."""
 
     @property
     def verdict(self) -> str:
         """The outcome in words."""
         if self.passed is None:
-            return f"{'not checked' if self.found is None else 'possible'}: {self.note}"
+            return f"{'stated, not verified' if self.found is None else 'possible'}: {self.note}"
         return "holds" if self.passed else "DOES NOT HOLD"
 
     def spec(self) -> dict[str, Any]:
@@ -49,7 +51,7 @@ class Verification(Shown, Sequence[Check]):
     >>> Verification((Check("rows", 4, 4, True), Check("losses", 2, None, None, "needs the original")))
     verified in part: 1 of 2 checks hold. Not verified: losses (needs the original).
       rows: holds
-      losses: not checked: needs the original
+      losses: stated, not verified: needs the original
     """
 
     checks: tuple[Check, ...]
@@ -66,6 +68,15 @@ class Verification(Shown, Sequence[Check]):
         return self.verdict != "contradicted"
 
     @property
+    def confirmed(self) -> bool:
+        """Whether nothing contradicts the certificate and every requirement was computed again and holds as stated."""
+        return self.holds and not self._unconfirmed
+
+    @property
+    def _unconfirmed(self) -> list[str]:
+        return [check.claim for check in self.checks if check.required and check.passed is None]
+
+    @property
     def sentence(self) -> str:
         """The verdict, and which claims it excepts, with the reason."""
         failed = [check.claim for check in self.checks if check.passed is False]
@@ -74,7 +85,9 @@ class Verification(Shown, Sequence[Check]):
         passed = sum(check.passed is True for check in self.checks)
         if passed == len(self.checks):
             return f"verified: all {passed} checks hold."
-        return f"verified in part: {passed} of {len(self.checks)} checks hold. Not verified: {self._open()}."
+        open_ones = self._unconfirmed
+        start = f"Requirements that could not be confirmed: {', '.join(open_ones)}. " if open_ones else ""
+        return f"verified in part: {passed} of {len(self.checks)} checks hold. {start}Not verified: {self._open()}."
 
     def _open(self) -> str:
         """The claims that could not be told, those of one reason together."""
@@ -95,6 +108,7 @@ class Verification(Shown, Sequence[Check]):
         return {
             "verdict": self.verdict,
             "sentence": self.sentence,
+            "confirmed": self.confirmed,
             "checks": [check.spec() for check in self.checks],
         }
 
@@ -118,7 +132,7 @@ class Verification(Shown, Sequence[Check]):
 def confirmed(checks: Iterable[Check], claims: set[str], note: str) -> list[Check]:
     """The checks, with those claims that could not be told confirmed in another way."""
     return [
-        Check(check.claim, check.stated, check.stated, True, note)
+        Check(check.claim, check.stated, check.stated, True, note, check.required)
         if check.passed is None and check.claim in claims
         else check
         for check in checks

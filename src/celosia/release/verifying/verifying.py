@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,18 @@ from celosia.classes.numbered import NOBODY
 from celosia.data.io.atomic import journals, settle
 from celosia.data.schema import Column, Role, Schema
 from celosia.errors import DataError
-from celosia.parts import build
+from celosia.parts import Method, build, find, parts
 from celosia.release.evidence import evidence
 from celosia.release.evidence.certificate import load_certificate, load_record
 from celosia.release.evidence.signing import from_author
+from celosia.release.measuring import STREAMS
 from celosia.release.policy.policy import Policy
 from celosia.release.policy.sections import History
 from celosia.release.running import run
 from celosia.release.verifying.checked import check_file
-from celosia.release.verifying.claims import alike, hidden, requirement_checked, risk_checked
+from celosia.release.verifying.claims import alike, hidden, requirement_checked, risk_checked, same
 from celosia.release.verifying.verification import Check, Verification, confirmed
-from celosia.table import Table, read
+from celosia.table import Table, read, read_released
 
 ROLES = ("identifiers", "quasi", "sensitive", "insensitive")
 COMPARED = "losses and attacks"
@@ -31,6 +33,12 @@ SECOND_WAY = "a second implementation agrees"
 CLAIMED = {"model": "requirements", "risk": "risks"}
 NUMBERS = ("requirements", "risks", "losses", "attacks")
 """Sections of a certificate that a repetition measures again."""
+
+
+ALL_HOLD = "every requirement holds"
+STATED = ("steps", "guard", "left_out", "kept", "checked", "formal", "history")
+"""Sections of a certificate that the file alone neither confirms nor refutes."""
+REPEATED_ONLY = "stated by the publisher: needs the private record and the original"
 
 
 Repeat = Callable[[dict[str, Any], dict[str, Any]], list[Check]]
@@ -73,7 +81,8 @@ def verify(
     elif original is not None and record is not None and "policy" in private:
         repeated = _repeated(stated, private, Path(original), Path(record).parent, engine)
         if all(check.passed for check in repeated):
-            checks = confirmed(checks, {COMPARED, *_parts(stated)}, "the repetition gives the same")
+            repeated_claims = {COMPARED, ALL_HOLD, *_parts(stated), *(name for name in STATED if name != "history")}
+            checks = confirmed(checks, repeated_claims, "the repetition gives the same")
         checks += repeated
     elif original is not None:
         reason = "no policy made this release: needs the catalogue of inferences and the choices"
@@ -119,10 +128,11 @@ def _from_release(
         hashed = evidence.file_hash(path) if path.is_file() else None
         checks.append(Check(f"SHA-256 of {other['file']}", other["sha256"], hashed, hashed == other["sha256"]))
         if hashed == other["sha256"] and "columns" in other:
-            beside = read(path)
+            beside = read_released(path)
             shape, found_shape = [other["rows"], *other["columns"]], [len(beside), *beside.names]
             checks.append(Check(f"rows and columns of {other['file']}", shape, found_shape, shape == found_shape))
-    table = described(read(data, engine=engine), stated["schema"])
+            checks += _further_checked(other, path, stated, engine)
+    table = described(read_released(data, engine), stated["schema"])
     checks.append(Check("rows", claims["rows"], len(table), len(table) == claims["rows"]))
     columns = list(table.names)
     # a role for a column that is not there would be a quasi-identifier that nobody counted
@@ -135,18 +145,83 @@ def _from_release(
         agrees = claims["suppressed"] in ({0, suppressed} if table.classes.nothing_told else {suppressed})
         checks.append(Check("suppressed records", claims["suppressed"], suppressed, agrees))
     table = _with_persons(table, private or {})
-    checks += [
-        requirement_checked(claim, table, claim.get("counted") or stated["counted"]) for claim in stated["requirements"]
+    required = [
+        replace(requirement_checked(claim, table, claim.get("counted") or stated["counted"]), required=True)
+        for claim in stated["requirements"]
     ]
-    met = all(claim["holds"] for claim in stated["requirements"])
-    checks.append(Check("every requirement holds", stated["holds"], met, stated["holds"] == met))
+    checks += required
+    further = [claim for other in stated.get("tables", []) for claim in other.get("requirements", [])]
+    checks.append(_all_hold(stated, [check for check in checks if check.required], further))
     checks += [risk_checked(claim, table, claim.get("counted") or stated["counted"]) for claim in stated["risks"]]
     wrong = {check.claim for check in checks if check.passed is False}
     checks += _second_way(stated, data, private or {}, wrong)
+    checks += _stated_only(stated)
     # conditions on some of the records, which the release does not tell apart
     conditions = stated.get("conditions", [])
-    checks += [Check(c["claim"], c["value"], None, None, "only a repetition can tell") for c in conditions]
+    reason = "only a repetition can tell"
+    checks += [Check(c["claim"], c["value"], None, None, reason, required=True) for c in conditions]
     return checks
+
+
+def _all_hold(stated: dict[str, Any], required: list[Check], beside: list[dict[str, Any]]) -> Check:
+    """Whether every requirement holds: open while one of them could not be computed again."""
+    met = all(claim["holds"] for claim in (*stated["requirements"], *beside))
+    if stated["holds"] != met or any(check.passed is False for check in required):
+        return Check(ALL_HOLD, stated["holds"], False, False)
+    left = [check.claim for check in required if check.passed is None]
+    if left:
+        return Check(ALL_HOLD, stated["holds"], None, None, f"depends on {', '.join(left)}")
+    return Check(ALL_HOLD, stated["holds"], met, True)
+
+
+def _stated_only(stated: dict[str, Any]) -> list[Check]:
+    """What a certificate says about the work: refuted where the file or the catalogue can, otherwise open."""
+    checks = []
+    for claim in stated["requirements"]:
+        if claim.get("wish") and not hidden("model", claim):
+            model = build("model", claim["part"])
+            if not model.protects:
+                note = "the requirement bounds the best class only"
+                checks.append(Check(f"meaning of {claim['part']}", claim["wish"], None, False, note))
+            wish = model.wish()
+            if wish != claim["wish"]:
+                checks.append(Check(f"wording of {claim['part']}", claim["wish"], wish, False))
+    uses = [step["use"] for step in stated.get("steps", [])]
+    unknown = [use for use in uses if use not in parts("method")]
+    if unknown:
+        checks.append(Check("steps", ", ".join(uses), None, False, f"there is no method {', '.join(unknown)}"))
+    used = [find("method", use) for use in uses if use not in unknown]
+    if stated.get("formal") and not any(issubclass(method, Method) and method.formal for method in used):
+        checks.append(Check("formal", "a formal guarantee", None, False, "no step has a formal guarantee"))
+    named = stated.get("left_out", [])
+    left_in = [name for name in stated["release"]["columns"] if isinstance(named, list) and name in named]
+    if left_in:
+        checks.append(
+            Check("left_out", ", ".join(left_in), "released", False, "a column that was left out is released")
+        )
+    refuted = {check.claim for check in checks}
+    for name in STATED:
+        if stated.get(name) and name not in refuted:
+            count = f"{len(stated[name])} entries" if isinstance(stated[name], list) else "stated"
+            checks.append(Check(name, count, None, None, REPEATED_ONLY))
+    return checks
+
+
+def _further_checked(other: dict[str, Any], path: Path, stated: dict[str, Any], engine: str | None) -> list[Check]:
+    """The requirements and risks of a further table, from its file; each claim names the file."""
+    claims = [*other.get("requirements", []), *other.get("risks", [])]
+    if not claims:
+        return []
+    table = described(read_released(path, engine), stated["schema"])
+    counted = stated["counted"]
+    checks = [
+        *(
+            replace(requirement_checked(claim, table, claim.get("counted") or counted), required=True)
+            for claim in other["requirements"]
+        ),
+        *(risk_checked(claim, table, claim.get("counted") or counted) for claim in other["risks"]),
+    ]
+    return [replace(check, claim=f"{check.claim} in {other['file']}") for check in checks]
 
 
 def _second_way(stated: dict[str, Any], data: Path, private: dict[str, Any], wrong: set[str]) -> list[Check]:
@@ -172,7 +247,9 @@ def _with_persons(table: Table, private: dict[str, Any]) -> Table:
     if table.schema.person is not None:
         return table
     try:
-        persons = evidence.released_persons(private)
+        persons = evidence.released_persons(private, len(table))
+    except DataError:
+        raise
     except (ValueError, KeyError, TypeError, zlib.error):
         raise DataError("the private record is damaged: its persons cannot be read.") from None
     if persons is None or len(persons) != len(table):
@@ -204,6 +281,12 @@ def _from_record(stated: dict[str, Any], private: dict[str, Any]) -> list[Check]
     return checks
 
 
+def _digests(certificate: Mapping[str, Any]) -> str:
+    """SHA-256 of every file of records, the main one first."""
+    files = [certificate["release"], *certificate.get("tables", [])]
+    return " ".join(file["sha256"] for file in files)
+
+
 def _repeated(
     stated: dict[str, Any], private: dict[str, Any], original: Path, place: Path, engine: str | None
 ) -> list[Check]:
@@ -233,12 +316,15 @@ def _repeated(
             }
         )
         repeated = run(again, engine=engine).certificate
-    same = stated["release"]["sha256"]
-    digest_again = repeated["release"]["sha256"]
+    stated_digests, digests_again = (_digests(certificate) for certificate in (stated, repeated))
+    if digests_again != stated_digests and private.get("streams", 1) != STREAMS:
+        reason = "made with the random streams of an earlier version: repeat it with that version"
+        return [*checks, Check("repetition", None, None, None, reason)]
     differing = [name for name in NUMBERS if not alike(stated.get(name), repeated.get(name))]
+    differing += [name for name in STATED if name != "history" and not same(stated.get(name), repeated.get(name))]
     numbers = f"other {', '.join(differing)}" if differing else "the same"
     return [
         *checks,
         Check("repetition gives the same numbers", "the same", numbers, not differing),
-        Check("repetition gives the same bytes", same, digest_again, digest_again == same),
+        Check("repetition gives the same bytes", stated_digests, digests_again, digests_again == stated_digests),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -88,6 +88,7 @@ class DisclosureRisk(Attack):
     (['rank-intersection'], True)
     """
 
+    one_record_decides: ClassVar[bool] = True
     columns: Columns | None = Field(
         default=None, description="columns that the intruder knows; all shared numeric ones when not given"
     )

@@ -359,7 +359,9 @@ class ClassTables:
                 pairs = self._pair_value[name][value]
                 each = count if by_record else self._persons(name, value, count)
                 start, value, count = merge_values(start, pairs, each, itself, len(table), column.width)
-            values[name] = ValueCounts(start, value, count, column.share(), column.ancestors, column.numbers)
+            values[name] = ValueCounts(
+                start, value, count, column.share(), column.ancestors, column.numbers, column.missing_code
+            )
         lay = self.layout
         all_classes = ClassCounts(
             size=table.sums[:, 0] if by_record else self.size(table),

@@ -48,6 +48,7 @@ class Groups:
                 column.share(),
                 column.ancestors,
                 column.numbers,
+                column.missing_code,
             )
             for name, column in self.sensitive.items()
         }

@@ -8,7 +8,8 @@ The record holds cell values of the original, so it belongs into the private par
     the different cells that boxes show, ``spans`` what they stand for, ``box`` which one each box shows.
 ``cuts``
     Node, column, where it was cut, and the first of its parts, whose numbers follow each other. The cut of a range is
-    the largest value of the left part, of a set the largest rank; of a tree the level and the label of each part.
+    the largest value of the left part and the round end behind it, of a set the largest rank; of a tree the level and
+    the label of each part.
 ``leaf``
     The node of each box.
 """
@@ -24,6 +25,7 @@ import numpy as np
 from celosia.classes import STAR
 from celosia.data.schema import Kind
 from celosia.hierarchy import texts
+from celosia.hierarchy.ends import round_ends
 from celosia.views.boxes.regions import Regions, node_labels
 
 if TYPE_CHECKING:
@@ -80,8 +82,9 @@ def _places(table: Table, table_axes: Sequence[Axis], cuts: Cuts) -> list[Any] |
             return None
         ends: list[Any] = axis.codes[left].tolist()
         if _is_range(table, names[j], axis):
-            text = texts(table.codes(names[j])[1])
-            ends = [text[c] for c in ends]
+            values = table.codes(names[j])[1]
+            text, behind = texts(values), texts(round_ends(values) or [])
+            ends = [[text[c], behind[c + 1] if behind else None] for c in ends]
         for i, end in zip(here, ends, strict=True):
             at[i] = end
     return at
@@ -107,7 +110,9 @@ def _described(table: Table, name: str, axis: Axis) -> dict[str, Any]:
     if axis.levels is not None:
         return {"kind": "tree", "missing": missing, "parents": _parents(table, name, axis)}
     if _is_range(table, name, axis):
-        ends = {"low": text[0], "high": text[-1]} if text else {"low": None, "high": None}
+        ends: dict[str, Any] = {"low": text[0], "high": text[-1]} if text else {"low": None, "high": None}
+        outer = texts(round_ends(values) or [])
+        ends |= {"outer": [outer[0], outer[-1]] if text and outer else None}
         return {"kind": "range", "missing": missing, "numeric": values.dtype.is_numeric(), **ends}
     rank = np.empty(len(text) + missing, np.int64)
     rank[np.where(codes < 0, len(text), codes)] = axis.codes

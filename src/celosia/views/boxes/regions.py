@@ -14,6 +14,7 @@ from celosia.classes import STAR, encode, number
 from celosia.data.schema import Kind
 from celosia.errors import UnknownName
 from celosia.hierarchy import texts
+from celosia.hierarchy.ends import round_ends
 from celosia.hierarchy.values import Interval, OneOf
 from celosia.search.partition.groups import Groups
 from celosia.search.partition.mondrian import Axis
@@ -224,6 +225,7 @@ def _spans(
 
     values = table.codes(name)[1]
     text = pl.Series(name, texts(values), dtype=pl.String)
+    ends = round_ends(values)
     ordinal = table.schema[name].kind == Kind.ORDINAL
     size = len(values) + 1
     distinct, group = np.unique(np.where(mixed, -1, low.astype(np.int64) * size + high), return_inverse=True)
@@ -234,19 +236,25 @@ def _spans(
             shown.append(STAR if a < 0 else None)
             spans.append([] if a < 0 else None)
         else:
-            shown.append(_span(values, text, a, b, ordinal))
+            shown.append(_span(text, a, b, ends, ordinal))
             spans.append(list(range(a, b + 1)) if ordinal else [text[a], text[b]])
     return Regions(shown, spans, group)
 
 
-def _span(values: pl.Series, text: pl.Series, low: int, high: int, ordinal: bool) -> str:
+def _span(text: pl.Series, low: int, high: int, ends: Sequence[Any] | None, ordinal: bool) -> str:
     if ordinal:
-        return set_cell(text[low : high + 1].to_list(), len(values))
+        return set_cell(text[low : high + 1].to_list(), len(text))
     if low == high:
         return cast("str", text[low])
-    if values.dtype.is_numeric():
-        return str(Interval(float(values[low]), float(values[high])))
-    return str(Interval(str(text[low]), str(text[high])))
+    if ends is None:
+        return str(Interval(str(text[low]), str(text[high])))
+    return range_cell(ends[low], ends[high + 1])
+
+
+def range_cell(low: Any, high: Any) -> str:
+    """The cell of the values from one end to before the other."""
+    # whole numbers beyond 2**53 may have the same end
+    return str(Interval(low, high, high_closed=low == high))
 
 
 def _sets(

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from celosia.classes import STAR
 from celosia.hierarchy import texts
-from celosia.hierarchy.values import Interval, parse
-from celosia.views.boxes.regions import set_cell
+from celosia.hierarchy.values import parse
+from celosia.views.boxes.regions import range_cell, set_cell
 
 if TYPE_CHECKING:
     import polars as pl
@@ -123,7 +123,7 @@ class _Column:
 
 @dataclass(frozen=True, eq=False)
 class _Range(_Column):
-    """Numbers, or ISO texts of dates; missing values lie above the largest. A bound is (above this, up to this)."""
+    """Numbers, or ISO texts of dates; missing values lie above the largest. A bound is the round ends of a region."""
 
     values: NDArray[Any]
     absent: NDArray[np.bool_]
@@ -135,15 +135,19 @@ class _Range(_Column):
         absent = column.is_null().to_numpy()
         inside = absent & entry["missing"]
         if entry["low"] is not None:
-            ends = [_end(entry, entry[side]) for side in ("low", "high")]
-            inside |= ~absent & (values >= ends[0]) & (values <= ends[1])
+            low, high = (_end(entry, end) for end in entry.get("outer") or (entry["low"], entry["high"]))
+            below = values < high if entry.get("outer") else values <= high
+            inside |= ~absent & (values >= low) & (below | (high == np.inf))
         return cls(entry["name"], entry, inside, values, absent)
 
     def parts(self, rows: Ints, at: Any, bound: Any) -> Parts:
-        above, up_to = bound or (None, None)
-        left = ~self.absent[rows] & (self.values[rows] <= _end(self.entry, at))
-        yield left, (above, at)
-        yield ~left, (at, up_to)
+        low, high = bound or (None, None)
+        value, end = at if isinstance(at, list) else (at, None)  # records of earlier versions have no round ends
+        values = self.values[rows]
+        below = values <= _end(self.entry, value) if end is None else values < _end(self.entry, end)
+        left = ~self.absent[rows] & below
+        yield left, (low, end)
+        yield ~left, (end, high)
 
     def held(self, rows: Ints, region: Ints) -> NDArray[np.bool_]:
         spans = [span or [self.entry["low"]] * 2 for span in self.entry["spans"]]
@@ -153,12 +157,11 @@ class _Range(_Column):
         return np.where(gone, absent, ~absent & (values >= low) & (values <= high))
 
     def between(self, bound: Any) -> str:
-        above, up_to = bound or (None, None)
-        if up_to is None and self.entry["missing"]:
+        low, high = bound or (None, None)
+        outer = self.entry.get("outer")
+        if outer is None or (high is None and self.entry["missing"]):
             return STAR
-        low = _end(self.entry, self.entry["low"] if above is None else above)
-        high = _end(self.entry, self.entry["high"] if up_to is None else up_to)
-        return str(Interval(low, high, low_closed=above is None))
+        return range_cell(_end(self.entry, low or outer[0]), _end(self.entry, high or outer[1]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ def scan(
     separator: Separator | None = None,
     encoding: Encoding | None = None,
     decimal: DecimalMark | None = None,
-    header: bool = True,
+    header: bool | None = None,
     columns: Sequence[str] | None = None,
     missing: Sequence[str] | None = None,
     text: Sequence[str] | bool = (),
@@ -41,7 +41,8 @@ def scan(
     """Open a delimited text file as a lazy scan whose column types hold for every record.
 
     The separator, the encoding and the decimal mark are told from the first megabyte unless they are given.
-    ``header=False`` with ``columns`` names the columns of a file without a header; ``missing`` lists the marks that
+    ``header=False`` with ``columns`` names the columns of a file without a header; unless it is given, a first line
+    that looks like a record is refused. ``missing`` lists the marks that
     mean missing in every column; ``text`` lists columns to be left as text (``True``: all of them); ``dates`` maps
     columns to the notation of their dates (``%d/%m/%Y``), as ISO dates need none.
 
@@ -53,6 +54,7 @@ def scan(
     file = existing(path)
     try:
         dialect = dialect_of(file, separator, encoding, decimal, header)
+        header = header is not False
         names = _names(file, dialect, columns)
         source, structure = _checked(file, dialect, names, encoded=encoding is not None)
     except (EOFError, zlib.error, gzip.BadGzipFile):
@@ -97,7 +99,8 @@ def write(
 ) -> None:
     """Write a delimited text file in UTF-8, with the separator and decimal mark of the original by default.
 
-    ``formulas`` says what becomes of texts that a spreadsheet would execute: ``keep``, ``quote`` or ``refuse``.
+    ``formulas`` states what becomes of texts that a spreadsheet would execute: ``quote`` puts an apostrophe before
+    them, ``keep`` leaves them, ``refuse`` raises.
     """
     frame = without_formulas(frame, formulas)
     kept = facts if facts is not None and facts.type == "csv" else FileFacts("csv")
@@ -271,6 +274,7 @@ class _Text:
         native = {name: reading for name, reading in readings.items() if reading.native}
         frame = pl.scan_csv(
             self.source,
+            glob=False,
             schema={name: native[name].dtype() if name in native else pl.String() for name in self.names},
             null_values={name: reading.marks[0] for name, reading in native.items() if reading.marks} or None,
             **options,

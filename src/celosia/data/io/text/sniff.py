@@ -11,6 +11,7 @@ import codecs
 import csv
 import gzip
 import io
+import itertools
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ SEPARATORS = (",", ";", "\t", "|")
 WESTERN = frozenset("áéíóúàèìòùâêîôûäëïöüãõñçßæœøåÁÉÍÓÚÀÈÌÒÙÂÊÎÔÛÄËÏÖÜÃÕÑÇÆŒØÅ¡¿ªº·€£§°«»–—‘’“”…´\xa0")
 COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
 POINT_NUMBER = re.compile(r"[+-]?\d+\.\d+")
+NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")
 
 
@@ -109,8 +111,13 @@ def decimal_of(head: str, separator: str) -> str:
     return "," if commas and not points else "."
 
 
-def dialect_of(path: Path, separator: str | None, encoding: str | None, decimal: str | None, header: bool) -> Dialect:
-    """Tell how a file is written from its head; what is given is not guessed."""
+def dialect_of(
+    path: Path, separator: str | None, encoding: str | None, decimal: str | None, header: bool | None
+) -> Dialect:
+    """Detect how a file is written from its first megabyte; what is given is not guessed.
+
+    Raises ``DataError`` where ``header`` is None and the first line looks like a record.
+    """
     with opened(path) as file:
         data = file.read(HEAD)
     if not data.strip():
@@ -129,8 +136,43 @@ def dialect_of(path: Path, separator: str | None, encoding: str | None, decimal:
     decimal = decimal or decimal_of(head, separator)
     rows = _rows(head, separator)
     first = rows[0] if rows else []
-    names = tuple(first) if header else tuple(f"column_{i + 1}" for i in range(len(first)))
+    if header is None and (evidence := header_doubts(rows)):
+        raise DataError(
+            f"{path.name} seems to have no header: {evidence} of the {len(first)} cells in its first line are numbers "
+            "or values that their column has in other lines. State header = false (with columns for the names), or "
+            "header = true if the first line names the columns."
+        )
+    names = tuple(first) if header is not False else tuple(f"column_{i + 1}" for i in range(len(first)))
     return Dialect(encoding, separator, decimal, names)
+
+
+def header_doubts(rows: list[list[str]]) -> int:
+    """Return how many cells of the first line look like data, or 0 where they are too few to doubt the header.
+
+    A cell looks like data if it is a number above numbers, or a value that its column has in other lines. Years and
+    running numbers are names of columns in wide tables.
+
+    >>> records = [["50", "Female"], ["38", "Male"]]
+    >>> header_doubts([["39", "Male"], *records]), header_doubts([["age", "sex"], *records])
+    (2, 0)
+    """
+    if len(rows) < 2:
+        return 0
+    first, body = rows[0], rows[1:]
+    cells = [cell.strip() for cell in first]
+    numbers = {i for i, cell in enumerate(cells) if NUMBER.fullmatch(cell)}
+    values = [float(cells[i].replace(",", ".")) for i in sorted(numbers)]
+    years = all(value.is_integer() and 1800 <= value <= 2100 for value in values)
+    running = len(values) > 1 and all(b - a == 1 for a, b in itertools.pairwise(values))
+    columns = [[row[i].strip() for row in body if len(row) > i and row[i].strip()] for i in range(len(cells))]
+    above = (
+        set()
+        if years or running
+        else {i for i in numbers if columns[i] and all(NUMBER.fullmatch(cell) for cell in columns[i][:50])}
+    )
+    repeated = {i for i, cell in enumerate(cells) if cell and i not in numbers and cell in columns[i]}
+    doubts = len(above | repeated)
+    return doubts if doubts >= min(2, len(cells)) else 0
 
 
 def _rows(text: str, separator: str, limit: int = 1000) -> list[list[str]]:

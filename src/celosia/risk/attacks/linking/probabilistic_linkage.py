@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -46,6 +46,7 @@ class ProbabilisticLinkage(Attack):
     1.0
     """
 
+    one_record_decides: ClassVar[bool] = True
     columns: Columns | None = Field(
         default=None, description="columns that the intruder knows; all shared ones when not given"
     )

@@ -42,7 +42,7 @@ class CategoryPosterior(_ColumnAttack):
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"ill": ["no"] * 900 + ["yes"] * 100}))
-    >>> protected = celosia.protect(table, "randomised-response(columns=[ill], q=0.5)")
+    >>> protected = celosia.protect(table, "randomised-response(columns=[ill], q=0.5, categories={ill=[no, yes]})")
     >>> evidence = CategoryPosterior().evidence(table, protected)
     >>> evidence["value"] > evidence["control"]
     True

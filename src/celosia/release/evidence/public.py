@@ -1,0 +1,131 @@
+"""Which numbers of a release may be published, and how coarse: decided here for certificate and external report.
+
+A number measured against the original is an equation about the original. With one changed record its exact value gives
+that record away. So such a number is public only as a share of the records on a grid so coarse that ten records lie
+within one step, and only where at least ten records changed; any other stays in the private record. What a step
+reports is public where its method declares it (``public_evidence``). What follows from the released file alone, such as
+its class sizes, is public as it is. A requirement that compares with the distribution of the input states its number
+only where the file has that distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celosia.errors import NotApplicable
+from celosia.parts import build
+
+if TYPE_CHECKING:
+    from celosia.parts import Method
+    from celosia.release.evidence.findings import Finding
+    from celosia.table import Table
+
+FEWEST = 10
+"""Changed persons (records) from which on a number about the change is published, and those within one step of it."""
+STEPS = (0.05, 0.1, 0.25, 0.5)
+WITHHELD = "withheld: the exact number would tell of single records; the private record has it"
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """How much a release may publish about its original: from the number of records, and of those that changed."""
+
+    records: int
+    changed: int
+
+    @classmethod
+    def between(cls, original: Table, protected: Table) -> Disclosure:
+        """Count persons where a person column is declared; records that cannot be paired have all changed."""
+        persons = original.persons()
+        rows = 1 if persons is None else int(np.bincount(persons[persons >= 0], minlength=1).max(initial=1))
+        try:
+            changed = build("loss", "altered-records").value(original, protected) * len(original)
+        except NotApplicable:
+            changed = len(original)
+        # the rows of a person may all have changed: so many persons at least
+        return cls(len(original) // rows, round(changed) // rows)
+
+    @property
+    def step(self) -> float | None:
+        """Step of the grid of published shares; None where nothing is published."""
+        if self.changed < FEWEST:
+            return None
+        return next((step for step in STEPS if step * self.records >= FEWEST), None)
+
+    def share(self, value: float | None) -> float | None:
+        """A share as it may be published.
+
+        >>> Disclosure(1000, 40).share(0.1234), Disclosure(50, 40).share(0.1234), Disclosure(1000, 9).share(0.1234)
+        (0.1, 0.0, None)
+        """
+        if value is None or self.step is None or not np.isfinite(value):
+            return None
+        return float(f"{round(value / self.step) * self.step:.12g}")
+
+    def value(self, finding: Finding) -> float | None:
+        """A number measured against the original on the public grid; None where it is withheld."""
+        public = finding.part.bounded and not finding.part.one_record_decides
+        return self.share(finding.value) if public else None
+
+    def spec(self, finding: Finding) -> dict[str, Any]:
+        """A number measured against the original, as it may be published."""
+        public_part = {key: value for key, value in finding.spec().items() if key != "evidence"}
+        if finding.value is None:
+            return public_part
+        value = self.value(finding)
+        if value is None:
+            return {**public_part, "value": None, "reason": WITHHELD}
+        decided = {key: finding.evidence[key] for key in ("decided",) if key in finding.evidence}  # names of attacks
+        return {**public_part, "value": value, **({"evidence": decided} if decided else {})}
+
+
+def requirement(finding: Finding, protected: Table) -> dict[str, Any]:
+    """A requirement as it may be published.
+
+    A distance from the distribution of the input has no public value where the file has another distribution: the
+    difference shows what suppressed or dropped records held.
+    """
+    spec = finding.spec()
+    if not finding.part.compares:
+        return spec
+    names = [name for wanted in finding.part.sensitive() for name in protected.schema.need_sensitive(wanted)]
+    if all(_has_distribution_of_input(protected, name) for name in names):
+        return spec
+    return {**spec, "value": None, "reason": WITHHELD}
+
+
+def _has_distribution_of_input(table: Table, name: str) -> bool:
+    domain, own = table.classes.baseline(name), table.classes.patterns([name], everyone=True)
+    codes = domain.codes(own.column(name))
+    if (codes < 0).any():  # suppressed records show a value that no other record has
+        return False
+    counts = np.bincount(codes, weights=own.counted, minlength=len(domain.values))
+    return bool(np.allclose(counts / max(1.0, counts.sum()), domain.share, rtol=0, atol=1e-12))
+
+
+UNNAMED = "(left out)"
+"""Stands for the name of a column that is not released: a header may be somebody's name."""
+
+
+def without_names(value: Any, names: Collection[str]) -> Any:
+    """Plain data in which every text that is one of these names is replaced.
+
+    >>> without_names({"columns": ["Ann Lee", "age"], "weights": {"Ann Lee": 2}}, {"Ann Lee"})
+    {'columns': ['(left out)', 'age'], 'weights': {'(left out)': 2}}
+    """
+    if isinstance(value, Mapping):
+        named = {key: each if key == "use" else without_names(each, names) for key, each in value.items()}
+        return {key if key == "use" else without_names(key, names): each for key, each in named.items()}
+    if isinstance(value, list | tuple):
+        return [without_names(each, names) for each in value]
+    return UNNAMED if isinstance(value, str) and value in names else value
+
+
+def public_evidence(method: Method, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What a step reports, as far as it may be published: all of a formal method, else what the method declares."""
+    facts = {key: value for key, value in entry.items() if key not in {"step", "parameters"}}
+    return {key: value for key, value in facts.items() if method.formal or key in {"tables", *method.public_evidence}}

@@ -1,0 +1,183 @@
+"""A certificate that lies: every way of making a claim unverifiable is refuted from the file, or listed as open."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+
+import polars as pl
+import pytest
+
+from celosia.cli.main import run as command
+from celosia.errors import DataError, PolicyError
+from celosia.release.evidence import signing
+from celosia.release.policy.policy import Policy
+from celosia.release.running import run
+from celosia.release.verifying.verifying import verify
+
+POLICY = """
+require = ["k-anonymity(k=3)"]
+[input]
+path = "in.csv"
+[schema]
+quasi = ["sex", "age"]
+sensitive = ["ill"]
+identifiers = ["name"]
+[[step]]
+use = "suppress-records"
+require = ["k-anonymity(k=3)"]
+[output]
+path = "out/safe.csv"
+report = false
+"""
+
+
+@pytest.fixture
+def place(tmp_path):
+    rows = [(f"n{i}", "FM"[i % 2], 20 + 10 * (i % 3), "abc"[i // 6 % 3]) for i in range(36)]
+    pl.DataFrame(rows, schema=["name", "sex", "age", "ill"], orient="row").write_csv(tmp_path / "in.csv")
+    (tmp_path / "out").mkdir()
+    run(Policy.parse(POLICY, tmp_path))
+    return tmp_path
+
+
+def forge(place, **changes):
+    """Change the certificate; a function changes what is there."""
+    path = place / "out" / "safe.certificate.json"
+    certificate = json.loads(path.read_text())
+    for name, change in changes.items():
+        certificate[name] = change(certificate[name]) if callable(change) else change
+    path.write_text(json.dumps(certificate))
+    return path
+
+
+def unique_file(place):
+    """Replace the release by one in which everybody is unique, and its hash."""
+    data = pl.DataFrame({"sex": ["F"] * 36, "age": range(36), "ill": ["a"] * 36})
+    data.write_csv(place / "out" / "safe.csv")
+    from celosia.release.evidence.evidence import file_hash
+
+    digest = file_hash(place / "out" / "safe.csv")
+    return lambda release: {**release, "sha256": digest, "rows": 36, "columns": ["sex", "age", "ill"]}
+
+
+def require(**changes):
+    return lambda claims: [{**claims[0], **changes}]
+
+
+def by_claim(verification):
+    return {check.claim: check for check in verification}
+
+
+def test_an_honest_release_is_confirmed_and_says_what_was_not_checked(place):
+    found = verify(place / "out" / "safe.certificate.json")
+    assert found.verdict == "verified in part"
+    assert found.confirmed
+    assert by_claim(found)["every requirement holds"].passed is True
+    assert by_claim(found)["steps"].passed is None
+    assert "steps" in found.sentence
+    assert command(["verify", str(place / "out" / "safe.certificate.json")]) == 0
+
+
+def test_a_repetition_confirms_what_was_done(place):
+    found = verify(
+        place / "out" / "safe.certificate.json",
+        record=place / "out" / "safe.private.json",
+        original=place / "in.csv",
+    )
+    assert found.verdict == "verified"
+
+
+def test_candidates_do_not_hide_unique_records(place):
+    claims = require(part="k-anonymity(k=100)", value=100.0, wish="k at least 100", holds=True)
+    path = forge(place, release=unique_file(place), counted="candidates", requirements=claims, risks=[])
+    found = verify(path)
+    assert found.verdict == "contradicted"
+    assert by_claim(found)["every requirement holds"].passed is False
+    assert command(["verify", str(path)]) == 3
+
+
+def test_candidates_are_bounded_by_the_records_that_a_blanked_cell_could_be(place):
+    data = pl.DataFrame({"sex": ["F", "M", "*"] + ["F"] * 33, "age": ["1", "2", "3"] + ["1"] * 33, "ill": ["a"] * 36})
+    data.write_csv(place / "out" / "safe.csv")
+    from celosia.release.evidence.evidence import file_hash
+
+    digest = file_hash(place / "out" / "safe.csv")
+    release = {"sha256": digest, "rows": 36, "columns": ["sex", "age", "ill"], "suppressed": 0, "file": "safe.csv"}
+    claims = require(part="k-anonymity(k=9)", value=9.0, wish="k at least 9", holds=True)
+    found = verify(forge(place, release=release, counted="candidates", requirements=claims, risks=[]))
+    assert by_claim(found)["k-anonymity(k=9)"].passed is False
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"requirements": require(part="t-closeness(t=0.1)", value=0.05, wish="t at most 0.1", holds=True)},
+        {"requirements": require(part="k-map(k=3)", value=9.0, wish="", holds=True, withheld=["population"])},
+    ],
+)
+def test_a_requirement_that_cannot_be_computed_again_is_not_confirmed(place, changes):
+    path = forge(place, **changes)
+    found = verify(path)
+    assert not found.confirmed
+    assert by_claim(found)["every requirement holds"].passed is None
+    assert "could not be confirmed" in found.sentence
+    assert command(["verify", str(path)]) == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "claim", "passed"),
+    [
+        ({"formal": "measures are withheld"}, "formal", False),
+        ({"steps": [{"name": "x", "use": "no-such-method"}]}, "steps", False),
+        ({"steps": [{"name": "x", "use": "dp-histogram"}], "formal": "measures are withheld"}, "formal", None),
+        ({"guard": [{"column": "ill", "what": "names", "cells": 0, "of": 36}]}, "guard", None),
+        ({"checked": {"confirmed": ["everything"]}}, "checked", None),
+        ({"left_out": ["ill"]}, "left_out", False),
+        ({"requirements": require(wish="k at least 5000")}, "wording of k-anonymity(k=3)", False),
+        ({"requirements": require(value=500.0)}, "k-anonymity(k=3)", False),
+        ({"holds": False}, "every requirement holds", False),
+    ],
+)
+def test_every_forged_section_is_refuted_or_open(place, changes, claim, passed):
+    found = verify(forge(place, **changes))
+    assert by_claim(found)[claim].passed is passed
+    assert found.verdict != "verified"
+    if passed is None:
+        assert claim in found.sentence
+
+
+def test_a_repetition_contradicts_forged_steps(place):
+    path = forge(place, steps=[{"name": "x", "use": "dp-histogram"}])
+    found = verify(path, record=place / "out" / "safe.private.json", original=place / "in.csv")
+    assert found.verdict == "contradicted"
+    assert by_claim(found)["repetition gives the same numbers"].passed is False
+
+
+def test_a_certificate_with_a_key_twice_is_refused_though_its_signature_holds(place):
+    key = place / "k"
+    signing.create(key)
+    path = place / "out" / "safe.certificate.json"
+    certificate = {k: v for k, v in json.loads(path.read_text()).items() if k != "signature"}
+    certificate["signature"] = signing.Signer.load(key).signature(certificate)
+    forged = '{"requirements": [{"part": "k-anonymity(k=500)"}], ' + json.dumps(certificate)[1:]
+    path.write_text(forged)
+    with pytest.raises(DataError, match="'requirements' occurs twice"):
+        verify(path, signer=place / "k.pub")
+    assert command(["verify", str(path), "--signer", str(place / "k.pub")]) == 2
+
+
+def test_a_private_record_that_unpacks_beyond_its_rows_is_refused(place):
+    path = place / "out" / "safe.private.json"
+    record = json.loads(path.read_text())
+    record["persons"] = base64.b64encode(zlib.compress(bytes(1 << 26), 9)).decode()
+    path.write_text(json.dumps(record))
+    with pytest.raises(DataError, match="unpacks to more than the 288 bytes"):
+        verify(place / "out")
+
+
+def test_a_requirement_that_bounds_the_best_class_only_is_refused(tmp_path):
+    policy = {"input": {"path": str(tmp_path / "in.csv")}, "output": {"path": str(tmp_path / "out.csv")}}
+    with pytest.raises(PolicyError, match="bounds the best class only"):
+        Policy.of({**policy, "require": [{"use": "t-closeness", "t": 0.1, "aggregate": "min"}]})

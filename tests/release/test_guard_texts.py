@@ -1,0 +1,263 @@
+"""What stands about the cells is released too: names of columns, labels, sheets, the stratum, frames of Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import celosia
+from celosia import Schema
+from celosia.data.io.facts import FileFacts
+from celosia.errors import GuardError
+from celosia.release.leaving.guard import inspect
+from celosia.release.leaving.leaving import releasable
+
+N = 120
+
+
+def policy(folder: Path, frame: pl.DataFrame, schema: dict[str, Any], **more: Any) -> celosia.Policy:
+    frame.write_csv(folder / "in.csv")
+    facts = {"input": {"path": str(folder / "in.csv")}, "schema": schema, "output": {"path": str(folder / "out.csv")}}
+    return celosia.Policy.of(facts | more)
+
+
+def people(**more: Any) -> pl.DataFrame:
+    return pl.DataFrame({"sex": ["F", "M"] * (N // 2), "age": [20, 30, 40] * (N // 3), **more})
+
+
+@pytest.mark.parametrize("name", ["ana.puig@example.org", "DNI 12345678Z", "answers of Maria Garcia"])
+def test_an_identifier_as_the_name_of_a_column_stops_the_release(tmp_path, name):
+    frame, schema = people(**{name: ["yes", "no"] * (N // 2)}), {"quasi": ["sex"], "insensitive": [name]}
+    with pytest.raises(GuardError, match="the name of column 2: it holds") as stopped:
+        celosia.run(policy(tmp_path, frame, schema))
+    assert name not in str(stopped.value)
+    acknowledged = {"guard": {"acknowledge": {name: "a public office"}}}
+    assert celosia.run(policy(tmp_path, frame, schema, **acknowledged)).holds
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_an_identifier_in_a_label_stops_the_release(tmp_path, ending):
+    labels = {"doctor": {float(i): f"{i}: maria.{i}@hospital.org" for i in range(3)}}
+    facts = FileFacts("spss", labels=labels, descriptions={"doctor": "treated by; ask DNI 12345678Z"})
+    frame = people(doctor=[float(i % 3) for i in range(N)])
+    celosia.data.io.write(frame, tmp_path / "in.sav", facts)
+    given = policy(tmp_path, frame, {"quasi": ["sex"], "insensitive": ["doctor"]})
+    source = {"input": given.input.model_copy(update={"path": tmp_path / "in.sav"})}
+    output = {"output": given.output.model_copy(update={"path": tmp_path / f"out.{ending}"})}
+    with pytest.raises(GuardError, match="column 'doctor': 3 of 4 labels hold what looks like: e-mail address"):
+        celosia.run(given.model_copy(update=source | output))
+
+
+def test_the_name_of_a_sheet_is_not_released(tmp_path):
+    celosia.data.io.write(people(), tmp_path / "in.xlsx", FileFacts("excel", sheet="Maria Garcia"))
+    given = policy(tmp_path, people(), {"quasi": ["sex", "age"]})
+    source = {"input": given.input.model_copy(update={"path": tmp_path / "in.xlsx"})}
+    output = {"output": given.output.model_copy(update={"path": tmp_path / "out.xlsx"})}
+    celosia.run(given.model_copy(update=source | output))
+    assert celosia.data.io.scan(tmp_path / "out.xlsx").facts.sheet != "Maria Garcia"
+
+
+def test_a_stratum_that_nobody_counts_is_left_out(tmp_path):
+    frame, schema = people(town=[f"t{i % 40}" for i in range(N)]), {"quasi": ["sex"], "stratum": "town"}
+    assert "town" not in celosia.run(policy(tmp_path, frame, schema)).table.names
+    kept = {"output": {"path": str(tmp_path / "out.csv"), "overwrite": True, "columns": ["town"]}}
+    release = celosia.run(policy(tmp_path, frame, schema, **kept))
+    assert [(each["column"], each["what"]) for each in release.certificate["kept"]] == [("town", "stratum")]
+    counted = {"quasi": ["sex", "town"], "stratum": "town"}
+    steps = {"step": [{"use": "suppress-records", "require": ["k-anonymity(k=3)"]}], "require": ["k-anonymity(k=3)"]}
+    release = celosia.run(policy(tmp_path, frame, counted, **steps, output=kept["output"] | {"columns": []}))
+    assert "town" in release.table.names
+
+
+def test_protect_leaves_identifiers_out_of_a_frame_and_warns():
+    frame = people(name=[f"person {i}" for i in range(N)])
+    schema = Schema.of(identifiers=["name"], quasi=["sex", "age"])
+    with pytest.warns(UserWarning, match="identifiers are left out of the result: 'name'"):
+        safe = celosia.protect(frame, "round(columns=age, base=20)", schema=schema, seed=1)
+    assert safe.columns == ["sex", "age"]
+    masked = celosia.protect(frame, "pseudonymise(columns=name)", schema=schema, seed=1)
+    assert set(masked["name"]).isdisjoint(frame["name"])
+
+
+def test_assess_warns_of_columns_without_a_role():
+    frame = people(income=np.arange(N) * 1.5)
+    with pytest.warns(UserWarning, match="1 columns have no role .'income'."):
+        assert celosia.assess(frame, "k-anonymity(k=3)", schema=Schema.of(quasi=["sex", "age"])).holds
+
+
+def test_a_column_that_shows_a_quasi_identifier_more_finely_stops_the_release(tmp_path):
+    ages = [20 + i % 40 for i in range(10 * N)]
+    frame = pl.DataFrame(
+        {
+            "age": ages,
+            "agegrp": [f"from {age // 5 * 5}" for age in ages],
+            "decade": [f"from {age // 20 * 20}" for age in ages],
+            "answer": [("yes", "no", "maybe")[i * i % 7 % 3] for i in range(10 * N)],
+        }
+    )
+    schema = {"quasi": ["age"], "insensitive": ["agegrp", "decade", "answer"]}
+    step = {"step": [{"use": "recode", "column": "age", "breaks": [40]}]}
+    with pytest.raises(GuardError, match=r"column 'agegrp': .* follow from the quasi-identifier 'age'") as stopped:
+        celosia.run(policy(tmp_path, frame, schema, **step))
+    assert "decade" not in str(stopped.value), "as coarse as the released age"
+    acknowledged = {"guard": {"acknowledge": {"agegrp": "what a test needs"}}}
+    assert "agegrp" in celosia.run(policy(tmp_path, frame, schema, **step, **acknowledged)).table.names
+
+
+@pytest.mark.parametrize("step", [[], [{"use": "suppress-cells", "columns": ["ill"], "where": "ill > 90"}]])
+@pytest.mark.parametrize("ending", ["sav", "csv"])
+def test_a_rare_code_with_a_label_is_a_rare_category(tmp_path, ending, step):
+    """Four codes with labels are categories, and one person has the last; labels of missing answers make no code."""
+    codes = [4.0] + [float(1 + i % 3) for i in range(N - 1)]
+    frame = people(ill=codes, visits=[float(i % 3) for i in range(N - 1)] + [9.0])
+    labels = {"ill": {1.0: "flu", 2.0: "cold", 3.0: "none", 4.0: "Fabry"}, "visits": {9.0: "refused"}}
+    celosia.data.io.write(frame, tmp_path / "in.sav", FileFacts("spss", labels=labels))
+    facts = {"input": {"path": str(tmp_path / "in.sav")}, "output": {"path": str(tmp_path / f"out.{ending}")}}
+    schema = {"quasi": ["sex"], "insensitive": ["visits"], "sensitive": ["ill"], "kinds": {"ill": "numeric"}}
+    with pytest.raises(GuardError, match="column 'ill': 1 of 120 cells hold values that fewer than 3") as stopped:
+        celosia.run(celosia.Policy.of(facts | {"schema": schema, "step": step}))
+    assert "visits" not in str(stopped.value)
+    assert "Fabry" not in str(stopped.value)
+
+
+AGES = [20 + i * 7 % 40 for i in range(5 * N)]
+#: Every 25th cell deviates, every 30th is missing.
+NEARLY = [None if i % 30 == 7 else age + (i % 25 == 3) for i, age in enumerate(AGES)]
+
+
+@pytest.mark.parametrize(
+    ("copy", "step"),
+    [
+        (AGES, {"use": "round", "columns": ["copy"], "base": 1}),
+        (AGES, {"use": "top-code", "columns": ["copy"], "value": 1000}),
+        (AGES, {"use": "suppress-cells", "columns": ["copy"], "where": "copy > 1000"}),
+        ([float(age) for age in AGES], {"use": "noise", "columns": ["copy"], "p": 1e-6}),
+        ([f"a{age}" for age in AGES], {"use": "recode", "column": "copy", "mapping": {"zz": "q"}}),
+        ([f"a{age}" for age in AGES], {"use": "pseudonymise", "columns": ["copy"]}),
+        (NEARLY, {"use": "round", "columns": ["copy"], "base": 1}),
+        (NEARLY, None),
+    ],
+)
+def test_a_copy_of_a_quasi_identifier_stops_the_release_whatever_a_step_declares(tmp_path, copy, step):
+    frame, schema = pl.DataFrame({"age": AGES, "copy": copy}), {"quasi": ["age"], "insensitive": ["copy"]}
+    steps = [{"use": "recode", "column": "age", "breaks": [40]}, *([step] if step else [])]
+    with pytest.raises(GuardError, match=r"column 'copy': .* follow from the quasi-identifier 'age'"):
+        celosia.run(policy(tmp_path, frame, schema, step=steps))
+
+
+@pytest.mark.parametrize(
+    ("other", "step"),
+    [
+        ([str(i * i % 97 > 93) for i in range(5 * N)], None),  # 3 % hold it, at any age
+        ([str(age + i * i % 11 > 58) for i, age in enumerate(AGES)], None),  # as people retire at different ages
+        ([age + i * i % 7 % 2 for i, age in enumerate(AGES)], None),  # a fifth of the cells deviates or more
+        (AGES, {"use": "round", "columns": ["other"], "base": 40}),
+        (AGES, {"use": "rank-swap", "columns": ["other"], "window": 0.3}),
+    ],
+)
+def test_a_column_that_a_quasi_identifier_only_predicts_is_released(tmp_path, other, step):
+    frame, schema = pl.DataFrame({"age": AGES, "other": other}), {"quasi": ["age"], "insensitive": ["other"]}
+    steps = [{"use": "recode", "column": "age", "breaks": [40]}, *([step] if step else [])]
+    assert "other" in celosia.run(policy(tmp_path, frame, schema, step=steps)).table.names
+
+
+@pytest.mark.parametrize("change", [lambda rows: rows["copy"], lambda rows: rows["copy"] * 2])
+def test_a_copy_of_a_quasi_identifier_is_found_where_the_rows_are(tmp_path, change):
+    pl.DataFrame({"age": AGES, "copy": AGES}).write_parquet(tmp_path / "people.parquet")
+    schema = Schema.of(quasi=["age"], insensitive=["copy"])
+    original = celosia.read(tmp_path / "people.parquet", schema, engine="duckdb").identified()
+    coarse = original.batched("age", lambda rows: rows["age"] // 20)
+    for released, names in ((coarse, {"age"}), (coarse.batched("copy", change), {"age", "copy"})):
+        seen = inspect(original, released, names, {})
+        assert [each.column for each in seen if "follow from the quasi-identifier 'age'" in each.what] == ["copy"]
+
+
+IDENTIFYING = [
+    "Calle Mayor 12, 2 B",
+    "100 Main Street, Springfield",
+    "12 rue de Rivoli",
+    "Hauptstraße 5",
+    "Мария Петрова",
+    "Μαρία Παπαδοπούλου",
+    "Garcia Lopez, Maria",
+    "PAA381045",
+    "06 12 34 56 78",
+    "https://www.linkedin.com/in/maria-1",
+    "es9121000418450200051332",
+    "4111111111111111",
+    "RSSMRA85T10A562S",
+]
+HARMLESS = [
+    "White, Non-Hispanic",
+    "Via internet 2 times",
+    "Class 1",
+    "Arbeitsplatz 2",
+    "Нижний край",
+    "https://www.who.int/classifications",
+    "V201001",
+    "9999998",
+    "20 to 30",
+    "Dr visits 3",
+    "2 Drive to work",
+    "New York",
+]
+
+
+def labelled(folder: Path, labels: list[str], description: str = "") -> celosia.Policy:
+    place = [float(i % len(labels)) for i in range(N)]
+    facts = FileFacts("spss", labels={"x": dict(enumerate(labels))}, descriptions={"x": description or "answer"})
+    (folder / "in.sav").unlink(missing_ok=True)
+    celosia.data.io.write(people(x=place), folder / "in.sav", facts)
+    out = {"path": str(folder / "out.sav"), "overwrite": True}
+    schema = {"quasi": ["sex"], "insensitive": ["x"]}
+    return celosia.Policy.of({"input": {"path": str(folder / "in.sav")}, "schema": schema, "output": out})
+
+
+@pytest.mark.parametrize("text", IDENTIFYING)
+def test_one_text_about_a_column_is_recognised_like_a_cell(tmp_path, text):
+    frame, schema = people(**{text: ["yes", "no"] * (N // 2)}), {"quasi": ["sex"], "insensitive": [text]}
+    with pytest.raises(GuardError, match="the name of column 2: it holds") as stopped:
+        celosia.run(policy(tmp_path, frame, schema))
+    assert text not in str(stopped.value)
+    with pytest.raises(GuardError, match="column 'x': 1 of 4 labels hold"):
+        celosia.run(labelled(tmp_path, ["flu", text, "none"]))
+    with pytest.raises(GuardError, match="column 'x': 1 of 4 labels hold"):
+        celosia.run(labelled(tmp_path, ["flu", "cold", "none"], text))
+
+
+def test_ordinary_names_and_labels_are_released(tmp_path):
+    (tmp_path / "labels").mkdir()
+    celosia.run(labelled(tmp_path / "labels", HARMLESS, "Q1. Via internet, 2 times"))
+    frame, schema = people(**dict.fromkeys(HARMLESS, 1)), {"quasi": ["sex"], "insensitive": HARMLESS}
+    celosia.run(policy(tmp_path, frame, schema))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["Maria", "Jose", "Juan", "Ana", "Pedro", "Luis"],
+        [f"HC{1_000_000 + 7919 * i}" for i in range(30)],
+        [f"@user_{i}" for i in range(30)],
+        [f"{41.3 + i / 997:.6f}, {2.1 + i / 991:.6f}" for i in range(30)],
+        [a + b for a in "王李张刘陈" for b in "伟芳娜敏静"],
+    ],
+)
+def test_labels_are_recognised_together_like_the_cells_of_a_column(tmp_path, labels):
+    with pytest.raises(GuardError, match=r"column 'x': .* labels hold"):
+        celosia.run(labelled(tmp_path, labels))
+
+
+def test_a_quasi_identifier_that_hardly_two_people_share_predicts_nothing():
+    """Visits of a person have the same birth date and the same income, which does not follow from it."""
+    n = 300
+    rng = np.random.default_rng(2)
+    people = pl.DataFrame({"who": range(n), "born": rng.permutation(n), "income": rng.integers(0, 20, n) * 1000})
+    visits = pl.concat([people, people])
+    schema = Schema.of(person="who", quasi=["born"], insensitive=["income"])
+    table = celosia.read(visits, schema)
+    coarse = celosia.protect(table, "recode(column=born, breaks=[100, 200])")
+    assert releasable(table, coarse, [coarse.secrets[-1]["method"]]).sightings == ()
