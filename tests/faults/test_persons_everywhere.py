@@ -46,10 +46,9 @@ def test_a_person_with_many_rows_gives_one_answer():
 def test_rows_that_differ_answer_each_at_a_price_that_is_stated():
     table = owned({"i": [1, 1, 1, 2], "smokes": ["yes", "no", "yes", "no"]})
     once = methods.RandomisedResponse(columns=["smokes"], epsilon=3.0, categories=YES_NO)
-    with pytest.raises(DataError, match=r"1 records have another value of 'smokes' .* Give rows_per_person"):
-        celosia.protect(table, once)
-    with pytest.raises(DataError, match="a person would give 3 answers for 'smokes', but rows_per_person is 2"):
-        celosia.protect(table, once.model_copy(update={"rows_per_person": 2}))
+    assert celosia.protect(table, once).polars()["smokes"][:3].n_unique() == 1, "one answer, which all rows show"
+    twice = celosia.protect(table, once.model_copy(update={"rows_per_person": 2})).polars()["smokes"]
+    assert twice[2] == twice[0], "the third row repeats the first answer"
     thrice = once.model_copy(update={"rows_per_person": 3})
     facts = celosia.protect(table, thrice).history[-1]
     assert facts["epsilon"] == pytest.approx(3.0)
@@ -61,8 +60,8 @@ def test_rows_that_differ_answer_each_at_a_price_that_is_stated():
 def test_records_without_an_id_are_one_person():
     table = owned({"i": [None, None, 1], "smokes": ["yes", "yes", "no"]})
     method = methods.RandomisedResponse(columns=["smokes"], q=0.5, categories=YES_NO)
-    with pytest.raises(DataError, match="2 answers"):
-        celosia.protect(table, method)
+    for _ in range(30):
+        assert celosia.protect(table, method).polars()["smokes"][:2].n_unique() == 1
 
 
 # -- what a formal guarantee costs -------------------------------------------------------------------------------------------
@@ -80,15 +79,13 @@ def test_the_declared_loss_is_the_stated_one(name):
 
 
 def test_a_candidate_adds_up_what_its_steps_cost():
-    two = methods.RandomisedResponse(columns=["a", "b"], epsilon=1.0)
+    two = methods.RandomisedResponse(columns=["a", "b"], epsilon=1.0, categories={"a": ["x", "y"], "b": ["x", "y"]})
     by_q = methods.RandomisedResponse(columns=["smokes"], q=0.5, categories=YES_NO)
-    open_ = methods.RandomisedResponse(columns=["smokes"], q=0.5)
     histogram = methods.DpHistogram(columns=["a"], epsilon=0.5)
     noise = methods.Noise(columns=["x"])
     assert Candidate((two,)).epsilon == 2.0
     assert Candidate((by_q, histogram)).epsilon == pytest.approx(math.log(3) + 0.5)
     assert Candidate((noise,)).epsilon is None
-    assert Candidate((open_, histogram)).epsilon is None, "what only the data tell is not stated as less"
 
 
 # -- draws ---------------------------------------------------------------------------------------------------------------

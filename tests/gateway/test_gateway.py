@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import math
@@ -229,8 +230,16 @@ def test_no_word_of_the_database_reaches_the_analyst(adult, monkeypatch, caplog)
         raise ValueError("secret 7731")
 
     waited = []
+
+    @contextlib.contextmanager
+    def on_grid(start):
+        try:
+            yield
+        finally:
+            waited.append(start)
+
     monkeypatch.setattr(adult._database, "_rows", fail)
-    monkeypatch.setattr(adult, "_wait", waited.append)
+    monkeypatch.setattr(adult, "_on_grid", on_grid)
     by_sex = "SELECT sex, COUNT(*) FROM person GROUP BY sex"
     for ask in (adult.explain, adult.ask):  # the cells are listed by the database before anything is charged
         with pytest.raises(NoAnswer) as raised:
@@ -327,7 +336,7 @@ def test_audit_leaves_texts_of_a_question_alone(tmp_path):
 
 
 def test_audit_counts_persons_not_rows(tmp_path):
-    (tmp_path / "visit.csv").write_text("who,ward\n" + "1,A\n" * 50 + "2,A\n3,B\n4,B\n")
+    (tmp_path / "visit.csv").write_text("who,ward\n" + "1,A\n" * 5000 + "1,C\n2,A\n3,B\n4,B\n")
     table = {"source": str(tmp_path / "visit.csv"), "person": "who", "rows": 5}
     table["columns"] = {"who": {"type": "integer"}, "ward": {"type": "text"}}
     facts = DatasetFacts.of({"name": "v", "epsilon": 1, "tables": {"visit": table}})
@@ -335,10 +344,12 @@ def test_audit_counts_persons_not_rows(tmp_path):
         "SELECT COUNT(*) FROM visit",
         "SELECT COUNT(*) FROM visit WHERE who <> 1",
         "SELECT COUNT(*) FROM visit WHERE ward = 'B'",
+        "SELECT COUNT(*) FROM visit WHERE ward = 'C'",
     ]
     with closing(open_database(facts)) as database:
         found = audit(log, facts, database)
     assert [(pair.first, pair.second, pair.persons) for pair in found.pairs] == [(0, 1, 1), (1, 2, 1)]
+    assert found.small == ((3, 1),)  # one of the 5001 rows of the first person is in ward C
 
 
 def test_commands(tmp_path):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from celosia.cli.main import run
+from celosia.data.io.durable import Unavailable
 from celosia.errors import InputError, OutputError, UnknownName
 from celosia.gateway import commands
 from celosia.gateway.keys import Keys
@@ -166,7 +167,7 @@ def test_checking_a_ledger_does_not_write_to_it(begun, capsys):
     before = path.read_bytes()
     assert run(["gateway", "verify"]) == 0
     assert path.read_bytes() == before
-    with closing(Ledger(path, reading=True)) as ledger, pytest.raises(Exception, match="readonly"):
+    with closing(Ledger(path, reading=True)) as ledger, pytest.raises(Unavailable, match="cannot be read or written"):
         ledger.add("other", Cost.pure(1.0))
 
 

@@ -16,46 +16,77 @@ import pytest
 from tests.gateway.neighbours.clinics import KINDS, VARIANTS, clinic
 from tests.gateway.neighbours.compare import Watched, ask, differences
 from tests.gateway.neighbours.questions import Questions
+from tests.gateway.neighbours.work import excess, work
 from tests.trust.tried import Tried, tried
 
+from celosia.gateway.gateway import GRID
 from celosia.gateway.ledger import Ledger
 
 
-@pytest.fixture(scope="module")
-def gateways(request, tmp_path_factory, databases):
-    """A gateway for each kind of database and each variant of the data."""
-    where = tmp_path_factory.mktemp("clinics")
+def opened(where, databases, variants, *, single=False):
+    """A gateway for each kind of database and each variant of the data; nothing waits for the time grid."""
     with ExitStack() as stack:
         yield {
             (kind, variant): stack.enter_context(
                 closing(
                     Watched(
-                        clinic(kind, variant, where, databases() if kind == "postgresql" else ""),
+                        clinic(kind, variant, where, databases() if kind == "postgresql" else "", single=single),
                         Ledger.create(where / f"{kind}-{variant}-ledger.db"),
+                        grid=0,
                     )
                 )
             )
-            for kind, variant in itertools.product(KINDS, VARIANTS)
+            for kind, variant in itertools.product(KINDS, variants)
         }
 
 
-def compared(gateways, seed, count):
-    """Ask so many questions everywhere; returns the tally and what differed."""
-    questions, tally, found = Questions(seed), Counter(), []
+@pytest.fixture(scope="module")
+def gateways(tmp_path_factory, databases):
+    yield from opened(tmp_path_factory.mktemp("clinics"), databases, VARIANTS)
+
+
+@pytest.fixture(scope="module")
+def single(tmp_path_factory, databases):
+    """Everybody but the person has at most one row in each table."""
+    yield from opened(tmp_path_factory.mktemp("single"), databases, VARIANTS, single=True)
+
+
+@pytest.fixture(scope="module")
+def sizes(tmp_path_factory, databases):
+    """The person is absent, is present with many rows, and all others are four times as many."""
+    yield from opened(tmp_path_factory.mktemp("sizes"), databases, ("absent", "present", "larger"))
+
+
+def share_plans(*opened):
+    """Let all gateways over one kind of database use one planner: it reads the declaration, never the data."""
+    for kind in KINDS:
+        first, *others = (gateway for some in opened for (where, _), gateway in some.items() if where == kind)
+        for gateway in others:
+            gateway.plan = first.plan
+
+
+def compared(gateways, questions, count, sizes=None):
+    """Ask so many questions everywhere; returns the tally and what differed. ``sizes`` are compared by their work."""
+    tally, found, beyond = Counter(), [], []
     dirty = itertools.cycle(VARIANTS[2:])
     for _ in range(count):
         sql, variants = questions.question(), ("absent", "present", next(dirty))
         tally["generated"] += 1
         for kind in KINDS:
             asked = {variant: ask(gateways[kind, variant], sql) for variant in variants}
-            tally[f"{kind} {'accepted' if asked['absent'].status == 200 else 'refused'}"] += 1
+            accepted = asked["absent"].status == 200
+            tally[f"{kind} {'accepted' if accepted else 'refused'}"] += 1
             for one, other in itertools.combinations(variants, 2):
                 neighbours = "add-remove" if one == "absent" else "change-one"
                 told = differences(gateways[kind, other], sql, asked[one], asked[other], neighbours)
                 found += [(kind, one, other, sql, what) for what in told]
                 tally[f"{kind} compared"] += 1
-    print(dict(tally), "differences:", len(found))
-    return tally, found
+            if sizes is not None and accepted:
+                amounts = [work(sizes[kind, variant], sql) for variant in ("absent", "present", "larger")]
+                beyond += [(kind, sql, what) for what in excess(kind, sql, *amounts)]
+                tally[f"{kind} plans"] += 1
+    print(dict(tally), "differences:", len(found), "plans beyond linear:", len(beyond))
+    return tally, found, beyond
 
 
 def kept(tally, found):
@@ -67,21 +98,42 @@ def kept(tally, found):
 
 
 def test_no_difference_but_noise(gateways):
-    tally, found = compared(gateways, 2026, 90)
+    tally, found, _ = compared(gateways, Questions(2026), 90)
     assert found == []
     assert all(tally[f"{kind} {what}"] >= 25 for kind in KINDS for what in ("accepted", "refused"))
 
 
 @pytest.mark.long
 def test_no_difference_but_noise_in_many_questions(gateways):
-    tally, found = compared(gateways, 7731, 10_000)
+    tally, found, _ = compared(gateways, Questions(7731), 10_000)
     kept(tally, found)
     assert found == []
     assert all(tally[f"{kind} {what}"] >= 3_000 for kind in KINDS for what in ("accepted", "refused"))
 
 
+def test_joins_make_no_difference_and_stay_linear(single, sizes):
+    tally, found, beyond = compared(single, Questions(31, joins=True), 60, sizes)
+    assert (found, beyond) == ([], [])
+    assert all(tally[f"{kind} {what}"] >= 12 for kind in KINDS for what in ("accepted", "refused"))
+
+
+@pytest.mark.long
+def test_many_joins_make_no_difference_and_stay_linear(single, sizes):
+    tally, found, beyond = compared(single, Questions(20_000, joins=True), 7_000, sizes)
+    for kind in KINDS:
+        differing = len({(one, other, sql) for where, one, other, sql, _ in found if where == kind})
+        what = f"generated queries with joins to neighbouring databases of {kind}, compared"
+        rows = [Tried(what, tally[f"{kind} compared"], differing, "a difference but the noise")]
+        what = f"plans of generated joins on {kind}, rows of all operators (instructions of SQLite) counted"
+        superlinear = len({sql for where, sql, _ in beyond if where == kind})
+        rows += [Tried(what, tally[f"{kind} plans"], superlinear, "more than linear in the rows of the input")]
+        tried(f"joins-{kind}", rows)
+    assert (found, beyond) == ([], [])
+    assert all(tally[f"{kind} {what}"] >= 1_500 for kind in KINDS for what in ("accepted", "refused"))
+
+
 WORDS = ["fever", "e" * 40 + "x", "cough", "ñ", "since", "e", "Target", "zz"]
-SEARCHES = " OR ".join(f"LOWER(UPPER(note)) LIKE '%{word}%'" for word in WORDS * 8)
+SEARCHES = " OR ".join(f"LOWER(UPPER(note)) LIKE '%{word}%'" for word in WORDS)
 SUMS = "CASE " + " ".join(f"WHEN age = {i} THEN income / {i + 1} + wealth / 7" for i in range(60)) + " END"
 SLOW = [
     f"SELECT COUNT(*) FROM patient WHERE CASE WHEN id = 17 AND age = 41 THEN {SEARCHES} ELSE FALSE END",
@@ -107,9 +159,12 @@ def quickest(gateways, kind, sql):
 
 
 @pytest.mark.long
-def test_time_tells_nothing(gateways):
+def test_time_tells_nothing(gateways, monkeypatch):
     """A row takes no longer than all the others together and a fifth of a step of the grid."""
+    for gateway in gateways.values():
+        monkeypatch.setattr(gateway, "_grid", GRID)
     questions, worst = Questions(1234), []
+    assert all(ask(gateways[kind, "absent"], sql).status == 200 for sql in SLOW for kind in KINDS)
     for sql in [*SLOW, *(questions.question() for _ in range(200))]:
         for kind in KINDS:
             if ask(gateways[kind, "absent"], sql).status == 200:

@@ -180,7 +180,8 @@ def _shown(plan: Plan, noising: Noising, output: Output, cell: Cell) -> Any:
         low, high = interval
         if _is_count(output.after, plan.numbers):
             low, high = max(low, 0), max(high, 0)
-        entry |= {"low": _tidy(low), "high": _tidy(high)}
+        # a noisy count may be negative: the interval is widened to the number that it stands beside
+        entry |= {"low": _tidy(min(low, value)), "high": _tidy(max(high, value))}
     return entry
 
 

@@ -83,7 +83,7 @@ def _read(place: int, sql: str, facts: DatasetFacts, database: Database) -> _Ask
     select: exp.Select = parse(sql)
     dialect = cast("Dialect", database.dialect)
     physical = {name: database.name(name, table) for name, table in facts.tables.items()}
-    scope = Scope(facts, dialect, physical)
+    scope = Scope(facts, dialect, physical, all_rows=True)
     scope.read(select)
     where = select.args.get("where")
     rows = RowExpressions(scope.resolve, dialect)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from celosia.data.credentials import resolved
+from celosia.data.credentials import address
 from celosia.data.io.statement import quoted
 from celosia.errors import DataError, InputError, MissingExtra
 from celosia.gateway.metadata import ColumnFacts, DatasetFacts, JoinFacts, TableFacts
@@ -93,17 +93,22 @@ class DuckDB(Database):
             size = self._root.execute("SELECT COALESCE(SUM(estimated_size), 0) FROM duckdb_tables()").fetchone()
             if size is None or size[0] < SMALL:  # there starting threads would take longer than the query
                 self._root.execute("SET threads = 1")
+            # A filter stays above the values of a row: they are computed for every row, whatever its condition. The
+            # smallest and largest value of a column, which may be one person's, choose no plan.
+            self._root.execute("SET disabled_optimizers = 'filter_pushdown,filter_pullup,statistics_propagation'")
             self._root.execute("SET lock_configuration = true")
         except duckdb.Error as problem:
             raise DataError(f"DuckDB cannot open the data set {facts.name!r} ({type(problem).__name__}).") from None
 
     def _load(self, name: str, table: TableFacts) -> None:
+        from celosia.data.engines.duckdb import exact_path
+
         # Read once, at the start: a value that does not fit is then the owner's error, never an analyst's message.
         path = Path(table.source or f"{name}.csv")
         if not path.is_file():
             raise InputError(f"the table {name!r} is declared in the file {path}, which does not exist.")
         if path.suffix.lower() in (".parquet", ".pq"):
-            source = f"read_parquet({literal(str(path))})"
+            source = f"read_parquet({literal(exact_path(path))})"
             chosen = [quoted(column) for column in table.columns if column in self._described(source)]
         else:
             source, chosen = self._csv(path, table)
@@ -112,7 +117,9 @@ class DuckDB(Database):
 
     def _csv(self, path: Path, table: TableFacts) -> tuple[str, list[str]]:
         """The call that reads a CSV file, and its declared columns: texts as they stand, others in their type."""
-        opening = f"read_csv({literal(str(path))}, header = true"
+        from celosia.data.engines.duckdb import exact_path
+
+        opening = f"read_csv({literal(exact_path(path))}, header = true, hive_partitioning = false"
         there = self._described(f"{opening})")
         texts = [column for column, facts in table.columns.items() if facts.type == "text" and column in there]
         types = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in texts)
@@ -231,6 +238,7 @@ class Postgres(Database):
             "default_transaction_read_only": "on",
             "statement_timeout": max(1, round(self._seconds * 1000)),
             "jit": "off",
+            "enable_nestloop": "off",  # it compares all pairs of rows; the keys of joins can be hashed or sorted
             "standard_conforming_strings": "on",  # a backslash in a literal of the question must stay one
         }
         options = " ".join(f"-c {name}={value}" for name, value in settings.items())
@@ -274,7 +282,11 @@ class Postgres(Database):
 
 def open_database(facts: DatasetFacts) -> Database:
     """Open the data set's database and check the declaration against it: tables, columns, types, uniqueness."""
-    facts = facts.model_copy(update={"database": resolved(facts.database)})
+    with address(facts.database) as plain:
+        return _opened(facts.model_copy(update={"database": plain}))
+
+
+def _opened(facts: DatasetFacts) -> Database:
     database: Database
     if facts.database.startswith("duckdb"):
         database = DuckDB(facts)
@@ -303,7 +315,8 @@ def _check(database: Database, name: str, table: TableFacts) -> None:
             raise InputError(f"the table {name!r} has no column {column!r}.")
         _check_type(name, column, facts, types[column])
     for column in dict.fromkeys([*([table.person] if table.unique and table.person else []), *table.keys]):
-        counts = database.rows(f"SELECT COUNT(*), COUNT(DISTINCT {quoted(column)}) FROM {quoted(source)}")  # noqa: S608
+        compared = equality_key(quoted(column), table.columns[column], database.dialect)
+        counts = database.rows(f"SELECT COUNT(*), COUNT(DISTINCT {compared}) FROM {quoted(source)}")  # noqa: S608
         if counts[0][0] != counts[0][1]:
             raise DataError(f"the column {column!r} of {name!r} is declared unique, but values repeat or are missing.")
 
@@ -329,6 +342,21 @@ def _check_type(table: str, column: str, facts: ColumnFacts, physical: str) -> N
 
 def _fits(facts: ColumnFacts, physical: str) -> bool:
     return re.fullmatch(_PHYSICAL[facts.type], physical.upper(), re.DOTALL) is not None
+
+
+def equality_key(physical: str, facts: ColumnFacts, dialect: str) -> str:
+    """SQL of a column as joins, persons and checks of uniqueness compare it: one equality for all three.
+
+    Values stay as they are stored, because converted persons could be taken for each other. SQLite would convert
+    by the affinity of the other side, and each engine would compare by the collation of either column.
+    """
+    if dialect == "sqlite":  # unary plus drops the affinity of the column
+        return f"(+{physical}) COLLATE BINARY"
+    if facts.type != "text":
+        return physical
+    if dialect == "duckdb":
+        return f"(TRY_CAST({physical} AS VARCHAR) COLLATE C)"
+    return f'(CAST({physical} AS TEXT) COLLATE "C")'
 
 
 def literal(text: str) -> str:

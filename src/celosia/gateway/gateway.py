@@ -7,10 +7,12 @@ from __future__ import annotations
 import json
 import logging
 import math
+import secrets
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -26,6 +28,7 @@ from celosia.gateway.sql.build import MOST_CELLS, build
 from celosia.gateway.sql.parse import Refused, parse
 from celosia.gateway.sql.plan import Plan
 from celosia.gateway.sql.values import Dialect
+from celosia.mathematics.budget.cost import Cost
 from celosia.mechanisms.additive import Geometric
 
 __all__ = ["Gateway", "NoAnswer"]
@@ -35,6 +38,7 @@ MOST_WORK = 3_000_000
 GRID = 0.05
 """Seconds of the time grid on which answers leave, unless told otherwise."""
 _STRIPES = 256
+_RANDOM = secrets.SystemRandom()
 _LOG = logging.getLogger(__name__)
 
 
@@ -91,17 +95,25 @@ class Gateway:
         """
         start = time.monotonic()
         plan = self.plan(sql)
-        cost = needed(plan, self.facts.cost(epsilon, rho, delta, announce), noise)
+        cost = needed(plan, self._price(epsilon, rho, delta, announce), noise)
         shares = noising(plan, cost, self._cell_count(plan), noise)
         question = plan.question(self.facts.name, cost.measure, cost.loss_units, cost.delta_units, shares.shape)
-        try:
-            with self._asking[int(question[:8], 16) % _STRIPES]:
+        # the lock is held until the answer leaves: otherwise a second query would be charged when the first one ended
+        with self._asking[int(question[:8], 16) % _STRIPES]:
+            with self._on_grid(start):
                 charged = self.ledger.charge(self.facts.name, analyst, question, _request(sql), cost, fresh=fresh)
                 if isinstance(charged, Stored):
                     return Answer.again(charged.answer, charged.left, charged.seq)
-                return self._answer(plan, shares, charged)
-        finally:
-            self._wait(start)  # a failure leaves on the grid, too
+                answer = self._answer(plan, shares, charged)
+            # written after the delay: what is in the ledger can be read, and its order shows when it was written
+            if answer is None:
+                self.ledger.fail(charged)
+                raise NoAnswer(
+                    "the database gave no answer. The cost stays charged; the reason is not shown, because it could "
+                    "depend on the data. Ask the owner of the data set."
+                )
+            self.ledger.answer(charged, answer.body())
+            return answer
 
     def explain(
         self,
@@ -115,13 +127,23 @@ class Gateway:
     ) -> Explanation:
         """Tell sensitivity, noise and expected error; the data are not read and nothing is spent."""
         plan = self.plan(sql)
-        cost = needed(plan, self.facts.cost(epsilon, rho, delta, announce), noise)
+        cost = needed(plan, self._price(epsilon, rho, delta, announce), noise)
         cells = self._cell_count(plan)
         return explain(plan, noising(plan, cost, cells, noise), cost, cells, tuple(self._queries(plan)))
 
     def balance(self, analyst: str = "") -> Balance:
         """What was spent and what is left."""
         return self.ledger.balance(self.facts.name, analyst)
+
+    def _price(self, epsilon: float | None, rho: float | None, delta: float, announce: int) -> Cost:
+        cost, least = self.facts.cost(epsilon, rho, delta, announce), self.facts.least_cost
+        if cost.loss < least * (1 - 1e-9):
+            name = "rho" if cost.measure == "zcdp" else "epsilon"
+            raise Refused(
+                f"a query costs at least {name} {least:g} in this data set, got {cost.loss:g}. Ask with a larger "
+                f"{name}, or ask the owner to declare another 'minimum_cost'."
+            )
+        return cost
 
     def _plan(self, sql: str) -> Plan:
         return build(sql, self.facts, self._dialect, self._physical)
@@ -147,20 +169,15 @@ class Gateway:
         first = [emit.aggregate(plan, self._dialect)] if plain_numbers else []
         return first + [emit.histogram(plan, x, self._dialect) for x in plan.numbers if x.kind == "quantile"]
 
-    def _answer(self, plan: Plan, shares: Noising, granted: Granted) -> Answer:
+    def _answer(self, plan: Plan, shares: Noising, granted: Granted) -> Answer | None:
+        """Compute the answer to a charged query; None if that failed."""
         names = tuple(output.name for output in plan.outputs)
         try:
             rows = finish(plan, shares, self._noisy(plan, shares))
         except Exception as problem:  # what went wrong must not reach the analyst: it could depend on the data
             _LOG.error("a charged question got no answer: %s", type(problem).__name__)
-            self.ledger.fail(granted)
-            raise NoAnswer(
-                "the database gave no answer. The cost stays charged; the reason is not shown, because it could depend "
-                "on the data. Ask the owner of the data set."
-            ) from None
-        answer = Answer(names, rows, granted.cost, granted.left, notes=plan.notes, charge=granted.seq)
-        self.ledger.answer(granted, answer.body())
-        return answer
+            return None
+        return Answer(names, rows, granted.cost, granted.left, notes=plan.notes, charge=granted.seq)
 
     def _noisy(self, plan: Plan, shares: Noising) -> list[tuple[tuple[Any, ...], list[float]]]:
         """Exact numbers come from the database and get their noise here; they go nowhere else."""
@@ -197,24 +214,40 @@ class Gateway:
         """The histogram of each cell behind one quantile."""
         histograms: dict[tuple[Any, ...], Counter[int]] = {}
         for key, (step, count) in self._read(plan, emit.histogram(plan, plan.numbers[index], self._dialect)):
-            histograms.setdefault(key, Counter())[step] += count
+            if step is not None:  # rows without a value, and those that do not meet the condition
+                histograms.setdefault(key, Counter())[step] += count
         return histograms
 
-    def _read(self, plan: Plan, sql: str) -> Iterator[tuple[tuple[Any, ...], list[int]]]:
-        """Rows as key and whole numbers; a key that cannot be shown counts as missing, as it does inside the SQL."""
+    def _read(self, plan: Plan, sql: str) -> Iterator[tuple[tuple[Any, ...], list[Any]]]:
+        """Rows as key and whole numbers, without the group that has no key: its rows do not meet the condition."""
         for row in self._database.rows(sql):
             key = self._key(plan, row)
             if None not in key:
-                yield key, [int(value) for value in row[len(plan.keys) :]]
+                yield key, [value if value is None else int(value) for value in row[len(plan.keys) :]]
 
     def _key(self, plan: Plan, row: tuple[Any, ...]) -> tuple[Any, ...]:
         shown = plain(row[: len(plan.keys)])
         return tuple(emit.read_back(key, value) for key, value in zip(plan.keys, shown, strict=True))
 
-    def _wait(self, start: float) -> None:
-        if self._grid > 0:
-            taken = time.monotonic() - start
-            time.sleep(math.ceil(taken / self._grid) * self._grid - taken)
+    @contextmanager
+    def _on_grid(self, start: float) -> Iterator[None]:
+        """Let an answer or a failure leave at a multiple of the grid, after a random delay."""
+        try:
+            yield
+        finally:
+            if self._grid > 0:
+                delay, taken = random_delay(self._grid), time.monotonic() - start
+                time.sleep(max(math.ceil((taken + delay) / self._grid) * self._grid - taken, 0))
+
+
+def random_delay(grid: float) -> float:
+    """Draw a delay of up to two steps of the grid, with a triangular density.
+
+    An analyst may add work until an answer just fits into a step. A density that begins and ends at 0 has no edge that
+    one row could cross: ``w`` seconds more change the distribution over the steps by less than ``6 (w / grid)^2`` in
+    chi-square, where a uniform delay of one step changes it by ``w / grid``.
+    """
+    return grid * (_RANDOM.random() + _RANDOM.random())
 
 
 def _load_libraries() -> None:

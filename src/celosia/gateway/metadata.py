@@ -136,6 +136,11 @@ class DatasetFacts(Declared):
     epsilon: float | None = Field(default=None, gt=0, description="lifetime total")
     delta: float = Field(default=0.0, ge=0, lt=1, description="lifetime total of delta")
     rho: float | None = Field(default=None, gt=0, description="lifetime total in zCDP, instead of epsilon")
+    minimum_cost: float | None = Field(
+        default=None,
+        gt=0,
+        description="smallest epsilon (or rho) of a query; 0.0001, or a 10 000th of a total below 1, if not given",
+    )
     seconds: float = Field(
         default=60.0, gt=0, le=86_400, description="time limit of each statement in the database; beyond it no answer"
     )
@@ -165,6 +170,11 @@ class DatasetFacts(Declared):
     def measure(self) -> Measure:
         """How privacy loss is counted."""
         return "zcdp" if self.rho is not None else "approximate" if self.delta > 0 else "pure"
+
+    @property
+    def least_cost(self) -> float:
+        """Smallest epsilon (or rho) of a query, so that repeating one is never free."""
+        return self.minimum_cost if self.minimum_cost is not None else 1e-4 * min(1.0, self.budget.loss)
 
     @property
     def budget(self) -> Cost:

@@ -15,6 +15,9 @@ from celosia.gateway.metadata import DatasetFacts
 
 KINDS = ("duckdb", "sqlite", "postgresql")
 VARIANTS = ("absent", "present", "dirty", "dirtier", "dirtiest")
+PEOPLE, LARGER = 40, 4
+"""Persons of a database, and how many times as many the variant ``larger`` has."""
+LABELS = ["'town'", "'land'", "'A'", "'B'", "'a'", "'Town'"]
 TABLES = {
     "duckdb": (
         (
@@ -24,7 +27,9 @@ TABLES = {
         ),
         "CREATE TABLE visit (patient HUGEINT, ward VARCHAR, cost FLOAT, paid BOOLEAN, day DATE, code DECIMAL(38,30))",
         "CREATE TABLE event (kind VARCHAR, size FLOAT, word VARCHAR COLLATE NOCASE, held DATE)",
+        "CREATE TABLE stay (guest HUGEINT, nights FLOAT, unit VARCHAR COLLATE NOCASE)",
         "CREATE TABLE area (place VARCHAR, extent UTINYINT, sort VARCHAR)",
+        "CREATE TABLE label (word VARCHAR, number SMALLINT, long VARCHAR)",
     ),
     "sqlite": (
         (
@@ -33,7 +38,9 @@ TABLES = {
         ),
         "CREATE TABLE visit (patient, ward TEXT, cost, paid, day, code)",
         "CREATE TABLE event (kind, size, word TEXT COLLATE NOCASE, held)",
+        "CREATE TABLE stay (guest, nights, unit TEXT COLLATE NOCASE)",
         "CREATE TABLE area (place TEXT, extent INTEGER, sort TEXT)",
+        "CREATE TABLE label (word TEXT, number INTEGER, long)",
     ),
     "postgresql": (
         "CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
@@ -44,7 +51,9 @@ TABLES = {
         ),
         "CREATE TABLE visit (patient NUMERIC, ward TEXT, cost REAL, paid BOOLEAN, day DATE, code NUMERIC)",
         "CREATE TABLE event (kind TEXT, size REAL, word TEXT COLLATE nocase, held DATE)",
+        "CREATE TABLE stay (guest NUMERIC, nights REAL, unit TEXT COLLATE nocase)",
         "CREATE TABLE area (place TEXT, extent SMALLINT, sort CHAR(4))",
+        "CREATE TABLE label (word TEXT, number SMALLINT, long TEXT)",
     ),
 }
 PRESENT = {
@@ -53,6 +62,7 @@ PRESENT = {
     ],
     "visit": [f"17, 'A', 77{i}.125, TRUE, '2026-01-0{i}', {i}" for i in range(1, 6)],
     "event": ["'fall', 2.5, 'Target', '2026-01-03'"],
+    "stay": [f"17, {i}, 'town'" for i in range(40)],
 }
 BIG = "170141183460469231731687303715884105727"
 DIRTY: dict[str, list[dict[str, list[str]]]] = {
@@ -66,6 +76,7 @@ DIRTY: dict[str, list[dict[str, list[str]]]] = {
             ],
             "visit": ["17, 'C', 'NaN', NULL, 'infinity', 99999999", "17, '', 'inf', NULL, '-infinity', 0.4"],
             "event": ["'FALL', 'NaN', 'WORD', 'infinity'"],
+            "stay": ["17, 'NaN', 'TOWN'"] * 30,
         },
         {
             "patient": [
@@ -76,6 +87,7 @@ DIRTY: dict[str, list[dict[str, list[str]]]] = {
             ],
             "visit": [f"{BIG}, NULL, '-inf', NULL, '12345-01-01', NULL", "NULL, 'A', 1, TRUE, '2026-01-01', 1"],
             "event": ["NULL, '-inf', chr(0), '4713-01-01 (BC)'"],
+            "stay": [f"{BIG}, 'inf', NULL", "NULL, 1, 'town'"],
         },
         {
             "patient": [
@@ -83,6 +95,7 @@ DIRTY: dict[str, list[dict[str, list[str]]]] = {
             ],
             "visit": [f"-{BIG}, repeat('A', 99999), 1e-38, TRUE, '9999-12-31', -99999999"] * 9,
             "event": ["repeat('x', 99999), 1e38, repeat('word', 99999), '9999-12-31'"],
+            "stay": [f"-{BIG}, 1e-38, repeat('A', 99999)"] * 9,
         },
     ],
     "sqlite": [
@@ -95,6 +108,7 @@ DIRTY: dict[str, list[dict[str, list[str]]]] = {
                 "17, CAST(X'41FF' AS TEXT), 9e999, -1, 20260101, 9e999",
             ],
             "event": ["X'66616C6C', 'big', 'WORD', 'now'"],
+            "stay": ["17, 'many', X'746F776E'", "17, 9e999, 'TOWN'"] * 15,
         },
         {
             "patient": [
@@ -105,11 +119,13 @@ DIRTY: dict[str, list[dict[str, list[str]]]] = {
             ],
             "visit": ["'nobody', NULL, -9e999, 0.5, X'FF', X'31'", "NULL, 'A', 1, TRUE, '2026-01-01', 1"],
             "event": ["CAST(X'FF' AS TEXT), -9e999, CAST(X'EDA080' AS TEXT), '2026-13-01'"],
+            "stay": ["'nobody', X'FF', CAST(X'746F776EFF' AS TEXT)", "NULL, 1, 'town'"],
         },
         {
             "patient": ["X'11', X'FF', NULL, -5, 1e-300, '9e99', '1e999', X'00', NULL, X'31', '', '20260-01-01', ''"],
             "visit": ["X'11', printf('%.99999c', 'A'), '1e999', 'false', '2026-01-01 25:00', -1e999"] * 9,
             "event": ["printf('%.99999c', 'x'), 1e-300, printf('%.99999c', 'w'), '0000-01-01'"],
+            "stay": ["X'11', '1e999', printf('%.99999c', 'A')"] * 9,
         },
     ],
     "postgresql": [
@@ -119,6 +135,7 @@ DIRTY: dict[str, list[dict[str, list[str]]]] = {
             ],
             "visit": ["17, 'C', 'NaN', NULL, 'infinity', 'NaN'", "17, '', 'Infinity', NULL, '-infinity', 'Infinity'"],
             "event": ["'FALL', 'NaN', 'WORD', 'infinity'"],
+            "stay": ["17, 'NaN', 'TOWN'"] * 30,
         },
         {
             "patient": [
@@ -129,6 +146,7 @@ DIRTY: dict[str, list[dict[str, list[str]]]] = {
             ],
             "visit": ["1e400, NULL, '-Infinity', NULL, '5874897-12-31', 1e-400", "NULL, 'A', 1, TRUE, '2026-01-01', 1"],
             "event": ["NULL, '-Infinity', E'\\x01', '4713-01-02 BC'"],
+            "stay": ["1e400, '-Infinity', NULL", "NULL, 1, 'town'"],
         },
         {
             "patient": [
@@ -139,39 +157,46 @@ DIRTY: dict[str, list[dict[str, list[str]]]] = {
             ],
             "visit": ["'NaN', repeat('A', 99999), 1e-38, TRUE, '9999-12-31', -1e400"] * 9,
             "event": ["repeat('x', 99999), 1e38, repeat('word', 99999), '10000-01-01'"],
+            "stay": ["'NaN', 1e-38, repeat('A', 99999)"] * 9,
         },
     ],
 }
 
 
-def others() -> dict[str, list[str]]:
-    """The rows of everybody else; nobody has more than three visits, so that no chance decides which ones count."""
+def others(people: int = PEOPLE, *, single: bool = False) -> dict[str, list[str]]:
+    """The rows of everybody else; nobody has more rows than declared, so that no chance decides which ones count.
+
+    With ``single`` a person has at most one row in each table, so that this holds for joins as well.
+    """
     rng = random.Random(7)
-    rows: dict[str, list[str]] = {"patient": [], "visit": [], "event": [], "area": []}
+    rows: dict[str, list[str]] = {name: [] for name in DECLARATION["tables"]}
 
     def some(value: str) -> str:
         return value if rng.random() < 0.9 else "NULL"
 
-    for person in range(100, 140):
+    for person in range(100, 100 + people):
         values = [f"'Name {person % 9}'", f"'{rng.choice(['fever', 'cough', 'ñandú', '%_'])} {person}'"]
         values += [str(rng.randrange(121)), f"{rng.uniform(0, 10000):.2f}", str(rng.randrange(-(10**15), 10**15))]
         values += [f"{rng.random():.6f}", f"{rng.gauss(0, 1e6):.3f}", rng.choice(["'F'", "'M'"])]
         values += [rng.choice(["-1", "1", "2"]), rng.choice(["TRUE", "FALSE"]), f"'2026-01-0{rng.randrange(1, 8)}'"]
         rows["patient"].append(", ".join([str(person), *map(some, [*values, f"'R{rng.randrange(4)}'"])]))
-        for _ in range(rng.randrange(4)):
+        for _ in range(rng.randrange(2 if single else 4)):
             visit = [f"'{rng.choice('AB')}'", f"{rng.uniform(0, 900):.2f}", rng.choice(["TRUE", "FALSE"])]
             visit += [f"'2026-01-0{rng.randrange(1, 8)}'", str(rng.randrange(1, 10))]
             rows["visit"].append(", ".join([str(person), *map(some, visit)]))
+        for _ in range(person % (2 if single else 3)):
+            rows["stay"].append(f"{person}, {rng.randrange(31)}, {some(rng.choice(LABELS))}")
         event = [rng.choice(["'fall'", "'O''Hara'"]), f"{rng.uniform(-3, 3):.3f}", f"'word {person % 5}'"]
         rows["event"].append(", ".join(map(some, [*event, f"'2026-01-0{rng.randrange(1, 8)}'"])))
     rows["area"] = [f"'R{i}', {10 * i}, '{'town' if i % 2 else 'land'}'" for i in range(4)]
+    rows["label"] = [f"{word}, {i}, 'long'" for i, word in enumerate(LABELS)]
     return rows
 
 
-def statements(kind: str, variant: str) -> list[str]:
+def statements(kind: str, variant: str, *, single: bool = False) -> list[str]:
     """The SQL that makes one variant."""
-    rows = others()
-    person = {"absent": {}, "present": PRESENT}.get(variant)
+    rows = others(LARGER * PEOPLE if variant == "larger" else PEOPLE, single=single)
+    person = {"absent": {}, "larger": {}, "present": PRESENT}.get(variant)
     added = person if person is not None else DIRTY[kind][VARIANTS.index(variant) - 2]
     made = list(TABLES[kind])
     for table, lines in rows.items():
@@ -179,12 +204,12 @@ def statements(kind: str, variant: str) -> list[str]:
     return made
 
 
-def clinic(kind: str, variant: str, where: Path, url: str = "") -> DatasetFacts:
+def clinic(kind: str, variant: str, where: Path, url: str = "", *, single: bool = False) -> DatasetFacts:
     """Make one variant as a database of that kind, and declare it; ``url`` is that of an empty PostgreSQL database."""
     declared: dict[str, Any] = copy.deepcopy(DECLARATION)
     path = where / f"{kind}-{variant}.db"
     declared["database"] = url or f"{kind}:///{path}"
-    run(declared["database"], statements(kind, variant))
+    run(declared["database"], statements(kind, variant, single=single))
     return DatasetFacts.of(declared)
 
 

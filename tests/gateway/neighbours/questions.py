@@ -49,6 +49,15 @@ DECLARATION = {
                 "held": {"type": "date"},
             },
         },
+        "stay": {
+            "person": "guest",
+            "rows": 2,
+            "columns": {
+                "guest": {"type": "integer"},
+                "nights": {"type": "integer", "bounds": [0, 30]},
+                "unit": {"type": "text"},
+            },
+        },
         "area": {
             "public": True,
             "keys": ["place"],
@@ -58,9 +67,41 @@ DECLARATION = {
                 "sort": {"type": "text", "categories": ["town", "land"]},
             },
         },
+        "label": {
+            "public": True,
+            "keys": ["word", "number"],
+            "columns": {
+                "word": {"type": "text"},
+                "number": {"type": "integer", "bounds": [0, 20]},
+                "long": {"type": "text"},
+            },
+        },
     },
-    "joins": [{"left": "patient.id", "right": "visit.patient"}, {"left": "patient.region", "right": "area.place"}],
+    "joins": [
+        {"left": left, "right": right}
+        for left, right in (
+            ("patient.id", "visit.patient"),
+            ("patient.id", "stay.guest"),
+            ("visit.patient", "stay.guest"),
+            ("patient.id", "patient.id"),
+            ("visit.patient", "visit.patient"),
+            ("stay.guest", "stay.guest"),
+            ("patient.region", "area.place"),
+            ("patient.region", "patient.region"),
+            ("area.place", "area.place"),
+            ("area.sort", "label.word"),
+            ("area.sort", "area.sort"),
+            ("visit.ward", "label.word"),
+            ("stay.unit", "label.word"),
+            ("stay.unit", "label.long"),
+            ("label.word", "label.long"),
+            ("patient.name", "stay.unit"),
+        )
+    ],
 }
+"""Joins of every kind: of persons, of a table with itself, to public tables by a key, between them, and those that are
+declared though no query may use them.
+"""
 FROM = {
     "patient": ("patient",),
     "visit": ("visit",),
@@ -85,11 +126,19 @@ WORDS = (
 TOKEN = re.compile(r"'(?:[^']|'')*'|[A-Za-z_]\w*|\d[\w.]*|[^\s\w]")
 
 
-class Questions:
-    """An endless source of questions about the declared tables."""
+def _usable(left: str, right: str) -> bool:
+    """Whether a table may be joined at ``left`` by ``right``: persons with persons, a public table by its key."""
+    (old, column), (new, key) = left.split("."), right.split(".")
+    first, second = DECLARATION["tables"][old], DECLARATION["tables"][new]
+    return key in second["keys"] if "keys" in second else (first.get("person"), second["person"]) == (column, key)
 
-    def __init__(self, seed: int) -> None:
+
+class Questions:
+    """An endless source of questions about the declared tables; with ``joins``, each has two to six tables."""
+
+    def __init__(self, seed: int, *, joins: bool = False) -> None:
         self._rng = random.Random(seed)
+        self._joins = joins
         self._columns: dict[str, list[str]] = {}
 
     def question(self) -> str:
@@ -99,8 +148,9 @@ class Questions:
 
     def _select(self) -> str:
         rng = self._rng
-        tables = rng.choice(list(FROM))
-        self._use(FROM[tables])
+        tables = self._joined() if self._joins else rng.choice(list(FROM))
+        if not self._joins:
+            self._use([("", table) for table in FROM[tables]])
         keys = [self._key() for _ in range(rng.choice([0, 0, 0, 1, 1, 2]))]
         outputs = [self._output(bool(keys)) for _ in range(rng.choice([1, 1, 1, 2, 3]))]
         shown = [f"{key} AS k{i}" for i, key in enumerate(keys) if self._chance(0.9)]
@@ -115,10 +165,31 @@ class Questions:
             sql += f" ORDER BY {rng.choice(['1', 'n0', 'n0 DESC', outputs[0], '9'])}"
         return sql + (f" LIMIT {rng.choice([1, 3, 100])}" if self._chance(0.1) else "")
 
-    def _use(self, tables: tuple[str, ...]) -> None:
+    def _joined(self) -> str:
+        """Tables joined one after the other, each under a name of its own, along declared pairs of columns."""
+        rng = self._rng
+        used = [("j0", rng.choice(["patient", "visit", "stay", "patient", "visit", "area"]))]
+        sql = f"{used[0][1]} AS j0"
+        for place in range(1, rng.choice([2, 2, 2, 3, 3, 4, 5, 6])):
+            pairs = [(join["left"], join["right"]) for join in DECLARATION["joins"]]
+            pairs += [(right, left) for left, right in pairs]
+            old, table = rng.choice(used)
+            pairs = [pair for pair in pairs if pair[0].startswith(f"{table}.")]
+            usable = [pair for pair in pairs if _usable(*pair)]
+            left, right = rng.choice(usable if usable and self._chance(0.9) else pairs)
+            name, (new, _, column) = f"j{place}", right.partition(".")
+            sides = [f"{old}.{left.partition('.')[2]}", f"{name}.{column}"]
+            rng.shuffle(sides)
+            sql += f" {rng.choice(['JOIN', 'JOIN', 'LEFT JOIN'])} {new} AS {name} ON {' = '.join(sides)}"
+            used.append((name, new))
+        self._use(used)
+        return sql
+
+    def _use(self, tables: list[tuple[str, str]]) -> None:
         self._columns = {"number": [], "unbounded": [], "text": [], "boolean": [], "date": [], "cells": []}
-        for table in tables:
-            for name, facts in DECLARATION["tables"][table]["columns"].items():
+        for alias, table in tables:
+            for column, facts in DECLARATION["tables"][table]["columns"].items():
+                name = f"{alias}.{column}" if alias else column
                 kind = {"integer": "number"}.get(facts["type"], facts["type"])
                 if kind == "number" and len(facts) == 1:
                     kind = "unbounded"
@@ -137,7 +208,7 @@ class Questions:
     def _key(self) -> str:
         if self._chance(0.5) and self._columns["cells"]:
             return self._rng.choice(self._columns["cells"])
-        few = [name for name in ("age", "code", "extent") if name in self._columns["number"]]
+        few = [name for name in self._columns["number"] if name.rpartition(".")[2] in ("age", "code", "extent")]
         made = [
             lambda: self._column("text", "'x'"),
             lambda: self._column("date", "NULL"),

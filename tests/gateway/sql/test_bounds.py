@@ -16,6 +16,7 @@ from celosia.gateway.sql.build import build
 from celosia.gateway.sql.emit import aggregate
 from celosia.gateway.sql.parse import Refused
 from celosia.gateway.sql.plan import quantile_of, square_of, sum_of
+from celosia.gateway.sql.steps import select_lists
 from celosia.gateway.sql.values import Value
 from celosia.mathematics.budget.neighbours import Sensitivity
 
@@ -70,7 +71,9 @@ def test_values_stay_inside_their_bounds(rows, expression):
         return
     (number,) = plan.numbers
     reads = ", ".join(f"{sql} AS {inner}" for sql, inner in plan.reads)
-    inner = f"SELECT {number.value.sql} AS v FROM (SELECT {reads or '1 AS one'} FROM t AS t0) AS s"
+    inner = f"SELECT {reads or '1 AS one'} FROM t AS t0"
+    for listed in [*select_lists(plan.steps, [number.value.sql]), [f"{number.value.sql} AS v"]]:
+        inner = f"SELECT {', '.join(listed)} FROM ({inner}) AS s"
     low, high = rows.execute(f"SELECT MIN(v), MAX(v) FROM ({inner})").fetchone()
     if low is not None:
         slack = 1e-9 * max(1, abs(number.value.low), abs(number.value.high))

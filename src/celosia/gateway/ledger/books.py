@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from celosia.data.io.durable import Unavailable
 from celosia.errors import UnknownName
+from celosia.gateway.ledger.agreement import Agreement, Damaged, refusal
 from celosia.gateway.ledger.chain import Entry, Kind
-from celosia.gateway.ledger.tables import LEDGER
 from celosia.mathematics.budget.cost import Cost
 
 if TYPE_CHECKING:
@@ -34,13 +34,19 @@ _STATEMENTS = {
     "new budget": """INSERT INTO celosia_budgets (dataset, measure, neighbours, loss_total, delta_total, loss_spent,
         delta_spent, length, head) VALUES (:dataset, :measure, :neighbours, :loss_total, :delta_total, 0, 0, 0,
         :head) ON CONFLICT (dataset) DO NOTHING""",
-    "shares": "SELECT * FROM celosia_shares WHERE dataset = :dataset AND analyst IN (:analyst, '*') ORDER BY analyst",
+    "shares": "SELECT * FROM celosia_shares WHERE dataset = :dataset AND analyst IN (:analyst, '*')",
     "drop share": """DELETE FROM celosia_shares WHERE dataset = :dataset AND analyst = :analyst AND period = :period""",
     "new share": """INSERT INTO celosia_shares (dataset, analyst, period, loss, delta)
         VALUES (:dataset, :analyst, :period, :loss, :delta)""",
     "spendings": "SELECT * FROM celosia_spendings WHERE dataset = :dataset AND analyst = :analyst",
     "stored": """SELECT charge, answer FROM celosia_entries
         WHERE dataset = :dataset AND question = :question AND kind = 'answer' ORDER BY seq LIMIT 1""",
+    "lines": "SELECT * FROM celosia_entries WHERE dataset = :dataset AND seq > :length ORDER BY seq",
+    "line": "SELECT * FROM celosia_entries WHERE dataset = :dataset AND seq = :seq",
+    "ends": """SELECT COUNT(*) AS lines, MAX(seq) AS last FROM celosia_entries
+        WHERE dataset = :dataset AND seq <= :length""",
+    "sums": """SELECT analyst, SUBSTR(at, 1, 10) AS day, SUM(loss) AS loss, SUM(delta) AS delta FROM celosia_entries
+        WHERE dataset = :dataset AND kind = 'charge' AND seq <= :length GROUP BY analyst, SUBSTR(at, 1, 10)""",
     "append": """INSERT INTO celosia_entries (dataset, seq, at, kind, analyst, question, request, loss, delta,
     charge, answer,
         previous, hash) VALUES (:dataset, :seq, :at, :kind, :analyst, :question, :request, :loss, :delta,
@@ -66,9 +72,15 @@ def statement(name: str, dialect: str, suffix: str = "") -> str:
 
 
 class Books:
-    """One transaction on the ledger; ``close`` writes what was added."""
+    """One transaction on the ledger; ``close`` writes what was added.
 
-    def __init__(self, connection: Connection, *, reading: bool = False) -> None:
+    ``agreements`` are what earlier transactions know of the chain: with them the balance is compared with it.
+    """
+
+    def __init__(
+        self, connection: Connection, *, reading: bool = False, agreements: dict[str, Agreement] | None = None
+    ) -> None:
+        self._agreements = agreements
         self._dialect = connection.dialect.name
         driver = connection.connection.driver_connection
         assert driver is not None
@@ -98,6 +110,8 @@ class Books:
             budgets = self.rows("budget", self._lock, dataset=dataset)
             if not budgets:
                 return None
+            if self._agreements is not None:
+                self._agreements.setdefault(dataset, Agreement()).check(self.rows, budgets[0])
             self._rows[dataset] = budgets[0]
         return self._rows[dataset]
 
@@ -113,6 +127,8 @@ class Books:
         spendings = {
             r["label"]: (r["loss"], r["delta"]) for r in self.rows("spendings", dataset=dataset, analyst=analyst)
         }
+        if self._agreements is not None:
+            self._agreements[dataset].check_spent(analyst, spendings)
         for (where, who, label), (loss, delta) in self._spent.items():
             if (where, who) == (dataset, analyst):
                 before = spendings.get(label, (0, 0))
@@ -189,6 +205,7 @@ class Clerk:
         self._turn = threading.Lock()  # threads queue here: SQLite's busy handler would let them sleep and starve
         self._queue: deque[_Waiting[Any]] = deque()
         self._connection: Connection | None = None  # used under the lock only
+        self._agreements: dict[str, Agreement] = {}
 
     def book(self, work: Callable[[Books], T]) -> T:
         """Do ``work`` in a transaction and return when it is on disk."""
@@ -222,19 +239,19 @@ class Clerk:
             waiting.result, waiting.done = result, True
 
     def _commit(self, batch: list[_Waiting[Any]]) -> list[Any]:
-        if self._connection is None:
-            self._connection = self._engine.connect().execution_options(writing=True)
         try:
+            if self._connection is None:
+                self._connection = self._engine.connect().execution_options(writing=True)
             with self._connection.begin():
-                books = Books(self._connection)
+                books = Books(self._connection, agreements=self._agreements)
                 results = [waiting.work(books) for waiting in batch]
                 books.close()
         except BaseException as problem:
             self.close()  # it may be broken: the next transaction takes a new connection
-            refusal = LEDGER.unavailable(problem)
-            if refusal is not None:
-                raise refusal from None
-            raise
+            error = refusal(problem)
+            if isinstance(error, Damaged):
+                self._agreements.clear()  # the owner may restore a copy
+            raise error from None
         return results
 
     def close(self) -> None:

@@ -43,6 +43,18 @@ class Entry:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
+def shown_times(entries: Iterable[Entry]) -> dict[int, str]:
+    """Times of entries for an analyst, by number: to the minute, and of an answer or a failure that of its charge.
+
+    When an answer was ready depends on the data. One whose charge is not among the entries has no time.
+    """
+    listed = list(entries)
+    minutes = {entry.seq: f"{entry.at[:16]}Z" for entry in listed}
+    late = ("answer", "failure")
+    times = {entry.seq: minutes.get(entry.charge if entry.kind in late else entry.seq) for entry in listed}
+    return {seq: at for seq, at in times.items() if at is not None}
+
+
 @dataclass(frozen=True)
 class Verification:
     """What a walk along the chain found; ``problem`` is empty when all is well."""

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from celosia.data.io.durable import PATIENCE
 from celosia.errors import BudgetError, InputError, UnknownName
+from celosia.gateway.ledger.agreement import refusal
 from celosia.gateway.ledger.books import Books, Clerk, labels
 from celosia.gateway.ledger.chain import GENESIS, Audit, Entry, Verification
 from celosia.gateway.ledger.tables import LEDGER, tables
 from celosia.mathematics.budget.cost import Cost, Measure
 from celosia.mathematics.budget.neighbours import checked
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 Period = Literal["life", "year", "month", "day"]
 
@@ -110,6 +115,14 @@ class Ledger:
         self._clerk.close()
         self._engine.dispose()
 
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        try:
+            with self._engine.connect() as connection:
+                yield connection
+        except Exception as problem:
+            raise refusal(problem) from None
+
     def open(self, dataset: str, budget: Cost, neighbours: str = "add-remove") -> None:
         """Go on with a data set, which must have the total that was declared first.
 
@@ -188,12 +201,12 @@ class Ledger:
 
     def balance(self, dataset: str, analyst: str = "") -> Balance:
         """Tell what was spent and what is left, for the data set and for one analyst."""
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return _balance(Books(connection, reading=True), dataset, analyst)
 
     def datasets(self) -> list[str]:
         """Names of the data sets that have a budget here."""
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return [row["dataset"] for row in Books(connection, reading=True).rows("datasets")]
 
     def history(self, dataset: str, analyst: str = "", limit: int | None = None) -> list[Entry]:
@@ -204,18 +217,18 @@ class Ledger:
             query = query.where(t.c.analyst == analyst)
         if limit is not None:
             query = query.limit(limit)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return [Entry(**row) for row in connection.execute(query).mappings()]
 
     def answered(self, dataset: str, charge: int) -> dict[str, Any]:
         """The answer that a charge paid for, as it was given."""
         t = tables().entries
         query = t.select().where(t.c.dataset == dataset, t.c.kind == "answer", t.c.charge == charge)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             entry = connection.execute(query).mappings().first()
-        if entry is None:
-            raise InputError(f"the ledger has no answer to the charge number {charge}.")
-        answer: dict[str, Any] = json.loads(entry["answer"])
+            if entry is None:
+                raise InputError(f"the ledger has no answer to the charge number {charge}.")
+            answer: dict[str, Any] = json.loads(entry["answer"])
         return answer
 
     def paid_for(self, dataset: str, analyst: str, charge: int) -> bool:
@@ -223,14 +236,14 @@ class Ledger:
         t = tables().entries
         theirs = (t.c.seq == charge) & (t.c.kind == "charge") | (t.c.charge == charge) & (t.c.kind == "repeat")
         query = t.select().where(t.c.dataset == dataset, t.c.analyst == analyst, theirs).limit(1)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return connection.execute(query).first() is not None
 
     def spenders(self, dataset: str) -> dict[str, Cost]:
         """What each analyst who was ever charged spent in all."""
         s = tables().spendings
         query = s.select().where(s.c.dataset == dataset, s.c.label == "life").order_by(s.c.analyst)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             measure = Books(connection, reading=True).budget(dataset)["measure"]
             return {row.analyst: Cost(measure, row.loss, row.delta) for row in connection.execute(query)}
 
@@ -241,7 +254,7 @@ class Ledger:
         earlier verification elsewhere and give it as ``anchor``; it must still be part of the chain.
         """
         t, s = tables().entries, tables().spendings
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             balance = Books(connection, reading=True).budget(dataset)
             rows = connection.execute(t.select().where(t.c.dataset == dataset).order_by(t.c.seq)).mappings()
             audit = Audit(Entry(**row) for row in rows)
@@ -249,7 +262,7 @@ class Ledger:
                 (row.analyst, row.label): (row.loss, row.delta)
                 for row in connection.execute(s.select().where(s.c.dataset == dataset))
             }
-        return audit.verdict(balance, booked, anchor)
+            return audit.verdict(balance, booked, anchor)
 
 
 class NoLedger(Ledger):
@@ -257,6 +270,12 @@ class NoLedger(Ledger):
 
     def __init__(self) -> None:
         """Open nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse what needs the connection that other ledgers have."""
+        if name not in ("_engine", "_clerk"):
+            raise AttributeError(name)
+        raise InputError("this gateway has no ledger: it explains queries, but answers none. Open it with a ledger.")
 
     def close(self) -> None:
         """Nothing was opened."""
@@ -294,8 +313,9 @@ def _balance(books: Books, dataset: str, analyst: str) -> Balance:
 
 
 def _shares(books: Books, dataset: str, analyst: str, measure: Measure) -> Iterator[Allowance]:
-    # '*' sorts before any name, so that an analyst's own share replaces everyone's
-    granted = {row["period"]: row for row in books.rows("shares", dataset=dataset, analyst=analyst)}
+    rows = books.rows("shares", dataset=dataset, analyst=analyst)
+    granted = {row["period"]: row for row in rows if row["analyst"] == "*"}
+    granted |= {row["period"]: row for row in rows if row["analyst"] == analyst}
     if not granted:
         return
     spent = books.spent(dataset, analyst)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from celosia.data.io.durable import Unavailable
 from celosia.errors import BudgetError
 from celosia.gateway.databases import NoAnswer
+from celosia.gateway.ledger import Damaged
 from celosia.show.look import texts
 
 
@@ -58,5 +59,7 @@ def _patterns(language: str) -> list[tuple[re.Pattern[str], str]]:
 
 
 def status(problem: Exception) -> int:
-    """The HTTP status of a refusal: 403 for the budget, 503 when a database gave no answer, 400 otherwise."""
-    return 403 if isinstance(problem, BudgetError) else 503 if isinstance(problem, NoAnswer | Unavailable) else 400
+    """The HTTP status of a refusal: 403 for the budget, 503 without an answer of database or ledger, 400 otherwise."""
+    if isinstance(problem, BudgetError):
+        return 403
+    return 503 if isinstance(problem, NoAnswer | Unavailable | Damaged) else 400

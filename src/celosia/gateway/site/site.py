@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Form, Request
@@ -15,6 +16,7 @@ from celosia.gateway.gateway import Gateway
 from celosia.gateway.keys import ADMIN, Keys, digest
 from celosia.gateway.site.page import Page, styles
 from celosia.gateway.site.refusals import Said, status, translated
+from celosia.gateway.site.turns import Turns
 from celosia.gateway.site.view import answer_view, asked, ideas, price
 from celosia.gateway.site.wording import words
 from celosia.web.language import language
@@ -66,11 +68,11 @@ class Visits:
         response.delete_cookie(self.cookie, path="/")
 
 
-def pages(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit, secure: bool) -> None:
+def pages(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit, turns: Turns, secure: bool) -> None:
     """Add the pages to the application; the interface for programs does not list them."""
     visits = Visits(keys, secure)
     _signing_in(app, gateway, visits, limit)
-    _asking(app, gateway, visits, limit)
+    _asking(app, gateway, visits, limit, turns)
     _administering(app, gateway, visits)
 
 
@@ -108,7 +110,7 @@ def _stranger(gateway: Gateway, request: Request) -> Response:
     return HTMLResponse(page.sign_in(Said(words(language(request))["visit_ended"])), 401)
 
 
-def _asking(app: FastAPI, gateway: Gateway, visits: Visits, limit: RateLimit) -> None:
+def _asking(app: FastAPI, gateway: Gateway, visits: Visits, limit: RateLimit, turns: Turns) -> None:
     name = gateway.facts.name
 
     @app.get("/", include_in_schema=False)
@@ -141,27 +143,34 @@ def _asking(app: FastAPI, gateway: Gateway, visits: Visits, limit: RateLimit) ->
         return PlainTextResponse(text, media_type="text/csv", headers=headers)
 
     @app.post("/ask", include_in_schema=False)
-    def ask(request: Request, sent: Annotated[dict[str, str], Depends(_sent)]) -> Response:
-        visit, code = visits.analyst(request, sent.get("token", "")), language(request)
+    async def ask(request: Request, sent: Annotated[dict[str, str], Depends(_sent)]) -> Response:
+        visit = visits.analyst(request, sent.get("token", ""))
         if visit is None:
             return _stranger(gateway, request)
-        (session, analyst), page = visit, Page(gateway, code)
-        asking = {field: sent.get(field, "") for field in ("sql", "cost", "delta", "fresh")}
-        wait = limit.wait(analyst)
-        if wait:
-            problem = Said(words(code)["too_often"].format(n=math.ceil(wait)))
-            return HTMLResponse(page.desk(analyst, session, asking=asking, problem=problem), 429)
-        try:
-            paid: Any = price(gateway, asking["cost"], asking["delta"])
-            if sent.get("do") != "ask":
-                explanation = gateway.explain(asking["sql"], **paid)
-                return HTMLResponse(page.desk(analyst, session, asking=asking, explanation=explanation))
-            answer = gateway.ask(asking["sql"], analyst=analyst, fresh=bool(asking["fresh"]), **paid)
-        except CelosiaError as refusal:
-            problem = translated(str(refusal), code)
-            return HTMLResponse(page.desk(analyst, session, asking=asking, problem=problem), status(refusal))
-        # the answer has an address of its own: to load it again asks and charges nothing
-        return RedirectResponse(f"/?answer={answer.charge}&said={'free' if answer.stored else 'paid'}", 303)
+        return await turns.run(visit[1], partial(_answered, gateway, request, sent, visit, limit))
+
+
+def _answered(
+    gateway: Gateway, request: Request, sent: dict[str, str], visit: tuple[Session, str], limit: RateLimit
+) -> Response:
+    (session, analyst), code = visit, language(request)
+    page = Page(gateway, code)
+    asking = {field: sent.get(field, "") for field in ("sql", "cost", "delta", "fresh")}
+    wait = limit.wait(analyst)
+    if wait:
+        problem = Said(words(code)["too_often"].format(n=math.ceil(wait)))
+        return HTMLResponse(page.desk(analyst, session, asking=asking, problem=problem), 429)
+    try:
+        paid: Any = price(gateway, asking["cost"], asking["delta"])
+        if sent.get("do") != "ask":
+            explanation = gateway.explain(asking["sql"], **paid)
+            return HTMLResponse(page.desk(analyst, session, asking=asking, explanation=explanation))
+        answer = gateway.ask(asking["sql"], analyst=analyst, fresh=bool(asking["fresh"]), **paid)
+    except CelosiaError as refusal:
+        problem = translated(str(refusal), code)
+        return HTMLResponse(page.desk(analyst, session, asking=asking, problem=problem), status(refusal))
+    # the answer has an address of its own: to load it again asks and charges nothing
+    return RedirectResponse(f"/?answer={answer.charge}&said={'free' if answer.stored else 'paid'}", 303)
 
 
 async def _sent(request: Request) -> dict[str, str]:

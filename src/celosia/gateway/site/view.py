@@ -12,6 +12,7 @@ from celosia.data.io.statement import quoted
 from celosia.errors import InputError
 from celosia.gateway.answer import Answer, Bar, decimals, error_bars
 from celosia.gateway.gateway import Gateway
+from celosia.gateway.ledger import chain
 from celosia.gateway.ledger.ledger import Allowance
 from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.site.wording import words
@@ -128,9 +129,10 @@ class Asked:
 def asked(gateway: Gateway, analyst: str = "", most: int = SHOWN_ENTRIES) -> tuple[Asked, ...]:
     """The last questions of an analyst, or of all of them, the newest first."""
     entries = gateway.ledger.history(gateway.facts.name, analyst, 3 * most)
+    times = chain.shown_times(entries)
     questions = [
         Asked(
-            at=entry.at[:19].replace("T", " "),
+            at=times[entry.seq].strip("Z").replace("T", " "),
             kind=entry.kind,
             analyst=entry.analyst,
             sql=json.loads(entry.request)["sql"] if entry.request else "",
@@ -138,7 +140,7 @@ def asked(gateway: Gateway, analyst: str = "", most: int = SHOWN_ENTRIES) -> tup
             charge=entry.seq if entry.kind == "charge" else entry.charge if entry.kind == "repeat" else 0,
         )
         for entry in entries
-        if entry.kind in words("en")["kinds"]
+        if entry.kind in words("en")["kinds"] and entry.seq in times
     ]
     return tuple(questions[:most])
 

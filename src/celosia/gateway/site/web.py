@@ -15,6 +15,7 @@ from celosia.errors import CelosiaError, MissingExtra
 from celosia.gateway.answer import shown_cost
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.keys import Keys
+from celosia.gateway.ledger import chain
 from celosia.gateway.site.refusals import status
 from celosia.parts.refusals import phrase
 from celosia.web.guard import HEADERS, MOST_BYTES, oversized
@@ -23,6 +24,8 @@ from celosia.web.limits import RateLimit
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+
+    from celosia.gateway.site.turns import Turns
 
 NEEDED = "Send one JSON object with 'sql' and its cost."
 
@@ -50,6 +53,7 @@ def create(gateway: Gateway, keys: Keys, *, per_minute: int = 120, secure: bool 
         from fastapi import FastAPI
 
         from celosia.gateway.site.site import pages
+        from celosia.gateway.site.turns import Turns
     except ImportError:  # pragma: no cover - the test environment has it
         raise MissingExtra.of("the gateway over HTTP", "web") from None
     app = FastAPI(
@@ -58,10 +62,10 @@ def create(gateway: Gateway, keys: Keys, *, per_minute: int = 120, secure: bool 
         docs_url=None,  # those pages load scripts from elsewhere; the schema itself is at /openapi.json
         redoc_url=None,
     )
-    limit = RateLimit(per_minute)
+    limit, turns = RateLimit(per_minute), Turns()
     _guard(app)
-    _interface(app, gateway, keys, limit)
-    pages(app, gateway, keys, limit, secure)
+    _interface(app, gateway, keys, limit, turns)
+    pages(app, gateway, keys, limit, turns, secure)
     return app
 
 
@@ -106,7 +110,7 @@ def _sentence(finding: Mapping[str, Any]) -> str:
     return f"{name} is required." if finding["type"] == "missing" else f"{name} {phrase(finding)}."
 
 
-def _interface(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit) -> None:
+def _interface(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit, turns: Turns) -> None:
     from fastapi import Depends, Header, HTTPException
 
     def analyst(authorization: str = Header(default="")) -> str:
@@ -120,16 +124,12 @@ def _interface(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit) -> 
         return holder
 
     @app.post("/api/query", summary="Answer a question and charge it")
-    def query(question: Ask, who: str = Depends(analyst)) -> dict[str, Any]:
-        return gateway.ask(analyst=who, **question.model_dump()).data()
+    async def query(question: Ask, who: str = Depends(analyst)) -> dict[str, Any]:
+        return await turns.run(who, lambda: gateway.ask(analyst=who, **question.model_dump()).data())
 
-    @app.post(
-        "/api/explain",
-        summary="Sensitivity, noise and expected error; nothing is spent",
-        dependencies=[Depends(analyst)],
-    )
-    def explain(question: Question) -> dict[str, Any]:
-        return gateway.explain(**question.model_dump()).data()
+    @app.post("/api/explain", summary="Sensitivity, noise and expected error; nothing is spent")
+    async def explain(question: Question, who: str = Depends(analyst)) -> dict[str, Any]:
+        return await turns.run(who, lambda: gateway.explain(**question.model_dump()).data())
 
     @app.get("/api/budget", summary="What is left")
     def budget(who: str = Depends(analyst)) -> dict[str, Any]:
@@ -148,7 +148,12 @@ def _interface(app: FastAPI, gateway: Gateway, keys: Keys, limit: RateLimit) -> 
     @app.get("/api/history", summary="Your questions with their costs, newest first")
     def history(who: str = Depends(analyst), limit: int = 50) -> list[dict[str, Any]]:
         entries = gateway.ledger.history(gateway.facts.name, who, min(max(limit, 1), 1000))
-        return [{"at": e.at, "kind": e.kind, "request": e.request, "loss": e.loss / 1e12} for e in entries]
+        times = chain.shown_times(entries)
+        return [
+            {"at": times[e.seq], "kind": e.kind, "request": e.request, "loss": e.loss / 1e12}
+            for e in entries
+            if e.seq in times
+        ]
 
     @app.get("/api/schema", summary="Tables and columns that may be asked about", dependencies=[Depends(analyst)])
     def schema() -> dict[str, Any]:

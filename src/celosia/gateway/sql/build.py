@@ -12,6 +12,7 @@ from celosia.gateway.sql.expressions import RowExpressions, only, whole_number
 from celosia.gateway.sql.parse import Refused, parse
 from celosia.gateway.sql.plan import Number, Output, Plan, quantile_of, square_of, sum_of
 from celosia.gateway.sql.scope import Scope
+from celosia.gateway.sql.steps import Steps, select_lists
 from celosia.gateway.sql.values import Dialect, Value
 
 if TYPE_CHECKING:
@@ -24,6 +25,12 @@ MOST_LISTING = 10**8
 MOST_NUMBERS = 20
 MOST_OUTPUTS = 50
 MOST_KEYS = 10
+LONGEST_ROW = 20_000
+"""Characters of all expressions over one row: about 25 microseconds in SQLite and PostgreSQL."""
+MOST_TEXT_WORK = 25
+"""Work on texts in one row, in units of 5 microseconds (PostgreSQL, a text of 1 000 equal letters)."""
+_CASE_WORK = 3
+_TEXT_WORK = re.compile(r"(?:LIKE |RIGHT\(|SUBSTR\(|(?:INSTR|STRPOS)\(\"\w+\", )(?:'((?:[^']|'')*)')?")
 MOST_OPERATIONS = 3_000
 """Steps that all columns take after the noise: a column that names another by its alias has its steps as well."""
 DEEPEST_SQL = 45
@@ -47,7 +54,8 @@ class _Builder:
         self._neighbours = dataset.neighbours
         self._scope = Scope(dataset, dialect, physical)
         self._scope.read(select)
-        self._rows = RowExpressions(self._scope.resolve, dialect)
+        self._steps = Steps()
+        self._rows = RowExpressions(self._scope.resolve, dialect, self._steps.column)
         self._numbers: list[Number] = []
         self._keys: list[tuple[str, Value]] = []
         self._outputs: list[Output] = []
@@ -72,11 +80,14 @@ class _Builder:
             if any(number.kind == "quantile" for number in self._numbers):
                 raise Refused("a quantile is answered in groups whose keys are declared (categories or bounds).")
             self._index_of(Number("persons" if person and truncated else "rows"))
-        for sql in [condition, *(key.sql for _, key in self._keys), *(x.value.sql for x in self._numbers if x.value)]:
+        steps = [sql for layer in self._steps.layers for sql, _ in layer]
+        for sql in steps:
             _shallow(sql)
+        _refuse_work(steps)
         return Plan(
-            sources=tuple(self._scope.sources),
+            sources=self._scope.sources,
             reads=self._scope.reads,
+            steps=self._steps.layers,
             where=condition,
             keys=tuple(value for _, value in self._keys),
             domains=domains,
@@ -107,7 +118,7 @@ class _Builder:
                 node = self._by_position(node)
             elif node.key == "column" and not node.text("table") and node.name.lower() in aliases:
                 node = aliases[node.name.lower()]
-            value = self._rows.compile(_bare(node))
+            value = self._rows.column(_bare(node))
             if value.type == "null" or value.literal is not None:
                 raise Refused("GROUP BY is answered with columns or expressions of columns.")
             if value.type == "number" and not value.whole:
@@ -141,7 +152,9 @@ class _Builder:
             raise Refused(
                 f"the groups are {cells} by their declared values; at most {MOST_CELLS} are answered at once."
             )
-        if cells * sum(len(value.sql) for _, value in self._keys) > MOST_LISTING:
+        keys = [value.sql for _, value in self._keys]
+        length = sum(len(sql) for listed in [*select_lists(self._steps.layers, keys), keys] for sql in listed)
+        if cells * length > MOST_LISTING:
             raise Refused(f"GROUP BY is too large for the {cells} values of its columns. Use a simpler expression.")
         return tuple(listed)
 
@@ -297,7 +310,7 @@ class _Builder:
     def _argument(self, node: Any) -> Value:
         if node.key == "distinct":
             raise Refused("DISTINCT is answered in COUNT only.")
-        return self._rows.compile(_bare(node)).need_bounds()
+        return self._rows.column(_bare(node)).need_bounds()
 
     def _count(self, node: Any) -> a.After:
         only(node, "this", "big_int")
@@ -307,14 +320,14 @@ class _Builder:
         if inner.key == "star" or (inner.key == "literal"):
             return a.number(self._index_of(Number("rows")))
         if inner.key != "distinct":
-            return a.number(self._index_of(Number("present", self._rows.compile(_bare(inner)))))
+            return a.number(self._index_of(Number("present", self._rows.column(_bare(inner)))))
         only(inner, "expressions")
         if len(inner.expressions) != 1:
             raise Refused("COUNT(DISTINCT …) is answered for one column.")
         counted = _bare(inner.expressions[0])
         if self._scope.is_person(counted):
             return a.number(self._index_of(Number("persons")))
-        return a.number(self._index_of(Number("distinct", self._rows.compile(counted))))
+        return a.number(self._index_of(Number("distinct", self._rows.column(counted))))
 
     def _sum(self, value: Value) -> a.After:
         number = sum_of(value, centred=False)
@@ -359,6 +372,20 @@ def _shallow(sql: str) -> None:
             raise Refused(
                 "the expression is nested too deeply. Ask a flatter one, or use brackets to halve a long sum."
             )
+
+
+def _refuse_work(expressions: list[str]) -> None:
+    """Refuse expressions that take so long for one row that it could show in the time of an answer."""
+    length = sum(map(len, expressions))
+    changed = sum(len(re.findall(r"\b(?:LOWER|UPPER)\(", sql)) for sql in expressions)
+    searched = [len(word) for sql in expressions for word in _TEXT_WORK.findall(sql)]
+    texts = _CASE_WORK * changed + sum(1 + size // 10 for size in searched)
+    if length > LONGEST_ROW or texts > MOST_TEXT_WORK:
+        raise Refused(
+            f"the expressions of a row take {length} characters and {texts} units of work on texts; at most "
+            f"{LONGEST_ROW} and {MOST_TEXT_WORK} are computed. LOWER and UPPER count 3, LIKE 1 and 1 more for each 10 "
+            "characters of its pattern. Ask for fewer columns at once, or a simpler expression."
+        )
 
 
 def _few(items: list[Any], most: int, what: str) -> None:

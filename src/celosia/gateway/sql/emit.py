@@ -1,12 +1,20 @@
-"""Aggregate SQL of a plan, for DuckDB, SQLite and PostgreSQL: our own text, in four layers, nothing of the
+"""Aggregate SQL of a plan, for DuckDB, SQLite and PostgreSQL: our own text, in layers, nothing of the
 analyst's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from celosia.data.io.statement import quoted
 from celosia.gateway.databases import literal
 from celosia.gateway.sql.plan import Number, Plan
+from celosia.gateway.sql.scope import bound_rows
+from celosia.gateway.sql.steps import select_lists
 from celosia.gateway.sql.values import DOUBLE, WHOLE, Dialect, Value, number
+
+_BARRIER: dict[Dialect, str] = {"sqlite": " LIMIT -1", "postgres": " OFFSET 0", "duckdb": ""}
+"""Keeps an engine from moving a condition below the values of a row; DuckDB is told when it is opened."""
 
 
 def aggregate(plan: Plan, dialect: Dialect) -> str:
@@ -22,7 +30,7 @@ def histogram(plan: Plan, wanted: Number, dialect: Dialect) -> str:
     bucket = f"FLOOR({distance} / {_double(wanted.unit, dialect)})"
     top = wanted.high - wanted.low if wanted.unit == 1 and wanted.value and wanted.value.whole else wanted.high
     step = _clamped(bucket, 0, top, dialect)
-    return _grouped(plan, dialect, [wanted], [f"{step} AS b", "COUNT(*)"], ("b",), "x0 IS NOT NULL")
+    return _grouped(plan, dialect, [wanted], [f"{step} AS b", "COUNT(*)"], ("b",))
 
 
 def domain(plan: Plan, dialect: Dialect) -> str:
@@ -34,11 +42,12 @@ def domain(plan: Plan, dialect: Dialect) -> str:
         tables.append(f"{_unquoted(inner)}_d({inner}) AS (VALUES {listed})")
     keys = ", ".join(f"{key.sql} AS g{i}" for i, key in enumerate(plan.keys))
     crossed = " CROSS JOIN ".join(f"{_unquoted(inner)}_d" for inner, _ in plan.domains)
+    base = f"SELECT * FROM {crossed}" if plan.domains else "SELECT 1 AS one"  # noqa: S608
+    layers, last = _layered(plan, dialect, base, [key.sql for key in plan.keys])
     complete = " AND ".join(f"g{i} IS NOT NULL" for i in range(len(plan.keys)))
     listed = ", ".join(f"g{i}" for i in range(len(plan.keys)))
-    inside = f"SELECT {keys}" + (f" FROM {crossed}" if plan.domains else "")  # noqa: S608
-    opening = f"WITH {', '.join(tables)} " if tables else ""
-    return f"{opening}SELECT DISTINCT {listed} FROM ({inside}) AS k WHERE {complete} ORDER BY {listed}"  # noqa: S608
+    inside, opening = f"SELECT {keys} FROM {last}", f"WITH {', '.join([*tables, *layers])}"  # noqa: S608
+    return f"{opening} SELECT DISTINCT {listed} FROM ({inside}) AS k WHERE {complete} ORDER BY {listed}"  # noqa: S608
 
 
 def _grouped(
@@ -47,44 +56,68 @@ def _grouped(
     numbers: list[Number],
     columns: list[str],
     more_keys: tuple[str, ...],
-    where: str = "",
 ) -> str:
-    inner = _rows(plan, dialect, numbers)
-    conditions = [f"r <= {plan.rows}"] if plan.truncated else []
-    if where:
-        conditions.append(where)
+    layers, inner = _rows(plan, dialect, numbers)
     keys = [f"g{i}" for i in range(len(plan.keys))]
-    sql = f"SELECT {', '.join([*keys, *columns])} FROM ({inner}) AS q"  # noqa: S608
-    if conditions:
-        sql += f" WHERE {' AND '.join(conditions)}"
+    sql = f"WITH {', '.join(layers)} SELECT {', '.join([*keys, *columns])} FROM ({inner}) AS q"  # noqa: S608
     grouped = [*keys, *more_keys]
     return sql + (f" GROUP BY {', '.join(grouped)}" if grouped else "")
 
 
-def _rows(plan: Plan, dialect: Dialect, numbers: list[Number]) -> str:
-    """Layers one to three: columns as declared; keys and values; at most so many rows a person."""
+def _layered(plan: Plan, dialect: Dialect, base: str, wanted: Iterable[str], *passed: str) -> tuple[list[str], str]:
+    """Return the WITH clauses that compute the steps of ``wanted`` from ``base``, and the name of the last one."""
+    hint = "" if dialect == "sqlite" else "NOT MATERIALIZED "
+    clauses = [f"{_layer(0)} AS {hint}({base})"]
+    for listed in select_lists(plan.steps, wanted):
+        columns = ", ".join([*passed, *listed]) or "1 AS one"
+        clause = f"SELECT {columns} FROM {_layer(len(clauses) - 1)}{_BARRIER[dialect]}"  # noqa: S608
+        clauses.append(f"{_layer(len(clauses))} AS {hint}({clause})")
+    return clauses, _layer(len(clauses) - 1)
+
+
+def _layer(index: int) -> str:
+    return quoted(f"celosia layer {index}")
+
+
+def _rows(plan: Plan, dialect: Dialect, numbers: list[Number]) -> tuple[list[str], str]:
+    """Columns as declared and the steps, as WITH clauses; from them keys and values, at most so many rows a person.
+
+    A row that does not meet the condition stays, with NULL in all columns: aggregates skip it, its group has no key.
+    Were it removed, the time would show whether any row meets the condition, because the first row that reaches an
+    aggregate costs much more than the others (DuckDB allocates a hash table: 2 ms for four COUNT(DISTINCT ...)).
+    """
     reads = [f"{sql} AS {inner}" for sql, inner in plan.reads]
     if plan.person:
         reads.append(f"{plan.person} AS p")
     tables = "".join(f" {s.join} {s.name} AS {s.alias} ON {s.on}" for s in plan.sources[1:])
     base = f"SELECT {', '.join(reads) or '1 AS one'} FROM {plan.sources[0].name} AS {plan.sources[0].alias}{tables}"  # noqa: S608
+    if plan.truncated and tables:  # one table alone is bounded already
+        base = f"SELECT * FROM {bound_rows(f'({base}) AS j', 'p', plan.rows)} AS b"  # noqa: S608
     if dialect == "sqlite":  # it would read a value anew, however long, each time the question names it
         base += " LIMIT -1"
-    chosen = [f"{key.sql} AS g{i}" for i, key in enumerate(plan.keys)]
-    chosen += [f"{_value(x, dialect)} AS x{i}" for i, x in enumerate(numbers) if x.value is not None]
+    names = [f"g{i}" for i in range(len(plan.keys))]
+    chosen = [f"{key.sql} AS {name}" for key, name in zip(plan.keys, names, strict=True)]
+    conditions = [f"{name} IS NOT NULL" for name in names]
+    for i, x in enumerate(numbers):
+        if x.value is not None:
+            chosen.append(f"{_value(x, dialect)} AS x{i}")
+            names.append(f"x{i}")
     if plan.person:
         chosen.append("p")
-    conditions = [plan.where] if plan.where else []
-    conditions += [f"({key.sql}) IS NOT NULL" for key in plan.keys]
-    if plan.person:
+        names.append("p")
         conditions.append("p IS NOT NULL")
-    sql = f"SELECT {', '.join(chosen) or '1 AS one'} FROM ({base}) AS s"  # noqa: S608
-    if conditions:
-        sql += f" WHERE {' AND '.join(conditions)}"
-    if plan.truncated:
-        # Which of a person's rows are kept is left to chance: any choice that looks at that person only is private.
-        sql = f"SELECT *, ROW_NUMBER() OVER (PARTITION BY p ORDER BY RANDOM()) AS r FROM ({sql}) AS w"  # noqa: S608
-    return sql
+    if plan.where:
+        chosen.append(f"COALESCE({plan.where}, FALSE) AS w")
+        conditions.append("w")
+    # All values of a row are computed before its condition is used: the time does not depend on who meets it.
+    wanted = [plan.where, *(key.sql for key in plan.keys), *(x.value.sql for x in numbers if x.value)]
+    layers, last = _layered(plan, dialect, base, wanted, *(["p"] if plan.person else []))
+    every = f"SELECT {', '.join(chosen) or '1 AS one'} FROM {last}{_BARRIER[dialect]}"  # noqa: S608
+    met = " AND ".join(conditions) or "TRUE"
+    listed = ", ".join(
+        f"CASE WHEN {met} THEN {value} END AS {name}" for value, name in [("1", "k"), *zip(names, names, strict=True)]
+    )
+    return layers, f"SELECT {listed} FROM ({every}) AS e"  # noqa: S608
 
 
 def _value(wanted: Number, dialect: Dialect) -> str:
@@ -102,7 +135,7 @@ def _value(wanted: Number, dialect: Dialect) -> str:
 
 def _aggregate(wanted: Number, index: int, dialect: Dialect) -> str:
     if wanted.kind == "rows":
-        return "COUNT(*)"
+        return "COUNT(k)"
     if wanted.kind == "persons":
         return "COUNT(DISTINCT p)"
     if wanted.kind == "present":

@@ -48,11 +48,24 @@ def only(node: exp.Expression, *allowed: str) -> None:
 
 
 class RowExpressions:
-    """Compiles expressions over one row; ``resolve`` finds a column by its table (or none) and name."""
+    """Compiles expressions over one row; ``resolve`` finds a column by its table (or none) and name.
 
-    def __init__(self, resolve: Callable[[str, str], v.Value], dialect: v.Dialect) -> None:
+    ``column`` turns a part that must be computed for every row, or that is repeated, into a column of its own.
+    """
+
+    def __init__(
+        self,
+        resolve: Callable[[str, str], v.Value],
+        dialect: v.Dialect,
+        column: Callable[[v.Value], v.Value] = lambda value: value,
+    ) -> None:
         self._resolve = resolve
         self._dialect = dialect
+        self._column_of = column
+
+    def column(self, node: exp.Expression) -> v.Value:
+        """Compile one expression as a column that is computed for every row."""
+        return self._column_of(self.compile(node))
 
     def compile(self, node: exp.Expression) -> v.Value:
         """Compile one expression, or refuse it."""
@@ -72,7 +85,7 @@ class RowExpressions:
 
     def condition(self, node: exp.Expression) -> v.Value:
         """Compile an expression that must be true or false."""
-        return self.compile(node).need("boolean", "null")
+        return self.column(node).need("boolean", "null")
 
     def _column(self, node: Any) -> v.Value:
         only(node, "this", "table")
@@ -127,7 +140,7 @@ class RowExpressions:
 
     def _not(self, node: Any) -> v.Value:
         only(node, "this")
-        inner = self.condition(node.this)
+        inner = self.compile(node.this).need("boolean", "null")
         return replace(inner, sql=f"(NOT {inner.sql})", type="boolean", facts=None, literal=None)
 
     def _is(self, node: Any) -> v.Value:
@@ -172,14 +185,14 @@ class RowExpressions:
 
     def _between(self, node: Any) -> v.Value:
         only(node, "this", "low", "high")
-        inner = self.compile(node.this)
-        low = self._compared(inner, ">=", self.compile(node.args["low"]))
-        high = self._compared(inner, "<=", self.compile(node.args["high"]))
+        inner = self.column(node.this)
+        low = self._column_of(self._compared(inner, ">=", self.compile(node.args["low"])))
+        high = self._column_of(self._compared(inner, "<=", self.compile(node.args["high"])))
         return v.Value(f"({low.sql} AND {high.sql})", "boolean", columns=low.columns | high.columns)
 
     def _in(self, node: Any) -> v.Value:
         only(node, "this", "expressions")
-        inner = self.compile(node.this)
+        inner = self.column(node.this)
         options = [self.compile(option) for option in node.expressions]
         if not options or len(options) > LONGEST_LIST:
             raise Refused(f"IN is answered with a list of 1 to {LONGEST_LIST} values.")
@@ -191,27 +204,28 @@ class RowExpressions:
 
     def _like(self, node: Any) -> v.Value:
         only(node, "this", "expression", "negate")
-        inner = self.compile(node.this).need("text")
+        inner = self.column(node.this).need("text")
         pattern = self.compile(node.expression).need("text").literal
         if not isinstance(pattern, str) or not _PATTERN.fullmatch(pattern):
             raise Refused(
                 "LIKE is answered with the patterns 'word%', '%word' or '%word%' of at most 100 characters, without _ "
                 "and backslash. Others may take long for some texts, and the time would tell about them."
             )
-        word = "NOT LIKE" if node.args.get("negate") else "LIKE"
-        return v.Value(f"({inner.sql} {word} {literal(pattern)})", "boolean", columns=inner.columns)
+        sql = v.matches(inner.sql, pattern, self._dialect)
+        return v.Value(f"(NOT {sql})" if node.args.get("negate") else sql, "boolean", columns=inner.columns)
 
     def _case(self, node: Any) -> v.Value:
         only(node, "this", "ifs", "default")
-        subject = self.compile(node.this) if node.this is not None else None
+        subject = self.column(node.this) if node.this is not None else None
         tests, results = [], []
         for branch in node.args["ifs"]:
             only(branch, "this", "true")
-            asked = self.compile(branch.this)
-            tests.append(asked.need("boolean", "null") if subject is None else self._compared(subject, "=", asked))
-            results.append(self.compile(branch.args["true"]))
+            asked = self.column(branch.this)
+            test = asked.need("boolean", "null") if subject is None else self._compared(subject, "=", asked)
+            tests.append(self._column_of(test))
+            results.append(self.column(branch.args["true"]))
         default = node.args.get("default")
-        otherwise = self.compile(default) if default is not None else v.Value("NULL", "null")
+        otherwise = self.column(default) if default is not None else v.Value("NULL", "null")
         joint = v.hull([*results, otherwise], "CASE")
         *given, last = v.alike([*results, otherwise], self._dialect)
         branches = "".join(f" WHEN {test.sql} THEN {result}" for test, result in zip(tests, given, strict=True))
@@ -220,7 +234,7 @@ class RowExpressions:
 
     def _coalesce(self, node: Any) -> v.Value:
         only(node, "this", "expressions", "is_nvl", "is_null")
-        options = [self.compile(option) for option in (node.this, *node.expressions)]
+        options = [self.column(option) for option in (node.this, *node.expressions)]
         joint = v.hull(options, "COALESCE")
         return replace(joint, sql=f"COALESCE({', '.join(v.alike(options, self._dialect))})")
 
@@ -232,7 +246,7 @@ class RowExpressions:
 
     def _extreme(self, node: Any, word: str, sqlite: str) -> v.Value:
         only(node, "this", "expressions", "ignore_nulls")
-        options = [self.compile(option).need_bounds() for option in (node.this, *node.expressions)]
+        options = [self.column(option).need_bounds() for option in (node.this, *node.expressions)]
         if len(options) < 2:
             raise Refused(f"{word} compares at least two values.")
         pick = max if word == "GREATEST" else min
@@ -278,7 +292,7 @@ class RowExpressions:
     def _cased(self, node: Any, word: str) -> v.Value:
         only(node, "this")
         inner = self.compile(node.this).need("text")
-        return replace(inner, sql=f"{word}({inner.sql})", facts=None, literal=None)
+        return self._column_of(replace(inner, sql=f"{word}({inner.sql})", facts=None, literal=None))
 
 
 def _columns(values: Iterable[v.Value]) -> frozenset[str]:

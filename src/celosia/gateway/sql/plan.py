@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from celosia.gateway.sql.after import After
+from celosia.gateway.sql.steps import Layer
 from celosia.gateway.sql.values import Value
 from celosia.mathematics.budget import neighbours as n
 
@@ -95,6 +96,8 @@ class Plan:
     sources: tuple[Source, ...]
     reads: tuple[tuple[str, str], ...]
     """SQL that reads a column as declared, with its inner name."""
+    steps: tuple[Layer, ...]
+    """Columns that are computed from those, layer by layer."""
     where: str
     keys: tuple[Value, ...]
     domains: tuple[tuple[str, tuple[Any, ...]], ...] | None
@@ -139,7 +142,14 @@ class Plan:
 
     def question(self, *more: object) -> str:
         """Fingerprint of the question: equal for equal questions, however they were written."""
-        content: list[Any] = [self.sources, self.reads, self.where, [k.sql for k in self.keys], self.domains]
+        content: list[Any] = [
+            self.sources,
+            self.reads,
+            self.steps,
+            self.where,
+            [k.sql for k in self.keys],
+            self.domains,
+        ]
         content += [[x.key() for x in self.numbers], self.outputs, self.having, self.order, self.limit]
         content += [self.person, self.truncated, self.rows, self.neighbours, more]
         return hashlib.sha256(json.dumps(content, default=repr, ensure_ascii=True).encode()).hexdigest()

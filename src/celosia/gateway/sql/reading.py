@@ -37,12 +37,6 @@ def column(physical: str, facts: ColumnFacts, inner: str, dialect: Dialect) -> t
     return _read_number(physical, facts, value, dialect)
 
 
-def joinable(physical: str, facts: ColumnFacts, dialect: Dialect) -> str:
-    """The SQL that compares a column in a join: as it is, because clamped persons could be taken for each other."""
-    # two texts of different collations are not compared by PostgreSQL
-    return f'CAST({physical} AS TEXT) COLLATE "default"' if dialect == "postgres" and facts.type == "text" else physical
-
-
 def inner_name(index: int) -> str:
     """Name of the index-th column inside the query; names of the question never get there."""
     return quoted(f"c{index}")

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.io.statement import quoted
 from celosia.errors import UnknownName, suggestion
+from celosia.gateway.databases import equality_key
 from celosia.gateway.metadata import DatasetFacts, TableFacts
 from celosia.gateway.sql.expressions import only
 from celosia.gateway.sql.parse import Refused
 from celosia.gateway.sql.plan import Source
-from celosia.gateway.sql.reading import column, inner_name, joinable
+from celosia.gateway.sql.reading import column, inner_name
 from celosia.gateway.sql.values import Dialect, Value
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
 MOST_TABLES = 6
+RANK, JOINED = quoted("celosia rank"), quoted("celosia key")
+MOST_PAIRED = 100
+"""Rows that one person may get where tables with several rows a person are joined."""
+
+
+def bound_rows(relation: str, person: str, rows: int) -> str:
+    """SQL of a relation with at most ``rows`` rows per person, sampled at random.
+
+    Any choice that depends on that person only is private. It is made before the condition of a query is applied:
+    otherwise a person with many rows would take more time when the condition is true.
+    """
+    ranked = f"SELECT *, ROW_NUMBER() OVER (PARTITION BY {person} ORDER BY RANDOM()) AS {RANK} FROM {relation}"  # noqa: S608
+    return f"(SELECT * FROM ({ranked}) AS b WHERE {RANK} <= {rows})"  # noqa: S608
 
 
 @dataclass
@@ -29,16 +44,21 @@ class _Table:
 
 
 class Scope:
-    """Resolves columns and tracks ownership while the tables of a question are joined one after the other."""
+    """Resolves columns and tracks ownership while the tables of a question are joined one after the other.
 
-    def __init__(self, dataset: DatasetFacts, dialect: Dialect, physical: dict[str, str]) -> None:
+    ``all_rows`` reads all rows of a person where only one table has persons: for counts that are not released.
+    """
+
+    def __init__(
+        self, dataset: DatasetFacts, dialect: Dialect, physical: dict[str, str], *, all_rows: bool = False
+    ) -> None:
+        self._all_rows = all_rows
         self._dataset = dataset
         self._dialect: Dialect = dialect
         self._physical = physical
         self._tables: list[_Table] = []
         self._reads: dict[str, tuple[str, Value]] = {}
-        self._multiplied = False
-        self.sources: list[Source] = []
+        self._joins: list[tuple[str, tuple[_Table, str], tuple[_Table, str]]] = []
 
     def read(self, select: exp.Select) -> None:
         """Take in FROM and all joins."""
@@ -51,8 +71,44 @@ class Scope:
             self._join(join)
         if len(self._tables) > MOST_TABLES:
             raise Refused(f"at most {MOST_TABLES} tables are joined in one question.")
+        self._refuse_products()
         if not self._private():
             raise Refused("this table is declared public: it holds no personal data, read it directly.")
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Tables in the order of their joins, each with at most the declared number of rows per person."""
+        listed = [Source(self._relation(self._tables[0]), self._tables[0].alias)]
+        for word, (old, old_column), (new, new_column) in self._joins:
+            left = self._key(f"{old.alias}.{quoted(old_column)}", old, old_column)
+            right = self._key(f"{new.alias}.{quoted(new_column)}", new, new_column)
+            relation = self._relation(new)
+            if self._dialect == "sqlite":  # it makes an index for a column of a sub-select, not for an expression
+                key = self._key(quoted(new_column), new, new_column)
+                relation = f"(SELECT *, {key} AS {JOINED} FROM {relation} LIMIT -1)"  # noqa: S608
+                right = f"{new.alias}.{JOINED}"
+            listed.append(Source(relation, new.alias, word, f"{right} = {left}"))
+        return tuple(listed)
+
+    def _relation(self, table: _Table) -> str:
+        name, facts = quoted(self._physical[table.name]), table.facts
+        if facts.public or facts.unique or not facts.person or (self._all_rows and len(self._private()) == 1):
+            return name
+        return bound_rows(name, self._key(quoted(facts.person), table, facts.person), facts.rows)
+
+    def _key(self, physical: str, table: _Table, name: str) -> str:
+        return equality_key(physical, table.facts.columns[name], self._dialect)
+
+    def _refuse_products(self) -> None:
+        """Refuse joins that would give one person more rows than a small product of the declared bounds."""
+        private = self._private()
+        paired = math.prod(table.facts.rows for table in private)
+        if len(private) > 1 and paired > MOST_PAIRED and paired > max(table.facts.rows for table in private):
+            bounds = " x ".join(str(table.facts.rows) for table in private)
+            raise Refused(
+                f"the joined tables pair up to {bounds} = {paired} rows of one person; at most {MOST_PAIRED} are "
+                "paired. Join fewer tables with several rows a person, or ask the owner to declare fewer 'rows'."
+            )
 
     def resolve(self, table: str, name: str) -> Value:
         """The value of a column by its name, as declared."""
@@ -77,7 +133,8 @@ class Scope:
     def person(self) -> str:
         """SQL of the column that says whose row it is; empty when each row is a person."""
         owner = self._private()[0]
-        return f"{owner.alias}.{quoted(owner.facts.person)}" if owner.facts.person else ""
+        person = owner.facts.person
+        return self._key(f"{owner.alias}.{quoted(person)}", owner, person) if person else ""
 
     @property
     def truncated(self) -> bool:
@@ -85,7 +142,7 @@ class Scope:
         owners = self._private()
         if not owners[0].facts.person:
             return False
-        return self._multiplied or len(owners) > 1 or not owners[0].facts.unique
+        return len(owners) > 1 or not owners[0].facts.unique
 
     @property
     def rows(self) -> int:
@@ -117,8 +174,6 @@ class Scope:
             only(alias_node, "this")
         table = _Table(called, name, facts, f"t{len(self._tables)}")
         self._tables.append(table)
-        if len(self._tables) == 1:
-            self.sources.append(Source(quoted(self._physical[name]), table.alias))
         return table
 
     def _join(self, node: Any) -> None:
@@ -137,12 +192,7 @@ class Scope:
                 f"{self._declared_joins()}"
             )
         self._own(left, right, side == "LEFT")
-        sides = [
-            joinable(f"{table.alias}.{quoted(name)}", table.facts.columns[name], self._dialect)
-            for table, name in (left, right)
-        ]
-        word = "LEFT JOIN" if side == "LEFT" else "JOIN"
-        self.sources.append(Source(quoted(self._physical[new.name]), new.alias, word, " = ".join(sides)))
+        self._joins.append(("LEFT JOIN" if side == "LEFT" else "JOIN", left, right))
 
     def _own(self, left: tuple[_Table, str], right: tuple[_Table, str], outer: bool) -> None:
         """Stability: every row of the join must belong to one person, and how many a person gets must be known."""
@@ -152,19 +202,19 @@ class Scope:
             if old.facts.public or old.facts.person != old_column or new.facts.person != new_column:
                 raise Refused(
                     "two tables with personal data are joined by their person columns only: otherwise a row would "
-                    "belong to two people, and what one of them may spend could not be told."
+                    "belong to two people, and their budgets could not be tracked separately."
                 )
-            self._multiplied = True
             return
         if old.facts.public and outer:
             raise Refused("a LEFT JOIN starts from the table with the persons; put the public table second.")
         public, column_name = (new, new_column) if new.facts.public else (old, old_column)
-        if column_name not in public.facts.keys:
-            if not all(table.facts.person for table in self._private()):
-                raise Refused(
-                    f"{public.name}.{column_name} is not declared unique, so one row could become many. Join by a key."
-                )
-            self._multiplied = True
+        # Tables before the first one with persons are unique by the keys of the very first only.
+        if column_name not in public.facts.keys or not (new.facts.public or old is self._tables[0]):
+            raise Refused(
+                f"{public.name}.{column_name} is not declared unique, so one row could become many. Join the public "
+                f"table by one of its keys ({', '.join(public.facts.keys) or 'none is declared'}), or ask the owner to "
+                "declare the column in 'keys'."
+            )
 
     def _condition(self, node: Any, before: list[_Table], new: _Table) -> tuple[tuple[_Table, str], tuple[_Table, str]]:
         using = node.args.get("using")
