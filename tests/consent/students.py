@@ -13,7 +13,7 @@ example = {en = "Somebody sees your school and your score and finds your distric
 category = "geographic"
 extra = 10
 [[inference.rule]]
-tables = {personal = ["province", "canton", "district", "street"], enrolment = ["school"]}
+tables = {personal = ["province", "canton", "district", "street"], enrolment = ["route"]}
 threshold = 0.5
 
 [[inference]]

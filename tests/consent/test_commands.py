@@ -27,7 +27,7 @@ def test_a_request_from_start_to_end(place, capsys):
     assert run(["consent", "load", "choices.csv", "--catalogue", "inferences.toml"]) == 0
     assert run(["consent", "default", "allow"]) == 0
     assert run(["consent", "match", "--sql", "@query.sql", "--catalogue", "inferences.toml"]) == 0
-    assert "residence, rule 1: 6 of 7 elements (active)" in capsys.readouterr().out
+    assert "residence, rule 1: 5 of 7 elements (active)" in capsys.readouterr().out
     command = [
         "consent",
         "request",

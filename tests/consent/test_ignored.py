@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 import polars as pl
 import pytest
@@ -133,16 +134,39 @@ def test_a_key_that_is_written_otherwise_stops_the_publication(store, catalogue,
         row = {"owner": written, "inference": "residence", "block": True, "at": "2026-01-01T00:00:00.000000Z"}
         connection.execute(tables().owners.insert(), {"owner": written, "since": row["at"]})
         connection.execute(tables().choices.insert(), row)
-    with pytest.raises(DataError, match=r"1 owner blocks .* written otherwise") as refused:
+    with pytest.raises(DataError, match="written otherwise") as refused:
         publish(request_of(students), result(students), catalogue, store, seed=1)
     assert "00007" not in str(refused.value)
+
+
+WRITTEN = {
+    "decomposed": lambda key: unicodedata.normalize("NFD", key),
+    "no-break space": lambda key: key.replace("-", "\u00a0"),
+    "no hyphen": lambda key: key.replace("-", ""),
+    "full-width digits": lambda key: key[:-1] + chr(ord(key[-1]) + 0xFEE0),
+    "zero-width space": lambda key: f"{key}\u200b",
+    "byte order mark": lambda key: f"\ufeff{key}",
+    "combining grapheme joiner": lambda key: f"{key}\u034f",
+    "Arabic-Indic digits": lambda key: key[:-1] + chr(ord(key[-1]) - ord("0") + 0x660),
+}
+
+
+@pytest.mark.parametrize("rewrite", WRITTEN.values(), ids=WRITTEN)
+def test_a_key_in_other_characters_stops_the_publication(store, catalogue, students, rewrite):
+    frame = result(students)
+    keys = [f"Jos\u00e9-{i:04d}" for i in range(len(frame))]
+    store.add_owners(keys)
+    store.load(choices(*((key, "residence", True) for key in keys[:20])), catalogue.ids())
+    frame = frame.with_columns(pl.Series(OWNER, [*map(rewrite, keys[:20]), *keys[20:]]))
+    with pytest.raises(DataError, match="written otherwise"):
+        publish(request_of(students), frame, catalogue, store, seed=1)
 
 
 def test_leading_zeros_that_a_number_has_lost(store, catalogue, students):
     frame = result(students).with_columns(pl.int_range(pl.len()).alias(OWNER))
     store.add_owners(["12", "13"])
     store.choose("007", {"residence": True}, ["residence"])
-    with pytest.raises(DataError, match="1 owner blocks"):
+    with pytest.raises(DataError, match="written otherwise"):
         publish(request_of(students), frame, catalogue, store, seed=1)
     store.add_owners(["7"])  # then 7 and 007 are two people
     assert publish(request_of(students), frame, catalogue, store, seed=1).holds
@@ -153,7 +177,7 @@ def test_an_owner_column_in_which_nobody_is_known_stops_the_publication(store, c
     frame = result(students).with_columns(pl.col("name").alias(OWNER))
     with pytest.raises(DataError, match="none of the 400 owners in the result is registered") as refused:
         publish(request_of(students), frame, catalogue, store, seed=1)
-    assert "1 owner" in str(refused.value)
+    assert "1 owner" not in str(refused.value)
     store.add_owners(["Name3"])
     assert publish(request_of(students), frame, catalogue, store, seed=1).holds, "somebody of them is registered"
 
@@ -171,7 +195,7 @@ def test_a_blocking_owner_without_the_key_of_the_result_stops_the_publication(st
         store.choose(owner, {"residence": True}, ["residence"])
     frame = result(students).with_columns(pl.col("national_id").alias(OWNER))
     wanted = request_of(students, key="national_id")
-    with pytest.raises(DataError, match=r"1 owner blocks .* without a key of the kind 'national_id'"):
+    with pytest.raises(DataError, match="without a key of the kind 'national_id'"):
         publish(wanted, frame, catalogue, store, seed=1)
     known = frame.filter(pl.col(OWNER) == "1-0001")
     many = pl.concat([known] * 40)

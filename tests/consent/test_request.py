@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from celosia.consent.protection.protection import Design
 from celosia.consent.publication.request import OWNER, Request, publish, with_owner, write
 from celosia.consent.rules.matching import Activations, active, matches
 from celosia.consent.sql.elements import elements
-from celosia.errors import DataError, InputError, OutputError, SchemaError, UnknownName
+from celosia.errors import DataError, InputError, OutputError, RequirementError, SchemaError, UnknownName
 
 TREE = ("province", "canton", "district")
 
@@ -63,7 +64,7 @@ def test_a_request_on_every_database(database, students, catalogue, store, tmp_p
     assert len(found.table) == 1200
     blocks = {b["inference"]: b for b in found.report["blocks"]}
     assert blocks["residence"]["owners"] == 301
-    assert blocks["residence"]["columns"] == ["province", "canton", "district", "school"]
+    assert blocks["residence"]["columns"] == ["province", "canton", "district"]
     assert blocks["residence"]["X"] == 10
     assert "grant" not in blocks
     # the timetable rule fires by its table alone (minimum one element); one owner blocks it, with X = 20
@@ -98,13 +99,14 @@ def test_a_column_without_a_name_is_known_by_its_place(database, students, catal
         ["residence"],
     )
     sql = "SELECT upper(province), canton, district, province FROM personal"
-    found = publish(
-        request_of(students, sql=sql, owner="personal.card", identifiers=(), sensitive=()),
-        database,
-        catalogue,
-        store,
-        seed=1,
-    )
+    request = request_of(students, sql=sql, owner="personal.card", identifiers=(), sensitive=())
+    with pytest.raises(RequirementError, match=r"would not change .*, by which it can be deduced") as stopped:
+        publish(request, database, catalogue, store, seed=1)
+    unnamed = re.search("would not change (.*), by which", str(stopped.value)).group(
+        1
+    )  # each database has its own name
+    covered = replace(request, quasi=(*TREE, unnamed), design=Design(k=20, rule="class"))
+    found = publish(covered, database, catalogue, store, seed=1)
     block = next(b for b in found.report["blocks"] if b["inference"] == "residence")
     assert block["columns"] == list(found.table.names), "all four tell the province"
 
@@ -115,8 +117,10 @@ def test_a_star_over_a_result_that_is_there(students, catalogue, store):
         ["residence"],
     )
     star = request_of(students, sql="SELECT * FROM personal", owner="personal.card", identifiers=(), sensitive=())
-    found = publish(star, students.frames()["personal"], catalogue, store, seed=1)
-    assert found.table.names == ("province", "canton", "district", "benefit")
+    with pytest.raises(RequirementError, match="would not change benefit"):  # without a database any column may be it
+        publish(star, students.frames()["personal"], catalogue, store, seed=1)
+    found = publish(star, students.frames()["personal"].drop("benefit"), catalogue, store, seed=1)
+    assert found.table.names == ("province", "canton", "district")
     assert found.marks.blocked.sum() == 300
 
 
@@ -201,8 +205,11 @@ def test_values_are_looked_at_only_when_a_rule_asks(students, catalogue, store, 
     store.choose("B00003", {"grant": True}, ["grant"])
     sql = "SELECT province, canton, district, benefit FROM personal"
     wanted = request_of(students, sql=sql, owner="personal.card", identifiers=(), sensitive=("benefit",))
-    found = publish(wanted, result, catalogue, store, seed=1)
+    with pytest.raises(RequirementError, match="'grant', and the rule 'coarser' would not change benefit, by which"):
+        publish(wanted, result, catalogue, store, seed=1)  # the value that fired would be released as it is
     assert looked == [1]
+    left_out = replace(wanted, design=replace(wanted.design, strengthen=("exclude",)))
+    found = publish(left_out, result, catalogue, store, seed=1)
     assert found.report["blocks"][-1]["inference"] == "grant"
     without = publish(wanted, result.with_columns(benefit=pl.lit(3)), catalogue, store, seed=1)
     assert "grant" not in [b["inference"] for b in without.report["blocks"]]
@@ -213,7 +220,7 @@ def test_values_are_looked_at_only_when_a_rule_asks(students, catalogue, store, 
         store,
         seed=1,
     )
-    assert looked == [1, 1]
+    assert looked == [1, 1, 1]
 
 
 def _result(students):
@@ -288,7 +295,7 @@ def test_the_same_seed_gives_the_same_release(students, catalogue, store):
         pl.DataFrame({"owner": [f"B{i:05d}" for i in range(300)], "inference": "residence", "block": True}),
         ["residence"],
     )
-    design = Design(k=20, tree=TREE, rule="exchange")
+    design = Design(k=20, tree=TREE, camouflage=0.3)
     one, two = (
         publish(request_of(students, design=design), _result(students), catalogue, store, seed=4) for _ in range(2)
     )

@@ -247,3 +247,9 @@ def test_literals_are_compared_leniently():
     assert plain_literal("1") == plain_literal(1) == plain_literal("01") == plain_literal("1.00")
     assert plain_literal("1E400") != ""
     assert plain_literal("nan") == "nan"
+
+
+def test_an_extra_size_of_0_is_refused():
+    """A record with X = 0 counts as one without a block: exclude and exchange would leave it as it is."""
+    with pytest.raises(InputError, match=r"extra.*greater than or equal to 1"):
+        read_toml('[[inference]]\nid = "age"\ndescription = "Find out my age"\nextra = 0\n')

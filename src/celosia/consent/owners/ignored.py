@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -113,23 +114,24 @@ def refuse_unfound(marks: Marks, store: Preferences, key: str | None) -> None:
         without = missing - set(store.aliases(key).values())
         if without and marks.unknown:
             raise DataError(
-                f"{_blocking(without)} what the query lets others deduce, without a key of the kind {key!r}: "
+                f"data subjects without a key of the kind {key!r} block what the query lets others deduce: "
                 f"{_many(marks.unknown, 'row')} of the result may be theirs. Register their keys ({REGISTER})."
             )
-    if not missing or not present:
+    if not marks.rows or not present:
         return
     registered = store.owners()
-    if not present & registered:
+    if missing and not present & registered:
         raise DataError(
-            f"none of the {len(present)} owners in the result is registered, but {_blocking(missing)} what the query "
+            f"none of the {len(present)} owners in the result is registered, but data subjects block what the query "
             f"lets others deduce. Is it the right column, or another kind of key? If it is, register them ({REGISTER})."
         )
     strangers = {_folded(owner) for owner in present - registered}
-    alike = {owner for owner in missing if _folded(owner) in strangers}
-    if alike:
+    # of all who are registered, not of those who block: else the refusal of a chosen key would show a choice
+    if any(_folded(owner) in strangers for owner in (registered | missing) - present):
         raise DataError(
-            f"{_blocking(alike)} what the query lets others deduce, under a key that is written otherwise in the "
-            "result (upper and lower case, spaces, leading zeros). Write it alike; register both if it is two people."
+            "keys of registered data subjects are written otherwise in the result (upper and lower case, spaces, "
+            "punctuation, leading zeros, other forms of a character). Write them alike; register both if it is two "
+            "people."
         )
 
 
@@ -142,16 +144,15 @@ def absent(marks: Marks, store: Preferences) -> set[str]:
 
 
 def _folded(owner: str) -> str:
-    """A key without what differs when it was a number, or was typed, somewhere.
+    """Return the letters and digits of a key, without what differs when it was a number or was typed.
 
-    >>> _folded(" B007.0"), _folded("007")
-    ('b007', '7')
+    >>> _folded(" B-007.0"), _folded("007"), _folded("--")
+    ('b007', '7', '--')
     """
-    return owner.strip().casefold().removesuffix(".0").lstrip("0") or "0"
-
-
-def _blocking(owners: set[str]) -> str:
-    return "1 owner blocks" if len(owners) == 1 else f"{len(owners)} owners block"
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", owner).casefold())
+    signs = [str(unicodedata.decimal(sign, sign)) for sign in text if sign.isalnum() or sign == "."]
+    letters = "".join(signs).removesuffix(".0").replace(".", "")
+    return letters.lstrip("0") or ("0" if letters else owner)
 
 
 def _many(n: int, noun: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from celosia.consent.rules.matching import Match, Seen, marked_columns, shown_by
 from celosia.consent.rules.rules import Catalogue
-from celosia.consent.sql.elements import Elements
+from celosia.consent.sql.elements import ANY, Elements
 from celosia.errors import DataError, SchemaError
 
 if TYPE_CHECKING:
@@ -114,11 +114,20 @@ def looked_at(frame: pl.DataFrame, query: Elements, matches: Iterable[Match], ca
     for match in matches:
         for at in match.waiting:
             value = catalogue[match.inference].rules[match.rule].values[at]
-            columns = [names[c.casefold()] for c in shown_by(query, value) if c.casefold() in names]
+            shown = {c.casefold() for c in shown_by(query, value)}
+            columns = [names[c] for c in shown if c in names]
             columns = columns or [n for low, n in names.items() if low == value.field.casefold()]
-            distinct = {str(v) for c in columns for v in frame[c].unique().drop_nulls().to_list()}
-            seen[match.inference, match.rule, at] = any(value.accepts(v) for v in distinct)
+            distinct = {text for c in columns for v in frame[c].unique().drop_nulls().to_list() for text in _texts(v)}
+            missed = bool(shown - names.keys() - {ANY})  # a column that the database named otherwise
+            seen[match.inference, match.rule, at] = missed or any(value.accepts(v) for v in distinct)
     return seen
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """Ways to write a value in a rule; a truth value has several."""
+    if isinstance(value, bool):
+        return ("1", "true", "True", "t") if value else ("0", "false", "False", "f")
+    return (str(value),)
 
 
 def _any(masks: Iterable[NDArray[np.bool_]], n: int) -> NDArray[np.bool_]:

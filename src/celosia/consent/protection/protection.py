@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 Rule = Literal["class", "coarser", "exchange", "standard", "control"]
 RULES: tuple[str, ...] = get_args(Rule)
+MOST_TELLING = 0.5
+"""Largest share of blocking data subjects among those whose cells ``suppress`` blanks."""
 FEWEST = 5
 """So many exchange with each other at least: a single blocking owner would only exchange with herself."""
 
@@ -42,9 +45,10 @@ FEWEST = 5
 class Design:
     """How to protect: ``tree`` names the columns of one place from coarse to fine; without it Mondrian is used.
 
-    ``camouflage`` is the share of owners without a block who are treated like blocking ones under ``coarser``, so
-    that a coarse place is no proof of a block. ``strengthen`` adds to the rule for blocking owners: ``suppress``
-    their marked cells, ``exclude`` their rows, or a model (``l-diversity(…)``) that every class with one must meet.
+    ``camouflage`` is the share of owners without a block who are treated like blocking ones under ``coarser`` and by
+    ``suppress``, so that a coarse place or a blank cell is no proof of a block. ``strengthen`` adds to the rule for
+    blocking owners: ``suppress`` their marked cells, ``exclude`` their rows, or a model (``l-diversity(…)``) that every
+    class with one must meet.
     """
 
     k: int
@@ -63,6 +67,11 @@ class Design:
         models = [text for text in self.strengthen if text not in ("suppress", "exclude")]
         if models and self.rule not in ("class", "coarser"):
             raise ParameterError(f"the rule {self.rule!r} cannot meet {models[0]}; use 'class' or 'coarser' with it.")
+        if "suppress" in self.strengthen and "exclude" not in self.strengthen and not self.camouflage:
+            raise ParameterError(
+                "suppress blanks the cells of exactly those who block, which publishes who they are: give a "
+                "camouflage, the share of other data subjects whose cells are blanked too; at least as many must be."
+            )
         if self.rule == "coarser" and not self.tree:
             raise ParameterError("the rule 'coarser' needs a tree of columns; use 'exchange' or 'class' without one.")
 
@@ -108,7 +117,8 @@ def honour(
     if models:
         protected = _modelled(work, extra, protected, models, stream)
     if "suppress" in design.strengthen:  # after the models, which protect the table anew
-        protected = _starred(protected, marked)
+        protected = _starred(protected, marked, _camouflage(work, design, stream))
+    protected = _blank_suppressed(protected, extra, models)
     unmet = [model.wish() for model in models if _failing(protected.table, [model], extra).any()]
     if unmet:
         raise RequirementError(
@@ -152,8 +162,7 @@ def _coarser(
     tree, fine = _placed(_by_one_method(table, design, design.k))
     raised = extra
     if design.camouflage:
-        hidden = stream.child("camouflage").uniform(table.ids()) < design.camouflage
-        raised = np.where(hidden, int(extra.max(initial=0)), extra)
+        raised = np.where(_camouflage(table, design, stream), int(extra.max(initial=0)), extra)
     level = fine
     for x in np.unique(raised[raised > 0]):
         _, coarse = _placed(_by_one_method(table, design, design.k + int(x)))
@@ -163,6 +172,12 @@ def _coarser(
     done, gone = table.replace(tree.cells(level)), level == tree.height
     facts = {"raised": int((level > fine).sum()), "joined": int(tree.joined(level).sum())}
     return Protected(done.suppress(gone) if gone.any() else done, design, facts, level, tree)
+
+
+def _camouflage(table: Table, design: Design, stream: Stream) -> NDArray[np.bool_]:
+    """Rows treated as if their owner blocked something, all rows of a person alike."""
+    person = _persons(table)
+    return stream.child("camouflage").uniform(table.ids() if person is None else person) < design.camouflage
 
 
 def _placed(protected: Protected) -> tuple[Tree, NDArray[np.int64]]:
@@ -221,16 +236,22 @@ def _partners(
     return np.sort(np.concatenate([np.flatnonzero(blocked), others[rank < missing[group[others]]]]))
 
 
-def _starred(protected: Protected, marked: Mapping[str, NDArray[np.bool_]]) -> Protected:
-    """Blank the marked cells of blocking owners; below a blanked place the finer ones go too, since they tell it."""
+def _starred(protected: Protected, marked: Mapping[str, NDArray[np.bool_]], hidden: NDArray[np.bool_]) -> Protected:
+    """Blank the marked cells of blocking owners; below a blanked place the finer ones go too, since they tell it.
+
+    ``hidden`` are the rows whose cells are blanked in the same columns although their owners block nothing.
+    """
     import polars as pl
 
-    hits = {name: mask.copy() for name, mask in marked.items() if name in protected.table.names}
+    hits = {name: mask.copy() for name, mask in marked.items() if name in protected.table.names and mask.any()}
     tree, level = protected.design.tree, protected.level
     if len(tree) > 1:
         for coarse, fine in itertools.pairwise(tree):
             if coarse in hits:
                 hits[fine] = hits.get(fine, np.zeros(len(protected.table), np.bool_)) | hits[coarse]
+    for name, mask in hits.items():
+        _refuse_telling(name, mask, hidden, _persons(protected.table))
+    hits = {name: mask | hidden for name, mask in hits.items()}
     for depth, name in enumerate(tree):
         if level is not None and name in hits:
             level = np.where(hits[name], np.maximum(level, len(tree) - depth), level)
@@ -242,6 +263,29 @@ def _starred(protected: Protected, marked: Mapping[str, NDArray[np.bool_]]) -> P
     table = protected.table.replace(new) if new else protected.table
     facts = {**protected.evidence, "blanked cells": int(sum(mask.sum() for mask in hits.values()))}
     return Protected(table, protected.design, facts, level, protected.tree)
+
+
+def _refuse_telling(
+    column: str, marked: NDArray[np.bool_], hidden: NDArray[np.bool_], person: NDArray[np.int64] | None
+) -> None:
+    r"""Refuse blank cells that show who blocks: of those who have one, at most half may block.
+
+    .. math:: b / (b + h) \le 1/2
+
+    with b data subjects who block and h others whose cells are blanked. Where all cells are blank they show nothing.
+    """
+    persons = np.arange(len(marked)) if person is None else person
+    blocking, blank = (len(np.unique(persons[mask])) for mask in (marked, marked | hidden))
+    if (marked | hidden).all() or blocking <= MOST_TELLING * blank:
+        return
+    others = len(np.unique(persons)) - blocking
+    enough = blocking * (1 / MOST_TELLING - 1)
+    # three standard deviations above, in steps of 0.05: the advice works, and states no exact number
+    share = min(1.0, math.ceil(20 * (enough + 3 * math.sqrt(enough)) / max(others, 1)) / 20)
+    raise RequirementError(
+        f"more than {MOST_TELLING:.0%} of the data subjects whose {column!r} would be blank block it, so that a blank "
+        f"cell shows who does. Use a camouflage of at least {share:g}, or strengthen with 'exclude'."
+    )
 
 
 def _modelled(
@@ -270,6 +314,20 @@ def _modelled(
     return replace(protected, evidence={**protected.evidence, "strengthened": wish})
 
 
+def _blank_suppressed(protected: Protected, extra: NDArray[np.int64], models: Sequence[Model]) -> Protected:
+    """Empty the sensitive cells of suppressed records that as a class are fewer than k + X or fail a model."""
+    table = protected.table
+    gone, person = table.suppressed_mask(), _persons(table)
+    sensitive = [name for name in table.schema.sensitive if name not in table.schema.quasi]
+    if not sensitive or not gone.any() or gone.all():
+        return protected
+    size = int(gone.sum()) if person is None else len(np.unique(person[gone]))
+    few = size < protected.design.k + int(extra[gone].max())
+    if not few and not any(model.failing(table)[gone].any() for model in models):
+        return protected
+    return replace(protected, table=table.suppress(gone, blank=sensitive))
+
+
 def _failing(table: Table, models: Sequence[Model], extra: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Records of blocking owners that lie in a class that fails a model; suppressed ones belong to none."""
     failing = np.logical_or.reduce([model.failing(table) for model in models])
@@ -280,7 +338,7 @@ def _checked(table: Table, extra: NDArray[np.int64], protected: Protected, left_
     """The post-condition, and what the result shows about who asked."""
     design = protected.design
     blocked = extra > 0
-    asked = design.k + (extra if design.rule not in ("standard", "exchange") else 0)
+    asked = design.k + extra  # what data subjects asked for, whatever the rule aims at
     person = _persons(table)
     facts: dict[str, Any] = {**protected.evidence, "rule": design.rule, "k": design.k, "X": int(extra.max(initial=0))}
     facts |= {"rows": len(table), "blocked rows": int(blocked.sum()), "left out": left_out}

@@ -1,13 +1,26 @@
-"""What a request would do, before it is answered: nothing is written, no trace is left."""
+"""What a request would do, before it is answered. The choices of data subjects are not read: it shows none of them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from celosia.consent.protection.marking import resolved
 from celosia.consent.protection.measures import losses
-from celosia.consent.protection.protection import honour
-from celosia.consent.publication.request import Publication, Request, activations, publish
+from celosia.consent.protection.protection import Protected, honour
+from celosia.consent.publication.request import (
+    Request,
+    activations,
+    query_digest,
+    refuse_unanswerable,
+    requested_table,
+    run_query,
+)
+from celosia.consent.publication.result import dialect_of
+from celosia.consent.rules.matching import active
+from celosia.release.leaving.leaving import releasable
 from celosia.streams import Stream
 
 if TYPE_CHECKING:
@@ -18,41 +31,46 @@ if TYPE_CHECKING:
 
 
 def outlook(request: Request, source: str | pl.DataFrame, catalogue: Catalogue, store: Preferences) -> dict[str, Any]:
-    """What fired, whose wishes apply, which rows change and how large classes become, beside the two rules without
-    preferences. Whatever would stop the publication stops this, with the same sentence.
+    """Return which inferences fire, and the cost of k and of k + X for everybody, between which the rule lies.
+
+    A number that depended on the choices of data subjects would show the choice of one of them to an asker who varies
+    the query. Every look is a line of the audit trail.
     """
-    cache = activations(request, source, catalogue)
-    publication = publish(replace(request, measure=False), source, catalogue, store, cache=cache, noted=False)
-    report = publication.report
-    return {
-        "rules": [(match.sentence(), match.active) for match in publication.matches],
-        "blocks": [(block["inference"], block["owners"], block["rows"], block["X"]) for block in report["blocks"]],
-        "rows": report["rows"],
-        "owners": report["owners"],
-        "owners who block": report["owners who block"],
-        "columns": report["columns"],
-        "wanted": request.design.k + max((block["X"] for block in report["blocks"]), default=0),
-        "effects": _effects(publication),
-        "guard": report["guard"],
-        "missing": report["owners who block and are not in the result"],
+    store.note("look", "publisher", query_digest(request, source))
+    refuse_unanswerable(request, source, catalogue, store)
+    query, matches = activations(request, source, catalogue).of(request.sql, request.dialect or dialect_of(source))
+    frame, owner, matches = run_query(request, source, catalogue, query, matches)
+    owners = resolved(frame, owner, store, request.key)
+    table = requested_table(request, frame, owners, owner)
+    fired = [(inference, catalogue[inference].extra) for inference in active(matches)]
+    most = max((x for _, x in fired), default=0)
+    everybody = np.full(len(table), most, np.int64)
+    columns = request.design.tree or table.schema.quasi
+    plain = replace(request.design, strengthen=(), camouflage=0.0)
+    protected = {
+        rule: honour(table, everybody, replace(plain, rule=rule), Stream(0)) for rule in ("standard", "control")
     }
+    leaving = releasable(
+        table,
+        protected["standard"].table,
+        (),
+        keeping="acknowledge",
+        acknowledge=request.acknowledge,
+        changed=table.schema.quasi,
+    )
 
+    def effect(done: Protected) -> dict[str, Any]:
+        altered = losses(table, done, everybody > 0, columns)["all"]["altered"]
+        facts = {name: done.evidence[name] for name in ("smallest class", "suppressed")}
+        return {"rule": done.design.rule, "altered": altered, **facts}
 
-def _effects(publication: Publication) -> list[dict[str, Any]]:
-    """For the rule, for k without preferences and for k + X without: altered rows, smallest class, suppressed rows."""
-    table, design, marks = publication.original, publication.request.design, publication.marks
-    columns = design.tree or table.schema.quasi
-    out = []
-    for rule in dict.fromkeys((design.rule, "standard", "control")):
-        own = rule == design.rule
-        protected = (
-            publication.protected
-            if own
-            else honour(table, marks.extra, replace(design, rule=rule, strengthen=()), Stream(0))
-        )
-        facts: dict[str, Any] = {"rule": rule, "smallest class": protected.evidence["smallest class"]}
-        facts["suppressed"] = protected.evidence["suppressed"]
-        if len(protected.table) == len(table):  # not where rows were left out
-            facts["altered"] = losses(table, protected, marks.blocked, columns)["all"]["altered"]
-        out.append(facts)
-    return out
+    return {
+        "rules": [(match.sentence(), match.active) for match in matches],
+        "blocks": fired,
+        "rows": len(table),
+        "owners": int(owners.drop_nulls().n_unique()),
+        "columns": list(leaving.table.names) if hasattr(leaving, "table") else list(table.names),
+        "wanted": request.design.k + most,
+        "effects": [effect(done) for done in protected.values()],
+        "guard": [sighting.spec() for sighting in leaving.sightings],
+    }

@@ -13,6 +13,7 @@ from celosia.errors import OutputError
 from celosia.parts import build
 from celosia.release.evidence import evidence
 from celosia.release.evidence.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT
+from celosia.release.leaving.writing import writer_options
 from celosia.release.measuring import judge, measured
 from celosia.release.running import SMALLEST_SEED
 from celosia.release.verifying.verifying import described
@@ -75,7 +76,7 @@ def write_files(
 
 def certified(publication: Publication, path: Path) -> dict[str, Any]:
     """Write the data, and the certificate about them: what it claims is measured on the file as others read it."""
-    write(publication.table.visible(), path, type="csv", overwrite=True)
+    write(publication.table.visible(), path, type="csv", overwrite=True, **writer_options(path))
     request, shown = publication.request, public(publication.report)
     schema = publication.table.schema.spec()
     table = described(read(path), schema)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from celosia.consent.owners.store import Preferences, now
 from celosia.consent.protection.marking import Marks, looked_at, mark, resolved
 from celosia.consent.protection.measures import losses, re_identification, singletons
 from celosia.consent.protection.protection import Design, Protected, honour
-from celosia.consent.publication.edition import public
+from celosia.consent.publication.base_tables import refuse_derived
 from celosia.consent.publication.result import (
     OWNER,
     column_of,
@@ -28,11 +29,11 @@ from celosia.consent.publication.result import (
     table_of,
     with_owner,
 )
-from celosia.consent.rules.matching import Activations, Match, active, completed
+from celosia.consent.rules.matching import Activations, Match, active, completed, unreadable
 from celosia.consent.rules.rules import Catalogue
-from celosia.consent.sql.elements import Columns, Elements, normalised
+from celosia.consent.sql.elements import ANY, Columns, Elements, elements, normalised
 from celosia.data.engines.fingerprint import fingerprint
-from celosia.errors import RequirementError
+from celosia.errors import DataError, RequirementError
 from celosia.parts import build
 from celosia.release.leaving.leaving import Leaving, arranged, releasable
 from celosia.release.policy.sections import refuse_seed
@@ -137,24 +138,58 @@ def publish(
 
     Raises ``RequirementError`` when the post-condition does not hold, and ``DataError`` when a block that is stored
     would be ignored: then nothing may be published. Without ``noted`` there is no line in the audit trail: with a
-    ``cache`` of its own a request then leaves no trace.
+    ``cache`` of its own a request then leaves no trace. A request that is refused for what data subjects chose leaves
+    one too: the refusal shows something about their choices.
     """
     refuse_seed(seed)
-    refuse_unknown(store, catalogue)
-    refuse_misnamed(store, catalogue, known_columns(source, request.sql, request.dialect or dialect_of(source)))
+    refuse_unanswerable(request, source, catalogue, store)
     matching = cache or activations(request, source, catalogue, Remembered(store, catalogue.digest()))
-    publication = carried_out(
-        request, source, catalogue, store, matching, fresh_seed() if seed is None else seed, progress
-    )
-    refuse_unfound(publication.marks, store, request.key)
+    try:
+        publication = carried_out(
+            request, source, catalogue, store, matching, fresh_seed() if seed is None else seed, progress
+        )
+        refuse_unfound(publication.marks, store, request.key)
+    except (RequirementError, DataError):
+        if noted:
+            store.note("stopped", "publisher", query_digest(request, source))
+        raise
     missing = {"owners who block and are not in the result": len(absent(publication.marks, store))}
     publication = replace(publication, report={**publication.report, **missing})
     matching.remember()
     if noted:
-        marked = public(publication.report)["rows marked"]
-        shown = "a few" if marked is None else marked
-        store.note("publication", "publisher", f"{len(publication.marks.rows)} inferences, {shown} rows marked")
+        store.note("publication", "publisher", f"{len(publication.marks.rows)} inferences")
     return publication
+
+
+def refuse_unanswerable(request: Request, source: str | pl.DataFrame, catalogue: Catalogue, store: Preferences) -> None:
+    """Refuse a query whose blocks could not be honoured, before it is run."""
+    dialect = request.dialect or dialect_of(source)
+    ruled = {table for inference in catalogue.inferences for rule in inference.rules for table in rule.tables}
+    refuse_derived(source, request.sql, dialect, ruled)
+    refuse_unknown(store, catalogue)
+    columns = known_columns(source, request.sql, dialect)
+    refuse_misnamed(store, catalogue, columns)
+    refuse_uncheckable(catalogue, elements(request.sql, dialect, columns))
+
+
+def refuse_uncheckable(catalogue: Catalogue, query: Elements) -> None:
+    """Refuse a query by which a rule on a data value could not be checked in the result, whoever blocks it."""
+    names = Counter(output.name.casefold() for output in query.outputs if output.name != ANY)
+    for name, count in names.items():
+        if count > 1:
+            raise DataError(f"{count} columns of the query are named {name!r}, in any case. Name them apart with AS.")
+    for inference in unreadable(catalogue, query):
+        raise DataError(
+            f"a rule of {inference!r} looks for a value in the result, and the query uses the column of that value in "
+            "a condition, a join, an order, a group or an expression, where it cannot be checked. Select the column as "
+            "it is and use it nowhere else, or leave it out of the query."
+        )
+
+
+def query_digest(request: Request, source: str | pl.DataFrame) -> str:
+    """Short hash of the normalised query, for the audit trail: the query itself may hold values."""
+    text = normalised(request.sql, request.dialect or dialect_of(source))
+    return f"query {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def activations(
@@ -179,28 +214,16 @@ def carried_out(
     dialect = request.dialect or dialect_of(source)
     tell("reading the query", 0.0)
     query, matches = matching.of(request.sql, dialect)
-    text, owner = with_owner(request.sql, request.owner, dialect, query)
-    tell("running it", 0.1)
-    frame = fetched(source, text, dialect)
-    own = request.owner.rpartition(".")[2]
-    owner = column_of(frame, own if owner == OWNER and owner not in frame.columns else owner)
-    if any(match.waiting for match in matches):  # only then are values looked at
-        matches = completed(matches, catalogue, looked_at(frame, query, matches, catalogue))
+    frame, owner, matches = run_query(request, source, catalogue, query, matches)
     tell("marking", 0.4)
     moment = now()
     owners = resolved(frame, owner, store, request.key)
-    keys = {own, owner}
+    keys = {request.owner.rpartition(".")[2], owner}
     marks = mark(owners, query, active(matches), catalogue, store, keys)
     marks = replace(marks, columns={i: columns_of(frame, query, names) for i, names in marks.columns.items()})
-    table = table_of(
-        frame,
-        owners,
-        owner=owner,
-        identifiers=request.identifiers,
-        quasi=list(dict.fromkeys([*request.quasi, *request.design.tree])),
-        sensitive=request.sensitive,
-        hierarchies=request.hierarchies,
-    )
+    table = requested_table(request, frame, owners, owner)
+    blocked = {inference for inference in marks.rows if store.default or store.exceptions(inference)}
+    _refuse_unprotected(request, table, marks, {i: fired for i, fired in active(matches).items() if i in blocked})
     default = "block" if store.default else "allow"
     used = _used(marks, default)
     stream = Stream.of(seed, table.fingerprint).child(request.design, used)
@@ -233,6 +256,74 @@ def carried_out(
     return Publication(released, table, marks, tuple(matches), protected, report, request, origin)
 
 
+def run_query(
+    request: Request,
+    source: str | pl.DataFrame,
+    catalogue: Catalogue,
+    query: Elements,
+    matches: tuple[Match, ...],
+) -> tuple[pl.DataFrame, str, tuple[Match, ...]]:
+    """Result of a request, the name of its owner column, and the matches once the values of the result are known."""
+    dialect = request.dialect or dialect_of(source)
+    text, owner = with_owner(request.sql, request.owner, dialect, query)
+    frame = fetched(source, text, dialect)
+    own = request.owner.rpartition(".")[2]
+    owner = column_of(frame, own if owner == OWNER and owner not in frame.columns else owner)
+    if any(match.waiting for match in matches):  # only then are values read
+        matches = completed(matches, catalogue, looked_at(frame, query, matches, catalogue))
+    return frame, owner, matches
+
+
+def requested_table(request: Request, frame: pl.DataFrame, owners: pl.Series, owner: str) -> Table:
+    """Table of a result, with the roles that the request gives its columns."""
+    return table_of(
+        frame,
+        owners,
+        owner=owner,
+        identifiers=request.identifiers,
+        quasi=list(dict.fromkeys([*request.quasi, *request.design.tree])),
+        sensitive=request.sensitive,
+        hierarchies=request.hierarchies,
+    )
+
+
+def _refuse_unprotected(
+    request: Request, table: Table, marks: Marks, fired_rules: Mapping[str, tuple[Match, ...]]
+) -> None:
+    """Refuse an inference that data subjects block unless every column that fired is changed.
+
+    One of them left as it is would let a reader deduce what the others no longer show: a school shows the district.
+    Whether somebody in the result blocks it does not matter: else the refusal would show the choices of few.
+    """
+    design = request.design
+    if "exclude" in design.strengthen:  # their rows are left out
+        return
+    every = design.rule == "exchange" or "suppress" in design.strengthen  # these change every column that fired
+    changed = {*(design.tree or table.schema.quasi), *_modelled_columns(design, table)}
+    for inference, matched in fired_rules.items():
+        fired = [name for name in marks.columns[inference] if name in table.names]
+        if not fired and not any(match.values for match in matched):
+            continue  # the query names a table of the rule, and the result carries nothing of it
+        left = [name for name in fired if not every and name not in changed]
+        if left or not fired:
+            raise RequirementError(
+                f"data subjects block {inference!r}, and the rule {design.rule!r} would not change "
+                f"{', '.join(left) or 'any column of the result'}, by which it can be deduced. Leave these columns out "
+                "of the query, declare them quasi-identifiers without a tree, use the rule 'exchange', or strengthen: "
+                "'suppress' with a camouflage, 'exclude', or a model of the column."
+            )
+
+
+def _modelled_columns(design: Design, table: Table) -> set[str]:
+    """Columns that a model among the strengthenings protects in every class with a block."""
+    columns: set[str] = set()
+    for text in design.strengthen:
+        if text not in ("suppress", "exclude"):
+            named = [column for column in build("model", text).sensitive() if column is not None]
+            columns |= set(named or table.schema.sensitive)
+    return columns
+
+
 def write(
     publication: Publication, out: str | Path, *, overwrite: bool = False, signer: Signer | None = None
 ) -> dict[str, Path]:
@@ -245,8 +336,10 @@ def write(
 def _check(protected: Protected) -> None:
     """Refuse a result that does not keep what it promises, to its owners and about its quasi-identifiers."""
     if not protected.holds:
-        short = protected.evidence["short"]
-        raise RequirementError(f"{short} records are in classes smaller than their owners asked for: not published.")
+        raise RequirementError(
+            f"under the rule {protected.design.rule!r} some records are in classes smaller than their data subjects "
+            "asked for (k + X): not published. Use the rule 'class', 'coarser' or 'control', or a larger k."
+        )
     k, tree = protected.design.k, protected.design.tree
     outside = [name for name in protected.table.schema.quasi if tree and name not in tree]
     if outside:  # the tree alone was generalised

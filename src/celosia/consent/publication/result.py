@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from celosia.consent.sql.elements import ANY, Columns, Elements, parsed, same_table
-from celosia.data.credentials import resolved
+from celosia.data.credentials import is_reference, resolved
 from celosia.data.schema import Schema
 from celosia.errors import DataError, ParameterError, UnknownName, explained
 
@@ -86,7 +86,8 @@ def dialect_of(source: str | pl.DataFrame) -> str:
         return "postgres"
     name = resolved(source).split(":", 1)[0].split("+", 1)[0]
     if name not in DIALECT_OF:
-        raise ParameterError(f"state the dialect of the query: it does not follow from a {name!r} URL.")
+        url = source if is_reference(source) else f"a {name!r} URL"
+        raise ParameterError(f"state the dialect of the query: it does not follow from {url}.")
     return DIALECT_OF[name]
 
 

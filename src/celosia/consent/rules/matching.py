@@ -144,8 +144,31 @@ def shown_by(query: Elements, value: Value) -> tuple[str, ...]:
     )
 
 
+def unreadable(catalogue: Catalogue, query: Elements) -> tuple[str, ...]:
+    """Inferences with a rule on a data value whose field the query uses elsewhere than in a plain output column.
+
+    The result then does not hold the value, and yet depends on it: ``upper(hiv)``, ``WHERE hiv = 'positive'``.
+    """
+    return tuple(
+        inference.id
+        for inference in catalogue.inferences
+        if any(
+            rule.active and value.scope == "data" and _computes(query, value)
+            for rule in inference.rules
+            for value in rule.values
+        )
+    )
+
+
+def _computes(query: Elements, value: Value) -> bool:
+    return any(
+        field in (value.field.casefold(), ANY) and (value.table is None or same_table(table, value.table))
+        for table, field in query.computed
+    )
+
+
 def marked_columns(query: Elements, fired: Iterable[Match], owner: Iterable[str] = ()) -> tuple[str, ...]:
-    """The output columns that carry a field that fired: made of it, or looked up by it.
+    """The output columns that carry a field or the field of a value that fired: made of it, or looked up by it.
 
     A column that comes from a table which the rule itself names is judged by its own fields only. ``owner`` are
     the names of owner keys: a table that was joined by one of them was not looked up by a fired field.
@@ -155,6 +178,7 @@ def marked_columns(query: Elements, fired: Iterable[Match], owner: Iterable[str]
     for rule_match in fired:
         for output in query.outputs:
             own = any(_in(rule_match.fields, field) for field in output.direct)
+            own |= any(field[1] in (name.casefold(), ANY) for name in rule_match.values for field in output.direct)
             named = any(same_table(t, table) for t, _ in output.direct for table in rule_match.tables)
             looked_up = not named and any(_in(rule_match.fields, f) and f[1] not in keys for f in output.linked)
             if (own or looked_up) and output.name.casefold() not in keys:

@@ -151,7 +151,7 @@ class Inference(_Frozen):
     description: Sentences
     example: Sentences = Field(default_factory=dict)
     category: str | None = None
-    extra: int = Field(default=30, ge=0, description="X: how much larger the class of a blocking owner must be")
+    extra: int = Field(default=30, ge=1, description="X: how much larger the class of a blocking owner must be")
     realisations: tuple[Realisation, ...] = ()
     rules: tuple[Rule, ...] = ()
 

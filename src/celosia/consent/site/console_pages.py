@@ -11,11 +11,9 @@ from pydantic import ValidationError
 
 from celosia.consent.protection.protection import RULES
 from celosia.consent.publication.asked import Asked, answer, change, enter, requests
-from celosia.consent.publication.edition import FEWEST
 from celosia.consent.rules.rules import LANGUAGES, Inference
 from celosia.consent.site import editing
 from celosia.consent.site.desk import Desk
-from celosia.consent.site.overview import counted
 from celosia.consent.site.pages import Pages, Said, draw, said, words
 from celosia.consent.site.visits import Refusal, Sent, Visits
 from celosia.consent.sql.elements import DIALECTS
@@ -143,8 +141,6 @@ def _requests(app: FastAPI, desk: Desk, visit: Visits) -> None:
             names=names,
             rule_names=RULES,
             database=desk.database is not None,
-            counted=counted,
-            least=FEWEST,
             **given,
         )
 

@@ -123,14 +123,19 @@ def _rule(rule: Rule, language: str) -> dict[str, Any]:
 def _event(row: dict[str, str], language: str) -> dict[str, str]:
     """A line of the trail in a language; its counts as ranges too."""
     w, what, detail = words(language), row["what"], row["detail"]
+    hashed = what in ("look", "stopped")
     numbers = [counted(int(n) if n.isdigit() else 0) for n in re.findall(r"\d+|a few", detail)]
     if what == "publication" and numbers:
         numbers[0] = detail.split()[0]  # inferences, not people
     pattern = w["trail_detail"].get(detail) or w["trail_detail"].get(what, "")
-    fits = pattern and pattern.count("{") == len(numbers)
+    fits = pattern and pattern.count("{") <= len(numbers)
     return {
         "at": row["at"],
         "event": w["trail_event"].get(what, what),
         "who": w["trail_who"].get(row["who"], row["who"]),
-        "detail": pattern.format(*numbers) if fits else re.sub(r"\d+", lambda n: counted(int(n[0])), detail),
+        "detail": pattern.format(*numbers)
+        if fits
+        else detail
+        if hashed
+        else re.sub(r"\d+", lambda n: counted(int(n[0])), detail),
     }

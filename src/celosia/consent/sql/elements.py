@@ -62,6 +62,10 @@ class Elements:
     fields: frozenset[Field]
     constants: frozenset[Constant]
     outputs: tuple[Output, ...]
+    computed: frozenset[Field] = frozenset()
+    """Fields used in a condition, a join, an order or an expression: their values are not in the result."""
+    equal: frozenset[frozenset[Field]] = frozenset()
+    """Pairs of fields that an equality of the query joins."""
 
 
 def elements(sql: str, dialect: str = "postgres", columns: Columns | None = None) -> Elements:

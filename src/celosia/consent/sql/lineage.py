@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.consent.sql import conditions
 from celosia.consent.sql.calls import method, refuse_hidden
-from celosia.consent.sql.elements import ANY, Columns, Constant, Elements, Output, same_table
+from celosia.consent.sql.elements import ANY, Columns, Constant, Elements, Field, Output, same_table
 from celosia.consent.sql.relations import Fields, Found, Frame, Relation, Source, Trace, merged
 from celosia.errors import DataError
 
@@ -41,6 +41,8 @@ class Reading:
         self._columns_of = {name.casefold(): [c.casefold() for c in fields] for name, fields in columns.items()}
         self._relations: dict[int, Relation] = {}
         self._seen: set[int] = set()
+        self.computed: set[Field] = set()
+        self.equal: set[frozenset[Field]] = set()
 
     def elements(self) -> Elements:
         """Everything that the statement touches."""
@@ -57,6 +59,8 @@ class Reading:
             tuple(
                 Output(name, trace.direct, trace.linked - trace.direct, trace.same) for name, trace in result.columns
             ),
+            frozenset(self.computed),
+            frozenset(self.equal),
         )
 
     def described(self, table: str) -> list[str] | None:
@@ -166,6 +170,8 @@ class Reading:
         for step in reversed(chain):
             other = self.query(step.expression, frame.ctes, frame.parent)
             touched = united.touched | other.touched
+            if isinstance(step, exp.Except | exp.Intersect):  # they compare whole rows
+                self.computed |= united.whole().direct | other.whole().direct
             if isinstance(step, exp.Except):
                 united = Relation(united.columns, united.constants, touched)
             else:
@@ -236,8 +242,16 @@ class Reading:
             for query in conditions.required(condition):
                 constants |= self._relations[id(query)].constants
         for left, right in conditions.equated(condition):
-            pair = [merged(t for _, t in self.find(side, frame, clause)).direct for side in (left, right)]
+            found = [self.find(side, frame, clause) for side in (left, right)]
+            if all(source in frame.sources for side in found for source, _ in side):
+                self.equate(*(merged(t for _, t in side) for side in found))
+            pair = [merged(t for _, t in side).direct for side in found]
             links += [(pair[0], pair[1]), (pair[1], pair[0])]
+
+    def equate(self, left: Trace, right: Trace) -> None:
+        """Note two fields that are equal in the rows of the query; not where a name may mean several fields."""
+        if len(left.same) == len(right.same) == 1 and left.same == left.direct and right.same == right.direct:
+            self.equal.add(left.same | right.same)
 
     # Columns of the result.
 
@@ -285,6 +299,9 @@ class Reading:
         if isinstance(alone, exp.Column) and not alone.is_star:
             of_column = merged(trace for _, trace in self.find(alone, frame, clause))
             frame.touched |= of_column.direct
+            # a cast can cut a value off, and a row as a whole is no value
+            shown = clause == "select" and isinstance(node.unnest(), exp.Column)
+            self.computed |= of_column.direct - of_column.same if shown else of_column.direct
             return of_column
         parts: list[Trace] = []
         todo: list[exp.Expr] = [node]
@@ -308,6 +325,7 @@ class Reading:
                 todo += list(at.iter_expressions())
         whole = merged(parts).changed()
         frame.touched |= whole.direct
+        self.computed |= whole.direct
         return whole
 
     def _comprehended(self, node: exp.Comprehension, frame: Frame, clause: str) -> Trace:

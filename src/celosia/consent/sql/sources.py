@@ -72,8 +72,12 @@ def joined(reading: Reading, join: exp.Join, frame: Frame, constants: set[Consta
         if not hidden:
             frame.joined[name] = merged([*sides, *([frame.joined[name]] if name in frame.joined else [])])
         frame.touched |= merged(sides).direct
+        reading.computed |= merged(sides).direct
+        reading.equate(*sides)
     if join.method == "NATURAL" and not names:
-        frame.touched |= merged(s.relation.whole() for s in frame.sources if s.relation.has("") is None).direct
+        unnamed = merged(s.relation.whole() for s in frame.sources if s.relation.has("") is None).direct
+        frame.touched |= unnamed
+        reading.computed |= unnamed
     for source in new:
         source.shown = not hidden
         source.counted = join.kind != "ANTI"
@@ -288,6 +292,7 @@ def pivoted(reading: Reading, node: exp.Pivot, frame: Frame) -> Relation:
             used += [trace for _, trace in columns]
             gone |= {name.casefold() for name, _ in columns if name != ANY}
             frame.touched |= merged(used).direct
+            reading.computed |= merged(used).direct
         else:
             used.append(reading.trace(expression, frame))
             gone |= {c.name.casefold() for c in expression.find_all(exp.Column)}
