@@ -12,6 +12,7 @@ import pytest
 from tests.web.watching import PATIENCE, watched
 
 from celosia.studio.project import Project
+from celosia.studio.security import Gate
 
 uvicorn = pytest.importorskip("uvicorn")
 testclient = pytest.importorskip("starlette.testclient")
@@ -25,15 +26,16 @@ class Running:
 
     project: Project
     port: int
+    gate: Gate
 
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return self.gate.address
 
     @property
     def link(self) -> str:
-        """The first link, with the token."""
-        return f"{self.address}/?token={self.project.token()}"
+        """A new link for one browser."""
+        return self.gate.link()
 
 
 def until(check, seconds=60.0):
@@ -57,12 +59,13 @@ def running(folder: Path):
     from celosia.studio.app import create
 
     project, port = Project(folder), free_port()
-    server = uvicorn.Server(uvicorn.Config(create(project, port), host="127.0.0.1", port=port, log_level="critical"))
+    gate = create(project, port)
+    server = uvicorn.Server(uvicorn.Config(gate, host="127.0.0.1", port=port, log_level="critical"))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
         time.sleep(0.02)
-    yield Running(project, port)
+    yield Running(project, port, gate)
     server.should_exit = True
     thread.join()
 
@@ -91,11 +94,12 @@ class Desk:
     def __init__(self, project: Project) -> None:
         from celosia.studio.app import create
 
-        self.project, self.here = project, "http://127.0.0.1:8360"
+        gate = create(project, 8360)
+        self.project, self.here = project, gate.address
         self._client = testclient.TestClient(
-            create(project, 8360), base_url=self.here, follow_redirects=False, raise_server_exceptions=False
+            gate, base_url=self.here, follow_redirects=False, raise_server_exceptions=False
         )
-        self._client.get(f"/?token={project.token()}")
+        self._client.get(gate.link())
 
     def get(self, address, language="en"):
         return self._client.get(address, headers={"accept-language": language})
@@ -115,7 +119,9 @@ def desk():
 
 def opened(browser, studio, **look):
     """A page that was entered by the link; at the end it must have no error on the console and no foreign request."""
-    return watched(browser, studio.address, studio.link, **look)
+    page = watched(browser, studio.address, studio.link, **look)
+    page.wait_for_url(f"{studio.address}/")
+    return page
 
 
 @pytest.fixture

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 
-from celosia.consent.commands import load
+from celosia.consent.commands import init, link, load
+from celosia.consent.owners.store import Preferences
+from celosia.consent.site.signin import ADMIN, redeem
 from celosia.errors import InputError
 from celosia.release.policy.policy import Policy
 from celosia.studio.pages.consent.console import Console, first_catalogue
@@ -24,8 +28,9 @@ def test_from_the_first_catalogue_to_the_console(begun, visit, accessible):
     link = page.locator("#console")
     link.wait_for()
     address = link.get_attribute("href")
-    assert address.startswith("http://127.0.0.1:")
-    assert not address.startswith(begun.address)
+    host = address.removeprefix("http://").partition(":")[0]
+    assert host.endswith(".localhost"), "its cookie is not sent to other servers of the machine"
+    assert host not in begun.address
     assert address not in page.url
     accessible(page)
     # a page of its own, since it lives at an address of its own
@@ -70,3 +75,16 @@ def test_nothing_sensitive_no_inference(tmp_path, begun):
     assert made.ids() == ["find-pay-in--"]
     with pytest.raises(InputError, match="no catalogue of inferences yet"):
         Console(type("Folder", (), {"folder": tmp_path})()).open(None)
+
+
+def test_links_that_a_store_brings_along_are_revoked(tmp_path):
+    catalogue = '[[inference]]\nid = "home"\ndescription = "Find out where I live"\n'
+    (tmp_path / "inferences.toml").write_text(catalogue)
+    store = tmp_path / "consent.db"
+    init(store)
+    planted = link(None, store, hours=1440)
+    console = Console(type("Folder", (), {"folder": tmp_path})())
+    own, again = console.open(None), console.open(None)
+    with closing(Preferences(store)) as choices:
+        redeemed = [redeem(choices, address.rpartition("/")[2]) for address in (planted, own, again)]
+    assert redeemed == [None, ADMIN, ADMIN]

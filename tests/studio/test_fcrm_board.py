@@ -80,7 +80,7 @@ def test_constraints_hold_in_what_would_leave():
 
 
 def test_what_cannot_be_fitted_is_a_sentence():
-    with pytest.raises(DataError, match="3 regressions need at least 4 points, there are 2"):
+    with pytest.raises(DataError, match="3 regressions need at least 8 points, there are 2"):
         stepped(Board(points=((0.0, 1.0), (1.0, 2.0))))
     with pytest.raises(InputError, match="no points yet"):
         Board().table()
@@ -166,6 +166,10 @@ def test_states_of_the_board():
     board = Board(points=TWO_LINES, c=2)
     assert view(Board()).state == "empty"
     assert view(Board(points=TWO_LINES[:2])).state == "few"
+    for few in (Board(points=boards.example()[:7], c=3), Board(points=boards.example()[:4], c=3, intercept=False)):
+        enough = few.changed(points=boards.example()[: few.fewest_points])
+        assert (view(few).state, len(enough.points)) == ("few", len(few.points) + 1)
+        assert len(stepped(enough).readings) == 1, "the method accepts what the board calls enough"
     assert view(board).state == "ready"
     assert view(stepped(board)).state in ("stopped", "converged")
     assert view(board.model_copy(update={"running": True})).state == "running"

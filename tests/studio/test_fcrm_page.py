@@ -41,11 +41,12 @@ def test_points_are_clicked_fitted_saved_and_cleared(studio, page):
     assert page.get_by_role("button", name="Run", exact=True).is_disabled()
     svg = page.locator("#board svg")
     box = svg.bounding_box()
-    for i, (x, y) in enumerate([(0.2, 0.2), (0.3, 0.3), (0.5, 0.6), (0.7, 0.4), (0.8, 0.7)], 1):
+    places = [(0.2, 0.2), (0.3, 0.3), (0.5, 0.6), (0.7, 0.4), (0.8, 0.7), (0.4, 0.5), (0.6, 0.3), (0.9, 0.5)]
+    for i, (x, y) in enumerate(places, 1):
         page.locator("#board svg").click(position={"x": x * box["width"], "y": y * box["height"]})
         points(page, i)
     clicked = board(studio).points
-    assert len(clicked) == 5
+    assert len(clicked) == 8
     place = plane(view(board(studio)).drawing)  # it shows 0 … 10 both ways
     assert place.x(clicked[0][0]) == pytest.approx(0.2 * place.width, abs=3)
     assert place.y(clicked[0][1]) == pytest.approx(0.2 * place.height, abs=3)
@@ -60,7 +61,7 @@ def test_points_are_clicked_fitted_saved_and_cleared(studio, page):
     assert saved.read_text() == points_csv(board(studio))
     assert saved.stat().st_mode & 0o777 == 0o600
     page.get_by_role("button", name="Remove the last").click()
-    points(page, 4)
+    points(page, 7)
     page.get_by_role("button", name="Clear").click()
     page.locator("#state", has_text="The board is empty").wait_for()
     assert board(studio).points == ()

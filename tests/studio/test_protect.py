@@ -55,14 +55,14 @@ def test_a_value_out_of_bounds_is_refused_in_a_sentence_where_one_is(begun, visi
 def test_steps_are_added_moved_switched_and_removed_by_keyboard_and_by_dragging(begun, visit):
     page = visit(begun)
     page.goto(f"{begun.address}/protect")
-    assert steps(begun) == ["generalise", "incomes", "rounded incomes"]
+    assert steps(begun) == ["generalise", "incomes", "rounded incomes", "rounded weights"]
     page.get_by_role("button", name="Move up: rounded incomes").press("Enter")
     page.locator("#step-1 strong", has_text="rounded incomes").wait_for()
-    assert steps(begun) == ["generalise", "rounded incomes", "incomes"]
+    assert steps(begun) == ["generalise", "rounded incomes", "incomes", "rounded weights"]
     grip = page.locator("#step-2 .grip")
     grip.drag_to(page.locator("#step-0"))
     page.locator("#step-0 strong", has_text="incomes").wait_for()
-    assert steps(begun) == ["incomes", "generalise", "rounded incomes"]
+    assert steps(begun) == ["incomes", "generalise", "rounded incomes", "rounded weights"]
     page.get_by_role("button", name="Switch off: rounded incomes").click()
     page.get_by_text("Switched.").wait_for()
     assert begun.project.policy().run.without == ("rounded incomes",)
@@ -76,7 +76,7 @@ def test_steps_are_added_moved_switched_and_removed_by_keyboard_and_by_dragging(
     assert steps(begun)[-1] == "rank-swap"
     page.get_by_role("button", name="Remove: rank-swap").click()
     page.get_by_text("Removed.").wait_for()
-    assert steps(begun) == ["incomes", "generalise", "rounded incomes"]
+    assert steps(begun) == ["incomes", "generalise", "rounded incomes", "rounded weights"]
 
 
 def test_two_tabs_cannot_undo_each_other_unseen(begun, visit):

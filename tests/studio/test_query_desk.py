@@ -142,3 +142,28 @@ def test_the_desk_opens_again_when_the_data_change(project):
 
     os.utime(project.folder / "people.csv", (1, 1))
     assert desk.gateway() is not first
+
+
+OUTSIDE = {
+    "source": ("duckdb", "{out}/secret.csv"),
+    "empty address and source": ("duckdb:///", "{out}/secret.csv"),
+    "path without an address": ("duckdb{out}/s.db", ""),
+    "path in the environment": ("env:CELOSIA_OUTSIDE", ""),
+    "driver": ("sqlite+pysqlite:///{out}/s.db", ""),
+}
+
+
+@pytest.mark.parametrize(("database", "source"), OUTSIDE.values(), ids=OUTSIDE)
+def test_a_declaration_names_no_file_outside_the_folder(tmp_path, monkeypatch, database, source):
+    out, folder = tmp_path / "out", tmp_path / "project"
+    out.mkdir()
+    folder.mkdir()
+    (out / "secret.csv").write_text("who,v\n1,2\n")
+    monkeypatch.setenv("CELOSIA_OUTSIDE", f"sqlite:///{out}/s.db")
+    named = f'source = "{source.format(out=out)}"\n' if source else ""
+    (folder / FILE).write_text(
+        f'name = "d"\nepsilon = 5.0\ndatabase = "{database.format(out=out)}"\n[tables.data]\n{named}person = "who"\n'
+        'unique = true\n[tables.data.columns]\nwho = {type = "integer"}\nv = {type = "integer", bounds = [0, 3]}\n'
+    )
+    with pytest.raises(InputError, match="outside the project's folder"):
+        Desk(Project(folder)).gateway()

@@ -11,6 +11,7 @@ from tests.studio.conftest import until
 
 from celosia.data.io.atomic import replaced
 from celosia.demo import prepare
+from celosia.studio import editing
 from celosia.studio.jobs import Jobs
 from celosia.studio.pages.start.beginning import from_demonstration
 from celosia.studio.running import start_run
@@ -75,7 +76,7 @@ def test_both_editions_of_the_report_are_shown_and_nothing_in_them_runs(released
     page.get_by_role("tab", name="External edition").press("ArrowRight")
     page.frame_locator("#frame-internal").get_by_role("heading", level=1).wait_for()
     assert page.get_by_role("tab", name="Internal edition").get_attribute("aria-selected") == "true"
-    answer = page.request.get(f"{released.address}/release/report/report")
+    answer = page.goto(f"{released.address}/release/report/report")
     assert "sandbox" in answer.headers["content-security-policy"]
 
 
@@ -84,7 +85,7 @@ def test_the_guard_stops_a_release_until_a_column_is_left_out_or_acknowledged(re
     page = visit(released)
     page.goto(f"{released.address}/data")
     page.locator("#c2").get_by_role("button", name="Harmless").click()
-    page.locator("#c2-insensitive[aria-pressed=true]").wait_for()
+    until(lambda: released.project.text != before)  # the button shows it before the server has it
     page.goto(f"{released.address}/release")
     page.get_by_text("The policy has changed since this run").wait_for()
     ran(page)
@@ -116,13 +117,35 @@ def test_a_title_is_written_into_the_policy_and_a_wrong_path_refused(released, v
 
 
 def test_a_policy_that_was_broken_by_hand_is_told_and_can_be_mended(released, visit):
+    page = visit(released)
     good = released.project.text
     with replaced(released.project.path, 0o600) as draft:
         draft.write_text(good.replace("k = 5", "k = 0"), "utf-8")
-    page = visit(released)
     page.goto(f"{released.address}/show")
     page.get_by_text("The policy cannot be read").wait_for()
     page.get_by_label("policy.toml").fill(good)
     page.get_by_role("button", name="Save").click()
     page.get_by_text("Saved.").wait_for()
     assert released.project.text == good
+
+
+def test_the_verdict_belongs_to_the_release_whatever_the_policy_is_now(released, visit):
+    """After an edit of the policy, Verify shows its verdict; after another run, none of the release before it."""
+    before = released.project.text
+    page = visit(released)
+    page.goto(f"{released.address}/release")
+    released.project.change(lambda text: editing.put(text, ("about", "contact"), "a@example.org"))
+    page.goto(f"{released.address}/release")
+    page.get_by_text("The policy has changed since this run").wait_for()
+    page.get_by_role("button", name="Verify now").click()
+    verdict = page.locator(".box", has_text="checks hold")
+    verdict.wait_for(timeout=120_000)
+    released.project.change(lambda text: editing.put(text, ("about", "contact"), "b@example.org"))
+    page.goto(f"{released.address}/release")
+    assert verdict.count() == 1, "the verdict of this release stays"
+    ran(page)
+    page.get_by_text("Every requirement holds.").wait_for()
+    assert verdict.count() == 0, "the new release was not verified"
+    page.get_by_role("button", name="Verify now").click()
+    verdict.wait_for(timeout=120_000)
+    released.project.change(lambda _: before)

@@ -9,9 +9,10 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
-from tests.studio.conftest import PATIENCE
+from tests.studio.conftest import PATIENCE, until
 
 from celosia.demo import prepare
 from celosia.studio.jobs import Jobs
@@ -66,6 +67,34 @@ def test_it_listens_on_the_loopback_address_alone(server):
         socket.create_connection(("127.0.0.2", port), 2)  # a server of all addresses answers here
 
 
+def test_the_browser_is_started_without_the_token(folder, tmp_path, browser):
+    """Another account of the machine can read the arguments of every process."""
+    seen, fake = tmp_path / "arguments", tmp_path / "browser"
+    fake.write_text(f'#!/bin/sh\necho "$@" > {seen}.part && mv {seen}.part {seen}\n')
+    fake.chmod(0o755)
+    command = [sys.executable, "-m", "celosia", "studio", str(folder), "--port", "0"]
+    environment = {**os.environ, "BROWSER": f"{fake} %s"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        link = re.search(r"http://\S+", process.stdout.readline()).group()
+        until(seen.exists)
+        token = link.partition("token=")[2]
+        assert token not in seen.read_text()
+        place = seen.read_text().strip()
+        assert place.startswith("file://")
+        assert Path(place.removeprefix("file://")).stat().st_mode & 0o077 == 0
+        page = browser.new_page()
+        page.goto(place)
+        page.wait_for_url(f"{link.split('/?')[0]}/")
+        assert page.locator("#main").is_visible(), "the file opens the studio"
+        assert all(token not in cookie["value"] for cookie in page.context.cookies())
+        page.context.close()
+    finally:
+        process.terminate()
+        process.wait()
+        process.stdout.close()
+
+
 def test_a_run_goes_on_through_reload_kill_and_restart(server, folder, browser):
     process, link = server()
     context = browser.new_context()
@@ -73,6 +102,7 @@ def test_a_run_goes_on_through_reload_kill_and_restart(server, folder, browser):
     page = context.new_page()
     page.goto(link)
     base = link.split("/?")[0]
+    page.wait_for_url(f"{base}/")
     page.goto(f"{base}/protect")
     jobs = Jobs(Project(folder))
     job = jobs.start("celosia.studio.jobs:nap", seconds=600)
@@ -84,10 +114,14 @@ def test_a_run_goes_on_through_reload_kill_and_restart(server, folder, browser):
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert jobs.find(job.id).state in ("waiting", "running"), "a job does not end with its server"
-    server()
+    _, link = server()
     page.close()  # it asks for the run as soon as there is a server again, and would cross the next request
     page = context.new_page()
-    page.goto(f"{base}/protect")  # the cookie of before still opens it
+    assert page.goto(f"{base}/protect").status == 421, "host and session ended with their server"
+    base = link.split("/?")[0]
+    page.goto(link)
+    page.wait_for_url(f"{base}/")
+    page.goto(f"{base}/protect")
     page.locator(".run .box").wait_for(timeout=120_000)
     assert jobs.find(run.id).state == "done"
     assert "The guard has stopped" in page.locator(".run .box").inner_text(), "so few people have rare incomes"
@@ -99,6 +133,7 @@ def test_a_run_is_cancelled_by_its_button_and_leaves_nothing(server, folder, bro
     page = browser.new_page()
     page.set_default_timeout(PATIENCE)
     page.goto(link)
+    page.wait_for_url(f"{link.split('/?')[0]}/")
     page.goto(f"{link.split('/?')[0]}/protect")
     page.get_by_role("button", name="Run on all records").click()
     page.get_by_role("button", name="Cancel").click()

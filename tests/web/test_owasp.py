@@ -55,7 +55,7 @@ def sites(tmp_path_factory):
             "consent": consent_site(catalogue, store),
             "studio": studio_site(Project(place / "clinic"), 8361),
         }
-        options = {"raise_server_exceptions": False, "follow_redirects": False, "base_url": "http://127.0.0.1:8361"}
+        options = {"raise_server_exceptions": False, "follow_redirects": False, "base_url": apps["studio"].address}
         yield {name: (testclient.TestClient(app, **options), app) for name, app in apps.items()}
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +13,23 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 
+from celosia.data.io.atomic import replaced
 from celosia.errors import CelosiaError, InputError
 from celosia.show.look import LANGUAGES, tokens
 from celosia.studio.elsewhere import elsewhere
 from celosia.studio.pages import pages
 from celosia.studio.project import Changed, Project
-from celosia.studio.security import HOST, Gate
+from celosia.studio.security import Gate, forwarding
 from celosia.studio.studio import HOME, THEMES, Sent, Studio, language_of
 from celosia.studio.wording import translated, words
-from celosia.web.serving import address_of, listening
+from celosia.web.serving import loopback
 
+ENTRY, LOOK_FILE = "open.html", "look.json"
+LOOK = {"lang": LANGUAGES, "theme": THEMES}
 FOREVER = "private, max-age=31536000, immutable"
 
 
-def create(project: Project, port: int) -> Any:
+def create(project: Project, port: int) -> Gate:
     """Make the application behind its gate."""
     studio = Studio(project, pages())
     app = FastAPI(title="Celosia studio", docs_url=None, redoc_url=None, openapi_url=None)
@@ -34,25 +39,41 @@ def create(project: Project, port: int) -> Any:
         router = APIRouter(prefix="" if page.name == "start" else page.address)
         page.routes(studio, router)
         app.include_router(router)
-    return Gate(app, token=project.token(), port=port)
+    return Gate(app, port=port, look=lambda: _look(project))
 
 
-def serve(folder: str | Path, port: int, announce: Callable[[str], None]) -> None:
-    """Serve a project on the loopback address until it is stopped; ``announce`` is told the link once it answers."""
+def serve(folder: str | Path, port: int, announce: Callable[[Callable[[], str], Path], None]) -> None:
+    """Serve a project on the loopback addresses until it is stopped.
+
+    ``announce`` receives a function that returns a new one-time link, and a file of mode 0600 that leads to such a
+    link: a browser is started with the path of that file, because every account of the machine can read the arguments
+    of a process.
+    """
     import uvicorn
 
     project = Project(folder)
-    with listening(HOST, port) as opened:
-        app = create(project, opened.getsockname()[1])
-        announce(f"{address_of(opened)}/?token={project.token()}")
+    with ExitStack() as stack:
+        opened = [stack.enter_context(each) for each in loopback(port)]
+        app, page = create(project, opened[0].getsockname()[1]), project.own / ENTRY
+
+        def link() -> str:
+            address = app.link()
+            with replaced(page, 0o600) as draft:
+                draft.write_text(forwarding(address), "utf-8")
+            return address
+
+        stack.callback(page.unlink, missing_ok=True)
+        announce(link, page)
         settings = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
-        uvicorn.Server(settings).run(sockets=[opened])
+        uvicorn.Server(settings).run(sockets=opened)
 
 
 def _refusals(app: FastAPI, studio: Studio) -> None:
     """Errors are sentences: in the page where htmx asked, else on a page of their own."""
 
     def refusal(request: Request, sentence: str, status: int) -> Response:
+        if status != 404 and request.method == "GET" and studio.broken:  # the frame shows why, and the way back
+            sentence, status = "", 422
         if "hx-request" in request.headers:
             place = {
                 "HX-Retarget": "#problem",
@@ -60,7 +81,7 @@ def _refusals(app: FastAPI, studio: Studio) -> None:
                 "HX-Reselect": "#refusal",
                 "HX-Push-Url": "false",
             }
-            return studio.draw(request, "", "refusal.html.j2", headers=place, problem=sentence)
+            return studio.draw(request, "", "refusal.html.j2", headers=place, problem=sentence or studio.broken)
         return studio.draw(request, "", "refused.html.j2", status=status, problem=sentence)
 
     @app.exception_handler(CelosiaError)
@@ -110,12 +131,21 @@ def _shared(app: FastAPI, studio: Studio) -> None:
         project.redo(str(sent.get("version", "")))
         return studio.back(_address(studio, sent), "redone")
 
+    @app.post("/restore")
+    def restore(sent: Sent) -> Response:
+        if not project.last_valid:
+            raise InputError("there is no earlier policy to go back to: edit the text.")
+        studio.change(sent, lambda _: project.last_valid)
+        return studio.back("/", "restored")
+
     @app.post("/look")
     def look(sent: Sent) -> Response:
         answer = studio.back(_address(studio, sent))
-        for name, offered in (("lang", LANGUAGES), ("theme", THEMES)):
-            if sent.get(name) in offered:
-                answer.set_cookie(name, sent[name], samesite="strict", httponly=True, max_age=365 * 86400)
+        chosen = {name: sent[name] for name, offered in LOOK.items() if sent.get(name) in offered}
+        for name, value in chosen.items():
+            answer.set_cookie(name, value, samesite="strict", httponly=True)
+        with replaced(project.own / LOOK_FILE, 0o600) as draft:  # the cookies belong to the host of this run
+            draft.write_text(json.dumps(_look(project) | chosen), "utf-8")
         return answer
 
     @app.get("/show")
@@ -147,3 +177,12 @@ def _address(studio: Studio, sent: dict[str, Any]) -> str:
     if wanted not in {"/show", *(page.address for page in studio.pages.values())}:
         raise InputError("there is no such page.")
     return wanted
+
+
+def _look(project: Project) -> dict[str, str]:
+    """Language and theme that were chosen in an earlier run; what is none of them is left out."""
+    try:
+        stored = json.loads((project.own / LOOK_FILE).read_text("utf-8"))
+        return {name: stored[name] for name, offered in LOOK.items() if stored.get(name) in offered}
+    except (OSError, ValueError, AttributeError, TypeError):  # there is none, or it is damaged
+        return {}

@@ -26,10 +26,10 @@ def named_paths(text: str) -> Iterator[Path]:
 def paths_of(policy: Mapping[str, Any]) -> Iterator[Path]:
     """The same of the sections of a policy."""
     given, output, explore = (policy.get(name, {}) for name in ("input", "output", "explore"))
-    yield from _addressed(given.get("path"))
-    yield from _addressed(given.get("url"))
-    yield from _addressed(output.get("path"))
-    yield from _addressed(explore.get("store"))
+    yield from path_in(given.get("path"))
+    yield from path_in(given.get("url"))
+    yield from path_in(output.get("path"))
+    yield from path_in(explore.get("store"))
     for path in policy.get("history", {}).get("releases", []):
         yield Path(path)
     for hierarchy in policy.get("schema", {}).get("hierarchies", {}).values():
@@ -57,8 +57,8 @@ def _of_hierarchy(value: Any) -> Iterator[Path]:
         yield from paths_in("hierarchy", value)
 
 
-def _addressed(value: Any) -> Iterator[Path]:
-    """The path in the address of a file, of a secret in a file, or of a database that is a file."""
+def path_in(value: Any) -> Iterator[Path]:
+    """Path in the address of a file, of a secret in a file, or of a database that is a file."""
     named: list[Path] = []
 
     def seen(path: Path) -> Path:

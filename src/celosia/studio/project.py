@@ -6,7 +6,6 @@ import fcntl
 import hashlib
 import os
 import re
-import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,7 +22,13 @@ from celosia.studio.paths import named_paths, paths_of
 
 POLICY = "policy.toml"
 INSIDE = ".studio"
-"""Where the studio keeps the history of policies, its token and its jobs."""
+"""Where the studio keeps the history of policies and its jobs."""
+WRITTEN = (
+    *(POLICY, INSIDE, "inputs", "results", "publications", "consent.db"),
+    *("gateway.toml", "ledger.db", "keys.json", "inferences.toml", "inferences.xml"),
+)
+"""Names in the folder that the pages read and write without being given a path."""
+LAST_VALID = "past/last-valid.toml"
 UPLOAD = "upload-"
 """How the folders begin that hold uploads on their way."""
 BLOCK = 1 << 20
@@ -39,11 +44,16 @@ class Project:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
+        for name in WRITTEN:  # a folder from a third party may hold symbolic links
+            self.inside(name)
         self.own = self.folder / INSIDE
         self.own.mkdir(mode=0o700, exist_ok=True)
+        self.own.chmod(0o700)
+        _refuse_links(self.own)
         self.past = Past(self.own / "past")
         self._lock, self._depth = threading.RLock(), 0
         self._parsed: tuple[str, Policy | None] = "", None  # a page asks for the same policy several times
+        self._valid = self.last_valid
 
     @property
     def name(self) -> str:
@@ -53,31 +63,45 @@ class Project:
     @property
     def path(self) -> Path:
         """The file of the policy."""
-        return self.folder / POLICY
+        return self.inside(POLICY)
+
+    @property
+    def _bytes(self) -> bytes:
+        try:
+            return self.path.read_bytes()
+        except FileNotFoundError:
+            return b""
 
     @property
     def text(self) -> str:
-        """The policy as it is written; empty where there is none yet."""
-        try:
-            return self.path.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return ""
-        except UnicodeDecodeError:
-            raise InputError(f"{POLICY} is not UTF-8 text.") from None
+        """The policy as it is written; empty where there is none yet. Bytes that are not UTF-8 are shown as U+FFFD."""
+        return _universal(self._bytes.decode("utf-8", "replace"))
 
     @property
     def version(self) -> str:
         """The hash of the policy: what results are kept by, and what an edit says it was made for."""
-        return version_of(self.text)
+        content = self._bytes
+        try:
+            return version_of(_universal(content.decode("utf-8")))
+        except UnicodeDecodeError:
+            return hashlib.sha256(content).hexdigest()[:16]
 
     @property
     def ready(self) -> bool:
         """Whether there is a policy."""
-        return bool(self.text)
+        return bool(self._bytes)
+
+    @property
+    def last_valid(self) -> str:
+        """Text of the last policy that could be read; empty where there is none."""
+        try:
+            return (self.own / LAST_VALID).read_text("utf-8")
+        except (FileNotFoundError, UnicodeDecodeError):
+            return ""
 
     def policy(self, text: str | None = None) -> Policy:
         """The policy, checked; its paths lie in the folder."""
-        written = self.text if text is None else text
+        written = self._decoded() if text is None else text
         if not written:
             raise InputError("there is no policy yet: start with a file, a query or the demonstration.")
         parsed, policy = self._parsed
@@ -86,7 +110,20 @@ class Project:
             for path in named_paths(written):
                 self.inside(path)
             self._parsed = written, policy
+        if text is None and written != self._valid:
+            self._valid = written
+            with replaced(self.own / LAST_VALID, 0o600) as draft:
+                draft.write_text(written, encoding="utf-8")
         return policy
+
+    def _decoded(self) -> str:
+        """Text of the policy; bytes that are not UTF-8 are refused by their line."""
+        content = self._bytes
+        try:
+            return _universal(content.decode("utf-8"))
+        except UnicodeDecodeError as problem:
+            line = content.count(b"\n", 0, problem.start) + 1
+            raise InputError(f"{POLICY}: line {line} is not UTF-8 text. Save the file as UTF-8.") from None
 
     def drafted(self, sections: Mapping[str, Any], text: str) -> Policy:
         """A policy that is only looked at, checked as well: of sections that differ from a text in what is drafted."""
@@ -104,6 +141,8 @@ class Project:
             self.check(version)
             before = self.text
             after = edit(before)
+            if "\N{REPLACEMENT CHARACTER}" in after:
+                self._decoded()  # raises where that character replaces what could not be read
             policy = self.policy(after)
             if after != before:
                 self.past.remember(before)
@@ -171,23 +210,28 @@ class Project:
                 os.fsync(out.fileno())
             if check is not None:
                 check(draft)
-            place = self.folder / "inputs" / digest.hexdigest()[:16] / name
+            place = self.inside(Path("inputs", digest.hexdigest()[:16])) / name
             place.parent.mkdir(parents=True, exist_ok=True)
             draft.replace(place)
         return place
 
     def results(self, version: str | None = None) -> Path:
-        """Where the results of a policy are kept."""
-        return self.folder / "results" / (version or self.version)
+        """The folder of the results of a policy; a link out of the project's folder is refused."""
+        return self.inside(Path("results", version or self.version))
 
-    def token(self) -> str:
-        """The secret of the project: who has it may use the studio. It outlives a restart."""
-        place = self.own / "token"
-        with self.alone():
-            if not place.exists() or not place.stat().st_size:
-                with replaced(place, 0o600) as draft:
-                    draft.write_text(secrets.token_urlsafe(32), "utf-8")
-            return place.read_text("utf-8")
+
+def _refuse_links(folder: Path) -> None:
+    """Refuse symbolic links in a folder that belongs to the studio alone."""
+    for parent, folders, names in os.walk(folder):
+        for name in (*folders, *names):
+            place = Path(parent, name)
+            if place.is_symlink():
+                raise InputError(f"{INSIDE}/{place.relative_to(folder)} is a symbolic link: delete it and start again.")
+
+
+def _universal(text: str) -> str:
+    """Text with the line ends of Unix, as files are read in text mode."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def version_of(text: str) -> str:

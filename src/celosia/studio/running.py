@@ -40,8 +40,15 @@ def run_policy(project: Project, tell: Progress, version: str) -> dict[str, Any]
     }
 
 
-def verify_release(project: Project, tell: Progress, version: str, certificate: str, record: str) -> dict[str, Any]:
-    """Check a release as a third party would, and repeat it from the original."""
+def verify_release(
+    project: Project,
+    tell: Progress,
+    version: str,
+    certificate: str,
+    record: str,
+    run: str,  # noqa: ARG001  (which run it verifies is read from the arguments of the job)
+) -> dict[str, Any]:
+    """Check the release of a run as a third party would, and repeat it from the original."""
     place = project.results(version)
     policy = project.policy((place / POLICY).read_text("utf-8"))
     tell("verify", 0.1)

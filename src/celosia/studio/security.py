@@ -1,23 +1,33 @@
-"""Who may use the studio: programs and pages on this machine that hold its token, and no other.
+"""Access control of the studio: only a browser that was opened by its link may use it.
 
-It listens on the loopback address only. A page elsewhere could still make the browser ask it for things: such requests
-name another host (a name that was bound to this address later), come from another origin, or lack the cookie.
+It listens on the loopback addresses only. The link holds a token that works once; the browser that opens the link gets
+a session, whose random id is the cookie. Browsers send a cookie to every port of a host, so the studio's host is a
+random name below ``localhost``, new at every start: another account of the machine, which may serve another port, does
+not know it. A page elsewhere could still make the browser send requests: such requests name another host, come from
+another origin, or lack the cookie.
 """
 
 from __future__ import annotations
 
 import hmac
-from http.cookies import CookieError, SimpleCookie
+import secrets
+import threading
+from collections.abc import Callable, Mapping
+from html import escape
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from celosia.web.guard import quiet
+from celosia.web.serving import secret_host
+from celosia.web.sessions import Sessions
 
-HOST = "127.0.0.1"
+COOKIE = "celosia-studio"
 MOST_BYTES = 1 << 20
 """What a form may send."""
 MOST_UPLOAD = 2 << 30
 """What a file may have; addresses that end in ``/upload`` take files."""
+SESSION_SECONDS = 12 * 3600
+"""A session ends after so many seconds without a request."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -27,8 +37,10 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-UNKNOWN = "This is a Celosia studio. Open it by the link that 'celosia studio' printed: it holds the token."
-OTHER_HOST = "This studio answers to its own address only."
+UNKNOWN = (
+    "This is a Celosia studio. Open it by the link that 'celosia studio' printed. A link works once, in one browser: "
+    "press Enter where the studio was started, and it prints another."
+)
 OTHER_ORIGIN = "The request came from another page than the studio's own: refused."
 TOO_LONG = "What was sent is too long, or does not say how long it is."
 
@@ -36,10 +48,30 @@ TOO_LONG = "What was sent is too long, or does not say how long it is."
 class Gate:
     """Stands before the application and turns away what does not come from the studio's own pages."""
 
-    def __init__(self, app: Any, *, token: str, port: int) -> None:
-        self._app, self._token = app, token
-        self._hosts = {f"{HOST}:{port}", f"localhost:{port}"}
-        self.cookie = f"celosia-studio-{port}"  # browsers share cookies between the ports of a host
+    def __init__(self, app: Any, *, port: int, look: Callable[[], Mapping[str, str]]) -> None:
+        """``look`` returns the cookies of language and theme that a browser gets when it enters."""
+        self._app, self._look, self._sessions = app, look, Sessions(SESSION_SECONDS)
+        self._host = f"{secret_host()}:{port}"
+        self._token, self._lock = "", threading.Lock()
+
+    @property
+    def address(self) -> str:
+        """Address of the studio in this run; to know it is not enough to enter."""
+        return f"http://{self._host}"
+
+    def link(self) -> str:
+        """Link that lets one browser in; earlier links that were not used no longer work."""
+        with self._lock:
+            self._token = secrets.token_urlsafe(32)
+            return f"{self.address}/?token={self._token}"
+
+    def _spend(self, token: str) -> bool:
+        """Whether a token is that of the last link, and was not used before."""
+        with self._lock:
+            valid = bool(self._token) and hmac.compare_digest(token.encode(), self._token.encode())
+            if valid:
+                self._token = ""
+            return valid
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request, or hand it on; every answer carries the headers."""
@@ -57,15 +89,14 @@ class Gate:
             await send(message)
 
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        answer = self._refusal(scope, headers) or self._entry(scope)
+        answer = self._refusal(scope, headers) or self._entry(scope, headers)
         await quiet(answer or self._app)(scope, receive, headed)
 
     def _refusal(self, scope: Any, headers: dict[str, str]) -> Any:
         from starlette.responses import PlainTextResponse
 
-        host = headers.get("host", "")
-        if host not in self._hosts:
-            return PlainTextResponse(OTHER_HOST, 421)
+        if headers.get("host", "") != self._host:
+            return PlainTextResponse(UNKNOWN, 421)
         if self._holds(headers):
             if scope["method"] in ("GET", "HEAD"):
                 foreign = headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
@@ -73,32 +104,43 @@ class Gate:
                 if foreign and headers.get("sec-fetch-mode") != "navigate":
                     return PlainTextResponse(OTHER_ORIGIN, 403)
                 return None
-            if urlsplit(headers.get("origin", "")).netloc != host or not headers["origin"].startswith("http://"):
+            if headers.get("origin", "") != self.address:
                 return PlainTextResponse(OTHER_ORIGIN, 403)
             return None if _fits(scope, headers) else PlainTextResponse(TOO_LONG, 413)
         return None if _given(scope) else PlainTextResponse(UNKNOWN, 403)
 
-    def _entry(self, scope: Any) -> Any:
-        """The first link: its token becomes a cookie and leaves the address."""
-        from starlette.responses import PlainTextResponse, RedirectResponse
+    def _entry(self, scope: Any, headers: dict[str, str]) -> Any:
+        """Answer the first link: start a session, and take the token out of the address.
+
+        The answer is a page that leads on, not a redirect: after a redirect that began on another site (the file that
+        the browser was opened with), a browser would not send a cookie that is ``SameSite=Strict``.
+        """
+        from starlette.responses import HTMLResponse, PlainTextResponse
 
         given = _given(scope)
         if not given:
             return None
-        if scope["method"] != "GET" or not hmac.compare_digest(given.encode(), self._token.encode()):
+        answer = HTMLResponse(forwarding("/"))
+        spent = scope["method"] == "GET" and self._spend(given)
+        if self._holds(headers):  # the browser goes back to the link that it came by
+            return answer
+        if not spent:
             return PlainTextResponse(UNKNOWN, 403)
-        answer = RedirectResponse("/", 303)
-        answer.set_cookie(self.cookie, self._token, httponly=True, samesite="strict", path="/")
+        for name, value in {**self._look(), COOKIE: self._sessions.start("owner")}.items():
+            answer.set_cookie(name, value, httponly=True, samesite="strict")
         return answer
 
     def _holds(self, headers: dict[str, str]) -> bool:
-        cookies: SimpleCookie = SimpleCookie()
-        try:
-            cookies.load(headers.get("cookie", ""))
-        except CookieError:
-            return False
-        held = cookies.get(self.cookie)
-        return held is not None and hmac.compare_digest(held.value.encode(), self._token.encode())
+        from starlette.requests import cookie_parser  # cookies of other programs need not be well formed
+
+        return self._sessions.find(cookie_parser(headers.get("cookie", "")).get(COOKIE)) is not None
+
+
+def forwarding(address: str) -> str:
+    """Page that leads to an address at once."""
+    link = escape(address)
+    head = f'<meta charset="utf-8"><meta http-equiv="refresh" content="0; url={link}"><title>Celosia</title>'
+    return f'<!doctype html>{head}<a href="{link}">Celosia</a>'
 
 
 def _given(scope: Any) -> str:

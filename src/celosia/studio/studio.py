@@ -89,17 +89,21 @@ class Studio:
             "translated": functools.partial(translated, language),
             "said": request.query_params.get("said", ""),
             "problem": "",
-            **self._policy(),
+            "broken": (broken := self.broken),
+            "policy": None if broken or not self.project.ready else self.project.policy(),
         }
         name = f"{page}/{template}" if page else template
         return HTMLResponse(templates().get_template(name).render(**{**given, **values}), status, headers=headers)
 
-    def _policy(self) -> dict[str, Any]:
-        """The policy for the frame; one that cannot be read is told on every page."""
+    @property
+    def broken(self) -> str:
+        """Why the policy cannot be read; empty where it can, or where there is none."""
         try:
-            return {"policy": self.project.policy() if self.project.ready else None, "broken": ""}
+            if self.project.ready:
+                self.project.policy()
         except CelosiaError as problem:
-            return {"policy": None, "broken": str(problem)}
+            return str(problem)
+        return ""
 
     def change(self, sent: Mapping[str, Any], edit: Callable[[str], str]) -> Policy:
         """Edit the policy; ``sent`` is the form, whose hidden ``version`` says which policy it was made for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import secrets
 import socket
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,13 @@ from typing import Any
 from celosia.errors import InputError
 from celosia.web.guard import quiet
 
+LOOPBACK = "127.0.0.1"
 PORTS = 65_535
+ATTEMPTS = 100
+"""How many free ports are tried until one is free on both loopback addresses."""
+NO_IPV6 = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}
+"""The machine has no ::1, so that no other program can listen there either."""
+TAKEN = "port {port} is taken: choose another with --port, or 0 for any free one."
 WAITING = 128
 """Visitors whom the operating system lets wait at the door."""
 
@@ -23,16 +30,50 @@ def listening(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError, ValueError):  # nobody of that name, or no name at all
         raise InputError(f"there is no address {host!r}: give one of this machine, such as 127.0.0.1.") from None
-    opened = socket.socket(family, kind, protocol)
+    try:
+        return _bound(socket.socket(family, kind, protocol), address)
+    except OSError as problem:
+        if problem.errno == errno.EADDRINUSE:
+            raise InputError(TAKEN.format(port=port)) from None
+        raise InputError(f"cannot listen on {host!r}, port {port}: {problem.strerror}.") from None
+
+
+def loopback(port: int) -> list[socket.socket]:
+    """Sockets that listen on one port of 127.0.0.1 and of ::1; 0 takes a port that is free on both.
+
+    Browsers connect to either address for a name below ``localhost``. With one of them left free, another account of
+    the machine could listen there and receive what is meant for this server.
+    """
+    for _ in range(1 if port else ATTEMPTS):
+        first = listening(LOOPBACK, port)
+        address = ("::1", first.getsockname()[1])
+        try:
+            return [first, _bound(socket.socket(socket.AF_INET6, socket.SOCK_STREAM), address)]
+        except OSError as problem:
+            if problem.errno in NO_IPV6:
+                return [first]
+            first.close()
+    raise InputError(TAKEN.format(port=port))
+
+
+def secret_host() -> str:
+    """Random name of this machine, for browsers: they resolve every name below ``localhost`` themselves.
+
+    Cookies are shared between the ports of a host. A server of another account does not know the name, so that the
+    browser sends it none of the cookies that are set under it.
+    """
+    return f"{secrets.token_hex(16)}.localhost"
+
+
+def _bound(opened: socket.socket, address: Any) -> socket.socket:
+    """Socket that listens on an address; closed where it cannot."""
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind(address)
         opened.listen(WAITING)
-    except OSError as problem:
+    except OSError:
         opened.close()
-        if problem.errno == errno.EADDRINUSE:
-            raise InputError(f"port {port} is taken: choose another with --port, or 0 for any free one.") from None
-        raise InputError(f"cannot listen on {host!r}, port {port}: {problem.strerror}.") from None
+        raise
     return opened
 
 

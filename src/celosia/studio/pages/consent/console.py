@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 from pathlib import Path
@@ -10,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from celosia.consent.commands import WAITING, init, link, site
 from celosia.consent.owners.store import Preferences
+from celosia.consent.owners.tables import tables
 from celosia.consent.rules.rules import Catalogue, Inference, Rule, load, write_toml
 from celosia.data.io.atomic import replaced
 from celosia.errors import InputError
-from celosia.studio.security import HOST
 from celosia.web.guard import quiet
+from celosia.web.serving import loopback, secret_host
 
 if TYPE_CHECKING:
     from celosia.release.policy.policy import Policy
@@ -68,16 +68,18 @@ class Console:
         import uvicorn
 
         choices = Preferences(store, patience=WAITING)
+        with choices.writing() as connection:  # a folder of a third party may bring a link along that they know
+            connection.execute(tables().links.delete())
         pages = quiet(site(catalogue, choices, database=database, out=self._folder / RELEASES))
-        port = _free_port()
-        server = uvicorn.Server(uvicorn.Config(pages, host=HOST, port=port, log_level="warning", access_log=False))
-        threading.Thread(target=server.run, daemon=True).start()
+        opened = loopback(0)
+        server = uvicorn.Server(uvicorn.Config(pages, log_level="warning", access_log=False))
+        threading.Thread(target=server.run, kwargs={"sockets": opened}, daemon=True).start()
         until = time.monotonic() + PATIENCE
         while not server.started and time.monotonic() < until:
             time.sleep(0.02)
         if not server.started:
             raise InputError("the console did not start. Try again.")
-        return f"http://{HOST}:{port}"
+        return f"http://{secret_host()}:{opened[0].getsockname()[1]}"
 
 
 def first_catalogue(policy: Policy) -> Catalogue:
@@ -100,9 +102,3 @@ def first_catalogue(policy: Policy) -> Catalogue:
             for column in columns
         )
     )
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind((HOST, 0))
-        return int(free.getsockname()[1])

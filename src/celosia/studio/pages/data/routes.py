@@ -61,7 +61,8 @@ def routes(studio: Studio, router: APIRouter) -> None:
         if wanted not in ROLES:
             raise UnknownName.of("role", wanted, ROLES)
         column = _column(studio, sent)
-        studio.change(sent, lambda text: editing.set_role(text, column, wanted))
+        # one field of one column: it is merged into the policy as it is now, so that quick clicks are all kept
+        project.change(lambda text: editing.set_role(text, column, wanted))
         return studio.back("/data")
 
     @router.post("/column")

@@ -89,6 +89,11 @@ class Board(BaseModel):
         """Whether a further step would change nothing."""
         return self.converged or len(self.readings) >= self.max_iterations
 
+    @property
+    def fewest_points(self) -> int:
+        """Points that leave the regressions two residual degrees of freedom, below which ``fcrm`` refuses."""
+        return self.c * (2 if self.intercept else 1) + 2
+
     def method(self) -> Any:
         """The part that does it."""
         across, up = self.axes
@@ -163,9 +168,9 @@ def judged(table: Table, seen: Watched) -> Reading:
 
 def watched(board: Board) -> Iterator[Watched]:
     """The iterations of a board from its start, in the whole run's own random numbers."""
-    if len(board.points) <= board.c:
+    if len(board.points) < board.fewest_points:
         raise DataError(
-            f"{board.c} regressions need at least {board.c + 1} points, there are {len(board.points)}. "
+            f"{board.c} regressions need at least {board.fewest_points} points, there are {len(board.points)}. "
             "Add points or choose a smaller c."
         )
     yield from watch(board.table(), board.method(), seed=board.seed)

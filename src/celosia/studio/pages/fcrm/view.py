@@ -64,7 +64,7 @@ class View:
     moved: int
     """Points that the constraints moved."""
     enough: bool
-    """Whether there are more points than regressions."""
+    """Whether there are enough points for the regressions."""
 
     @property
     def state(self) -> str:
@@ -89,7 +89,7 @@ def view(board: Board) -> View:
     points = np.array(board.points, dtype=np.float64).reshape(-1, len(board.names))
     x, y = points[:, board.independent - 1], points[:, board.dependent - 1]
     across, up = _axis(board.axes[0], x), _axis(board.axes[1], y)
-    enough = len(points) > board.c
+    enough = len(points) >= board.fewest_points
     now = seen(board)
     if now is None:
         dots = tuple(Dot(float(a), float(b)) for a, b in points[:, [board.independent - 1, board.dependent - 1]])

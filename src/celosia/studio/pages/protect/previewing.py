@@ -73,7 +73,7 @@ def preview(policy: Policy, samples: Samples, language: str, changed: str = "") 
 def _applied(table: Table, original: Table, steps: Sequence[Step], stream: Stream) -> Table:
     for each in steps:
         check_columns(table, [each.method])
-        table = step(table, each.method, stream.child(each.name), original)
+        table = step(table, each.method, stream, original)
     return table
 
 

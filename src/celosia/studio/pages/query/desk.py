@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from celosia.data.credentials import resolved
 from celosia.gateway.commands import ledger_of
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.metadata import DatasetFacts
 from celosia.studio.pages.query.declaring import FILE
+from celosia.studio.paths import path_in
 
 if TYPE_CHECKING:
     from celosia.studio.project import Project
 
 ANALYST = "owner"
+DUCKDB = "duckdb"
+"""The database of a declaration whose tables are files."""
 
 
 class Desk:
     """Where questions are asked; the ledger beside the declaration is the one that the commands use too."""
 
     def __init__(self, project: Project) -> None:
-        self.path = project.folder / FILE
+        self._project, self.path = project, project.folder / FILE
         self._lock = threading.Lock()
         self._open: tuple[tuple[float, ...], Gateway] | None = None
 
@@ -34,6 +39,8 @@ class Desk:
         """The gateway of the declaration as it is now."""
         with self._lock:
             facts = DatasetFacts.load(self.path)
+            for place in _places(facts):
+                self._project.inside(place)
             files = [self.path, *(Path(each.source) for each in facts.tables.values() if each.source)]
             state = tuple(file.stat().st_mtime for file in files if file.is_file())
             if self._open is not None and self._open[0] == state:
@@ -44,3 +51,16 @@ class Desk:
             opened = Gateway.load(self.path, ledger_of(self.path, None))
             self._open = (state, opened)
             return opened
+
+
+def _places(facts: DatasetFacts) -> Iterator[str | Path]:
+    """Every file that a declaration names: of its database, also behind a reference, and of its tables."""
+    yield from path_in(facts.database)
+    database = resolved(facts.database)
+    own = database.removeprefix(DUCKDB).removeprefix(":///")
+    if not database.startswith(DUCKDB):
+        yield from path_in(database)
+    elif own:
+        yield own
+    else:
+        yield from (table.source or f"{name}.csv" for name, table in facts.tables.items())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import FileResponse
 
+from celosia import files
 from celosia.errors import InputError
 from celosia.studio import editing, running, settings
 from celosia.studio.jobs import Job
@@ -34,8 +34,8 @@ def routes(studio: Studio, router: APIRouter) -> None:
     def release(request: Request) -> Response:
         if not project.ready:
             return studio.show(request, "release", job=None)
+        project.policy()  # one that cannot be read has a page of its own
         job = latest()
-        verified = None if job is None else studio.jobs.latest("verify_release", job.version)
         return studio.show(
             request,
             "release",
@@ -43,7 +43,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
             now=project.version,
             files=_files(studio, job),
             certificate=_certificate(studio, job),
-            verified=verified if verified is None or job is None or verified.id > job.id else None,
+            verified=None if job is None else _verification(studio, job),
             sections={name: settings.fields(project.text, name) for name in settings.SECTIONS},
         )
 
@@ -81,7 +81,8 @@ def routes(studio: Studio, router: APIRouter) -> None:
         if job is None or running.file_of(project, job, "certificate") is None:
             raise InputError("there is no release to verify: run the policy first.")
         files = job.result["files"]
-        studio.jobs.start(running.VERIFY, version=job.version, certificate=files["certificate"], record=files["record"])
+        given = {"certificate": files["certificate"], "record": files["record"]}
+        studio.jobs.start(running.VERIFY, version=job.arguments["version"], run=job.id, **given)
         return studio.back("/release")
 
     @router.get("/file/{name}")
@@ -101,6 +102,14 @@ def routes(studio: Studio, router: APIRouter) -> None:
         return FileResponse(place, media_type="text/html", headers=PREVIEW)
 
 
+def _verification(studio: Studio, run: Job) -> Job | None:
+    """Latest verification of the release of a run, whatever the policy is now."""
+    verifications = (
+        job for job in studio.jobs.all() if job.name == "verify_release" and job.arguments.get("run") == run.id
+    )
+    return next(verifications, None)
+
+
 def _files(studio: Studio, job: Job | None) -> list[dict[str, Any]]:
     """The files of the release: what each is, how large, and whether it may leave."""
     if job is None or job.state != "done" or "files" not in (job.result or {}):
@@ -116,7 +125,7 @@ def _files(studio: Studio, job: Job | None) -> list[dict[str, Any]]:
 
 def _certificate(studio: Studio, job: Job | None) -> dict[str, Any] | None:
     place = None if job is None else running.file_of(studio.project, job, "certificate")
-    return None if place is None else json.loads(place.read_text("utf-8"))
+    return None if place is None else files.json_document(place.read_text("utf-8"))
 
 
 PAGE = Page("release", 70, "job", routes, SHOWS)

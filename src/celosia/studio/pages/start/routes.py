@@ -18,6 +18,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
     def start(request: Request) -> Response:
         if not project.ready:
             return studio.show(request, "start")
+        project.policy()  # one that cannot be read has a page of its own
         return studio.show(
             request,
             "start",
