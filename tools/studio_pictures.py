@@ -164,16 +164,17 @@ DEMONSTRATED = ("hierarchies", "risk", "lattice", "compare")
 """Pages that are pictured with the demonstration."""
 
 
-def served(begun: Project) -> tuple[str, Any]:
-    """A studio on a free port."""
+def served(begun: Project) -> Any:
+    """The gate of a studio on a free port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(create(begun, port), host="127.0.0.1", port=port, log_level="critical"))
+    gate = create(begun, port)
+    server = uvicorn.Server(uvicorn.Config(gate, host="127.0.0.1", port=port, log_level="critical"))
     threading.Thread(target=server.run, daemon=True).start()
     while not server.started:
         time.sleep(0.05)
-    return f"http://127.0.0.1:{port}", begun.token()
+    return gate
 
 
 def main(wanted: list[str]) -> None:
@@ -186,7 +187,8 @@ def main(wanted: list[str]) -> None:
         browser = chromium(play)
         for name in wanted or PAGES:
             ready, language = PAGES[name]
-            address, token = studios["register" if name in DEMONSTRATED else "hospital"]
+            gate = studios["register" if name in DEMONSTRATED else "hospital"]
+            address = gate.address
             looks = [(code, theme) for code in LANGUAGES for theme in ("light", "dark")]
             for code, theme in looks if name == EVERY else (("en", "light"), (language, "dark")):
                 page = browser.new_page(
@@ -194,7 +196,8 @@ def main(wanted: list[str]) -> None:
                     color_scheme=theme,
                     locale=code,
                 )
-                page.goto(f"{address}/?token={token}")
+                page.goto(gate.link())
+                page.wait_for_url(f"{address}/")
                 page.goto(f"{address}/{name}")
                 ready(page)
                 page.evaluate("scrollTo(0, 0)")

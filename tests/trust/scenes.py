@@ -291,7 +291,6 @@ def edit(place: Path) -> int:
     studio.undo()
     studio.undo()
     studio.redo()
-    studio.token()
     studio.keep("more.csv", io.BytesIO(b"a,b\n" + b"1,2\n" * 1000))
     return 0
 
@@ -305,13 +304,9 @@ def lost_policy(place: Path) -> str:
     studio.policy()
     if levels not in ({"3"}, {"3", "4"}, {"3", "4", "5"}):
         return f"lost policies: {sorted(levels)} are left"
-    token = studio.own / "token"
-    if token.exists() and len(token.read_text()) < 40:
-        return "a part of the secret"
     for path in (place / "inputs").rglob("*.csv") if (place / "inputs").exists() else ():
         if hashlib.sha256(path.read_bytes()).hexdigest()[:16] != path.parent.name:
             return "a part of an upload"
-    studio.token()
     studio.keep("again.csv", io.BytesIO(b"a\n1\n"))
     studio.change(lambda text: f"{text}\n")
     left = [path.name for path in studio.own.rglob("*") if path.name.startswith((".part-", "upload-"))]

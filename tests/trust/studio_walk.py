@@ -118,6 +118,10 @@ def begun(walk: Owner, place: Path) -> None:
     text = POLICY.format(place=kept.as_posix(), seed="5eed" * 8)
     assert walk.send("/show", text=text).status_code == 303
     walk.send("/show", text=text.replace("round", "ruond"))
+    walk.get("/show")
+    walk.project.path.write_text(text.replace("round", "ruond"))  # by hand
+    walk.get("/data")
+    assert walk.send("/restore").status_code == 303
     walk.start = text
 
 

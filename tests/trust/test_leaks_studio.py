@@ -24,7 +24,6 @@ from celosia.studio.project import Project
 testclient = pytest.importorskip("starlette.testclient")
 pytest.importorskip("babel")
 PORT = 8360
-HERE = f"http://127.0.0.1:{PORT}"
 SHOWN = (
     *("/data", "/hierarchies", "/risk", "/protect/preview", "/compare/pair", "/fuzzy", "/fcrm", "/show"),
     *("/release/file/record", "/release/file/internal", "/release/report/internal"),
@@ -50,9 +49,9 @@ def walk(tmp_path, monkeypatch, caplog):
     def opened(name: str) -> Owner:
         project = Project(tmp_path / name)
         app = create(project, PORT)
-        client = testclient.TestClient(app, base_url=HERE, follow_redirects=False)
-        owner = Owner(client, project, HERE)
-        owner.get(f"/?token={project.token()}")
+        client = testclient.TestClient(app, base_url=app.address, follow_redirects=False)
+        owner = Owner(client, project, app.address)
+        owner.get(app.link().removeprefix(app.address))
         owner.app = app
         return owner
 
@@ -111,7 +110,8 @@ def test_nothing_of_it_leaves_a_studio_over_a_database(walk, tmp_path, caplog, c
     assert owner.send("/show", text=text).status_code == 303
     owner.look_around()
     owner.send("/release/run")
-    assert owner.done("run_policy").state == "done"
+    job = owner.done("run_policy")
+    assert job.state == "done", job.result
     owner.look_around()
     assert [name for name in owner.refusals if name.endswith(" 500")] == []
     heard = capfd.readouterr()
