@@ -15,8 +15,7 @@ from celosia.data.schema import Schema
 from celosia.errors import DataError, MissingExtra, ParameterError
 from celosia.parts import Method, build
 from celosia.release.evidence.evidence import plain
-from celosia.release.measuring import protect
-from celosia.streams import Stream, fresh_seed
+from celosia.release.plan import Plan
 from celosia.table import Table, read
 
 try:
@@ -62,8 +61,9 @@ class Protector(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def fit_transform(self, X: Any, y: Any = None, **_: Any) -> Any:  # noqa: ARG002
         """Protect the training rows, remember what was done, and give them."""
         table = self._table(X, reset=True)
-        self.methods_ = self._built(table)
-        done = protect(table, *self.methods_, seed=self.seed)
+        plan = Plan.resolve(table, self._built(), seed=self.seed)
+        self.methods_ = [step.method for step in plan.steps]
+        done = plan.run()
         secrets = done.secrets[len(table.secrets) :]
         self.recorded_ = [plain({k: v for k, v in secret.items() if k not in OBJECTS}) for secret in secrets]
         self.history_ = list(done.history)
@@ -73,18 +73,8 @@ class Protector(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def transform(self, X: Any) -> Any:
         """Do to these rows what was done to those of the training."""
         check_is_fitted(self, "recorded_")
-        table = self._table(X, reset=False).identified()
-        start, unplaced = table, np.zeros(len(table), dtype=np.bool_)
-        stream = Stream.of(fresh_seed() if self.seed is None else self.seed, table.fingerprint)
-        for i, (method, recorded) in enumerate(zip(self.methods_, self.recorded_, strict=True)):
-            try:
-                placed, lost = method.replay(table, recorded, stream.child(i, method.name))
-            except DataError:  # it looks at all records at once
-                table = protect(table, method, seed=self.seed)
-                continue
-            unplaced |= lost
-            table = placed.computed().stepped({"step": method.name}, {}, start)
-        return self._given(table.suppress(unplaced) if unplaced.any() else table, X)
+        plan = Plan.resolve(self._table(X, reset=False), self.methods_, seed=self.seed)
+        return self._given(plan.replay(self.recorded_, refit=True).table, X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
         """The names of the columns that are left."""
@@ -98,13 +88,13 @@ class Protector(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _built(self, table: Table) -> list[Method]:
+    def _built(self) -> list[Method]:
         several = isinstance(self.methods, Sequence) and not isinstance(self.methods, str | Mapping)
         built: list[Method] = [build("method", each) for each in (self.methods if several else [self.methods])]
         for method in built:
             if method.rows != "same":
                 raise ParameterError(f"{method.name} leaves out rows or makes new ones: features must keep every row.")
-        return [method.fitted(table.schema) for method in built]
+        return built
 
     def _table(self, X: Any, *, reset: bool) -> Table:
         """The features as a table; arrays and lists of numbers are checked as scikit-learn does."""

@@ -21,7 +21,7 @@ from celosia.frontier.trial import Measured, Task, evaluate, measure, trial_seed
 from celosia.frontier.workers import Job, results
 from celosia.parts import Loss, Threat, build
 from celosia.parts.progress import Progress
-from celosia.release.measuring import check_columns
+from celosia.release.plan import check_columns
 from celosia.release.policy.sections import refuse_seed
 from celosia.show.notebook import shown
 from celosia.streams import fresh_seed

@@ -57,6 +57,11 @@ def stage(progress: Progress | None, name: str, first: float = 0.0, last: float 
         _current.reset(token)
 
 
+def within(progress: Progress, first: float, last: float) -> Progress:
+    """Return a listener for a part of a job whose 0 to 1 is ``first`` to ``last`` of the whole job."""
+    return lambda name, share: progress(name, first + (last - first) * share)
+
+
 def advance(share: float, note: str = "") -> None:
     """Say that so much of the current stretch is done; silent when nobody listens or somebody was told just now."""
     here = _current.get()

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.errors import CelosiaError, DataError
+from celosia.errors import DataError
 from celosia.hierarchy.text import texts
 from celosia.parts import Method, Model, build
 from celosia.release.evidence.certificate import load_record
-from celosia.release.policy.policy import Policy
-from celosia.streams import Stream, fresh_seed
+from celosia.release.plan import Plan
+from celosia.release.policy.policy import Policy, Step
 from celosia.table import Table, read
 
 if TYPE_CHECKING:
@@ -82,39 +82,20 @@ def apply(
     missing = [name for name in policy.schema.quasi if name not in table.names]
     if missing:
         raise DataError(f"the new records have no column {missing[0]!r}: they must have the schema of the release.")
-    original = table = table.identified()
-    start = table
-    methods: list[Method] = []
-    unplaced = np.zeros(len(table), dtype=np.bool_)
+    steps = [Step(entry["name"], build("method", entry["parameters"])) for entry in record.get("steps", [])]
+    plan = Plan.resolve(table, steps, seed=None)
+    placed, unplaced = plan.replay(record.get("transformation", []))
+    methods = tuple(step.method for step in plan.steps)
     require: list[Model] = list(policy.require)
-    wishes: dict[str, NDArray[np.int64]] = {}
-    for entry, recorded in zip(record.get("steps", []), record.get("transformation", []), strict=True):
-        method: Method = build("method", entry["parameters"])
-        methods.append(method)
-        wishes |= method.wishes(table)
+    for method in methods:
         require += [model for model in method.requirements() if model not in require]
-        placed, lost = _replayed(table, method, recorded, entry["name"])
-        unplaced |= lost
-        table = placed.computed().stepped({"step": method.name, "parameters": method.public_spec()}, {}, start)
-    if unplaced.any():
-        table = table.suppress(unplaced)
-    table = table.blank_suppressed(require)
-    return Reused(table, original, tuple(methods), unplaced, _violating(table, require, wishes, released))
-
-
-def _replayed(table: Table, method: Method, recorded: Mapping[str, Any], name: str) -> tuple[Table, NDArray[np.bool_]]:
-    """The table under what a step did, and the records without a place."""
-    try:
-        return method.replay(table, recorded, Stream(fresh_seed()).child(name))
-    except CelosiaError:
-        raise
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
-        # each method has its own form for what it did, and the file may have been changed
-        raise DataError(f"step {name!r}: what the record says about it cannot be followed. Is it damaged?") from error
+    targets = {name: sizes for method in methods for name, sizes in method.wishes(plan.table).items()}
+    placed = placed.blank_suppressed(require)
+    return Reused(placed, plan.table, methods, unplaced, _violating(placed, require, targets, released))
 
 
 def _violating(
-    table: Table, require: list[Model], wishes: Mapping[str, NDArray[np.int64]], released: Any
+    table: Table, require: list[Model], targets: Mapping[str, NDArray[np.int64]], released: Any
 ) -> dict[str, NDArray[np.bool_]]:
     """For each requirement, the new records whose class does not meet it, or is smaller than they ask for."""
     judged = table
@@ -124,8 +105,8 @@ def _violating(
     for model in require:
         name = str(model)
         out[name] = model.failing(judged)[: len(table)]
-    for name, wish in wishes.items():
-        out[name] = (judged.frequencies()[: len(table)] < wish) & ~table.suppressed_mask()
+    for name, sizes in targets.items():
+        out[name] = (judged.frequencies()[: len(table)] < sizes) & ~table.suppressed_mask()
     return out
 
 

@@ -11,17 +11,16 @@ from typing import Any, Literal, TypeAlias, TypeVar, overload
 
 from celosia.data.frames import is_frame
 from celosia.data.schema import Schema
-from celosia.errors import CelosiaError, NotApplicable, ParameterError, SchemaError, explained, suggestion
-from celosia.parts import Loss, Method, Model, Part, Risk, Threat, build, build_all, find, identity, named_columns
-from celosia.parts.progress import Progress, stage
+from celosia.errors import CelosiaError, NotApplicable, explained
+from celosia.parts import Loss, Method, Model, Part, Risk, Threat, build, build_all, find
+from celosia.parts.progress import Progress
 from celosia.proposals import schema_of, suggest
 from celosia.release.evidence.findings import Assessment, Comparison, Finding
-from celosia.release.leaving.leaving import further_tables, with_further_tables
-from celosia.release.policy.fitting import formal_options, refuse_before_formal, refuse_beyond
+from celosia.release.plan import Plan, check_columns
+from celosia.release.policy.fitting import formal_options, refuse_beyond
 from celosia.release.policy.sections import refuse_seed
 from celosia.show.notebook import shown
-from celosia.streams import Stream
-from celosia.table import Outcome, Table, read, read_protected
+from celosia.table import Table, read, read_protected
 from celosia.table.pairing import by_index, pair
 
 F = TypeVar("F")
@@ -132,26 +131,18 @@ def protect(
     """
     refuse_seed(seed)
     built = [build("method", method) for method in methods]
-    refuse_before_formal(built)
     named = isinstance(table, str | Path)
     as_text = formal_options(built, schema or Schema(), str(table)) if named else {}
     source, table = table, read(table, schema, **as_text)
-    current = table.identified()
-    start = current.first
-    built = [method.fitted(start.schema) for method in built]
-    refuse_beyond(current, built)
-    stream = Stream.of(seed, table.fingerprint)
+    plan = Plan.resolve(table, built, seed=seed)
     with shown(progress) as listener:
-        for i, method in enumerate(built):
-            check_columns(current, [method])
-            with stage(listener, method.name, i / len(built), (i + 1) / len(built)):
-                current = step(current, method, stream, start)
+        current = plan.run(progress=listener)
         if listener:
             listener("done", 1.0)
     if not is_frame(source):
         return current
     warn_index(current)
-    return _without_identifiers(current, built).frame
+    return _without_identifiers(current, [step.method for step in plan.steps]).frame
 
 
 def _without_identifiers(table: Table, methods: Sequence[Method]) -> Table:
@@ -203,91 +194,7 @@ def watch(table: Table, method: Method | str | Mapping[str, Any], *, seed: int) 
 
     The method has ``watch(table, stream)``, as :class:`~celosia.methods.Fcrm` does.
     """
-    built: Method = build("method", method)
-    built = built.fitted(table.schema)
-    check_columns(table, [built])
-    yield from built.watch(table.identified(), _own(Stream.of(seed, table.fingerprint), built))
-
-
-def _own(stream: Stream, method: Method) -> Stream:
-    """The stream of a method: its parameters belong to the name."""
-    return stream.child(identity(method))
-
-
-STREAMS = 2
-"""Scheme of the random streams of steps, which the private record states.
-
-1: named after the step; 2: named after the parameters of the step and of all steps before it.
-"""
-
-
-def step(table: Table, method: Method, stream: Stream, start: Table) -> Table:
-    """Apply one method to all tables of a release and add it to the history.
-
-    ``stream`` belongs to the whole run. The stream of the step depends on the parameters of the method and on all steps
-    before it: under a reused seed the same noise on differently prepared columns would cancel out. Further copies of a
-    synthesis get the same stream as the main table, so that noise on a column that they share cannot be averaged out.
-    """
-    before = len(table.history)
-    method = method.fitted(start.schema)
-    refuse_beyond(table, [method])
-    stream = stream.child(*(identity(secret["method"]) for secret in table.secrets if "method" in secret))
-    copies = further_tables(table)
-    _refuse_after_further_tables(method, table, copies)
-    shared = {name: _equal_columns(table, copy) for name, copy in copies.items()}
-    outcome = _apply(method, table, stream)
-    if copies and outcome.others:
-        raise _not_after(method, copies, "it makes further tables itself")
-    copies = {name: _blanked(method, _apply(method, copy, stream).table).computed() for name, copy in copies.items()}
-    entry = {"step": method.name, "parameters": method.public_spec(), **outcome.evidence}
-    safe = _blanked(method, outcome.table)
-    if safe is not outcome.table:
-        entry["blanked"] = safe.suppressed()
-    if outcome.others:
-        entry["tables"] = list(outcome.others)
-    further = {key: value for key, value in (("tables", outcome.others), ("aside", outcome.aside)) if value}
-    secret = {"step": method.name, "method": method, **outcome.private, **further}
-    done = with_further_tables(safe.computed(), copies)
-    for name, copy in copies.items():
-        differing = shared[name] & set(done.names) - _equal_columns(done, copy)
-        if differing:
-            reason = f"it changes {min(differing)!r}, which they share, in each of them in another way"
-            raise _not_after(method, copies, f"{reason}: together they show more than each")
-    return done if len(done.history) > before else done.stepped(entry, secret, start)
-
-
-def _equal_columns(table: Table, other: Table) -> set[str]:
-    """Names of the columns whose cells are the same in both tables, record by record."""
-    common = set(table.names) & set(other.names)
-    return {name for name in common if table.column(name).equals(other.column(name))}
-
-
-def _apply(method: Method, table: Table, stream: Stream) -> Outcome:
-    outcome = method.apply(table, _own(stream, method))
-    if (outcome.table.lineage is table.lineage) == (method.rows == "new"):
-        raise TypeError(f"{method.name} declares its rows as {method.rows!r}, but made others.")
-    return outcome
-
-
-def _refuse_after_further_tables(method: Method, table: Table, further: Mapping[str, Table]) -> None:
-    """Refuse a method that cannot be applied to every further table of an earlier step."""
-    other = next((name for name, each in further.items() if set(each.names) != set(table.names)), None)
-    if other is not None:
-        raise _not_after(method, further, f"the table {other!r} has other columns, so that it would stay as it is")
-    if further and method.formal:
-        raise _not_after(method, further, "its privacy loss would be spent once for each table")
-
-
-def _not_after(method: Method, further: Mapping[str, Table], reason: str) -> ParameterError:
-    return ParameterError(
-        f"{method.name}: an earlier step made further tables ({', '.join(map(repr, further))}), and {reason}. "
-        f"Put {method.name} before that step, or let that step make one table only (copies = 1)."
-    )
-
-
-def _blanked(method: Method, table: Table) -> Table:
-    """What a method made, with suppressed records that meet its requirements; noise is left as it was drawn."""
-    return table if method.formal else table.blank_suppressed(method.requirements())
+    yield from Plan.resolve(table, [build("method", method)], seed=seed).watch()
 
 
 @explained()
@@ -364,17 +271,6 @@ def lost(loss: Loss, original: Table, protected: Table) -> Finding:
         return Finding(loss, None, reason=str(error))
 
 
-def check_columns(table: Table, parts: Sequence[Any]) -> None:
-    """Refuse a part that names a column the table does not have, before anything runs."""
-    for part in parts:
-        for field_name, column in named_columns(part):
-            if column not in table.schema:
-                hint = suggestion(column, table.schema.names)
-                raise SchemaError(
-                    f"{part.name}: {field_name} names the column {column!r}, which the table lacks.{hint}"
-                )
-
-
 def warn_index(table: Table) -> None:
     """Warn when a frame goes back with an index that may name somebody: nobody has looked at it."""
     index = table.around.index
@@ -416,5 +312,4 @@ __all__ = [
     "find",
     "judge",
     "protect",
-    "step",
 ]

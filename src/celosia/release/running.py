@@ -18,7 +18,7 @@ from celosia.data.spill import sweep_here
 from celosia.errors import DataError, OutputError, PolicyError, RequirementError, explained
 from celosia.methods.bases.domain import cover_hierarchies
 from celosia.parts import Attack
-from celosia.parts.progress import Progress, stage
+from celosia.parts.progress import Progress, within
 from celosia.release.evidence import evidence, history
 from celosia.release.evidence.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT, load_certificate
 from celosia.release.evidence.evidence import Release
@@ -35,8 +35,9 @@ from celosia.release.leaving.leaving import (
     with_further_tables,
 )
 from celosia.release.leaving.writing import beside, writer_options
-from celosia.release.measuring import STREAMS, assess, check_columns, compare, step
-from celosia.release.policy.fitting import formal_options, refuse_before_formal, refuse_beyond
+from celosia.release.measuring import assess, compare
+from celosia.release.plan import Plan, check_columns
+from celosia.release.policy.fitting import formal_options
 from celosia.release.policy.policy import Output, Policy, Step
 from celosia.release.policy.text import policy_toml, whole_spec
 from celosia.release.verifying.checked import check_release, further_claims
@@ -80,17 +81,17 @@ def run(
         seed = _seed(policy)
         signer = None if sign is None else Signer.load(sign)
         tell("read", 0.0)
-        methods = [policy_step.method for policy_step in policy.steps]
-        refuse_before_formal(methods)
+        methods = [step.method for step in policy.steps]
         as_text = formal_options(methods, policy.schema, policy.source)
         original = policy.table(engine=engine, memory=memory, options=as_text).identified().computed()
         formal = any(method.formal_table for method in methods)
         original = cover_hierarchies(original).identified() if formal else original
         check_input(original, formal=formal)
-        policy = policy.fitted(original.schema)
-        refuse_beyond(original, [*(s.method for s in policy.steps), *policy.require, *policy.risks, *policy.losses])
-        check_columns(original, [*policy.require, *policy.risks, *(s.method for s in policy.steps[:1])])
-        protected = apply_steps(original, policy.steps, Stream.of(seed, original.fingerprint), tell)
+        measured = [*policy.require, *policy.risks, *policy.losses]
+        plan = Plan.resolve(original, policy.steps, seed=seed, measured=measured, scheme=policy.run.streams)
+        check_columns(original, [*policy.require, *policy.risks])
+        policy = policy.model_copy(update={"steps": plan.steps})
+        protected = plan.run(progress=within(tell, 0.1, 0.8))
         tell("measure", 0.8)
         release = finish(original, protected, policy, seed)
         tell("write", 0.9)
@@ -98,17 +99,6 @@ def run(
         written = write_release(release, policy, overwrite=replaces, signer=signer, exploration=exploration)
         tell("done", 1.0)
     return written
-
-
-def apply_steps(original: Table, steps: Sequence[Step], stream: Stream, tell: Progress) -> Table:
-    """Apply the steps of a policy; each draws from a random stream of its own."""
-    current = original
-    each = 0.7 / max(1, len(steps))
-    for i, policy_step in enumerate(steps):
-        check_columns(current, [policy_step.method])
-        with stage(tell, policy_step.name, 0.1 + each * i, 0.1 + each * (i + 1)):
-            current = step(current, policy_step.method, stream, original)
-    return current
 
 
 def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Release:
@@ -284,7 +274,7 @@ def _record(
         "celosia": evidence.version(),
         "created": evidence.now(),
         "seed": f"{seed:032x}",
-        "streams": STREAMS,
+        "streams": policy.run.streams,
         "key": evidence.fresh_key().hex(),
         "policy": policy.text or policy_toml(policy),
         "folder": os.path.relpath(policy.directory, policy.output.path.parent),
@@ -424,4 +414,4 @@ def _pretty(data: Mapping[str, Any]) -> bytes:
     return (json.dumps(evidence.plain(data), indent=2, ensure_ascii=False) + "\n").encode()
 
 
-__all__ = ["apply_steps", "check_input", "finish", "run", "write_release"]
+__all__ = ["check_input", "finish", "run", "write_release"]

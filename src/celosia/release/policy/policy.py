@@ -31,7 +31,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -230,11 +229,6 @@ class Policy(Section):
         alike = file and path is not None and type_of(source) is type_of(path)
         options = self.input.options if alike else {}
         return read(source, self.schema, engine=engine, clean=self.input.cleaning, empty="missing", **options)
-
-    def fitted(self, schema: Schema) -> Policy:
-        """The policy whose steps name the columns that the schema gives them."""
-        steps = tuple(replace(step, method=step.method.fitted(schema)) for step in self.steps)
-        return self.model_copy(update={"steps": steps})
 
     def select(self, *, until: str | None = None, without: Iterable[str] = ()) -> Policy:
         """The policy with the steps up to one only, or without some: steps are never lost, only left out of a run.

@@ -320,6 +320,11 @@ class Run(Section):
         "temporary files (TMPDIR)",
     )
     without: Names = Field(default=(), description="names of steps that are switched off")
+    streams: Literal[1, 2] = Field(
+        default=2,
+        description="how random streams are named: 2 by the parameters of the steps, 1 by their names, which repeats "
+        "releases whose private record states no scheme",
+    )
 
 
 class About(Section):

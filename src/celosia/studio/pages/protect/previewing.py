@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from celosia.parts import grammar
 from celosia.release.evidence.findings import Finding
-from celosia.release.measuring import assess, check_columns, step
-from celosia.release.policy.policy import Policy, Step
+from celosia.release.measuring import assess
+from celosia.release.plan import Plan
+from celosia.release.policy.policy import Policy
 from celosia.release.report.telling import words as report_words
-from celosia.streams import Stream
 from celosia.studio.preview import Samples
 from celosia.studio.sketch import Pair, pair
 from celosia.table.changes import ColumnChange, column_changes
@@ -52,12 +52,13 @@ def preview(policy: Policy, samples: Samples, language: str, changed: str = "") 
     seen = samples.sample(policy)
     steps = policy.select().steps
     fixed = next((i for i, each in enumerate(steps) if each.name == changed), 0)
-    before, stream = seen.table, Stream.of(SEED, seen.table.fingerprint)
+    plan = Plan.resolve(seen.table, steps, seed=SEED)
+    before = seen.table
     if fixed:
-        spec = grammar.show([{"name": each.name, **each.method.spec()} for each in steps[:fixed]])
+        spec = grammar.show([each.method.spec() for each in steps[:fixed]])
         key = hashlib.sha256(spec.encode()).hexdigest()
-        before = samples.once(policy, f"steps {key}", lambda: _applied(seen.table, seen.table, steps[:fixed], stream))
-    done = _applied(before, seen.table, steps[fixed:], stream)
+        before = samples.once(policy, f"steps {key}", lambda: plan.run(last=fixed))
+    done = plan.run(first=fixed, table=before)
     sentences = report_words(language)
     touched = [change for change in column_changes(seen.table, done) if change.altered or change.after.form == "gone"]
     return Preview(
@@ -68,13 +69,6 @@ def preview(policy: Policy, samples: Samples, language: str, changed: str = "") 
         left=len(done),
         columns=tuple(_column(change, seen.table, done, sentences) for change in touched),
     )
-
-
-def _applied(table: Table, original: Table, steps: Sequence[Step], stream: Stream) -> Table:
-    for each in steps:
-        check_columns(table, [each.method])
-        table = step(table, each.method, stream, original)
-    return table
 
 
 def _column(change: ColumnChange, before: Table, after: Table, sentences: Mapping[str, Any]) -> ColumnPreview:
