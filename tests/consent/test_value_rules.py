@@ -74,6 +74,8 @@ EVASIONS = {
     "having": "SELECT card, max(age) AS age FROM person GROUP BY card HAVING max(hiv) = 'positive'",
     "order": "SELECT card, age FROM person ORDER BY hiv DESC LIMIT 40",
     "order by place": "SELECT card, age, hiv FROM person ORDER BY 3 DESC LIMIT 40",
+    "order by place in brackets": "SELECT card, age, hiv FROM person ORDER BY (3) DESC LIMIT 40",
+    "group by place": "SELECT card, age, max(hiv) AS h FROM person GROUP BY 1, 2",
     "window": "SELECT card, age, rank() OVER (ORDER BY hiv) AS r FROM person",
     "intersect": "SELECT card, age FROM (SELECT card, age, hiv FROM person INTERSECT "
     "SELECT card, age, 'positive' FROM person) s",

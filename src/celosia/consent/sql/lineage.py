@@ -9,7 +9,7 @@ that it can mean: too much is asked of an owner rather than too little.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from celosia.consent.sql import conditions
@@ -130,7 +130,25 @@ class Reading:
         for key in ("order", "limit", "offset"):
             if node.args.get(key) is not None:
                 self.trace(node.args[key], below)
+        self._ordinals(node.args.get("order"), below, relation.columns)
         frame.touched |= below.touched
+
+    def _ordinals(self, clause: exp.Expr | None, frame: Frame, columns: Sequence[tuple[str, Trace]]) -> None:
+        """Note the output columns that ORDER BY, GROUP BY or DISTINCT ON name by their position, or by ALL."""
+        from sqlglot import exp
+
+        if clause is None:
+            return
+        places: set[int] = set()
+        for item in clause.iter_expressions():
+            names = list(item.find_all(exp.Column))
+            if not names:  # databases accept (3), +3 and 3 COLLATE "C" as a position too
+                places |= {int(literal.name) for literal in item.find_all(exp.Literal) if literal.is_int}
+            elif all(name.name.casefold() == "all" for name in names):
+                places |= set(range(1, len(columns) + 1))
+        named = merged(trace for place, (_, trace) in enumerate(columns, 1) if place in places)
+        frame.touched |= named.direct
+        self.computed |= named.direct
 
     def _with(self, clause: exp.With, frame: Frame) -> None:
         """Common table expressions, each after those it names."""
@@ -198,6 +216,10 @@ class Reading:
             frame.windows[window.name.casefold()] = self.trace(window, frame)
         columns = list(self._projected(node, frame, exists=exists))
         self._clauses(node, frame, constants, links)
+        for key in ("group", "order"):
+            self._ordinals(node.args.get(key), frame, columns)
+        if node.args.get("distinct") is not None:
+            self._ordinals(node.args["distinct"].args.get("on"), frame, columns)
         for source in frame.sources:
             constants |= source.relation.constants if source.counted else set()
             frame.touched |= source.relation.touched
@@ -242,10 +264,10 @@ class Reading:
             for query in conditions.required(condition):
                 constants |= self._relations[id(query)].constants
         for left, right in conditions.equated(condition):
-            found = [self.find(side, frame, clause) for side in (left, right)]
-            if all(source in frame.sources for side in found for source, _ in side):
-                self.equate(*(merged(t for _, t in side) for side in found))
-            pair = [merged(t for _, t in side).direct for side in found]
+            sides = [self.find(side, frame, clause) for side in (left, right)]
+            if all(source in frame.sources for side in sides for source, _ in side):
+                self.equate(*(merged(t for _, t in side) for side in sides))
+            pair = [merged(t for _, t in side).direct for side in sides]
             links += [(pair[0], pair[1]), (pair[1], pair[0])]
 
     def equate(self, left: Trace, right: Trace) -> None:
