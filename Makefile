@@ -16,9 +16,9 @@ $(BIN)/celosia: pyproject.toml constraints.txt
 	touch $@
 
 # Python compiles what is imported; pip would compile all of it, which takes a minute.
-$(VENV)/.dev: pyproject.toml constraints.txt
+$(VENV)/.dev: pyproject.toml packages/reproduce/pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev]' -e packages/reproduce
 	touch $@ $(BIN)/celosia
 
 demo: $(BIN)/celosia

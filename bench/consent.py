@@ -24,7 +24,7 @@ from celosia.consent.publication.request import Request, publish
 from celosia.consent.publication.request import write as write_publication
 from celosia.consent.rules.rules import read_toml
 from celosia.data.io.database import write
-from celosia.experiments.consent.case import PLACE, students
+from celosia_reproduce.consent.case import PLACE, students
 
 CATALOGUE = """
 [[inference]]

@@ -159,7 +159,7 @@ def reproductions() -> str:
     """What of the source documents comes out, from the index that `make reproduce` wrote."""
     import json
 
-    from celosia.experiments.index import as_markdown
+    from celosia_reproduce.index import as_markdown
 
     return as_markdown(json.loads((HERE / "assets" / "reproduced.json").read_text("utf-8"))["experiments"])
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import celosia
+import celosia_reproduce
 
-SOURCE = Path(celosia.__file__).parent
+PACKAGES = (Path(celosia.__file__).parent, Path(celosia_reproduce.__file__).parent)
 EMPTY = frozenset({"found", "known", "made", "one", "thing", "told"})
 NAMELESS = frozenset({"_text", "_number", "_plain", "_domain", *(f"_{name}" for name in EMPTY)})
 #: What users write in policies and read in results: what an intruder knows or a store holds already, and what was
@@ -19,8 +20,13 @@ PUBLIC = {"known", "found"}
 MOST = 9
 
 
-def _rooms() -> list[str]:
-    return sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
+def _modules() -> dict[str, Path]:
+    """Every module by its path below ``celosia``; those of the other package by their path with its name."""
+    return {
+        path.relative_to(package if package.name == "celosia" else package.parent).as_posix(): path
+        for package in PACKAGES
+        for path in sorted(package.rglob("*.py"))
+    }
 
 
 def _empty_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -43,13 +49,13 @@ def _empty_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.name
 
 
-@pytest.mark.parametrize("room", sorted({path.split("/")[0] for path in _rooms()}))
+@pytest.mark.parametrize("room", sorted({place.split("/")[0] for place in _modules()}))
 def test_no_name_is_empty(room):
     empty = [
-        f"{path}:{line}: {name}"
-        for path in _rooms()
-        if path.split("/")[0] == room
-        for line, name in _empty_names(ast.parse((SOURCE / path).read_text(encoding="utf-8")))
+        f"{place}:{line}: {name}"
+        for place, path in _modules().items()
+        if place.split("/")[0] == room
+        for line, name in _empty_names(ast.parse(path.read_text(encoding="utf-8")))
     ]
     assert not empty, "say what these hold:\n" + "\n".join(empty)
 
@@ -64,8 +70,7 @@ def test_the_check_sees_an_empty_name():
 def test_no_function_takes_nine_arguments_by_their_place():
     """Options of commands are named by whoever writes them; two kernels say why theirs come one by one."""
     long = []
-    for path in sorted(SOURCE.rglob("*.py")):
-        place = path.relative_to(SOURCE).as_posix()
+    for place, path in _modules().items():
         if place.startswith("cli/") or place == "mathematics/kernels/searching/lattice.py":
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-OWN = {"celosia", "pip", "setuptools", "wheel"}
+OWN = {"celosia", "celosia-reproduce", "pip", "setuptools", "wheel"}
 ROOT = Path(__file__).resolve().parents[1]
 
 

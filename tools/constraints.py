@@ -2,7 +2,7 @@
 
 import importlib.metadata
 
-LEFT_OUT = {"celosia", "pip", "setuptools", "wheel"}
+LEFT_OUT = {"celosia", "celosia-reproduce", "pip", "setuptools", "wheel"}
 versions = {d.metadata["Name"].lower().replace("_", "-"): d.version for d in importlib.metadata.distributions()}
 for name in sorted(versions):
     if name not in LEFT_OUT:

@@ -40,7 +40,18 @@ from mutants import Mutant, by_hand, sample, set_aside
 from reached import OPTIONS, PACKAGES, ROOT, Reached, loaded, on_spark
 
 KINDS = {"models": "model", "methods": "method", "risk": "risk", "loss": "loss", "mechanisms": "mechanism"}
-COPIED = ("src", "tests", "docs", "examples", "pyproject.toml", "README.md", "CONTRIBUTING.md", "tools", "changelog.d")
+COPIED = (
+    "src",
+    "packages",
+    "tests",
+    "docs",
+    "examples",
+    "pyproject.toml",
+    "README.md",
+    "CONTRIBUTING.md",
+    "tools",
+    "changelog.d",
+)
 KEPT = "tests/parts/test_kept.py"
 """What parts say of their parameters: it asks the classes, and reaches no line of their modules."""
 MOST_FILES = 2

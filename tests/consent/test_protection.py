@@ -13,9 +13,9 @@ from celosia.consent.protection.measures import losses, re_identification, singl
 from celosia.consent.protection.protection import Design, _partners, honour
 from celosia.consent.protection.tree import Tree
 from celosia.errors import ParameterError, RequirementError
-from celosia.experiments.consent.worked import LEAVES as PLACES
 from celosia.parts import build
 from celosia.streams import Stream
+from celosia_reproduce.consent.worked import LEAVES as PLACES
 
 TREE = ("province", "canton", "district")
 

@@ -4,7 +4,7 @@ Figures 4.4 and 7.4: a description closed by an opening tag, spaces in tags, att
 quotation mark, the description once under the inference and once under the rule.
 """
 
-from celosia.experiments.consent.worked import printed_texts
+from celosia_reproduce.consent.worked import printed_texts
 
 _TEXTS = printed_texts()
 TIMETABLE_QUERY, ENROLMENT, ADMISSION = (_TEXTS[name] for name in ("query_4_3", "query_4_9", "query_7_5"))

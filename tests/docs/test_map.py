@@ -75,7 +75,7 @@ def test_every_folder_of_a_room_is_told(rooms, told):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_files_and_names_that_a_page_mentions_exist(page):
     text = page.read_text(encoding="utf-8")
-    paths = re.findall(r"`((?:tests|src|docs|tools|changelog\.d)/[\w./*-]*)`", text)
+    paths = re.findall(r"`((?:tests|src|packages|docs|tools|changelog\.d)/[\w./*-]*)`", text)
     paths += [f"src/celosia/{path}" for path in re.findall(r"`((?:data|mathematics)/[\w./]+)`", text)]
     assert paths
     for path in paths:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from celosia.errors import BudgetError, InputError, PolicyError
-from celosia.experiments.lecture.people import EDUCATION
 from celosia.gateway import commands
 from celosia.gateway.audit import audit
 from celosia.gateway.databases import open_database
@@ -21,6 +20,7 @@ from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.sql.parse import Refused
 from celosia.mathematics.budget.cost import Cost
+from celosia_reproduce.lecture.people import EDUCATION
 
 NAMES = "age workclass fnlwgt education education_num marital occupation relationship race sex gain loss hours country target"
 COLUMNS = {

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import celosia
 from celosia.errors import ParameterError, RequirementError, SchemaError
-from celosia.experiments.consent.worked import LEAVES as PLACES
 from celosia.methods.generalisation.tree_generalise import TreeGeneralise
 from celosia.search.partition.tree_merge import merge
+from celosia_reproduce.consent.worked import LEAVES as PLACES
 
 PLACE = ["province", "canton", "district"]
 

@@ -80,9 +80,8 @@ OWN_SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 for panel, commands in COMMANDS.items():
     for command in commands:
         settings = OWN_SETTINGS if command is reproduce else None
-        app.command(command.__name__.strip("_").replace("_", "-"), context_settings=settings, rich_help_panel=panel)(
-            command
-        )
+        name = "reproduce" if command is reproduce else command.__name__.strip("_").replace("_", "-")
+        app.command(name, context_settings=settings, rich_help_panel=panel)(command)
 for name, (group, panel, shape) in GROUPS.items():
     app.add_typer(group, name=name, cls=shape, rich_help_panel=panel)
 show_plainly(app)
