@@ -129,6 +129,7 @@ seed = "47300000000000000000000000000000"
 testing = true
 engine = "polars"
 memory = "4731MB"
+streams = 1
 without = ["again4716"]
 """
 SECTIONS = {
