@@ -19,8 +19,8 @@ import polars as pl
 from _calibration import calibration
 
 import celosia
-from celosia.mathematics.disclosure.linking.linkage import nearest
 from celosia.risk.attacks.linking.distance_linkage import DistanceLinkage
+from celosia.risk.bases.nearest import nearest
 from celosia.risk.individual_risk import IndividualRisk
 from celosia.risk.suda import Suda
 

@@ -14,7 +14,7 @@ from celosia import methods, models
 from celosia.classes import group
 from celosia.errors import DataError
 from celosia.frontier.candidates import Candidate
-from celosia.mathematics.synthesis.sequential_trees import Feature, synthesise
+from celosia.methods.bases.trees import Feature, synthesise
 from celosia.methods.bases.units import distinct_counts, units_of
 from celosia.models.bases.fuzzy_model import alike
 from celosia.parts import build, parts

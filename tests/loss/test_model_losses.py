@@ -10,11 +10,11 @@ import celosia
 from celosia.errors import NotApplicable, UnknownName
 from celosia.loss.bases.learning import lesson, tree
 from celosia.loss.numbers.probabilistic_loss import ProbabilisticLoss
+from celosia.loss.use.agreement import disagreement, interval_overlap, least_squares
 from celosia.loss.use.model_disagreement import ModelDisagreement, _gaps
 from celosia.loss.use.model_structure import ClusterDisagreement, CoefficientOverlap, TreeDifference
 from celosia.loss.use.propensity import Propensity
 from celosia.loss.use.score import Score
-from celosia.mathematics.statistics.agreement import disagreement, interval_overlap, least_squares
 
 SETOSA, VERSICOLOR, VIRGINICA = "setosa", "versicolor", "virginica"
 M = [SETOSA, SETOSA, VERSICOLOR, VIRGINICA, VIRGINICA, SETOSA, VIRGINICA, VERSICOLOR]

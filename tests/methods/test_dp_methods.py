@@ -9,8 +9,8 @@ from scipy.stats import binom
 
 import celosia
 from celosia.errors import ParameterError, RequirementError
-from celosia.mathematics.budget import sampling
-from celosia.mathematics.synthesis.nonnegative import nearest_nonnegative, whole_with_total
+from celosia.methods.bases.nonnegative import nearest_nonnegative, whole_with_total
+from celosia.methods.private import sampling
 from celosia.methods.private.dp_marginals import agree
 from celosia.streams import Stream
 

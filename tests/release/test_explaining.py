@@ -12,7 +12,7 @@ import pytest
 import celosia
 from celosia.cli.main import run as command
 from celosia.errors import ParameterError
-from celosia.mathematics.disclosure.column_sets import cheapest
+from celosia.release.column_sets import cheapest
 
 PEOPLE = pl.DataFrame(
     {

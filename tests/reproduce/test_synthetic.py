@@ -17,7 +17,7 @@ from celosia.table import read
 from celosia_reproduce.fuzzy_privacy.study import read_census
 from celosia_reproduce.synthetic import reproduce
 from celosia_reproduce.synthetic.comparison import checked, lines
-from celosia_reproduce.synthetic.conclusions import choice, of_the_text
+from celosia_reproduce.synthetic.conclusions import best, choice, crossing, of_the_text, reaching
 from celosia_reproduce.synthetic.measures import Point, measured_alone
 from celosia_reproduce.synthetic.setups import S1, S2, next_columns, printed, printed_s3
 from celosia_reproduce.synthetic.sweeps import EQUATION, SUM, census_table, constrained, example, rotating
@@ -179,3 +179,12 @@ def test_another_file_is_refused(tmp_path):
     other.write_text("a,b\n1,2\n")
     with pytest.raises(DataError, match="not the census reference file"):
         reproduce(other, tmp_path)
+
+
+def test_operating_points():
+    cs, pil, dr = [2, 3, 4, 5], [40.0, 30.0, 20.0, 10.0], [10.0, 15.0, 22.0, 30.0]
+    assert crossing(cs, pil, dr) == (3, 4)
+    assert crossing(cs, pil, [0.0] * 4) is None
+    assert best(cs, [(p + d) / 2 for p, d in zip(pil, dr, strict=True)]) == 5
+    assert reaching(cs, pil, 25.0) == 4
+    assert reaching(cs, pil, 5.0) is None

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.errors import NotApplicable, ParameterError
-from celosia.mathematics.disclosure.column_sets import Chance, cheapest, reaching
 from celosia.parts import Threat, attacks_reading, build
+from celosia.release.column_sets import Chance, cheapest, reaching
 from celosia.show.blocks import Block, Shown
 from celosia.table.pairing import counterparts, shared_numbers
 

@@ -13,7 +13,7 @@ from celosia.parts import Risk
 if TYPE_CHECKING:
     import polars as pl
 
-    from celosia.mathematics.disclosure.uniqueness.log_linear import LogLinear
+    from celosia.risk.log_linear import LogLinear
     from celosia.table import Table
 
 
@@ -82,7 +82,7 @@ class LogLinearRisk(Risk):
         return pl.DataFrame({"risk": keys.spread(fit.match), "unique": keys.spread(fit.unique)})
 
     def _fit(self, table: Table) -> LogLinear:
-        from celosia.mathematics.disclosure.uniqueness.log_linear import log_linear
+        from celosia.risk.log_linear import log_linear
         from celosia.views.keys import Keys, population_size
 
         def make() -> LogLinear:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.mathematics.disclosure.uniqueness.suda_scores import Scores
+    from celosia.risk.suda_scores import Scores
     from celosia.table import Table
 
 
@@ -95,8 +95,8 @@ class Suda(Risk):
         return pl.DataFrame(columns)
 
     def _scores(self, table: Table) -> tuple[Scores, NDArray[np.float64]]:
-        from celosia.mathematics.disclosure.uniqueness.suda_scores import Scores, dis, set_points
         from celosia.mathematics.kernels.grouping.suda import unique_scores
+        from celosia.risk.suda_scores import Scores, dis, set_points
         from celosia.views.keys import Keys
 
         def make() -> tuple[Scores, NDArray[np.float64]]:

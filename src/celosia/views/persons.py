@@ -13,7 +13,7 @@ from celosia.table.source import Same
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.mathematics.disclosure.linking.own_records import Own
+    from celosia.mathematics.disclosure.own_records import Own
     from celosia.table import Table
 
     Ints = NDArray[np.int64]
@@ -58,7 +58,7 @@ class Linked:
     @classmethod
     def of(cls, original: Table, protected: Table, direction: Literal["original", "protected"]) -> Linked:
         """Link each ``original`` record to protected ones, or each ``protected`` one to originals."""
-        from celosia.mathematics.disclosure.linking.own_records import Own
+        from celosia.mathematics.disclosure.own_records import Own
 
         def make() -> Linked:
             ours, theirs = paired_persons(original, protected)

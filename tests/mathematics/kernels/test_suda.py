@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.errors import ParameterError
-from celosia.mathematics.disclosure.uniqueness.suda_scores import set_points
 from celosia.mathematics.kernels.grouping import suda
 from celosia.mathematics.kernels.grouping.suda import unique_scores
+from celosia.risk.suda_scores import set_points
 
 
 def search(rows, max_size=None, **limits):

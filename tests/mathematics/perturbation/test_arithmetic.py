@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from celosia.mathematics.perturbation import rotation
 from celosia.mathematics.perturbation.noise import reflect
 from celosia.mathematics.perturbation.response import epsilon, estimate_shares, truth
-from celosia.mathematics.perturbation.rotation import helmert, rotate
 from celosia.mathematics.perturbation.shuffling import normal_scores, shuffle
 from celosia.mathematics.statistics.intervals import wilson
+from celosia.methods.noise import rotation
+from celosia.methods.noise.rotation import helmert, rotate
 
 decimals = st.integers(-10_000, 10_000).map(lambda k: k / 100)  # 0.1 and the like are no sums of halves
 

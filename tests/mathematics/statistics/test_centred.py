@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from celosia.errors import NotApplicable
-from celosia.mathematics.disclosure.linking.aggregates import weights_within
-from celosia.mathematics.disclosure.linking.linkage import scaled
+from celosia.loss.numbers.surprise import terms
 from celosia.mathematics.perturbation.noise import covariance
-from celosia.mathematics.statistics.aggregate import loss_share
 from celosia.mathematics.statistics.centred import centred, deviations
 from celosia.mathematics.statistics.moments import correlation, dependence, spectrum, spectrum_change
-from celosia.mathematics.statistics.probabilistic_loss import terms
 from celosia.mathematics.synthesis.ipso import identities
+from celosia.methods.bases.aggregate import loss_share
+from celosia.risk.attacks.transparency.aggregates import weights_within
+from celosia.risk.bases.nearest import scaled
 
 VARIED = np.array([3.0, -1.0, 4.0, 1.0, -5.0, 9.0, 2.0, 6.0, -5.0, 3.0])
 PAIRS = np.arange(10) // 2

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import linprog
 
 from celosia.mathematics.statistics.closeness import equal_distance, stepped_distance, tree_distance
-from celosia.mathematics.statistics.diversity import entropy, recursive
+from celosia.models.l_diversity import entropy, recursive
 
 matrices = hnp.arrays(np.int64, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.integers(0, 9)).filter(
     lambda m: (m.sum(axis=1) > 0).all()

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from celosia.errors import NotApplicable
+from celosia.loss.numbers.deviation import absolute, relative, squared
+from celosia.loss.use.agreement import Tree, interval_overlap, least_squares, tree_overlap
 from celosia.mathematics.statistics import distribution_distance as distances
-from celosia.mathematics.statistics.agreement import Tree, interval_overlap, least_squares, tree_overlap
-from celosia.mathematics.statistics.deviation import absolute, relative, squared
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -13,11 +13,11 @@ from scipy import stats
 from celosia.errors import DataError, ParameterError
 from celosia.mathematics.perturbation.noise import covariance, log_normal_factors, reflect, root, truncated_factors
 from celosia.mathematics.perturbation.response import epsilon, estimate_shares, response_matrix, truth
-from celosia.mathematics.perturbation.rotation import rotate
 from celosia.mathematics.perturbation.shuffling import shuffle
 from celosia.mathematics.perturbation.transition import invariant, raise_diagonal, toward_margin, unbiased_counts
-from celosia.mathematics.statistics.aggregate import means, medians, medoids, middle_codes, modes
-from celosia.mathematics.statistics.robust import centre_and_scatter, outliers, squared_distances
+from celosia.methods.bases.aggregate import means, medians, medoids, middle_codes, modes
+from celosia.methods.bases.robust import centre_and_scatter, outliers, squared_distances
+from celosia.methods.noise.rotation import rotate
 
 
 @given(st.floats(-1e6, 1e6), st.floats(-100, 100), st.floats(0, 50))

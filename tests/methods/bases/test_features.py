@@ -11,8 +11,8 @@ import pytest
 import celosia
 from celosia.errors import DataError, ParameterError, RequirementError, UnknownName
 from celosia.methods.bases import features, regression
-from celosia.methods.bases.constrained import keep_constraints
 from celosia.methods.bases.suppressing import _SuppressingMethod
+from celosia.methods.synthetic.linear_constraints import keep_constraints
 
 
 def table(columns, **schema):

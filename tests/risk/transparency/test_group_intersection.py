@@ -8,7 +8,7 @@ import pytest
 
 import celosia
 from celosia.errors import NotApplicable
-from celosia.mathematics.disclosure.linking.aggregates import neighbouring_means
+from celosia.risk.attacks.transparency.aggregates import neighbouring_means
 from celosia.risk.attacks.transparency.group_intersection import GroupIntersection
 
 

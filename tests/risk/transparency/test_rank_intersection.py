@@ -10,8 +10,8 @@ import pytest
 
 import celosia
 from celosia.errors import NotApplicable
-from celosia.mathematics.disclosure.linking.exchange import places
 from celosia.mathematics.kernels.neighbours.swap import pairs_buckets
+from celosia.risk.attacks.transparency.exchange import places
 from celosia.risk.attacks.transparency.rank_intersection import RankIntersection
 
 

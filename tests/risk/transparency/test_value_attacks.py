@@ -10,8 +10,7 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.mathematics.disclosure.posterior import posterior, prior
-from celosia.risk.attacks.transparency.category_posterior import CategoryPosterior
+from celosia.risk.attacks.transparency.category_posterior import CategoryPosterior, posterior, prior
 from celosia.risk.attacks.transparency.coding_bounds import CodingBounds
 from celosia.risk.attacks.transparency.moved_areas import MovedAreas
 from celosia.risk.attacks.transparency.shuffle_regression import ShuffleRegression

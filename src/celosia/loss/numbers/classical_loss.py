@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.mathematics.statistics.deviation import Zeros, relative
+from celosia.loss.numbers.deviation import Zeros, relative
 from celosia.parts import Columns, Loss
 from celosia.views.comparing.comparable import cells, number_columns
 

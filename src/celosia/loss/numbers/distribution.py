@@ -86,7 +86,7 @@ class QuantileLoss(_NumberLoss):
     bounded: ClassVar[bool] = False
 
     def _distance(self, x: NDArray[np.float64], y: NDArray[np.float64], name: str) -> float:
-        from celosia.mathematics.statistics.probabilistic_loss import QUANTILES
+        from celosia.loss.numbers.surprise import QUANTILES
 
         gap = np.abs(np.quantile(x, QUANTILES) - np.quantile(y, QUANTILES)).mean()
         return float(gap / deviations(x[:, None], [name])[0])

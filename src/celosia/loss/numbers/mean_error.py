@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.mathematics.statistics import deviation
-from celosia.mathematics.statistics.deviation import Zeros
+from celosia.loss.numbers import deviation
+from celosia.loss.numbers.deviation import Zeros
 from celosia.parts import Columns, Loss
 from celosia.views.comparing.comparable import cells, number_columns, samples
 

@@ -46,7 +46,7 @@ class ProbabilisticLoss(Loss):
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """Quantiles, mean, variance, covariance, correlation."""
-        from celosia.mathematics.statistics.probabilistic_loss import terms
+        from celosia.loss.numbers.surprise import terms
 
         names = number_columns(original, protected, self.columns)
         x, y = samples(original, protected, names)

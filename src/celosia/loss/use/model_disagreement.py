@@ -10,7 +10,7 @@ from pydantic import Field
 
 from celosia.errors import NotApplicable
 from celosia.loss.bases.learning import is_number, lesson, tree
-from celosia.mathematics.statistics.agreement import disagreement
+from celosia.loss.use.agreement import disagreement
 from celosia.mathematics.statistics.centred import centred, deviations
 from celosia.parts import Column, Columns, Loss
 

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.loss.bases.learning import is_number, labels, predictors, tree
-from celosia.mathematics.statistics.agreement import Tree, interval_overlap, least_squares, tree_overlap
+from celosia.loss.use.agreement import Tree, interval_overlap, least_squares, tree_overlap
 from celosia.parts import Column, Columns, Loss
 from celosia.views.comparing.comparable import number_columns, samples
 from celosia.views.comparing.features import features

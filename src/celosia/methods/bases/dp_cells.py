@@ -106,7 +106,7 @@ def check_columns(who: str, table: Table, columns: Sequence[str]) -> None:
 
 def consistent(noisy: NDArray[np.float64], total: float | None = None) -> NDArray[np.int64]:
     """Non-negative whole numbers near the noisy ones that add up to a total, the noisy total unless given."""
-    from celosia.mathematics.synthesis.nonnegative import nearest_nonnegative, whole_with_total
+    from celosia.methods.bases.nonnegative import nearest_nonnegative, whole_with_total
 
     whole = max(0, round(float(noisy.sum()) if total is None else total))
     return whole_with_total(nearest_nonnegative(noisy, whole), whole)

@@ -9,7 +9,7 @@ import numpy as np
 
 from celosia.data.schema import Kind
 from celosia.errors import DataError, ParameterError
-from celosia.mathematics.synthesis.sequential_trees import Feature
+from celosia.methods.bases.trees import Feature
 
 if TYPE_CHECKING:
     import polars as pl

@@ -84,7 +84,7 @@ class Persons:
         from scipy.sparse.csgraph import connected_components
         from scipy.spatial import KDTree
 
-        from celosia.mathematics.statistics.aggregate import means
+        from celosia.methods.bases.aggregate import means
 
         place, person = self._of(rows)
         group = np.unique(group, return_inverse=True)[1].reshape(-1)
@@ -164,7 +164,7 @@ def aggregated(table: Table, partition: Grouped, how: Literal["mean", "median", 
 
 def columns(table: Table, partition: Grouped, how: Literal["mean", "median", "medoid"]) -> dict[str, Any]:
     """The new columns: for each record what stands for its group."""
-    from celosia.mathematics.statistics.aggregate import means, medians, medoids
+    from celosia.methods.bases.aggregate import means, medians, medoids
 
     x = partition.values
     if how == "mean":
@@ -180,7 +180,7 @@ def columns(table: Table, partition: Grouped, how: Literal["mean", "median", "me
 
 def loss(partition: Grouped) -> float:
     """Share of the sum of squares that is lost, over the records without missing values."""
-    from celosia.mathematics.statistics.aggregate import loss_share
+    from celosia.methods.bases.aggregate import loss_share
 
     complete = ~np.isnan(partition.values).any(axis=1)
     if not complete.any():

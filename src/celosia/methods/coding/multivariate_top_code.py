@@ -48,7 +48,7 @@ class MultivariateTopCode(Method):
         """Shrink the outliers."""
         from scipy.special import chdtri
 
-        from celosia.mathematics.statistics.robust import centre_and_scatter, squared_distances
+        from celosia.methods.bases.robust import centre_and_scatter, squared_distances
 
         unit = units(self.name, table, self.columns)
         x = numbers(self.name, table, self.columns)[unit.first]

@@ -197,7 +197,7 @@ class MixedMicroaggregate(Method):
     def _stand(self, axis: Axis, group: Ints, axes: Sequence[Axis]) -> Floats:
         """The cell that stands for each group in one column."""
         from celosia.mathematics.kernels.neighbours.gower import NUMBER
-        from celosia.mathematics.statistics.aggregate import means, medians, medoids, middle_codes, modes
+        from celosia.methods.bases.aggregate import means, medians, medoids, middle_codes, modes
 
         how = self._how(axis)
         if axis.kind != NUMBER and how == "mean":

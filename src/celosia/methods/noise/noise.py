@@ -77,7 +77,7 @@ class Noise(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Add the noise."""
-        from celosia.mathematics.statistics.exact import exact_moments
+        from celosia.methods.noise.exact import exact_moments
 
         if table.memory() is None and not self.needs_memory(table.schema):
             return self._streamed(table, stream)
@@ -86,7 +86,7 @@ class Noise(Method):
         hit = np.ones(len(x), np.bool_)
         evidence: dict[str, Any] = {}
         if self.scope == "outliers":
-            from celosia.mathematics.statistics.robust import outliers
+            from celosia.methods.bases.robust import outliers
 
             hit = outliers(x, self.share, stream.child("outliers").rng())
             evidence["outliers"] = int(hit.sum())
@@ -103,7 +103,7 @@ class Noise(Method):
 
     def _streamed(self, table: Table, stream: Stream) -> Outcome:
         """The same in the engine, batch by batch."""
-        from celosia.mathematics.statistics.exact import exact_moments
+        from celosia.methods.noise.exact import exact_moments
 
         check_numeric(self.name, table, self.columns)
         variances: dict[str, float] = {}

@@ -85,7 +85,7 @@ class DpGeneralise(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Choose levels, draw a sample, remove small classes."""
-        from celosia.mathematics.budget.sampling import share, smallest_k
+        from celosia.methods.private.sampling import share, smallest_k
 
         quasi = table.schema.need_quasi()
         if table.schema.person is not None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from celosia.mathematics.budget.cost import Cost
     from celosia.mathematics.budget.noise import Noise
-    from celosia.mathematics.synthesis.tree_model import Pair
+    from celosia.methods.synthetic.tree_model import Pair
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -94,8 +94,8 @@ class DpSynthesis(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Count with noise, choose the tree, draw."""
-        from celosia.mathematics.synthesis.nonnegative import nearest_nonnegative
-        from celosia.mathematics.synthesis.tree_model import sample_tree
+        from celosia.methods.bases.nonnegative import nearest_nonnegative
+        from celosia.methods.synthetic.tree_model import sample_tree
 
         names = list(self.columns) or need_publishable(self.name, table)
         if len(set(names)) != len(names):
@@ -127,8 +127,8 @@ class DpSynthesis(Method):
         return Outcome(released.with_schema(Schema(own, released.schema.rest)), evidence)
 
     def _budget(self) -> Cost:
-        from celosia.mathematics.budget.composition import zcdp_of_approximate
         from celosia.mathematics.budget.cost import Cost
+        from celosia.methods.synthetic.composition import zcdp_of_approximate
 
         if self.delta == 0:
             return Cost.pure(self.epsilon)
@@ -153,7 +153,7 @@ class DpSynthesis(Method):
         self, codes: list[Ints], domains: list[Domain], spending: Spending
     ) -> tuple[list[Floats], dict[Pair, Floats], list[float]]:
         """Noisy one-way tables, the chosen pairs with their noisy tables, and the variances of the noise."""
-        from celosia.mathematics.synthesis.tree_model import independence_gap, spanning_pairs, table_of
+        from celosia.methods.synthetic.tree_model import independence_gap, spanning_pairs, table_of
 
         d = len(domains)
         sizes = [cells.size for cells in domains]

@@ -126,7 +126,7 @@ class Fcrm(Method):
             **({"outside the bounds": outside} if outside else {}),
         }
         if self.constraints:
-            from celosia.methods.bases.constrained import keep_constraints
+            from celosia.methods.synthetic.linear_constraints import keep_constraints
 
             table, evidence["moved by constraints"] = keep_constraints(
                 self.name, table, self.dependent, self.constraints, whole=self.whole

@@ -26,7 +26,7 @@ from celosia.table import Outcome
 
 if TYPE_CHECKING:
     from celosia.data.schema import Schema
-    from celosia.mathematics.synthesis.sequential_trees import Feature
+    from celosia.methods.bases.trees import Feature
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -81,8 +81,8 @@ class GaussianCopula(Method):
     def _copy(self, table: Table, names: list[str], features: list[Feature], rng: np.random.Generator) -> Table:
         import polars as pl
 
-        from celosia.mathematics.synthesis.gaussian_copula import draw, fit_copula
-        from celosia.mathematics.synthesis.nonnegative import whole_with_total
+        from celosia.methods.bases.nonnegative import whole_with_total
+        from celosia.methods.synthetic.copula import draw, fit_copula
 
         blocks = []
         parts = strata(table, self.within, units(self.name, table, ()))

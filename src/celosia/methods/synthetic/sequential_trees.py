@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.data.schema import Schema
-    from celosia.mathematics.synthesis.sequential_trees import Feature
+    from celosia.methods.bases.trees import Feature
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -123,7 +123,7 @@ class SequentialTrees(Method):
         full: bool,
         weights: Floats | None,
     ) -> Table:
-        from celosia.mathematics.synthesis.sequential_trees import synthesise
+        from celosia.methods.bases.trees import synthesise
 
         columns = [f.values.copy() for f in features]
         kept = [] if full or (self.where is not None and not self.columns) else range(len(order), len(names))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.table import Table
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.intp]
 
 
 class IntervalDisclosure(Attack):
@@ -72,7 +76,7 @@ class IntervalDisclosure(Attack):
         inside = self._inside(original, protected)
         return pl.DataFrame({"risk": inside if inside.ndim == 1 else inside.mean(axis=1)})
 
-    def _means(self, inside: NDArray[np.float64], original: Table, protected: Table) -> NDArray[np.float64]:
+    def _means(self, inside: Floats, original: Table, protected: Table) -> Floats:
         """The mean of each person's records, column by column."""
         from celosia.views.persons import by_person, paired_persons
 
@@ -86,15 +90,13 @@ class IntervalDisclosure(Attack):
 
         return known_columns(original, protected, self.columns, numbers=True)
 
-    def _inside(self, original: Table, protected: Table) -> NDArray[np.float64]:
+    def _inside(self, original: Table, protected: Table) -> Floats:
         from celosia.table.pairing import paired_numbers
 
         x, y = paired_numbers(original, protected, self._names(original, protected))
         return self._disclosed(x, y)
 
-    def _disclosed(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        from celosia.mathematics.disclosure.interval_disclosure import all_inside, inside
-
+    def _disclosed(self, x: Floats, y: Floats) -> Floats:
         if self.window == "joint":
             return all_inside(x, y, self.k).astype(np.float64)
         return inside(x, y, self.widths, self.window)
@@ -108,3 +110,65 @@ class IntervalDisclosure(Attack):
             return 0.0
         guessed = self._disclosed(x, np.roll(y, max(len(y) // 2, 1), axis=0))
         return float(self._means(guessed, original, protected).mean())
+
+
+def inside(
+    original: Floats, protected: Floats, percents: Sequence[float], kind: Literal["rank", "relative", "sd"]
+) -> Floats:
+    r"""Share of the interval widths for which each original value lies around its protected value.
+
+    For a width of p per cent the interval of the protected value x' is
+
+    - ``rank``: from the value p/2 per cent of n ranks below x' to the one as many above, in the protected column;
+      where several protected values are equal, below the first and above the last of them;
+    - ``relative``: x' ± p/2 per cent of x';
+    - ``sd``: x' ± p/2 per cent of the standard deviation of the original column.
+
+    Gives an array records × columns. A missing value on either side is outside.
+
+    References: Domingo-Ferrer & Torra (2001); Mateo-Sanz, Sebé & Domingo-Ferrer (2004).
+
+    >>> x, y = np.array([[10.0], [20.0], [30.0]]), np.array([[10.2], [25.0], [30.0]])
+    >>> inside(x, y, [5.0], "relative").ravel().tolist()
+    [1.0, 0.0, 1.0]
+    """
+    n, columns = original.shape
+    total = np.zeros((n, columns))
+    for j in range(columns):
+        x, y = original[:, j], protected[:, j]
+        filled = np.isfinite(x) & np.isfinite(y)
+        ordered = np.sort(y[np.isfinite(y)])
+        first = np.searchsorted(ordered, y[filled], side="left")
+        last = np.searchsorted(ordered, y[filled], side="right") - 1
+        spread = float(x[filled].std()) if filled.any() else 0.0
+        for percent in percents:
+            low, high = _bounds(y[filled], ordered, (first, last), percent / 200, kind, spread)
+            total[filled, j] += (x[filled] >= low) & (x[filled] <= high)
+    return total / max(len(percents), 1)
+
+
+def _bounds(
+    y: Floats, ordered: Floats, places: tuple[Ints, Ints], half: float, kind: str, spread: float
+) -> tuple[Floats, Floats]:
+    if kind == "rank":
+        steps = int(np.floor(half * len(ordered) + 1e-9))
+        first, last = places
+        return ordered[np.maximum(first - steps, 0)], ordered[np.minimum(last + steps, len(ordered) - 1)]
+    width = half * (np.abs(y) if kind == "relative" else np.full(len(y), spread))
+    return y - width, y + width
+
+
+def all_inside(original: Floats, protected: Floats, k: float) -> NDArray[np.bool_]:
+    r"""Records whose original lies, in every column, within the protected value ± k standard deviations of the column.
+
+    sdcMicro's reading (dRisk): a missing value counts as inside. It falls to 0 as columns are added.
+
+    References: Templ, Kowarik & Meindl (2015).
+
+    >>> all_inside(np.array([[1.0, 5.0], [2.0, 9.0]]), np.array([[1.01, 5.0], [2.0, 6.0]]), 0.05).tolist()
+    [True, False]
+    """
+    spread = np.nanstd(protected, axis=0, ddof=1) if len(protected) > 1 else np.zeros(protected.shape[1])
+    with np.errstate(invalid="ignore"):
+        outside = np.abs(original - protected) > k * spread
+    return np.asarray(~outside.any(axis=1), dtype=np.bool_)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.mathematics.disclosure.attack_outcome import AttackOutcome
+    from celosia.risk.bases.attack_outcome import AttackOutcome
     from celosia.table import Table
     from celosia.views.comparing.encoding import Encoded
 
@@ -68,8 +68,8 @@ class SinglingOut(Attack):
         return pl.DataFrame({"singled_out": hit})
 
     def _attack(self, original: Table, protected: Table) -> AttackOutcome:
-        from celosia.mathematics.disclosure.attack_outcome import AttackOutcome
-        from celosia.mathematics.disclosure.synthetic_attacks import random_predicates
+        from celosia.risk.bases.attack_outcome import AttackOutcome
+        from celosia.risk.bases.synthetic_attacks import random_predicates
         from celosia.views.persons import some_persons
 
         def make() -> AttackOutcome:
@@ -89,7 +89,7 @@ class SinglingOut(Attack):
         return protected.cached((str(self), Same(self.control), Same(original)), make)
 
     def _predicates(self, release: People) -> list[Any]:
-        from celosia.mathematics.disclosure.synthetic_attacks import singling_predicates
+        from celosia.risk.bases.synthetic_attacks import singling_predicates
 
         rng = np.random.default_rng([self.seed, 0])
         return singling_predicates(
@@ -120,6 +120,6 @@ class People(NamedTuple):
 
     def alone(self, predicate: Any) -> NDArray[np.bool_]:
         """The records that a predicate selects when they are one person's; none otherwise."""
-        from celosia.mathematics.disclosure.synthetic_attacks import singled_out
+        from celosia.risk.bases.synthetic_attacks import singled_out
 
         return singled_out(predicate, self.cells.numbers, self.cells.codes, self.person)

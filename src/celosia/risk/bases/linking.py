@@ -16,7 +16,7 @@ from celosia.risk.bases.transparency import PublicStep, _InformedAttack
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.mathematics.disclosure.linking.own_records import Own
+    from celosia.mathematics.disclosure.own_records import Own
     from celosia.table import Table
 
     Floats = NDArray[np.float64]
@@ -90,7 +90,7 @@ class _LinkingAttack(_ColumnAttack):
 
     def uninformed(self, original: Table, protected: Table, names: Sequence[str]) -> Floats | None:
         """Chance of a right link of each attacked record for somebody who takes the nearest record in numbers."""
-        from celosia.mathematics.disclosure.linking.linkage import nearest, scaled
+        from celosia.risk.bases.nearest import nearest, scaled
 
         numeric = [name for name in names if all(t.column(name).dtype.is_numeric() for t in (original, protected))]
         if not numeric:

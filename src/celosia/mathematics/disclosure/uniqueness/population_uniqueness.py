@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import ParameterError
-from celosia.mathematics.statistics.likelihood import Likelihood
+from celosia.mathematics.disclosure.uniqueness.likelihood import Likelihood
 
 Floats = NDArray[np.float64]
 

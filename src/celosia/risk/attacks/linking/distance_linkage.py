@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.mathematics.disclosure.linking.linkage import Links
+    from celosia.risk.bases.nearest import Links
     from celosia.table import Table
     from celosia.views.persons import Linked
 
@@ -129,7 +129,7 @@ class DistanceLinkage(Attack):
         return Linked.of(original, protected, self.direction)
 
     def _links(self, original: Table, protected: Table, count: int) -> Links:
-        from celosia.mathematics.disclosure.linking.linkage import nearest, nearest_mixed
+        from celosia.risk.bases.nearest import nearest, nearest_mixed
         from celosia.views.comparing.encoding import encode
 
         names = self._names(original, protected)[:count]
@@ -151,7 +151,7 @@ class DistanceLinkage(Attack):
         return protected.cached((str(self.model_copy(update={"known": ()})), count, Same(original)), make)
 
     def _assigned(self, original: Table, protected: Table, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        from celosia.mathematics.disclosure.linking.linkage import assigned
+        from celosia.risk.bases.nearest import assigned
         from celosia.views.comparing.encoding import known_columns
 
         names = self._names(original, protected)[:count]
@@ -164,7 +164,7 @@ class DistanceLinkage(Attack):
     def _scaled(
         self, original: Table, protected: Table, names: list[str]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        from celosia.mathematics.disclosure.linking.linkage import scaled
+        from celosia.risk.bases.nearest import scaled
 
         weights = np.array([self.weights.get(name, 1.0) for name in names]) if self.weights else None
         scale = "range" if self.scale == "gower" else self.scale

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.mathematics.disclosure.attack_outcome import AttackOutcome
+    from celosia.risk.bases.attack_outcome import AttackOutcome
     from celosia.table import Table
 
 
@@ -67,8 +67,8 @@ class Linkability(Attack):
         return pl.DataFrame({"linked": pl.Series(linked_by_record, dtype=pl.Boolean)})
 
     def _attack(self, original: Table, protected: Table) -> tuple[AttackOutcome, NDArray[np.int64], NDArray[np.bool_]]:
-        from celosia.mathematics.disclosure.attack_outcome import AttackOutcome
-        from celosia.mathematics.disclosure.synthetic_attacks import chance_overlap
+        from celosia.risk.bases.attack_outcome import AttackOutcome
+        from celosia.risk.bases.synthetic_attacks import chance_overlap
         from celosia.views.persons import open_people
 
         def make() -> tuple[AttackOutcome, NDArray[np.int64], NDArray[np.bool_]]:
@@ -97,7 +97,7 @@ class Linkability(Attack):
     def _linked(
         self, people: Table, release: Table, rows: NDArray[np.int64], rng: np.random.Generator
     ) -> NDArray[np.bool_]:
-        from celosia.mathematics.disclosure.synthetic_attacks import gower_nearest, overlap, ranges
+        from celosia.risk.bases.synthetic_attacks import gower_nearest, overlap, ranges
         from celosia.views.comparing.encoding import encode
 
         lists = []

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.mathematics.disclosure.linking.record_linkage import Matches, Weights, Windows
+    from celosia.risk.attacks.linking.record_linkage import Matches, Weights, Windows
     from celosia.table import Table
     from celosia.views.persons import Linked
 
@@ -64,7 +64,7 @@ class ProbabilisticLinkage(Attack):
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The share with its interval, the guess, what each column tells, and the links above the threshold."""
-        from celosia.mathematics.disclosure.linking.record_linkage import thresholds
+        from celosia.risk.attacks.linking.record_linkage import thresholds
 
         counts, linked = self._counts(original, protected), self._linked(original, protected)
         chances = {k: linked.means(self._credit(original, protected, k)) for k in counts}
@@ -104,7 +104,7 @@ class ProbabilisticLinkage(Attack):
         return sorted({min(k, total) for k in self.known}) or [total]
 
     def _credit(self, original: Table, protected: Table, count: int) -> NDArray[np.float64]:
-        from celosia.mathematics.disclosure.linking.record_linkage import thresholds
+        from celosia.risk.attacks.linking.record_linkage import thresholds
 
         windows, weights, matches = self._matched(original, protected, count)
         credit = matches.correct
@@ -121,7 +121,7 @@ class ProbabilisticLinkage(Attack):
         return Linked.of(original, protected, self.direction)
 
     def _matched(self, original: Table, protected: Table, count: int) -> tuple[Windows, Weights, Matches]:
-        from celosia.mathematics.disclosure.linking.record_linkage import Windows, fellegi_sunter, match
+        from celosia.risk.attacks.linking.record_linkage import Windows, fellegi_sunter, match
         from celosia.views.comparing.encoding import encode
 
         names = self._names(original, protected)[:count]

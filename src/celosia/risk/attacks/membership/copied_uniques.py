@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.mathematics.disclosure.attack_outcome import AttackOutcome
+    from celosia.risk.bases.attack_outcome import AttackOutcome
     from celosia.table import Table
 
 
@@ -54,7 +54,7 @@ class CopiedUniques(Attack):
         return pl.DataFrame({"copied": self._hits(original, [protected])[0]})
 
     def _outcome(self, original: Table, protected: Table) -> AttackOutcome:
-        from celosia.mathematics.disclosure.attack_outcome import AttackOutcome
+        from celosia.risk.bases.attack_outcome import AttackOutcome
         from celosia.views.persons import by_person, open_people, person_codes
 
         tables = [protected] if self.control is None else [protected, open_people(self.control, original)]

@@ -94,7 +94,7 @@ class DensityMembership(Membership):
 
     def _ratio(self, original: Table, release: Table, whose: Table, population: Ints, rows: Ints) -> Floats:
         """The distance to the release over that to the population, for some records of a table."""
-        from celosia.mathematics.disclosure.synthetic_attacks import gower_nearest, ranges
+        from celosia.risk.bases.synthetic_attacks import gower_nearest, ranges
         from celosia.views.comparing.encoding import encode, known_columns
 
         names = known_columns(original, release, self.columns, numbers=False)

@@ -108,7 +108,7 @@ class Membership(Attack):
         return protected.cached((str(self), Same(self.control), Same(original)), make)
 
     def _nearest(self, people: Table, release: Table, rows: NDArray[Any]) -> NDArray[np.float64]:
-        from celosia.mathematics.disclosure.synthetic_attacks import gower_nearest, ranges
+        from celosia.risk.bases.synthetic_attacks import gower_nearest, ranges
         from celosia.views.comparing.encoding import encode, known_columns
 
         names = known_columns(people, release, self.columns, numbers=False)

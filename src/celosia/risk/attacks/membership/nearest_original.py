@@ -99,7 +99,7 @@ class NearestOriginal(Attack):
     def _nearest(
         self, people: list[Table], release: Table, rows: NDArray[Any], rng: np.random.Generator
     ) -> list[Floats]:
-        from celosia.mathematics.disclosure.synthetic_attacks import gower_nearest, ranges
+        from celosia.risk.bases.synthetic_attacks import gower_nearest, ranges
         from celosia.views.comparing.encoding import encode, known_columns
         from celosia.views.persons import person_codes, some_persons
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.mathematics.disclosure.attack_outcome import AttackOutcome
+    from celosia.risk.bases.attack_outcome import AttackOutcome
     from celosia.table import Table
 
     Floats = NDArray[np.float64]
@@ -80,7 +80,7 @@ class AttributeDisclosure(Attack):
         return pl.DataFrame({"risk": risk}).fill_nan(None)
 
     def _attack(self, original: Table, protected: Table) -> tuple[AttackOutcome, NDArray[np.int64], Floats]:
-        from celosia.mathematics.disclosure.attack_outcome import AttackOutcome
+        from celosia.risk.bases.attack_outcome import AttackOutcome
         from celosia.views.persons import by_person, open_people, person_codes, some_persons
 
         def make() -> tuple[AttackOutcome, NDArray[np.int64], Floats]:
@@ -144,7 +144,7 @@ class AttributeDisclosure(Attack):
         numbers: Floats,
         codes: NDArray[np.int32],
     ) -> tuple[Floats, NDArray[np.int32]]:
-        from celosia.mathematics.disclosure.synthetic_attacks import gower_nearest, ranges
+        from celosia.risk.bases.synthetic_attacks import gower_nearest, ranges
         from celosia.views.comparing.encoding import encode
 
         ours, theirs = encode([people, release], given).tables

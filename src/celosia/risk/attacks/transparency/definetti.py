@@ -56,7 +56,7 @@ class Definetti(_InformedAttack):
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Learn, assign, and compare with the truth."""
-        from celosia.mathematics.disclosure.assignment import assigned, credit
+        from celosia.risk.attacks.transparency.assignment import assigned, credit
         from celosia.table.pairing import positions
 
         self.steps(protected)

@@ -11,7 +11,7 @@ from celosia.risk.bases.linking import _LinkingAttack, strata
 from celosia.risk.bases.transparency import PublicStep, Reached
 
 if TYPE_CHECKING:
-    from celosia.mathematics.disclosure.linking.aggregates import Axis
+    from celosia.risk.attacks.transparency.aggregates import Axis
     from celosia.table import Table
 
 RUNS = ("individual-ranking", "optimal-univariate")  # their groups are runs of the sorted values of a column
@@ -59,7 +59,7 @@ class GroupIntersection(_LinkingAttack):
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Intersect the groups."""
-        from celosia.mathematics.disclosure.linking.aggregates import likeliest_groups
+        from celosia.risk.attacks.transparency.aggregates import likeliest_groups
 
         blocks = self._blocks(original, protected)
         axes = [axis for step, names in blocks for axis in self._axes(original, protected, step, names)]
@@ -90,7 +90,7 @@ class GroupIntersection(_LinkingAttack):
 
     def _axes(self, original: Table, protected: Table, step: PublicStep, names: list[str]) -> list[Axis]:
         """What the intruder compares about one block: its columns, its stratum, its projection."""
-        from celosia.mathematics.disclosure.linking.aggregates import (
+        from celosia.risk.attacks.transparency.aggregates import (
             Axis,
             along_component,
             neighbouring_means,

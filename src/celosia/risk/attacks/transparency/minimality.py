@@ -67,7 +67,7 @@ class Minimality(_InformedAttack):
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Draw worlds, keep those in which the choice was minimal, and compare with the truth."""
-        from celosia.mathematics.disclosure.assignment import Assigned, credit
+        from celosia.risk.attacks.transparency.assignment import Assigned, credit
         from celosia.table.pairing import positions
 
         step, name = self.steps(protected)[-1], wanted_column(self.name, original, self.target)

@@ -46,8 +46,8 @@ class NoiseLinkage(_LinkingAttack):
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Link by the odds."""
-        from celosia.mathematics.disclosure.linking.denoising import comparable
-        from celosia.mathematics.disclosure.linking.linkage import nearest
+        from celosia.risk.attacks.transparency.denoising import comparable
+        from celosia.risk.bases.nearest import nearest
 
         released = noised(self, original, protected)
         x = original.numeric(released.names)[self.attacked(original)]

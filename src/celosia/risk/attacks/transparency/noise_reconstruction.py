@@ -44,8 +44,8 @@ class NoiseReconstruction(_EstimatingAttack):
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Take the noise out."""
-        from celosia.mathematics.disclosure.linking.denoising import estimate
         from celosia.mathematics.statistics.centred import spreads
+        from celosia.risk.attacks.transparency.denoising import estimate
 
         released = noised(self, original, protected)
         behind, left = estimate(released.observed, released.noise)

@@ -13,7 +13,7 @@ from celosia.risk.bases.transparency import PublicStep, Reached
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.mathematics.disclosure.linking.exchange import Exchanged
+    from celosia.risk.attacks.transparency.exchange import Exchanged
     from celosia.table import Table
 
     Floats = NDArray[np.float64]
@@ -53,7 +53,7 @@ class RankIntersection(_LinkingAttack):
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Intersect the windows."""
-        from celosia.mathematics.disclosure.linking.exchange import candidates
+        from celosia.risk.attacks.transparency.exchange import candidates
 
         about = {
             name: _added([self._column(original, protected, step, name) for step in steps])
@@ -75,8 +75,8 @@ class RankIntersection(_LinkingAttack):
         )
 
     def _column(self, original: Table, protected: Table, step: PublicStep, name: str) -> Exchanged:
-        from celosia.mathematics.disclosure.linking.exchange import Exchanged, places
         from celosia.mathematics.kernels.neighbours import likely_exchange as modes
+        from celosia.risk.attacks.transparency.exchange import Exchanged, places
 
         rows = self.attacked(original)
         x, y = _ordered(original, protected, name)

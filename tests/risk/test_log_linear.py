@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import binomtest
 
 from celosia.errors import DataError
-from celosia.mathematics.disclosure.uniqueness import log_linear as module
-from celosia.mathematics.disclosure.uniqueness.log_linear import _misfit, _Table, log_linear
+from celosia.risk import log_linear as module
+from celosia.risk.log_linear import _misfit, _Table, log_linear
 
 
 def population(cards, pairs, N, seed, strength=0.7):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, ParameterError
-from celosia.mathematics.disclosure.linking.own_records import Own
+from celosia.mathematics.disclosure.own_records import Own
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.mathematics.disclosure.interval_disclosure import inside
+from celosia.risk.attacks.interval_disclosure import inside
 
 PERCENTS = (5, 20, 60)
 cells = st.one_of(st.integers(-4, 4).map(float), st.just(float("nan")))

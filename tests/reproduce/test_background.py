@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from celosia.errors import ParameterError
-from celosia.mathematics.disclosure.background import (
+from celosia_reproduce.lecture.background import (
     averaging,
     belief,
     candidates,

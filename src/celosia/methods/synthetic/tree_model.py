@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from celosia.mathematics.synthesis.sequential_trees import evenly
+from celosia.methods.bases.trees import evenly
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

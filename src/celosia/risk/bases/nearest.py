@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, ParameterError
-from celosia.mathematics.disclosure.linking.own_records import Own
+from celosia.mathematics.disclosure.own_records import Own
 from celosia.mathematics.statistics.centred import centred, deviations
 
 Floats = NDArray[np.float64]

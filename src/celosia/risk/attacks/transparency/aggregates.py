@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.mathematics.disclosure.linking.exchange import Candidates, by_group
-from celosia.mathematics.disclosure.linking.own_records import Own
+from celosia.mathematics.disclosure.own_records import Own
 from celosia.mathematics.statistics.centred import deviations
+from celosia.risk.attacks.transparency.exchange import Candidates, by_group
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -98,7 +98,7 @@ def likeliest_groups(axes: list[Axis], own: Own) -> Candidates:
 
 
 def _nearest_by_tree(axes: list[Axis], own: Own) -> Candidates:
-    from celosia.mathematics.disclosure.linking.linkage import nearest
+    from celosia.risk.bases.nearest import nearest
 
     scale = np.sqrt([axis.weight for axis in axes])
     x, y = (np.column_stack(side) * scale for side in zip(*((a.sought, a.released) for a in axes), strict=True))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from celosia.mathematics.statistics.likelihood import Likelihood
+from celosia.mathematics.disclosure.uniqueness.likelihood import Likelihood
 
 
 def normal(mean, covariance, box, **options):

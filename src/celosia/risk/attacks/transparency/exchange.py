@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.mathematics.disclosure.linking.own_records import Own
+from celosia.mathematics.disclosure.own_records import Own
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

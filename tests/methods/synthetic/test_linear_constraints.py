@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from celosia.errors import ParameterError, RequirementError, UnknownName
-from celosia.mathematics.synthesis.linear_constraints import broken, nearest_feasible, parse_constraint, system
+from celosia.methods.synthetic.linear_constraints import broken, nearest_feasible, parse_constraint, system
 
 FINE = 2.0**-30
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from celosia.mathematics.statistics import probabilistic_loss
-from celosia.mathematics.statistics.probabilistic_loss import (
+from celosia.loss.numbers import surprise as probabilistic_loss
+from celosia.loss.numbers.surprise import (
     QUANTILES,
     Terms,
     kernel_density,

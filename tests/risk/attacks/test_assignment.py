@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from celosia.mathematics.disclosure.assignment import BALANCE, Assigned, assigned, credit
-from celosia.mathematics.disclosure.column_sets import cheapest, reaching
-from celosia.mathematics.disclosure.linking import own_records
-from celosia.mathematics.disclosure.linking.denoising import comparable, estimate, signal
-from celosia.mathematics.disclosure.linking.linkage import scaled
-from celosia.mathematics.disclosure.linking.own_records import Own
-from celosia.mathematics.disclosure.posterior import posterior, prior
+from celosia.mathematics.disclosure import own_records
+from celosia.mathematics.disclosure.own_records import Own
+from celosia.release.column_sets import cheapest, reaching
+from celosia.risk.attacks.transparency.assignment import BALANCE, Assigned, assigned, credit
+from celosia.risk.attacks.transparency.category_posterior import posterior, prior
+from celosia.risk.attacks.transparency.denoising import comparable, estimate, signal
+from celosia.risk.bases.nearest import scaled
 
 
 def _assigned(features, group, truth, rounds) -> dict[tuple[int, int], float]:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from celosia.errors import DataError
-from celosia.mathematics.disclosure.linking import linkage
-from celosia.mathematics.disclosure.linking.linkage import assigned, nearest, nearest_mixed, scaled
+from celosia.risk.bases import nearest as linkage
+from celosia.risk.bases.nearest import assigned, nearest, nearest_mixed, scaled
 
 X = np.array([[10, 33.4, 1000], [0, 28.9, 1010], [30, 10.3, 922], [20, 80, 20200], [30, 59, 15320]])
 X1 = np.array([[0, 30.2, 1000], [0, 31.2, 1000], [20, 12, 1000], [30, 82.1, 20000], [20, 55.2, 15000]])

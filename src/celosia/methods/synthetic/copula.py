@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from celosia.mathematics.synthesis.sequential_trees import Feature, between
+from celosia.methods.bases.trees import Feature, between
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.errors import ParameterError
-from celosia.mathematics.disclosure.operating_point import best, crossing, reaching
 from celosia.mathematics.synthesis.combining import combine
-from celosia.mathematics.synthesis.gaussian_copula import draw, fit_copula, nearest_correlation
-from celosia.mathematics.synthesis.sequential_trees import Feature, between, category_order, evenly, lend, synthesise
-from celosia.mathematics.synthesis.tree_model import independence_gap, sample_tree, spanning_pairs, table_of
+from celosia.methods.bases.trees import Feature, between, category_order, evenly, lend, synthesise
+from celosia.methods.synthetic.copula import draw, fit_copula, nearest_correlation
+from celosia.methods.synthetic.tree_model import independence_gap, sample_tree, spanning_pairs, table_of
 
 
 @settings(deadline=None, max_examples=40)
@@ -192,12 +191,3 @@ def test_intervals_of_partial_synthesis_cover_as_stated():
         naive += abs(np.mean(q)) <= half
     assert 0.93 < hits / trials < 0.985
     assert naive / trials < 0.93
-
-
-def test_operating_points():
-    cs, pil, dr = [2, 3, 4, 5], [40.0, 30.0, 20.0, 10.0], [10.0, 15.0, 22.0, 30.0]
-    assert crossing(cs, pil, dr) == (3, 4)
-    assert crossing(cs, pil, [0.0] * 4) is None
-    assert best(cs, [(p + d) / 2 for p, d in zip(pil, dr, strict=True)]) == 5
-    assert reaching(cs, pil, 25.0) == 4
-    assert reaching(cs, pil, 5.0) is None

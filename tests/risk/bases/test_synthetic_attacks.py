@@ -7,9 +7,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from celosia.mathematics.disclosure import synthetic_attacks
-from celosia.mathematics.disclosure.attack_outcome import AttackOutcome
-from celosia.mathematics.disclosure.synthetic_attacks import (
+from celosia.mathematics.statistics.intervals import newcombe, wilson
+from celosia.risk.bases import synthetic_attacks
+from celosia.risk.bases.attack_outcome import AttackOutcome
+from celosia.risk.bases.synthetic_attacks import (
     Condition,
     chance_overlap,
     gower_nearest,
@@ -19,7 +20,6 @@ from celosia.mathematics.disclosure.synthetic_attacks import (
     singled_out,
     singling_predicates,
 )
-from celosia.mathematics.statistics.intervals import newcombe, wilson
 
 
 def mixed(seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
