@@ -83,7 +83,7 @@ def publisher(folder: Path) -> None:
     from tests.consent import students
 
     from celosia.consent.owners.store import Preferences
-    from celosia.consent.rules.rules import load
+    from celosia.consent.rules.exchange import load
     from celosia.consent.site.signin import ADMIN, issue
     from celosia.consent.site.web import create
 

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from celosia.consent.publication.asked import requests
-from celosia.consent.rules.rules import load, read_toml
+from celosia.consent.rules.exchange import load
+from celosia.consent.rules.rules import read_toml
 from celosia.consent.site.pages import words
 from celosia.consent.site.signin import ADMIN, issue
 from celosia.consent.site.web import create

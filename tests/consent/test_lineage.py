@@ -13,7 +13,8 @@ from collections import Counter
 
 import pytest
 
-from celosia.consent.sql.elements import DIALECTS, elements, normalised
+from celosia.consent.sql.elements import DIALECTS, normalised
+from celosia.consent.sql.lineage import elements
 from celosia.errors import DataError
 
 
@@ -115,7 +116,8 @@ def watch(event, args):
     if written or loaded or event.startswith(BANNED):
         events.append(event + (" " + args[0] if loaded else ""))
 sys.addaudithook(watch)
-from celosia.consent.sql.elements import elements, normalised
+from celosia.consent.sql.elements import normalised
+from celosia.consent.sql.lineage import elements
 from celosia.errors import DataError
 read = refused = 0
 for dialect, sql, columns in json.load(sys.stdin):

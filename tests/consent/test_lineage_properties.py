@@ -10,7 +10,8 @@ from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
 from celosia.consent.sql.conditions import fixed
-from celosia.consent.sql.elements import elements, parsed
+from celosia.consent.sql.elements import parsed
+from celosia.consent.sql.lineage import elements
 
 TABLES = {"t": "abcd", "u": "abcd", "v": "abce"}
 NONE = frozenset()

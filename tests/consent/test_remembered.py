@@ -73,7 +73,7 @@ def test_a_process_of_its_own(tmp_path, students):
 import sys
 from celosia.consent.rules.matching import Activations
 from celosia.consent.owners.remembered import Remembered
-from celosia.consent.rules.rules import load
+from celosia.consent.rules.exchange import load
 from celosia.consent.owners.store import Preferences
 catalogue = load({str(tmp_path / "c.toml")!r})
 cache = Activations(catalogue, memory=Remembered(Preferences({str(tmp_path / "s.db")!r}), catalogue.digest()))

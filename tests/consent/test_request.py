@@ -15,7 +15,7 @@ from celosia.consent.protection.marking import mark, resolved
 from celosia.consent.protection.protection import Design
 from celosia.consent.publication.request import OWNER, Request, publish, with_owner, write
 from celosia.consent.rules.matching import Activations, active, matches
-from celosia.consent.sql.elements import elements
+from celosia.consent.sql.lineage import elements
 from celosia.errors import DataError, InputError, OutputError, RequirementError, SchemaError, UnknownName
 
 TREE = ("province", "canton", "district")

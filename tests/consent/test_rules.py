@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.consent.rules.exchange import read_xml, write_thesis_xml, write_xml
+from celosia.consent.rules.exchange import load, read_xml, write_thesis_xml, write_xml
 from celosia.consent.rules.matching import Activations, active, marked_columns, match, matches
 from celosia.consent.rules.rules import (
     Catalogue,
@@ -17,11 +17,11 @@ from celosia.consent.rules.rules import (
     Value,
     catalogue_of,
     derived,
-    load,
     read_toml,
     write_toml,
 )
-from celosia.consent.sql.elements import ANY, elements, plain_literal
+from celosia.consent.sql.elements import ANY, plain_literal
+from celosia.consent.sql.lineage import elements
 from celosia.errors import DataError, InputError, UnknownName
 
 

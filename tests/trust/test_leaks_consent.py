@@ -23,7 +23,7 @@ from tests.trust.walking import Walk
 
 from celosia.consent.owners.questionnaire import questions
 from celosia.consent.owners.store import Preferences
-from celosia.consent.rules.rules import load
+from celosia.consent.rules.exchange import load
 from celosia.consent.site.signin import ADMIN, issue
 from celosia.consent.site.web import create
 from celosia.web.guard import quiet

@@ -14,7 +14,8 @@ from tests.trust.tried import Tried, tried
 from celosia import files
 from celosia.consent.rules.exchange import read_xml
 from celosia.consent.rules.rules import read_toml
-from celosia.consent.sql.elements import DIALECTS, elements
+from celosia.consent.sql.elements import DIALECTS
+from celosia.consent.sql.lineage import elements
 from celosia.data.io.database import connected, shown
 from celosia.data.io.statement import check_reads
 from celosia.errors import MOST, CelosiaError

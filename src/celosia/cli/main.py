@@ -15,7 +15,8 @@ import typer
 
 from celosia.cli.apply import apply
 from celosia.cli.assess import assess
-from celosia.cli.bases.commands import Group, Methods, show_plainly
+from celosia.cli.bases.commands import Group, show_plainly
+from celosia.cli.bases.methods import Methods
 from celosia.cli.bases.options import common, end_with, exit_code
 from celosia.cli.compare import compare
 from celosia.cli.consent import consent_app

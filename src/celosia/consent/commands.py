@@ -13,7 +13,8 @@ from celosia.consent.owners.store import Preferences
 from celosia.consent.protection.protection import Design, Rule
 from celosia.consent.publication.request import Publication, Request, analyse, publish, write
 from celosia.consent.publication.result import known_columns
-from celosia.consent.rules.rules import Catalogue, Inference, derived, load
+from celosia.consent.rules.exchange import load
+from celosia.consent.rules.rules import Catalogue, Inference, derived
 from celosia.consent.site.signin import ADMIN, issue
 from celosia.data.io.durable import PATIENCE
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
@@ -36,7 +37,7 @@ def elements_of(sql: str, dialect: str = "postgres", database: str | None = None
 
     ``database`` tells the columns of its tables, which ``*`` and names without a table need.
     """
-    from celosia.consent.sql.elements import elements
+    from celosia.consent.sql.lineage import elements
 
     touched = elements(sql, dialect, known_columns(database, sql, dialect))
     return {
@@ -284,10 +285,10 @@ def log_statistics(log: str | Path, dialect: str = "postgres") -> LogFacts:
 
 def suggest(source: str, query: str | None = None, *, least: float = 0.3, most: int = 30) -> list[dict[str, Any]]:
     """Columns that tell others: where inferences may hide."""
-    import celosia
     from celosia.consent.rules.association import associations
+    from celosia.table import read
 
-    ranked = associations(celosia.read(source, query=query).polars())
+    ranked = associations(read(source, query=query).polars())
     shown = [a for a in ranked if a.strength >= least][:most]
     return [
         {"known": list(a.known), "target": a.target, "strength": a.strength, "determines": a.determines} for a in shown

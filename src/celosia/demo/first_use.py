@@ -36,8 +36,8 @@ def compile_kernels() -> Iterator[str]:
     >>> next(compile_kernels())
     'run with generalise'
     """
-    import celosia
     from celosia.parts import build
+    from celosia.release.measuring import protect
     from celosia.release.running import run
 
     with tempfile.TemporaryDirectory() as place:
@@ -48,13 +48,13 @@ def compile_kernels() -> Iterator[str]:
     for text in (*_BY_CLASS, *_BY_NUMBER):
         method = build("method", text)
         with contextlib.suppress(MissingExtra):  # nobody waits for what is not installed
-            celosia.protect(table, method, seed=1).polars()
+            protect(table, method, seed=1).polars()
             yield method.name
     for text in _RISKS:
         with contextlib.suppress(MissingExtra), explained():
             build("risk", text).value(table)
             yield text
-    noisy = celosia.protect(table, build("method", "noise(columns=[income, weight], p=0.3)"), seed=1)
+    noisy = protect(table, build("method", "noise(columns=[income, weight], p=0.3)"), seed=1)
     with contextlib.suppress(MissingExtra), explained():
         build("attack", "distance-linkage(columns=[income, weight])").value(table, noisy)
         yield "distance-linkage"
@@ -62,9 +62,10 @@ def compile_kernels() -> Iterator[str]:
 
 def _patients(path: Path) -> Table:
     """The patients in memory, a person once."""
-    import celosia
+    from celosia.data.schema import Schema
+    from celosia.table import read
 
-    frame = celosia.read(path).polars().unique("person", keep="first", maintain_order=True)
+    frame = read(path).polars().unique("person", keep="first", maintain_order=True)
     kept = frame.select("sex", "occupation", "income", weight="sampling_weight")
     levels = {name: [[value, "*"] for value in kept[name].unique().sort()] for name in ("sex", "occupation")}
-    return celosia.read(kept, celosia.Schema.of(quasi=["sex", "occupation"], hierarchies=levels))
+    return read(kept, Schema.of(quasi=["sex", "occupation"], hierarchies=levels))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from celosia.hierarchy.convert import hierarchy
 from celosia.hierarchy.levels import Levels
-from celosia.hierarchy.part import Hierarchy, hierarchy
+from celosia.hierarchy.part import Hierarchy
 from celosia.hierarchy.text import plain, text_expression, text_series, texts
 from celosia.hierarchy.values import Generalised, cover, parse
 from celosia.parts import package

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
 from celosia import parts as catalogue
-from celosia.errors import ParameterError
 from celosia.hierarchy.levels import Levels
 from celosia.hierarchy.text import texts
 
@@ -52,57 +50,17 @@ class Hierarchy(catalogue.Part):
 
     def settled(self, values: Iterable[Any], counts: Sequence[int]) -> Hierarchy:
         """The same hierarchy with its levels fixed for these data, so that every later step sees the same ones."""
-        from celosia.hierarchy.level_table import LevelTable
-
         if not self.from_data():
             return self
         built = self.levels(values, counts)
         columns = [built.labels(level) for level in range(built.height + 1)]
         rows = tuple(row for row in zip(*columns, strict=True) if row[0] is not None)
-        return LevelTable(rows=rows, fallback=self.fallback) if rows else self
+        if not rows:
+            return self
+        part: Any = catalogue.find("hierarchy", "levels")
+        table: Hierarchy = part(rows=rows, fallback=self.fallback)
+        return table
 
     def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:
         """Level table of everything the hierarchy covers, at least of those of the given values that it can."""
         raise NotImplementedError
-
-
-def hierarchy(given: Any) -> Hierarchy:
-    """Make a hierarchy of what a user gives: a part, a path to a level table, ``{use = …}``, text, rows or a frame.
-
-    >>> hierarchy("intervals(width=5)")
-    Intervals(fallback=None, width=5.0, ...)
-    >>> hierarchy([["Writer", "Artist", "*"], ["Dancer", "Artist", "*"]]).levels(["Dancer"]).labels(1)
-    ['Artist']
-    """
-    from celosia.hierarchy.level_table import LevelTable
-
-    if isinstance(given, Hierarchy):
-        return given
-    if isinstance(given, Path):
-        return LevelTable(path=given)
-    if isinstance(given, str):
-        if _is_path(given):
-            return LevelTable(path=Path(given))
-        return _built(given)
-    if isinstance(given, Mapping):
-        return _built(given if "use" in given else {"use": "tree", "tree": given})
-    if hasattr(given, "rows") and callable(given.rows):  # a Polars frame
-        return LevelTable(rows=tuple(tuple(texts(row)) for row in given.rows()))
-    if hasattr(given, "itertuples"):  # a pandas frame
-        return LevelTable(rows=tuple(tuple(texts(row)) for row in given.itertuples(index=False)))
-    if isinstance(given, Sequence):
-        return LevelTable(rows=tuple(tuple(texts(row)) for row in given))
-    raise ParameterError(
-        f"a hierarchy is a path, a part such as intervals(width=5), a tree or rows; got {type(given).__name__}."
-    )
-
-
-def _is_path(text: str) -> bool:
-    return Path(text).suffix.lower() in {".csv", ".tsv", ".txt"} or (
-        "(" not in text and any(sep in text for sep in "/\\")
-    )
-
-
-def _built(spec: str | Mapping[str, Any]) -> Hierarchy:
-    part: Hierarchy = catalogue.build("hierarchy", spec)
-    return part

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from celosia.errors import DataError
 from celosia.files import plain
+from celosia.migration.arx import read_project
+from celosia.migration.sdcmicro import read_script
 from celosia.migration.translation import Translation, write
 
 
@@ -17,12 +19,8 @@ def translated(source: str | Path) -> Translation:
     except OSError as error:
         raise DataError(f"cannot read {str(path)!r}: {error.strerror}.") from None
     if path.suffix.lower() == ".deid":
-        from celosia.migration.arx import read_project
-
         return read_project(path)
     if path.suffix.lower() == ".r":
-        from celosia.migration.sdcmicro import read_script
-
         return read_script(path)
     raise DataError(
         f"{path.name!r} is neither a project of ARX nor a script of R: its name must end in .deid or in .R."

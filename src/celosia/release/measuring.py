@@ -15,7 +15,8 @@ from celosia.errors import CelosiaError, NotApplicable, explained
 from celosia.parts import Loss, Method, Model, Part, Risk, Threat, build, build_all, find
 from celosia.parts.progress import Progress
 from celosia.proposals import schema_of, suggest
-from celosia.release.evidence.findings import Assessment, Comparison, Finding
+from celosia.release.evidence import history
+from celosia.release.evidence.findings import Assessment, Comparison, Finding, measure_threat
 from celosia.release.plan import Plan, check_columns
 from celosia.release.policy.fitting import formal_options, refuse_beyond
 from celosia.release.policy.sections import refuse_seed
@@ -83,8 +84,6 @@ def assess(
 
 
 def _together(table: Table, earlier: Sequence[Any], models: Sequence[Model]) -> tuple[Finding, ...]:
-    from celosia.release.evidence import history
-
     return history.against(table.first, table, earlier, history.least(None, models)) if earlier else ()
 
 
@@ -229,7 +228,7 @@ def compare(
         original,
         aligned,
         tuple(lost(loss, original, aligned) for loss in built_losses),
-        tuple(threatened(risk, original, aligned) for risk in built_risks),
+        tuple(measure_threat(risk, original, aligned) for risk in built_risks),
     )
 
 
@@ -251,16 +250,7 @@ def judge(model: Model, table: Table) -> Finding:
 
 def measured(risk: Risk, table: Table) -> Finding:
     """Measure one risk, or say why it does not apply."""
-    return threatened(risk, table, table)
-
-
-def threatened(threat: Threat, original: Table, protected: Table) -> Finding:
-    """Measure one risk of the protected table or one attack, or say why it does not apply."""
-    try:
-        evidence = threat.found_against(original, protected)
-    except NotApplicable as error:
-        return Finding(threat, None, reason=str(error))
-    return Finding(threat, evidence.get("value"), evidence)
+    return measure_threat(risk, table, table)
 
 
 def lost(loss: Loss, original: Table, protected: Table) -> Finding:

@@ -53,7 +53,7 @@ def entries(out: Path) -> list[dict[str, Any]]:
 
 def write(out: Path, rows: list[dict[str, Any]]) -> None:
     """Write ``index.html`` and ``index.json``."""
-    from celosia.release.report.page import templates
+    from celosia.release.report.environment import templates
 
     environment = templates().overlay()
     environment.filters["brief"] = brief

@@ -186,7 +186,7 @@ def printed_tables(experiment: str) -> dict[str, pl.DataFrame]:
 
 def page(heading: str, intro: str, statements: Sequence[Statement], sections: Sequence[Section]) -> str:
     """The page of an experiment; it opens offline and has the look of the report."""
-    from celosia.release.report.page import templates
+    from celosia.release.report.environment import templates
 
     environment = templates().overlay()
     environment.filters |= {"brief": brief, "cell": cell}

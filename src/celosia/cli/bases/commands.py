@@ -38,29 +38,6 @@ class Group(TyperGroup):
         return _worded(super().get_params(ctx))
 
 
-class Methods(Group):
-    """One command per method; its options are built when it is asked for."""
-
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """The names of all methods."""
-        from celosia.parts import parts
-
-        return list(parts("method"))
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a method; none while a shell asks what a word could become."""
-        from celosia.cli.bases.method_options import method_command
-        from celosia.errors import UnknownName
-        from celosia.parts import find
-
-        try:
-            return method_command(find("method", cmd_name))
-        except UnknownName:
-            if ctx.resilient_parsing:
-                return None
-            raise
-
-
 def show_plainly(app: typer.Typer) -> None:
     """Let every command of an application, and of its groups, be shown and completed as above."""
     for command in app.registered_commands:

@@ -13,10 +13,10 @@ from celosia.errors import OutputError
 from celosia.parts import build
 from celosia.release.evidence import evidence
 from celosia.release.evidence.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT
+from celosia.release.evidence.history import with_roles
 from celosia.release.leaving.writing import writer_options
 from celosia.release.measuring import judge, measured
 from celosia.release.running import SMALLEST_SEED
-from celosia.release.verifying.verifying import described
 from celosia.table import read
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def certified(publication: Publication, path: Path) -> dict[str, Any]:
     write(publication.table.visible(), path, type="csv", overwrite=True, **writer_options(path))
     request, shown = publication.request, public(publication.report)
     schema = publication.table.schema.spec()
-    table = described(read(path), schema)
+    table = with_roles(read(path), schema)
     certificate = {
         "format": CERTIFICATE_FORMAT,
         "celosia": evidence.version(),

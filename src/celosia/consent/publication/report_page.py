@@ -30,7 +30,7 @@ def page(report: Mapping[str, Any], certificate: str = "certificate.json", warni
     """Render a report; names of inferences, columns and counts only. ``certificate`` is the file beside the page."""
     import jinja2
 
-    from celosia.release.report.page import templates
+    from celosia.release.report.environment import templates
 
     environment = templates().overlay(
         loader=jinja2.ChoiceLoader(

@@ -31,7 +31,8 @@ from celosia.consent.publication.result import (
 )
 from celosia.consent.rules.matching import Activations, Match, active, completed, unreadable
 from celosia.consent.rules.rules import Catalogue
-from celosia.consent.sql.elements import ANY, Columns, Elements, elements, normalised
+from celosia.consent.sql.elements import ANY, Columns, Elements, normalised
+from celosia.consent.sql.lineage import elements
 from celosia.data.engines.fingerprint import fingerprint
 from celosia.errors import DataError, RequirementError
 from celosia.parts import build

@@ -30,7 +30,7 @@ DIALECT_OF = {
 def with_owner(sql: str, owner: str, dialect: str, query: Elements) -> tuple[str, str]:
     """The query with its owner column, and the name of that column in the result.
 
-    >>> from celosia.consent.sql.elements import elements
+    >>> from celosia.consent.sql.lineage import elements
     >>> sql = "SELECT e.town FROM student e"
     >>> with_owner(sql, "student.card", "postgres", elements(sql))
     ('SELECT e.town, e.card AS celosia_owner FROM student AS e', 'celosia_owner')

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr, unescape
 
-from celosia.consent.rules.rules import Catalogue, Rule, catalogue_of, write_toml
+from celosia import files
+from celosia.consent.rules.rules import Catalogue, Rule, catalogue_of, read_toml, write_toml
 from celosia.errors import DataError
 
 LONGEST = 2_000_000
@@ -38,6 +39,18 @@ class _Node:
     def all(self, name: str) -> Iterator[_Node]:
         """The children of a name."""
         return (child for child in self.children if child.name == name)
+
+
+def load(path: str | Path) -> Catalogue:
+    """Read a catalogue from a file in TOML (``.toml``) or XML (``.xml``)."""
+    path = Path(path)
+    try:
+        text = files.text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot read the catalogue {str(path)!r} ({type(error).__name__}).") from None
+    if path.suffix.lower() == ".xml":
+        return read_xml(text)
+    return read_toml(text)
 
 
 def read_xml(text: str) -> Catalogue:

@@ -9,9 +9,10 @@ from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import celosia
+from celosia import __version__
 from celosia.consent.rules.rules import Catalogue, Rule, Value
-from celosia.consent.sql.elements import ANY, Columns, Elements, Field, elements, normalised, same_table
+from celosia.consent.sql.elements import ANY, Columns, Elements, Field, normalised, same_table
+from celosia.consent.sql.lineage import elements
 
 if TYPE_CHECKING:
     from celosia.consent.owners.remembered import Remembered
@@ -196,7 +197,7 @@ class Activations:
     def __init__(self, catalogue: Catalogue, columns: Columns | None = None, memory: Remembered | None = None) -> None:
         self._catalogue, self._columns, self._memory = catalogue, columns, memory
         described = json.dumps({name: list(fields) for name, fields in (columns or {}).items()}, sort_keys=True)
-        self._digest = f"{celosia.__version__}{catalogue.digest()}{described}"
+        self._digest = f"{__version__}{catalogue.digest()}{described}"
         self._matched: dict[str, tuple[Elements, tuple[Match, ...]]] = {}
         self._new: dict[str, list[dict[str, Any]]] = {}
         self.hits = 0

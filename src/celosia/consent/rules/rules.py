@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from celosia import files
-from celosia.consent.sql.elements import ANY, Columns, Elements, elements, plain_literal
+from celosia.consent.sql.elements import ANY, Columns, Elements, plain_literal
+from celosia.consent.sql.lineage import elements
 from celosia.data import toml_text
 from celosia.errors import DataError, InputError, UnknownName
 
@@ -229,20 +229,6 @@ def _of(touched: Elements) -> Rule:
     }
     fixed = sorted(touched.constants, key=lambda c: (c.field, c.table, c.literal))
     return Rule(tables=tables, values=tuple(Value(table=c.table, field=c.field, literal=c.literal) for c in fixed))
-
-
-def load(path: str | Path) -> Catalogue:
-    """Read a catalogue from TOML (``.toml``) or XML (``.xml``)."""
-    path = Path(path)
-    try:
-        text = files.text(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot read the catalogue {str(path)!r} ({type(error).__name__}).") from None
-    if path.suffix.lower() == ".xml":
-        from celosia.consent.rules.exchange import read_xml
-
-        return read_xml(text)
-    return read_toml(text)
 
 
 def read_toml(text: str) -> Catalogue:

@@ -12,8 +12,9 @@ from typing import Any
 from celosia.consent.owners.ignored import refuse_unknown
 from celosia.consent.owners.store import Preferences
 from celosia.consent.publication.asked import Asked, answer, requests
+from celosia.consent.rules.exchange import load
 from celosia.consent.rules.matching import active
-from celosia.consent.rules.rules import Catalogue, Inference, catalogue_of, load
+from celosia.consent.rules.rules import Catalogue, Inference, catalogue_of
 from celosia.consent.site.pages import NOBODY, About
 from celosia.errors import DataError
 

@@ -68,25 +68,6 @@ class Elements:
     """Pairs of fields that an equality of the query joins."""
 
 
-def elements(sql: str, dialect: str = "postgres", columns: Columns | None = None) -> Elements:
-    """Read the elements of one query.
-
-    Aliases, comma joins, sub-selects, common table expressions, set operations and Oracle's ``(+)`` are resolved.
-    A column without a table name belongs to every table of its query that it could come from, unless ``columns``
-    tells which has it: it is safer to see one element too many. A view is a table by its own name. Fails when the
-    text is not one SELECT that the dialect can read, or when a name in it cannot be traced.
-
-    >>> found = elements("SELECT e.name FROM student AS e WHERE e.year = 2019 AND e.term = '1'")
-    >>> sorted(found.fields)
-    [('student', 'name'), ('student', 'term'), ('student', 'year')]
-    >>> sorted((c.field, c.literal) for c in found.constants)
-    [('term', '1'), ('year', '2019')]
-    """
-    from celosia.consent.sql.lineage import Reading
-
-    return Reading(parsed(sql, dialect), columns or {}, dialect).elements()
-
-
 def parsed(sql: str, dialect: str = "postgres") -> exp.Query:
     """Parse one query; refuse anything that is not a question."""
     try:

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.consent.sql import conditions
 from celosia.consent.sql.calls import method, refuse_hidden
-from celosia.consent.sql.elements import ANY, Columns, Constant, Elements, Field, Output, same_table
+from celosia.consent.sql.elements import ANY, Columns, Constant, Elements, Field, Output, parsed, same_table
 from celosia.consent.sql.relations import Fields, Found, Frame, Relation, Source, Trace, merged
+from celosia.consent.sql.sources import joined, pivoted, sources, values
+from celosia.consent.sql.stars import is_star, spread, starred
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
@@ -100,8 +102,6 @@ class Reading:
     ) -> Relation:
         """The relation that a query makes."""
         from sqlglot import exp
-
-        from celosia.consent.sql.sources import pivoted, values
 
         frame = Frame(outer, dict(ctes), self.dialect)
         if node.args.get("with_") is not None:
@@ -198,7 +198,6 @@ class Reading:
         return united
 
     def _select(self, node: exp.Select, frame: Frame, *, exists: bool) -> Relation:
-        from celosia.consent.sql.sources import joined, sources
 
         for key, words in (("match", "MATCH_RECOGNIZE"), ("laterals", "LATERAL VIEW")):
             if node.args.get(key):
@@ -280,8 +279,6 @@ class Reading:
     def _projected(self, node: exp.Select, frame: Frame, *, exists: bool) -> Iterator[tuple[str, Trace]]:
         from sqlglot import exp
 
-        from celosia.consent.sql.stars import is_star, spread
-
         for place, projection in enumerate(node.expressions, 1):
             if is_star(projection):
                 columns = list(spread(self, projection, frame))
@@ -312,8 +309,6 @@ class Reading:
     def trace(self, node: Any, frame: Frame, clause: str = "") -> Trace:
         """The fields that an expression is made of, with everything that its sub-selects need."""
         from sqlglot import exp
-
-        from celosia.consent.sql.stars import starred
 
         if not isinstance(node, exp.Expr):
             return Trace()
@@ -428,3 +423,20 @@ def _by_name(left: Relation, right: Relation) -> Iterator[tuple[str, Trace]]:
             yield ANY, merged(trace for side in (left, right) for n, trace in side.columns if n == ANY)
         else:
             yield names[key], merged(side.column(key) for side in (left, right) if side.has(key) is not False)
+
+
+def elements(sql: str, dialect: str = "postgres", columns: Columns | None = None) -> Elements:
+    """Read the elements of one query.
+
+    Aliases, comma joins, sub-selects, common table expressions, set operations and Oracle's ``(+)`` are resolved.
+    A column without a table name belongs to every table of its query that it could come from, unless ``columns``
+    tells which has it: it is safer to see one element too many. A view is a table by its own name. Fails when the
+    text is not one SELECT that the dialect can read, or when a name in it cannot be traced.
+
+    >>> found = elements("SELECT e.name FROM student AS e WHERE e.year = 2019 AND e.term = '1'")
+    >>> sorted(found.fields)
+    [('student', 'name'), ('student', 'term'), ('student', 'year')]
+    >>> sorted((c.field, c.literal) for c in found.constants)
+    [('term', '1'), ('year', '2019')]
+    """
+    return Reading(parsed(sql, dialect), columns or {}, dialect).elements()

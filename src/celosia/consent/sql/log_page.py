@@ -37,7 +37,7 @@ def blocks(facts: LogFacts, most: int = MOST) -> list[Block]:
 def write(facts: LogFacts, path: Path) -> None:
     """Write a page with the charts and the tables; it opens offline."""
     from celosia.data.io.atomic import replaced
-    from celosia.release.report.page import templates
+    from celosia.release.report.environment import templates
     from celosia.show.charts import bars
 
     read = max(facts.queries - facts.unread, 1)

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from celosia.consent.sql.elements import ANY, Columns, elements
+from celosia.consent.sql.elements import ANY, Columns
+from celosia.consent.sql.lineage import elements
 from celosia.errors import DataError
 
 

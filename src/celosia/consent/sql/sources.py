@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from celosia.consent.sql.elements import ANY, Constant
 from celosia.consent.sql.relations import Frame, Relation, Source, Trace, merged, plain
+from celosia.consent.sql.stars import is_star, spread
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
@@ -278,8 +279,6 @@ def _unpivoted(reading: Reading, pivot: exp.Pivot, relation: Relation, inner: Fr
 def pivoted(reading: Reading, node: exp.Pivot, frame: Frame) -> Relation:
     """``PIVOT t ON … USING …`` and ``UNPIVOT t ON …`` as queries of their own."""
     from sqlglot import exp
-
-    from celosia.consent.sql.stars import is_star, spread
 
     constants: set[Constant] = set()
     frame.sources += sources(reading, node.this, frame, constants, [])

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from celosia.consent.sql.elements import ANY
-from celosia.consent.sql.relations import Frame, Source, Trace, merged
+from celosia.consent.sql.relations import Frame, Relation, Source, Trace, merged
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
@@ -124,6 +124,5 @@ def _edited(reading: Reading, star: exp.Star, frame: Frame, columns: Iterable[Na
 
 
 def _under(columns: Iterable[Named], name: str) -> Iterator[Trace]:
-    from celosia.consent.sql.relations import Relation
 
     yield Relation(tuple(columns)).column(name)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.data.credentials import is_reference
+from celosia.data.io import database
 from celosia.data.io.atomic import refuse_originals, replaced
 from celosia.data.io.facts import FileFacts, Scan, file_version
 from celosia.data.io.filetypes import check_options, lazily, type_of
@@ -38,8 +39,6 @@ def scan(source: str | Path, *, type: str | None = None, **options: Any) -> Scan
     ([(34, 1200.5), (51, 900.0)], ';', ',')
     """
     if is_url(source):
-        from celosia.data.io import database
-
         refuse_remote(str(source))
         check_options("database", database.scan, options, 1)
         return database.scan(str(source), **options)
@@ -71,8 +70,6 @@ def write(
     Raises ``OutputError`` when the result cannot be written as asked.
     """
     if is_url(path):
-        from celosia.data.io import database
-
         check_options("database", database.write, options, 2)
         database.write(lazily(frame), str(path), **options)
         return

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import celosia
+from celosia import __version__
 from celosia.classes.numbered import FIRST, NOBODY
 from celosia.data.engines.engine import RECORD
 from celosia.data.engines.fingerprint import BLOCK
@@ -167,7 +167,7 @@ def now() -> str:
 
 def version() -> str:
     """The version of Celosia that made the release."""
-    return celosia.__version__
+    return __version__
 
 
 def persons_of(protected: Table, ids: NDArray[np.int64]) -> NDArray[np.int64] | None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from celosia.parts import grammar
+from celosia.errors import NotApplicable
+from celosia.parts import Threat, grammar
 from celosia.show.blocks import Block, Shown, assessment_blocks, comparison_blocks
 from celosia.show.charts import bars, overlay
 from celosia.show.pictures import Picture
@@ -111,3 +112,12 @@ class Comparison(Shown):
             "losses": [finding.spec() for finding in self.losses],
             "risks": [finding.spec() for finding in self.risks],
         }
+
+
+def measure_threat(threat: Threat, original: Table, protected: Table) -> Finding:
+    """Measure a risk of the protected table or an attack; the finding has the reason where it does not apply."""
+    try:
+        evidence = threat.found_against(original, protected)
+    except NotApplicable as error:
+        return Finding(threat, None, reason=str(error))
+    return Finding(threat, evidence.get("value"), evidence)

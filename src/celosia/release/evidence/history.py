@@ -12,19 +12,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from celosia.data.schema import Schema
 from celosia.errors import DataError, InputError, RequirementError
 from celosia.parts import Attack, Model, build, parts
 from celosia.release.evidence import evidence
 from celosia.release.evidence.certificate import load_certificate, load_record
-from celosia.release.evidence.findings import Finding
+from celosia.release.evidence.findings import Finding, measure_threat
 from celosia.release.evidence.public import Disclosure
-from celosia.release.measuring import threatened
 from celosia.table import Table, read_released
 from celosia.table.source import open_source
 
 if TYPE_CHECKING:
     from celosia.release.policy.policy import Policy
 
+ROLES = ("identifiers", "quasi", "sensitive", "insensitive")
 CERTIFICATE = "certificate.json"
 
 
@@ -46,11 +47,17 @@ def open_release(source: Any) -> Table:
         raise DataError(f"the earlier release {path.name!r} has no file {data.name!r} beside it.")
     if evidence.file_hash(data) != certificate["release"]["sha256"]:
         raise DataError(f"{data.name!r} is not the file that {path.name!r} certifies: its hash is another one.")
-    from celosia.release.verifying.verifying import described
-
-    table = described(read_released(data), certificate["schema"])
+    table = with_roles(read_released(data), certificate["schema"])
     table = _with_hierarchies(table, path)
     return replace(table, history=tuple(_entry(step) for step in certificate.get("steps", [])))
+
+
+def with_roles(table: Table, spec: dict[str, Any]) -> Table:
+    """Return the released table with the roles of a certificate, as far as its columns were released."""
+    roles: dict[str, Any] = {key: [n for n in spec.get(key, []) if n in table.names] for key in ROLES}
+    singles = {key: spec[key] for key in ("weight", "household", "stratum", "person") if spec.get(key) in table.names}
+    missing = {n: m for n, m in spec.get("missing", {}).items() if n in table.names}
+    return table.with_schema(Schema.of(**roles, **singles, missing=missing))
 
 
 def _entry(step: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,7 +93,7 @@ def against(original: Table, protected: Table, earlier: Sequence[Any], k: int = 
     for cls in _attacks():
         fewest = {"k": k} if "k" in cls.model_fields else {}
         attack: Attack = build("attack", {"use": cls.name, "earlier": tables, **fewest})
-        findings.append(threatened(attack, original, protected))
+        findings.append(measure_threat(attack, original, protected))
     return tuple(findings)
 
 

@@ -10,6 +10,7 @@ from celosia.release.evidence.public import Disclosure, requirement
 from celosia.release.leaving.leaving import formal_columns
 from celosia.release.report.board import board, day
 from celosia.release.report.columns import dependence_maps, pictures
+from celosia.release.report.environment import templates
 from celosia.release.report.facts import (
     BINS,
     SMALLEST,
@@ -24,14 +25,13 @@ from celosia.release.report.facts import (
     unreleased_columns,
 )
 from celosia.release.report.grids import Cell, Grid, grid
-from celosia.release.report.telling import HOME, meaning, title, words
+from celosia.release.report.ru_map import ru_map
+from celosia.release.report.telling import meaning, title, words
 from celosia.release.report.work import lattice_told, searches, step_told
 from celosia.show.charts import bars
-from celosia.show.look import light, tokens
 from celosia.show.wording import number
 
 if TYPE_CHECKING:
-    import jinja2
     import polars as pl
 
     from celosia.release.evidence.evidence import Release
@@ -39,19 +39,6 @@ if TYPE_CHECKING:
     from celosia.table.changes import ColumnChange
 
 Edition = Literal["external", "internal"]
-
-
-@functools.cache
-def templates() -> jinja2.Environment:
-    """The page templates; everything is escaped unless it is marked as markup."""
-    import jinja2
-    from markupsafe import Markup
-
-    loader = jinja2.PackageLoader(HOME, "templates")
-    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
-    environment.globals["tokens"] = Markup(tokens())  # noqa: S704 - a style sheet of ours
-    environment.globals["light"] = Markup(light())  # noqa: S704
-    return environment
 
 
 def render(release: Release, *, edition: Edition, language: str = "en", exploration: Any = None) -> str:
@@ -126,8 +113,6 @@ class _Page:
         """What only the owner sees."""
         if not self.internal:
             return {"dependences": (), "lattices": (), "map": "", "owner": None}
-        from celosia.release.report.ru_map import ru_map
-
         release, w = self.release, self.w
         searched = [nodes for s in release.table.secrets if (nodes := s["method"].searched(s)) is not None]
         facts = internal_of(release)

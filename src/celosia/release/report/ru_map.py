@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.io.atomic import replaced
-from celosia.release.report.page import templates
+from celosia.release.report.environment import templates
 from celosia.release.report.telling import title
 from celosia.release.report.telling import words as report_words
 from celosia.show.plots import ticks

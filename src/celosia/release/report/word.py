@@ -125,7 +125,7 @@ def drawn(svg: str) -> bytes:
     """A chart of a page as PNG, in the colours of the light theme."""
     import resvg_py
 
-    from celosia.release.report.page import templates
+    from celosia.release.report.environment import templates
 
     own = colours()
 

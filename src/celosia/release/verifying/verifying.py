@@ -17,6 +17,7 @@ from celosia.errors import DataError
 from celosia.parts import Method, build, find, parts
 from celosia.release.evidence import evidence
 from celosia.release.evidence.certificate import load_certificate, load_record
+from celosia.release.evidence.history import ROLES, with_roles
 from celosia.release.evidence.signing import from_author
 from celosia.release.policy.policy import Policy
 from celosia.release.policy.sections import History
@@ -26,7 +27,6 @@ from celosia.release.verifying.claims import alike, hidden, requirement_checked,
 from celosia.release.verifying.verification import Check, Verification, confirmed
 from celosia.table import Table, read, read_released
 
-ROLES = ("identifiers", "quasi", "sensitive", "insensitive")
 COMPARED = "losses and attacks"
 SECOND_WAY = "a second implementation agrees"
 CLAIMED = {"model": "requirements", "risk": "risks"}
@@ -133,7 +133,7 @@ def _from_release(
             shape, found_shape = [other["rows"], *other["columns"]], [len(beside), *beside.names]
             checks.append(Check(f"rows and columns of {other['file']}", shape, found_shape, shape == found_shape))
             checks += _further_checked(other, path, stated, engine)
-    table = described(read_released(data, engine), stated["schema"])
+    table = with_roles(read_released(data, engine), stated["schema"])
     checks.append(Check("rows", claims["rows"], len(table), len(table) == claims["rows"]))
     columns = list(table.names)
     # a role for a column that is not there would be a quasi-identifier that nobody counted
@@ -213,7 +213,7 @@ def _further_checked(other: dict[str, Any], path: Path, stated: dict[str, Any], 
     claims = [*other.get("requirements", []), *other.get("risks", [])]
     if not claims:
         return []
-    table = described(read_released(path, engine), stated["schema"])
+    table = with_roles(read_released(path, engine), stated["schema"])
     counted = stated["counted"]
     checks = [
         *(
@@ -261,14 +261,6 @@ def _with_persons(table: Table, private: dict[str, Any]) -> Table:
     owners = pl.Series(name, persons).replace(NOBODY, None)
     columns = (*table.schema.columns, Column(name, frozenset({Role.PERSON})))
     return read(table.polars().with_columns(owners), Schema(columns, table.schema.rest))
-
-
-def described(table: Table, spec: dict[str, Any]) -> Table:
-    """The released table under the certificate's schema, as far as its columns were released."""
-    roles: dict[str, Any] = {key: [n for n in spec.get(key, []) if n in table.names] for key in ROLES}
-    singles = {key: spec[key] for key in ("weight", "household", "stratum", "person") if spec.get(key) in table.names}
-    missing = {n: m for n, m in spec.get("missing", {}).items() if n in table.names}
-    return table.with_schema(Schema.of(**roles, **singles, missing=missing))
 
 
 def _from_record(stated: dict[str, Any], private: dict[str, Any]) -> list[Check]:

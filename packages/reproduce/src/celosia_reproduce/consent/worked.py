@@ -44,7 +44,7 @@ def _timetable(texts: Texts) -> list[Statement]:
     """Section 4.2: what the query of figure 4.3 touches, and the rule of figure 4.4 against the query of figure 4.9."""
     from celosia.consent.rules.exchange import read_xml
     from celosia.consent.rules.matching import match
-    from celosia.consent.sql.elements import elements
+    from celosia.consent.sql.lineage import elements
 
     touched = elements(texts["query_4_3"], DIALECT)
     fields = {field for _, field in touched.fields}
@@ -87,7 +87,7 @@ def _residence(texts: Texts) -> list[Statement]:
     from celosia.consent.rules.exchange import read_xml
     from celosia.consent.rules.matching import match
     from celosia.consent.rules.rules import derived as rule_of
-    from celosia.consent.sql.elements import elements
+    from celosia.consent.sql.lineage import elements
 
     rule = read_xml(texts["rule_7_4"]).inferences[0].rules[0]
     queries = [texts[f"query_7_3_{n}"] for n in (1, 2, 3)]
@@ -118,7 +118,7 @@ def _marks(texts: Texts) -> list[Statement]:
     from celosia.consent.protection.marking import mark
     from celosia.consent.rules.exchange import read_xml
     from celosia.consent.rules.matching import active, matches
-    from celosia.consent.sql.elements import elements
+    from celosia.consent.sql.lineage import elements
 
     catalogue = read_xml(texts["rule_4_4"])
     query = elements(texts["query_4_9"], DIALECT)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from celosia.consent.commands import WAITING, init, link, site
 from celosia.consent.owners.store import Preferences
 from celosia.consent.owners.tables import tables
-from celosia.consent.rules.rules import Catalogue, Inference, Rule, load, write_toml
+from celosia.consent.rules.exchange import load
+from celosia.consent.rules.rules import Catalogue, Inference, Rule, write_toml
 from celosia.data.io.atomic import replaced
 from celosia.errors import InputError
 from celosia.web.guard import quiet
