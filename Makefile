@@ -8,7 +8,7 @@ REFERENCE ?= ../shared/data
 # Where Python may not keep what it compiles, every process that a test starts compiles all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long lint types imports unit docs serve bench reproduce system clean constraints stubs pictures outputs changelog trust bounds mutants
+.PHONY: demo test test-long lint types imports unit docs serve bench reproduce system clean constraints stubs pictures outputs changelog dist trust bounds mutants
 
 $(BIN)/celosia: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -104,6 +104,10 @@ outputs: $(VENV)/.dev
 # CHANGELOG.md from the fragments in changelog.d; `make changelog VERSION=1.0.0` makes them a release.
 changelog: $(VENV)/.dev
 	$(BIN)/python tools/changelog.py $(if $(VERSION),--release $(VERSION))
+
+# What is published: docs/developers/releasing.md. CELOSIA_FILES is the address of the files of the released version.
+dist: $(VENV)/.dev
+	$(BIN)/python -m hatchling build -d dist
 
 clean:
 	rm -rf $(VENV) site build dist demo .mypy_cache .ruff_cache .pytest_cache

@@ -124,7 +124,7 @@ def python() -> str:
         blocks.append(f"## {title}")
         for name in names:
             listed = "\n   :members:\n   :exclude-members: model_config, model_post_init"
-            if name == "Table":  # what a person calls; what parts call besides is in CONTRIBUTING.md
+            if name == "Table":  # what a person calls; what parts call besides is in docs/developers/parts.md
                 listed = f"\n   :members: {', '.join(PEOPLE)}\n   :member-order: groupwise"
             members = "" if title == "The verbs" else listed
             directive = "autofunction" if title == "The verbs" else "autoclass"

@@ -12,7 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "celosia"
-PAGES = (ROOT / "CONTRIBUTING.md", ROOT / "docs" / "developers" / "architecture.md")
+DEVELOPERS = ROOT / "docs" / "developers"
+PAGES = (ROOT / "CONTRIBUTING.md", *(DEVELOPERS / f"{name}.md" for name in ("architecture", "parts", "tests")))
 ASIDE = {"__pycache__", "templates", "words"}
 """Folders that hold no modules."""
 
