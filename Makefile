@@ -41,6 +41,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/audit.py
+	$(BIN)/python tools/figures.py --check
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
