@@ -42,6 +42,7 @@ def test_the_version_is_in_one_place(archive):
 
 
 def test_an_index_shows_the_pictures_of_the_readme_by_their_addresses():
+    pytest.importorskip("hatchling")
     from index_readme import index_readme
 
     text = (ROOT / "README.md").read_text("utf-8")

@@ -164,7 +164,7 @@ class DiscreteGaussian(_Additive):
 
     Whole numbers stay whole numbers, and the costs :math:`\rho` of many answers add up to far less than their epsilons
     would. ``sensitivity`` is in the :math:`L_2` norm. Answers must be whole numbers. The promise holds for every delta
-    above 0 with an epsilon that grows as delta falls (:func:`celosia.methods.synthetic.composition.epsilon_of_zcdp`).
+    above 0 with an epsilon that grows as delta falls (:func:`celosia.mathematics.budget.composition.epsilon_of_zcdp`).
     References: Bun & Steinke (2016); Canonne, Kamath & Steinke (2020).
 
     >>> DiscreteGaussian(rho=0.5).scale(), DiscreteGaussian(rho=0.5).cost().measure

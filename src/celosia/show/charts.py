@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from html import escape
 
 from celosia.show.plots import ticks
+from celosia.show.svg import figure, svg, text, tooltip
 from celosia.show.wording import number
 
 WIDTH = 440
@@ -53,18 +54,17 @@ def bars(
             top = y + (height - _ROW * len(series)) / 2 + _ROW * j
             rows.append(
                 f'<rect class="s{j + first}" x="{left}" y="{top + 3:.0f}" width="{width:.1f}" height="{_ROW - 6}" '
-                f'rx="2"><title>{escape(f"{label}, {name}: {said}")}</title></rect>'
+                f'rx="2">{tooltip(f"{label}, {name}: {said}")}</rect>'
             )
-            rows.append(_caption(left + width + 6, top + _ROW / 2 + 4, said))
+            rows.append(text(left + width + 6, top + _ROW / 2 + 4, said))
         y += height + 10
     described = "; ".join(
         f"{label}: "
         + ", ".join(f"{name} {_said(values[i], percent=percent, language=language)}" for name, values in series)
         for i, label in enumerate(labels)
     )
-    spoken = escape(f"{title}. {described}", quote=True)
-    svg = f'<svg viewBox="0 0 {WIDTH} {y + 4:.0f}" role="img" aria-label="{spoken}">{"".join(rows)}</svg>'
-    return _figure(title, svg, legend([name for name, _ in series]))
+    picture = svg("".join(rows), (WIDTH, round(y + 4)), f"{title}. {described}")
+    return figure(picture, title, legend=legend([name for name, _ in series]))
 
 
 def stacked(
@@ -80,7 +80,7 @@ def stacked(
     for i, (name, shares) in enumerate(rows):
         y, x = i * row + said_above, 0.0
         whole = sum(value or 0.0 for value in shares) or 1.0
-        drawn.append(_caption(0, y - 8, name))
+        drawn.append(text(0, y - 8, name))
         for j, value in enumerate(shares):
             width = WIDE * (value or 0.0) / whole
             if not width:
@@ -88,7 +88,7 @@ def stacked(
             said = number(value or 0.0, percent=True, language=language)
             drawn.append(
                 f'<rect class="r{j}" x="{x:.1f}" y="{y}" width="{max(1.0, width):.1f}" height="{thick}">'
-                f"<title>{escape(f'{name}, {bands[j]}: {said}')}</title></rect>"
+                f"{tooltip(f'{name}, {bands[j]}: {said}')}</rect>"
             )
             if width > 15 * len(said):  # a phone draws the letters twice as wide
                 place = f'x="{x + width / 2:.1f}" y="{y + thick / 2:.0f}"'
@@ -99,9 +99,8 @@ def stacked(
         shown = ", ".join(f"{band} {_said(v, language=language)}" for band, v in zip(bands, shares, strict=True))
         spoken_rows.append(f"{name}: {shown}")
     height = len(rows) * row - 8
-    spoken = escape(f"{title}. {'; '.join(spoken_rows)}", quote=True)
-    svg = f'<svg viewBox="0 0 {WIDE} {height}" role="img" aria-label="{spoken}">{"".join(drawn)}</svg>'
-    return _figure(title, svg, legend(bands, "r"), classes="wide")
+    picture = svg("".join(drawn), (WIDE, height), f"{title}. {'; '.join(spoken_rows)}")
+    return figure(picture, title, legend=legend(bands, "r"), classes="wide")
 
 
 def overlay(
@@ -131,18 +130,17 @@ def overlay(
         steps = "".join(f"V{top:.1f}H{x(edge):.1f}" for top, edge in zip(tops, edges[1:], strict=True))
         drawn.append(f'<path class="{"area" if j == 0 else "outline"} s{j}" d="M{x(low):.1f} {base}{steps}V{base}Z"/>')
     marks = ticks(low, high, 4) if high > low else (low,)
-    drawn += [_caption(x(t), base + 18, number(t, language=language), anchor="middle") for t in marks]
-    drawn.append(_caption(left - 6, 14, number(most, percent=True, language=language), anchor="end"))
-    drawn.append(_caption(left - 6, base, number(0.0, percent=True, language=language), anchor="end"))
+    drawn += [text(x(t), base + 18, number(t, language=language), anchor="middle") for t in marks]
+    drawn.append(text(left - 6, 14, number(most, percent=True, language=language), anchor="end"))
+    drawn.append(text(left - 6, base, number(0.0, percent=True, language=language), anchor="end"))
     peaks = "; ".join(
         f"{name}: {number(max(values), percent=True, language=language)} "
         f"{number(float(edges[values.index(max(values))]), language=language)}"
         for name, values in heights
         if values
     )
-    spoken = escape(f"{title}. {peaks}", quote=True)
-    svg = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{spoken}">{"".join(drawn)}</svg>'
-    return _figure(title, svg, legend([name for name, _ in series]))
+    picture = svg("".join(drawn), (WIDTH, height), f"{title}. {peaks}")
+    return figure(picture, title, legend=legend([name for name, _ in series]))
 
 
 def cut_histogram(
@@ -167,7 +165,7 @@ def cut_histogram(
     ]
     marks = [low + (high - low) * i / 4 for i in range(5)]
     anchors = ("start", "middle", "middle", "middle", "end")
-    drawn += [_caption(x(t), base + 20, number(t), anchor=a) for t, a in zip(marks, anchors, strict=True)]
+    drawn += [text(x(t), base + 20, number(t), anchor=a) for t, a in zip(marks, anchors, strict=True)]
     for i, value in enumerate(breaks):
         drawn.append(
             f'<g class="grip" id="grip-{i}" data-break="{i}" transform="translate({x(value):.1f} 0)" tabindex="0" '
@@ -177,9 +175,8 @@ def cut_histogram(
             f'<circle cy="12" r="9"/><text y="{base + 38}" text-anchor="middle">{value:g}</text></g>'
         )
     frame = f'data-low="{low:g}" data-high="{high:g}" data-left="{left}" data-room="{room}" data-step="{step:g}"'
-    label = escape(title, quote=True)
-    svg = f'<svg class="cuts" viewBox="0 0 {width} {base + 46}" role="group" aria-label="{label}" {frame}>'
-    return _figure(title, f"{svg}{''.join(drawn)}</svg>")
+    picture = svg("".join(drawn), (width, base + 46), title, classes="cuts", role="group", attributes=frame)
+    return figure(picture, title)
 
 
 def heatmap(title: str, names: Sequence[str], values: Sequence[Sequence[float]], *, language: str = "en") -> str:
@@ -200,14 +197,14 @@ def heatmap(title: str, names: Sequence[str], values: Sequence[Sequence[float]],
     drawn = []
     for i, row in enumerate(values):
         drawn.append(_label(left - 8, top + i * cell + cell / 2, _lines(f"{i + 1} {names[i]}"), room=cell))
-        drawn.append(_caption(left + i * cell + cell / 2, 14, str(i + 1), anchor="middle"))
+        drawn.append(text(left + i * cell + cell / 2, 14, str(i + 1), anchor="middle"))
         for j, value in enumerate(row):
             shade = min(9, int(abs(value) * 10))
             sign = " minus" if value < 0 else ""
-            hint = escape(f"{names[i]}, {names[j]}: {said(value)}")
+            hint = tooltip(f"{names[i]}, {names[j]}: {said(value)}")
             drawn.append(
                 f'<rect class="h{shade}{sign}" x="{left + j * cell}" y="{top + i * cell}" width="{cell - 1}" '
-                f'height="{cell - 1}"><title>{hint}</title></rect>'
+                f'height="{cell - 1}">{hint}</rect>'
             )
             if cell >= 34:
                 place = f'x="{left + j * cell + cell / 2:.0f}" y="{top + i * cell + cell / 2 + 4:.0f}"'
@@ -215,10 +212,8 @@ def heatmap(title: str, names: Sequence[str], values: Sequence[Sequence[float]],
     pairs = "; ".join(
         f"{names[i]} {names[j]} {said(values[i][j])}" for i in range(len(names)) for j in range(i + 1, len(names))
     )
-    spoken = escape(f"{title}. {pairs}", quote=True)
-    frame = f'class="heat" viewBox="0 0 {WIDTH} {top + cell * len(names)}" role="img" aria-label="{spoken}"'
-    svg = f"<svg {frame}>{''.join(drawn)}</svg>"
-    return _figure(title, svg, classes="heat")
+    picture = svg("".join(drawn), (WIDTH, top + cell * len(names)), f"{title}. {pairs}", classes="heat")
+    return figure(picture, title, classes="heat")
 
 
 def legend(names: Sequence[str], classes: str = "s") -> str:
@@ -230,11 +225,6 @@ def legend(names: Sequence[str], classes: str = "s") -> str:
         for j, name in enumerate(names)
     )
     return f'<div class="legend" aria-hidden="true">{keys}</div>'
-
-
-def _figure(title: str, svg: str, key: str = "", classes: str = "") -> str:
-    marked = f' class="{classes}"' if classes else ""
-    return f"<figure{marked}><figcaption>{escape(title)}</figcaption>{key}{svg}</figure>"
 
 
 def _said(value: float | None, *, percent: bool = True, language: str = "en") -> str:
@@ -257,7 +247,3 @@ def _label(x: float, middle: float, lines: Sequence[str], room: float = 0.0) -> 
     top = middle + 4 - line * (len(lines) - 1) / 2
     spans = "".join(f'<tspan x="{x:.0f}" y="{top + line * i:.1f}">{escape(t)}</tspan>' for i, t in enumerate(lines))
     return f'<text text-anchor="end">{spans}</text>'
-
-
-def _caption(x: float, y: float, text: str, anchor: str = "start") -> str:
-    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{escape(text)}</text>'

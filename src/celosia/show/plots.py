@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 
+from celosia.show.svg import figure, svg, text, tooltip, turned_text
 from celosia.show.wording import number
 
 Points = Sequence[tuple[float, float]]
@@ -69,11 +69,8 @@ class Plane:
             out.append(f'<path class="grid" d="M{left} {y:.1f}H{end}"/>')
             out.append(f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{number(value)}</text>')
         middle = (left + end) / 2
-        out.append(
-            f'<text x="{middle:.0f}" y="{self.height - 5}" text-anchor="middle">{escape(self.across.name)}</text>'
-        )
-        turned = f"translate(13 {(self.top + base) / 2:.0f}) rotate(-90)"
-        out.append(f'<text transform="{turned}" text-anchor="middle">{escape(self.up.name)}</text>')
+        out.append(text(middle, self.height - 5, self.across.name, "middle"))
+        out.append(turned_text(13, (self.top + base) / 2, self.up.name))
         return "".join(out)
 
     def line(self, points: Points, classes: str) -> str:
@@ -95,10 +92,8 @@ class Plane:
 
     def drawn(self, marks: str, label: str, classes: str = "plane", role: str = "img", more: str = "") -> str:
         """The picture with its axes and a text for those who do not see it."""
-        return (
-            f'<svg class="{classes}" viewBox="0 0 {self.width} {self.height}" role="{role}" '
-            f'aria-label="{escape(label, quote=True)}"{more}>{self.axes()}{marks}</svg>'
-        )
+        size = (self.width, self.height)
+        return svg(self.axes() + marks, size, label, classes=classes, role=role, attributes=more.strip())
 
 
 def intervals(title: str, bars: Sequence[tuple[str, float, float, float]], language: str = "en") -> str:
@@ -125,15 +120,14 @@ def intervals(title: str, bars: Sequence[tuple[str, float, float, float]], langu
         y = edge + row * i + row / 2
         a, b, c = (axis.place(v, left, end) for v in (below, value, above))
         shown = label if len(label) <= 20 else label[:19] + "…"
-        hint = escape(spoken(label, value, below, above))
-        out.append(f'<text x="{left - 10}" y="{y + 4:.0f}" text-anchor="end">{escape(shown)}</text>')
+        hint = tooltip(spoken(label, value, below, above))
+        out.append(text(left - 10, y + 4, shown, "end"))
         out.append(
             f'<g class="error"><path class="s1" d="M{a:.1f} {y}H{c:.1f}M{a:.1f} {y - 6}v12M{c:.1f} {y - 6}v12"/>'
-            f'<circle class="s1" cx="{b:.1f}" cy="{y}" r="4.5"/><title>{hint}</title></g>'
+            f'<circle class="s1" cx="{b:.1f}" cy="{y}" r="4.5"/>{hint}</g>'
         )
-    name = escape(f"{title}. {'; '.join(spoken(*bar) for bar in bars)}", quote=True)
-    svg = f'<svg class="plane" viewBox="0 0 620 {base + 24}" role="img" aria-label="{name}">{"".join(out)}</svg>'
-    return f"<figure>{svg}<figcaption>{escape(title)}</figcaption></figure>"
+    label = f"{title}. {'; '.join(spoken(*bar) for bar in bars)}"
+    return figure(svg("".join(out), (620, base + 24), label, classes="plane"), title, below=True)
 
 
 def series(i: int) -> str:

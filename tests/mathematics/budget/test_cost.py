@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.errors import ParameterError
+from celosia.mathematics.budget import composition
 from celosia.mathematics.budget.cost import Cost, parallel, sequential
-from celosia.methods.synthetic import composition
 
 epsilons = st.floats(min_value=1e-6, max_value=100, allow_nan=False)
 

@@ -8,9 +8,9 @@ import pytest
 
 import celosia
 from celosia.errors import DataError, ParameterError
+from celosia.mathematics.budget.composition import epsilon_of_zcdp
 from celosia.mathematics.budget.cost import Cost
 from celosia.methods import DpSynthesis, GaussianCopula, SequentialTrees
-from celosia.methods.synthetic.composition import epsilon_of_zcdp
 from celosia.methods.synthetic.dp_synthesis import Spending
 
 COLUMNS = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "hours-per-week",

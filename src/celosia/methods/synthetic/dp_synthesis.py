@@ -127,8 +127,8 @@ class DpSynthesis(Method):
         return Outcome(released.with_schema(Schema(own, released.schema.rest)), evidence)
 
     def _budget(self) -> Cost:
+        from celosia.mathematics.budget.composition import zcdp_of_approximate
         from celosia.mathematics.budget.cost import Cost
-        from celosia.methods.synthetic.composition import zcdp_of_approximate
 
         if self.delta == 0:
             return Cost.pure(self.epsilon)

@@ -14,6 +14,7 @@ from celosia.release.report.environment import templates
 from celosia.release.report.telling import title
 from celosia.release.report.telling import words as report_words
 from celosia.show.plots import ticks
+from celosia.show.svg import figure, svg
 from celosia.show.wording import number
 
 if TYPE_CHECKING:
@@ -101,14 +102,12 @@ def ru_map(
         )
         for p in frontier.frontier
     )
-    label = escape(words["told"].format(n=len(frontier.points), front=front_points), quote=True)
+    label = words["told"].format(n=len(frontier.points), front=front_points)
     box = f"{LEFT} {WIDTH - RIGHT - SIZE} {TOP + SIZE} {HEIGHT - BOTTOM}"
-    role = f'role="group" data-box="{box}" data-window="{scale.text}"' if choosable else 'role="img"'
-    svg = (
-        f'<svg class="ru" viewBox="0 0 {WIDTH} {HEIGHT}" {role} aria-label="{label}">'
-        f"{'' if choosable else _style(len(families))}{''.join(parts)}</svg>"
-    )
-    return f"<figure>{svg}{_legend(families)}<figcaption>{escape(words['caption'])}</figcaption></figure>"
+    role, attributes = ("group", f'data-box="{box}" data-window="{scale.text}"') if choosable else ("img", "")
+    content = ("" if choosable else _style(len(families))) + "".join(parts)
+    picture = svg(content, (WIDTH, HEIGHT), label, classes="ru", role=role, attributes=attributes)
+    return figure(picture + _legend(families), words["caption"], below=True)
 
 
 def exploration_page(frontier: Frontier, path: Path, *, language: str = "en") -> None:

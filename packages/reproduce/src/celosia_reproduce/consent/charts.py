@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 from celosia.show.charts import legend
+from celosia.show.svg import figure, svg, text
 from celosia.show.wording import number
 from celosia_reproduce.statements import Grid
 
@@ -44,15 +44,14 @@ def curves(title: str, x: Sequence[float], series: Sequence[tuple[str, Sequence[
     ]
     texts += [(LEFT - 6, up(v) + 4, number(v, percent=True), "end") for v in dict.fromkeys((low, 0.0, high))]
     texts += [(WIDTH / 2, HEIGHT - 3, axis, "middle")]
-    words = "".join(f'<text x="{a:.0f}" y="{b:.0f}" text-anchor="{at}">{escape(t)}</text>' for a, b, t, at in texts)
+    words = "".join(text(*each) for each in texts)
     frame = f'<rect x="{LEFT}" y="{EDGE}" width="{WIDTH - LEFT - EDGE}" height="{HEIGHT - 2 * EDGE}" '
     frame += 'fill="none" stroke="var(--line)"/>'
     spoken = "; ".join(
         f"{name}: " + ", ".join(f"{axis} {x[i]:g}: {_said(points[i])}" for i in places) for name, points in series
     )
-    label = escape(f"{title}. {spoken}", quote=True)
-    svg = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">{frame}{"".join(marks)}{words}</svg>'
-    return f"<figure>{legend([name for name, _ in series])}{svg}<figcaption>{escape(title)}</figcaption></figure>"
+    picture = svg(frame + "".join(marks) + words, (WIDTH, HEIGHT), f"{title}. {spoken}")
+    return figure(picture, title, legend=legend([name for name, _ in series]), below=True)
 
 
 def grid(caption: str, table: Sequence[Mapping[str, Any]]) -> Grid:

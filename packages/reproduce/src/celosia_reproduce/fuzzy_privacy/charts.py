@@ -8,6 +8,8 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.show.svg import svg, text, turned_text
+
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Degrees = Callable[[Floats], Floats]
@@ -91,15 +93,12 @@ def surface(degrees: Degrees, title: str, axes: tuple[str, str]) -> str:
                 outline = " ".join(f"{across[c]:.1f},{height[c]:.1f}" for c in corners)
                 faces.append((i + j, middle, f'<polygon points="{outline}" fill="{_tint(_colour(cell), middle)}"/>'))
     drawn = "".join(face for _, _, face in sorted(faces, key=lambda f: f[:2]))
-    text = (
-        f'<text x="60" y="262" class="axis">{escape(axes[1])} ↙</text>'
-        f'<text x="225" y="262" class="axis">↘ {escape(axes[0])}</text>'
-        f'<text x="160" y="16" text-anchor="middle" class="title">{escape(title)}</text>'
+    names = (
+        text(60, 262, f"{axes[1]} ↙", classes="axis")
+        + text(225, 262, f"↘ {axes[0]}", classes="axis")
+        + text(160, 16, title, "middle", classes="title")
     )
-    return (
-        f'<svg viewBox="0 0 320 290" role="img" aria-label="{escape(title, quote=True)}">'
-        f'<g stroke="#fff" stroke-width=".3">{drawn}</g>{text}</svg>'
-    )
+    return svg(f'<g stroke="#fff" stroke-width=".3">{drawn}</g>{names}', (320, 290), title)
 
 
 def curves(lines: Sequence[tuple[str, Floats]], title: str, axes: tuple[str, str]) -> str:
@@ -189,13 +188,13 @@ def _tint(colour: str, strength: float) -> str:
 
 def _framed(marks: str, title: str, axes: tuple[str, str]) -> str:
     inner = SIZE - 2 * EDGE
-    said, first, second = escape(title, quote=True), escape(axes[0]), escape(axes[1])
-    return (
-        f'<svg viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{said}">'
+    frame = (
         f'<rect x="{EDGE}" y="{EDGE}" width="{inner}" height="{inner}" fill="none" stroke="currentColor" '
-        f'stroke-opacity=".3"/>{marks}'
-        f'<text x="{SIZE / 2}" y="20" text-anchor="middle" class="title">{said}</text>'
-        f'<text x="{SIZE / 2}" y="{SIZE - 8}" text-anchor="middle" class="axis">{first}</text>'
-        f'<text x="12" y="{SIZE / 2}" text-anchor="middle" class="axis" transform="rotate(-90 12 {SIZE / 2})">'
-        f"{second}</text></svg>"
+        'stroke-opacity=".3"/>'
     )
+    names = (
+        text(SIZE / 2, 20, title, "middle", classes="title")
+        + text(SIZE / 2, SIZE - 8, axes[0], "middle", classes="axis")
+        + turned_text(12, SIZE / 2, axes[1], classes="axis")
+    )
+    return svg(frame + marks + names, (SIZE, SIZE), title)

@@ -10,7 +10,7 @@ from celosia.mathematics.budget.cost import Cost, parallel, sequential
 from celosia.mathematics.budget.neighbours import of_count
 from celosia.mathematics.budget.noise import LaplaceNoise
 from celosia.mathematics.budget.scales import laplace
-from celosia_reproduce.lecture.background import repetitions
+from celosia.mathematics.disclosure.background import repetitions
 from celosia_reproduce.statements import Statement, derived, printed
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.show.svg import svg, text, turned_text
 from celosia_reproduce.synthetic.sweeps import Drawing
 
 Floats = NDArray[np.float64]
@@ -125,17 +126,11 @@ def _framed(marks: str, title: str, across: str, up: str) -> str:
         f'<rect x="{EDGE}" y="{EDGE}" width="{WIDTH - 2 * EDGE}" height="{HEIGHT - 2 * EDGE}" fill="none" '
         'stroke="currentColor" stroke-opacity=".3"/>'
     )
-    names = (
-        f'<text x="{WIDTH / 2}" y="{HEIGHT - 8}" text-anchor="middle" class="axis">{escape(across)}</text>'
-        f'<text x="12" y="{HEIGHT / 2}" text-anchor="middle" class="axis" transform="rotate(-90 12 {HEIGHT / 2})">'
-        f"{escape(up)}</text>"
+    names = text(WIDTH / 2, HEIGHT - 8, across, "middle", classes="axis") + turned_text(
+        12, HEIGHT / 2, up, classes="axis"
     )
     return _svg(box + marks + names, title)
 
 
 def _svg(marks: str, title: str) -> str:
-    said = escape(title, quote=True)
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{said}">'
-        f'<text x="{WIDTH / 2}" y="16" text-anchor="middle" class="title">{said}</text>{marks}</svg>'
-    )
+    return svg(text(WIDTH / 2, 16, title, "middle", classes="title") + marks, (WIDTH, HEIGHT), title)

@@ -16,6 +16,7 @@ from celosia.loss import ScaledError
 from celosia.methods import Microaggregate, Noise, RankSwap
 from celosia.parts import Method
 from celosia.risk import DistanceLinkage
+from celosia.show.svg import figure, svg, text
 from celosia_reproduce.statements import Section
 from celosia_reproduce.textbook.disclosure import numbers_of
 
@@ -54,11 +55,9 @@ class _Axes:
                 (EDGE - 6, HEIGHT - EDGE + 4, f"{self.least:g}", "end"),
                 (EDGE, EDGE - 12, up, "start"),
             ]
-        words = "".join(f'<text x="{x}" y="{y}" text-anchor="{at}">{escape(t)}</text>' for x, y, t, at in texts)
+        words = "".join(text(x, y, content, at) for x, y, content, at in texts)
         frame = f'<rect x="{EDGE}" y="{EDGE}" width="{WIDTH - 2 * EDGE}" height="{HEIGHT - 2 * EDGE}" fill="none" stroke="var(--line)"/>'  # noqa: E501
-        label = escape(title, quote=True)
-        svg = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">{frame}{marks}{words}</svg>'
-        return f"<figure>{svg}<figcaption>{escape(title)}</figcaption></figure>"
+        return figure(svg(frame + marks + words, (WIDTH, HEIGHT), title), title, below=True)
 
 
 def sections(tables: Mapping[str, pl.DataFrame]) -> list[Section]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from celosia.errors import ParameterError
-from celosia_reproduce.lecture.background import (
+from celosia.mathematics.disclosure.background import (
     averaging,
     belief,
     candidates,
