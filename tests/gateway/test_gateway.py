@@ -232,7 +232,7 @@ def test_no_word_of_the_database_reaches_the_analyst(adult, monkeypatch, caplog)
     waited = []
 
     @contextlib.contextmanager
-    def on_grid(start):
+    def on_grid(start, _step):
         try:
             yield
         finally:

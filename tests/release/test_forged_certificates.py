@@ -181,3 +181,91 @@ def test_a_requirement_that_bounds_the_best_class_only_is_refused(tmp_path):
     policy = {"input": {"path": str(tmp_path / "in.csv")}, "output": {"path": str(tmp_path / "out.csv")}}
     with pytest.raises(PolicyError, match="bounds the best class only"):
         Policy.of({**policy, "require": [{"use": "t-closeness", "t": 0.1, "aggregate": "min"}]})
+
+
+def add_table(place, **changes):
+    """Write a further table of unique records beside the release and state it in the certificate."""
+    from celosia.release.evidence.evidence import file_hash
+
+    data = pl.DataFrame({"sex": ["F"] * 36, "age": range(36), "ill": ["a"] * 36})
+    data.write_csv(place / "out" / "copy.csv")
+    table = {"file": "copy.csv", "sha256": file_hash(place / "out" / "copy.csv"), "rows": 36, "columns": data.columns}
+    return forge(place, tables=[{**table, **changes}])
+
+
+WEAKER = {"part": "k-anonymity(k=1)", "value": 1.0, "holds": True}
+TABLES = {
+    "no requirement": {},
+    "a weaker requirement": {"requirements": [WEAKER]},
+    "a risk only": {"risks": [{"part": "prosecutor", "value": 1.0}]},
+}
+
+
+@pytest.mark.parametrize("changes", TABLES.values(), ids=TABLES)
+def test_a_further_table_must_meet_the_requirements_of_the_main_one(place, changes):
+    verification = verify(add_table(place, **changes))
+    assert verification.verdict == "contradicted"
+    assert "requirements of copy.csv" in verification.sentence
+
+
+@pytest.mark.parametrize("field", ["rows", "columns"])
+def test_a_further_table_of_unstated_shape_is_contradicted(place, field):
+    path = add_table(place)
+    certificate = json.loads(path.read_text())
+    del certificate["tables"][0][field]
+    path.write_text(json.dumps(certificate))
+    assert "rows and columns of copy.csv" in verify(path).sentence
+
+
+def test_a_further_table_with_other_columns_is_not_confirmed(place):
+    path = add_table(place)
+    pl.DataFrame({"age": range(36)}).write_csv(place / "out" / "copy.csv")
+    from celosia.release.evidence.evidence import file_hash
+
+    table = {"file": "copy.csv", "sha256": file_hash(place / "out" / "copy.csv"), "rows": 36, "columns": ["age"]}
+    verification = verify(forge(place, tables=[table]))
+    assert path.is_file()
+    assert verification.holds
+    assert not verification.confirmed
+
+
+@pytest.mark.parametrize("section", ["requirements", "risks"])
+@pytest.mark.parametrize("number", ["inf", "-inf"])
+def test_an_infinite_number_is_contradicted(place, section, number):
+    stated = json.loads((place / "out" / "safe.certificate.json").read_text())[section]
+    claims = stated or [{"part": "prosecutor", "value": 1.0}]
+    assert not verify(forge(place, **{section: [{**claims[0], "value": number}]})).holds
+
+
+def test_agreement_of_a_file_with_itself_does_not_confirm_closeness(place):
+    """Everybody has the same illness: the distance of the file from itself is 0, from the input unknown."""
+    claim = {"part": "t-closeness(column=ill, t=0.1)", "value": 0.0, "holds": True}
+    data = pl.DataFrame({"sex": ["F", "M"] * 18, "age": [20] * 36, "ill": ["a"] * 36})
+    data.write_csv(place / "out" / "safe.csv")
+    from celosia.release.evidence.evidence import file_hash
+
+    digest = file_hash(place / "out" / "safe.csv")
+    path = forge(place, requirements=[claim], checked=None, risks=[], release=lambda r: {**r, "sha256": digest})
+    verification = verify(path)
+    assert not verification.confirmed
+    assert "needs the original" in verification.sentence
+
+
+def test_a_released_column_without_a_role_is_not_confirmed(place):
+    path = forge(
+        place, schema=lambda s: {**s, "quasi": [n for n in s["quasi"] if n != "age"]}, requirements=[], risks=[]
+    )
+    verification = verify(path)
+    assert not verification.confirmed
+    assert "columns without a role" in verification.sentence
+
+
+def test_a_certificate_without_a_requirement_confirms_nothing(place):
+    verification = verify(forge(place, requirements=[], risks=[], checked=None))
+    assert verification.holds
+    assert not verification.confirmed
+
+
+def test_the_evidence_of_a_requirement_is_listed_as_not_verified(place):
+    path = forge(place, requirements=lambda r: [{**r[0], "evidence": {"average": 100.0}}])
+    assert "evidence of k-anonymity(k=3)" in verify(path).sentence

@@ -117,7 +117,7 @@ def answer_csv(answer: Answer) -> str:
         wide += [(name, None), *((name, key) for key in extras if any(key in cell for cell in cells))]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([name if key is None else f"{name} {key}" for name, key in wide])
+    writer.writerow([_plain_text(name if key is None else f"{name} {key}") for name, key in wide])
     for row in answer.rows:
         writer.writerow([_csv_cell(row[name], key) for name, key in wide])
     return out.getvalue()
@@ -128,8 +128,12 @@ def _csv_cell(cell: Any, key: str | None) -> Any:
         cell = cell.get(key or "value")
     elif key is not None:
         return ""
-    # a spreadsheet would run a text that begins like a formula
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+    return _plain_text(cell) if isinstance(cell, str) else cell
+
+
+def _plain_text(text: str) -> str:
+    """Return the text with an apostrophe before it where a spreadsheet would run it as a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def shown_cost(cost: Cost) -> dict[str, float]:

@@ -37,6 +37,8 @@ MOST_WORK = 3_000_000
 """Microseconds, about: what is computed from the noisy numbers of one question."""
 GRID = 0.05
 """Seconds of the time grid on which answers leave, unless told otherwise."""
+STEP_PER_PERSON_TIME = 400
+"""Steps of the grid are at least so many times longer than what one person may add to a query by groups they make."""
 _STRIPES = 256
 _RANDOM = secrets.SystemRandom()
 _LOG = logging.getLogger(__name__)
@@ -100,7 +102,7 @@ class Gateway:
         question = plan.question(self.facts.name, cost.measure, cost.loss_units, cost.delta_units, shares.shape)
         # the lock is held until the answer leaves: otherwise a second query would be charged when the first one ended
         with self._asking[int(question[:8], 16) % _STRIPES]:
-            with self._on_grid(start):
+            with self._on_grid(start, self._step(plan)):
                 charged = self.ledger.charge(self.facts.name, analyst, question, _request(sql), cost, fresh=fresh)
                 if isinstance(charged, Stored):
                     return Answer.again(charged.answer, charged.left, charged.seq)
@@ -184,10 +186,20 @@ class Gateway:
         counted = [i for i, number in enumerate(plan.numbers) if number.kind != "quantile"]
         exact = self._exact(plan) if counted else {}
         cells = self._cells(plan) if plan.public_keys else tuple(exact)
+        decided: dict[int, list[float]] = {}
+        if shares.threshold is not None:
+            # first what decides which groups are shown: hidden ones, which one person may have made, take no more work
+            index = cast("int", plan.threshold_number)
+            place = counted.index(index)
+            noisy = shares.shares[index].add([numbers[place] for numbers in exact.values()])
+            pairs = [(cell, value) for cell, value in zip(cells, noisy, strict=True) if value >= shares.threshold]
+            pairs.sort(key=lambda pair: repr(pair[0]))  # the order of the database could tell something
+            cells, decided[index] = tuple(cell for cell, _ in pairs), [value for _, value in pairs]
         table: list[list[float]] = [[0.0] * len(plan.numbers) for _ in cells]
         for place, index in enumerate(counted):
             values = [exact[cell][place] if cell in exact else 0 for cell in cells]
-            for line, value in zip(table, shares.shares[index].add(values), strict=True):
+            noisy = decided[index] if index in decided else shares.shares[index].add(values)
+            for line, value in zip(table, noisy, strict=True):
                 line[index] = value
         for index, number in enumerate(plan.numbers):
             if number.kind == "quantile":
@@ -196,12 +208,7 @@ class Gateway:
                 for line, cell in zip(table, cells, strict=True):
                     histogram = steps.get(cell, Counter())
                     line[index] = shares.shares[index].choose([histogram[i] for i in range(length)])
-        lines = list(zip(cells, table, strict=True))
-        if shares.threshold is not None:
-            place = cast("int", plan.threshold_number)
-            lines = [(cell, line) for cell, line in lines if line[place] >= shares.threshold]
-            lines.sort(key=lambda line: repr(line[0]))  # the order of the database could tell something
-        return lines
+        return list(zip(cells, table, strict=True))
 
     def _exact(self, plan: Plan) -> dict[tuple[Any, ...], list[int]]:
         """The numbers of each cell; two keys that are shown alike are one cell, and their numbers add up."""
@@ -229,15 +236,21 @@ class Gateway:
         shown = plain(row[: len(plan.keys)])
         return tuple(emit.read_back(key, value) for key, value in zip(plan.keys, shown, strict=True))
 
+    def _step(self, plan: Plan) -> float:
+        """Seconds between the times at which the answer may leave: whole steps of the grid, many times the person's."""
+        if self._grid <= 0:
+            return 0.0
+        return self._grid * max(1, math.ceil(STEP_PER_PERSON_TIME * plan.person_seconds / self._grid))
+
     @contextmanager
-    def _on_grid(self, start: float) -> Iterator[None]:
-        """Let an answer or a failure leave at a multiple of the grid, after a random delay."""
+    def _on_grid(self, start: float, step: float) -> Iterator[None]:
+        """Let an answer or a failure leave at a multiple of ``step`` seconds, after a random delay."""
         try:
             yield
         finally:
-            if self._grid > 0:
-                delay, taken = random_delay(self._grid), time.monotonic() - start
-                time.sleep(max(math.ceil((taken + delay) / self._grid) * self._grid - taken, 0))
+            if step > 0:
+                delay, taken = random_delay(step), time.monotonic() - start
+                time.sleep(max(math.ceil((taken + delay) / step) * step - taken, 0))
 
 
 def random_delay(grid: float) -> float:

@@ -184,6 +184,12 @@ def _seed(policy: Policy) -> int:
     return seed
 
 
+BASELINE = (
+    "distributions are compared with those of the input table; a column that a step wrote record by record (synthesis, "
+    "noise, swapping) is compared with its own distribution after that step"
+)
+
+
 def _certificate(
     released: Table, leaving: Leaving, policy: Policy, after: Assessment, comparison: Comparison
 ) -> dict[str, Any]:
@@ -207,7 +213,7 @@ def _certificate(
             {key: value if key in {"name", "use"} else without_names(value, unreleased) for key, value in each.items()}
             for each in _public_steps(policy.steps, released.history)
         ],
-        "baseline": "distributions are compared with those of the input table",
+        "baseline": BASELINE,
         "order": policy.output.order,
     }
     if formal:

@@ -153,3 +153,21 @@ def test_nothing_is_dropped_where_nothing_names_anybody():
     assert gone.schema.identifiers == ()
     assert gone.history[-1]["dropped"] == ["name"]
     assert np.array_equal(gone.polars()["age"], [30])
+
+
+def test_cells_of_suppressed_records_stay_suppressed():
+    """A missing cell would show the record as an ordinary one, so that the file and its certificate disagree."""
+    data = table({"a": ["x", "x", "y"], "n": [9, 9, 9]}, quasi=["a"])
+    done = celosia.protect(
+        data, SuppressRecords(require=[KAnonymity(k=2)]), SuppressCells(columns=["a"], where="n > 5")
+    )
+    assert done.polars()["a"].to_list() == [None, None, "*"]
+
+
+def test_suppressed_records_without_a_value_are_not_anatomised():
+    data = table(
+        {"a": ["F", "M"] * 20 + ["X"], "s": ["flu", "cold", "hiv", "none"] * 10 + ["hiv"]}, quasi=["a"], sensitive=["s"]
+    )
+    steps = [SuppressRecords(require=[KAnonymity(k=3)]), celosia.methods.Anatomise(l=2)]
+    with pytest.raises(RequirementError, match="1 suppressed records have no value of 's'"):
+        celosia.protect(data, *steps)

@@ -46,6 +46,14 @@ _SQL_TYPES = {
 }
 
 
+_PLACE = "__place__"
+KEEP_JOIN_ORDER = {"disabled_optimizers": "build_side_probe_side,join_order"}
+"""Settings of a connection under which a join keeps the order of its left side.
+
+DuckDB exchanges the sides where it expects the right one to be longer, and the rows come in another order.
+"""
+
+
 class DuckDB(Engine):
     """Runs on the connection of each relation; small tables reach it by DuckDB's look-up of Python variables."""
 
@@ -62,7 +70,7 @@ class DuckDB(Engine):
     def connection(self) -> duckdb.DuckDBPyConnection:
         """The connection of this engine; what does not fit into its memory goes to the spill directory."""
         if self._connection is None:
-            config: dict[str, Any] = {"temp_directory": str(spill_folder())}
+            config: dict[str, Any] = {"temp_directory": str(spill_folder()), **KEEP_JOIN_ORDER}
             if self.memory is not None:  # what was read of a file is not kept: the system does that, outside the limit
                 config |= {"memory_limit": f"{int(self.memory * OWN_SHARE)}B", "enable_external_file_cache": False}
             self._connection = duckdb.connect(config=config)
@@ -108,7 +116,7 @@ class DuckDB(Engine):
     def attach(
         self, frame: duckdb.DuckDBPyRelation, small: pl.DataFrame, on: Sequence[str], *, keep_unmatched: bool = True
     ) -> duckdb.DuckDBPyRelation:
-        """Null-safe join with a Polars frame."""
+        """Null-safe join with a Polars frame, which keeps the order of the rows."""
         source = "small"  # on a user's connection DuckDB looks the Python variable up
         if not self._foreign:
             source = f"celosia_{next(_names)}"
@@ -118,7 +126,12 @@ class DuckDB(Engine):
         how = "LEFT" if keep_unmatched else "INNER"
         # The name becomes a view of the connection, so that each join needs one of its own.
         view = f"celosia_{next(_names)}"
-        return frame.query(view, f"SELECT big.*{added} FROM {view} AS big {how} JOIN {source} AS small ON {same}")  # noqa: S608
+        big, order = view, ""
+        if self._foreign:  # its settings are the user's
+            big = f"(SELECT *, row_number() OVER () AS {_PLACE} FROM {view})"  # noqa: S608
+            added, order = f" EXCLUDE ({_PLACE}){added}", f" ORDER BY big.{_PLACE}"
+        query = f"SELECT big.*{added} FROM {big} AS big {how} JOIN {source} AS small ON {same}{order}"  # noqa: S608
+        return frame.query(view, query)
 
     def collect(self, frame: duckdb.DuckDBPyRelation) -> pl.DataFrame:
         """Run the query."""

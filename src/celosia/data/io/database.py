@@ -257,12 +257,19 @@ def _sql_type(dtype: pl.DataType) -> Any:
 def _scan_duckdb(url: str, query: str | None, table: str | None) -> Scan:
     """Open a DuckDB file for reading only and return the relation."""
     duckdb = _duckdb()
+    from celosia.data.engines.duckdb import KEEP_JOIN_ORDER
+
     path = url.removeprefix("duckdb:///") or ":memory:"
     if query is not None:
         check_reads(query, "duckdb")
     try:
         # Neither the query nor a view of the database can open another file.
-        settings = {"enable_external_access": False, "lock_configuration": True, "temp_directory": str(spill_folder())}
+        settings = {
+            "enable_external_access": False,
+            "lock_configuration": True,
+            "temp_directory": str(spill_folder()),
+            **KEEP_JOIN_ORDER,
+        }
         if path == ":memory:":
             connection = duckdb.connect(path, config=settings)
         else:

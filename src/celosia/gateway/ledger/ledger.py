@@ -167,6 +167,7 @@ class Ledger:
 
         Raises :class:`~celosia.errors.BudgetError` when a limit does not allow it; the refusal is recorded too.
         """
+        _check_analyst(analyst)
 
         def work(books: Books) -> Granted | Stored | str:
             balance = _balance(books, dataset, analyst)
@@ -301,6 +302,12 @@ def _declare(books: Books, dataset: str, budget: Cost, neighbours: str) -> None:
             f"{declared['neighbours']} neighbours; it cannot be changed to {shown(budget)} under {neighbours}. "
             "What was promised when the first answer was given binds for good."
         )
+
+
+def _check_analyst(name: object) -> None:
+    """Raise unless the name can be hashed and stored as it is."""
+    if not isinstance(name, str) or any("\ud800" <= character <= "\udfff" for character in name):
+        raise InputError(f"the name of an analyst must be a text in Unicode, got {name!r}.")
 
 
 def _balance(books: Books, dataset: str, analyst: str) -> Balance:

@@ -150,11 +150,12 @@ class Scope:
         return max(table.facts.rows for table in self._private()) if self.truncated else 1
 
     def is_person(self, node: exp.Expression) -> bool:
-        """Tell whether an expression is the person column."""
+        """Tell whether an expression is the person of every row: a column that a LEFT JOIN may leave empty is not."""
         if node.key != "column":
             return False
         owner, declared = self._find(node.text("table"), node.name)
-        return not owner.facts.public and owner.facts.person == declared
+        outer = any(new is owner and word == "LEFT JOIN" for word, _, (new, _) in self._joins)
+        return not owner.facts.public and owner.facts.person == declared and not outer
 
     def _private(self) -> list[_Table]:
         return [table for table in self._tables if not table.facts.public]

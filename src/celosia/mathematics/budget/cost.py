@@ -17,6 +17,7 @@ every database.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -64,9 +65,13 @@ class Cost:
             raise ParameterError(f"{name} must lie between 0 and {LARGEST_LOSS}, got {loss}.")
         if not (math.isfinite(delta) and 0 <= delta < 1):
             raise ParameterError(f"delta must lie in [0, 1), got {delta}.")
-        if shares < 1:
+        try:
+            count = operator.index(shares)
+        except TypeError:
+            raise ParameterError(f"a cost is divided into a whole number of shares, got {shares!r}.") from None
+        if count < 1:
             raise ParameterError(f"a cost is divided into at least one share, got {shares}.")
-        return cls(measure, _units(loss, LOSS_UNIT) // shares, _units(delta, DELTA_UNIT) // shares)
+        return cls(measure, _units(loss, LOSS_UNIT) // count, _units(delta, DELTA_UNIT) // count)
 
     @classmethod
     def pure(cls, epsilon: float) -> Cost:

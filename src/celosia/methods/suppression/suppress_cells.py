@@ -57,7 +57,7 @@ class SuppressCells(Method):
         here = np.ones(len(table), dtype=np.bool_)
         if self.where is not None:
             here = records_where(table, self.where, self.name)
-        masks = {name: here & self._rare(table, name) for name in self.columns}
+        masks = {name: here & self._rare(table, name) & _not_suppressed(table, name) for name in self.columns}
         changed = table.replace({name: self._blanked(table, name, mask) for name, mask in masks.items()})
         filled = {name: mask & table.column(name).is_not_null().to_numpy() for name, mask in masks.items()}
         return Outcome(changed, {"suppressed": {name: int(mask.sum()) for name, mask in filled.items()}})
@@ -86,3 +86,14 @@ class SuppressCells(Method):
         sign = pl.lit("*") if self.by == "star" else pl.lit(None)
         frame = pl.DataFrame({name: column, "__hit__": mask})
         return frame.select(pl.when(pl.col("__hit__")).then(sign).otherwise(pl.col(name)).alias(name))[name]
+
+
+def _not_suppressed(table: Table, name: str) -> NDArray[np.bool_]:
+    """Mask of the cells that no earlier step has suppressed: a suppressed record must be recognisable in the file."""
+    import polars as pl
+
+    column = table.column(name)
+    if column.dtype != pl.String:
+        return np.ones(len(table), dtype=np.bool_)
+    mask: NDArray[np.bool_] = column.ne_missing("*").to_numpy()
+    return mask

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from celosia.release.policy.policy import Policy
 
 ROLES = ("identifiers", "quasi", "sensitive", "insensitive")
+SINGLE_ROLES = ("weight", "household", "stratum", "person")
 CERTIFICATE = "certificate.json"
 
 
@@ -55,7 +56,7 @@ def open_release(source: Any) -> Table:
 def with_roles(table: Table, spec: dict[str, Any]) -> Table:
     """Return the released table with the roles of a certificate, as far as its columns were released."""
     roles: dict[str, Any] = {key: [n for n in spec.get(key, []) if n in table.names] for key in ROLES}
-    singles = {key: spec[key] for key in ("weight", "household", "stratum", "person") if spec.get(key) in table.names}
+    singles = {key: spec[key] for key in SINGLE_ROLES if spec.get(key) in table.names}
     missing = {n: m for n, m in spec.get("missing", {}).items() if n in table.names}
     return table.with_schema(Schema.of(**roles, **singles, missing=missing))
 

@@ -189,7 +189,11 @@ def distribution(table: Table, name: str) -> pl.DataFrame:
     pairs = frame.select("value", nw.col(person if person != name else "value").alias("who"))
     rows = pairs.group_by("value", "who").agg(nw.len().alias("rows"))
     unknown = nw.when(nw.col("who").is_null()).then(nw.col("rows")).otherwise(nw.lit(1))
-    counted = rows.with_columns(each=unknown).group_by("value").agg(nw.len().alias("count"), nw.col("each").sum())
+    counted = (
+        rows.with_columns(each=unknown)
+        .group_by("value")
+        .agg(nw.len().alias("count"), nw.col("each").sum().cast(nw.Int64))
+    )
     return table.engine.collect(counted.to_native())
 
 

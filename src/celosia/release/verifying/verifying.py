@@ -17,7 +17,7 @@ from celosia.errors import DataError
 from celosia.parts import Method, build, find, parts
 from celosia.release.evidence import evidence
 from celosia.release.evidence.certificate import load_certificate, load_record
-from celosia.release.evidence.history import ROLES, with_roles
+from celosia.release.evidence.history import ROLES, SINGLE_ROLES, with_roles
 from celosia.release.evidence.signing import from_author
 from celosia.release.policy.policy import Policy
 from celosia.release.policy.sections import History
@@ -35,11 +35,16 @@ NUMBERS = ("requirements", "risks", "losses", "attacks")
 
 
 ALL_HOLD = "every requirement holds"
-STATED = ("steps", "guard", "left_out", "kept", "checked", "formal", "history")
+STATED = (
+    "steps", "guard", "left_out", "kept", "checked", "formal", "history", "parameters", "inferences", "owners",
+    "facts", "before", "measured",
+)  # fmt: skip
 """Sections of a certificate that the file alone neither confirms nor refutes."""
 REPEATED_ONLY = "stated by the publisher: needs the private record and the original"
 
 
+UNREPEATED = {"history", "signature"}
+"""Claims that a repetition of the run says nothing about."""
 FIRST_SCHEME = 1
 """How random streams were named before private records stated it."""
 Repeat = Callable[[dict[str, Any], dict[str, Any]], list[Check]]
@@ -82,18 +87,13 @@ def verify(
     elif original is not None and record is not None and "policy" in private:
         repeated = _repeated(stated, private, Path(original), Path(record).parent, engine)
         if all(check.passed for check in repeated):
-            repeated_claims = {COMPARED, ALL_HOLD, *_parts(stated), *(name for name in STATED if name != "history")}
-            checks = confirmed(checks, repeated_claims, "the repetition gives the same")
+            open_claims = {check.claim for check in checks if check.passed is None} - UNREPEATED
+            checks = confirmed(checks, open_claims, "the repetition gives the same")
         checks += repeated
     elif original is not None:
         reason = "no policy made this release: needs the catalogue of inferences and the choices"
         checks.append(Check("repetition", None, None, None, reason))
     return Verification(tuple(checks))
-
-
-def _parts(stated: dict[str, Any]) -> set[str]:
-    """The parts whose numbers a repetition compares."""
-    return {claim["part"] for name in NUMBERS for claim in stated.get(name, [])}
 
 
 def _from_original(stated: dict[str, Any]) -> list[Check]:
@@ -128,11 +128,8 @@ def _from_release(
         path = data.with_name(other["file"])
         hashed = evidence.file_hash(path) if path.is_file() else None
         checks.append(Check(f"SHA-256 of {other['file']}", other["sha256"], hashed, hashed == other["sha256"]))
-        if hashed == other["sha256"] and "columns" in other:
-            beside = read_released(path)
-            shape, found_shape = [other["rows"], *other["columns"]], [len(beside), *beside.names]
-            checks.append(Check(f"rows and columns of {other['file']}", shape, found_shape, shape == found_shape))
-            checks += _further_checked(other, path, stated, engine)
+        if hashed == other["sha256"]:
+            checks += _further_checked(other, read_released(path, engine), stated)
     table = with_roles(read_released(data, engine), stated["schema"])
     checks.append(Check("rows", claims["rows"], len(table), len(table) == claims["rows"]))
     columns = list(table.names)
@@ -140,6 +137,7 @@ def _from_release(
     declared = {name for role in ROLES for name in stated["schema"].get(role, [])}
     there = columns == claims["columns"] and declared <= set(columns)
     checks.append(Check("columns", claims["columns"], columns, there))
+    checks += _without_role(stated, columns)
     if table.schema.quasi:
         # where every record shows stars the file does not tell whether they were suppressed or generalised
         suppressed = len(table) if table.classes.nothing_told else table.suppressed()
@@ -166,6 +164,8 @@ def _from_release(
 
 def _all_hold(stated: dict[str, Any], required: list[Check], beside: list[dict[str, Any]]) -> Check:
     """Whether every requirement holds: open while one of them could not be computed again."""
+    if not stated["requirements"] and stated["holds"]:
+        return Check(ALL_HOLD, stated["holds"], None, None, "the certificate states no requirement", required=True)
     met = all(claim["holds"] for claim in (*stated["requirements"], *beside))
     if stated["holds"] != met or any(check.passed is False for check in required):
         return Check(ALL_HOLD, stated["holds"], False, False)
@@ -187,6 +187,8 @@ def _stated_only(stated: dict[str, Any]) -> list[Check]:
             wish = model.wish()
             if wish != claim["wish"]:
                 checks.append(Check(f"wording of {claim['part']}", claim["wish"], wish, False))
+        if claim.get("evidence") or claim.get("reason"):
+            checks.append(Check(f"evidence of {claim['part']}", "stated", None, None, REPEATED_ONLY))
     uses = [step["use"] for step in stated.get("steps", [])]
     unknown = [use for use in uses if use not in parts("method")]
     if unknown:
@@ -208,21 +210,42 @@ def _stated_only(stated: dict[str, Any]) -> list[Check]:
     return checks
 
 
-def _further_checked(other: dict[str, Any], path: Path, stated: dict[str, Any], engine: str | None) -> list[Check]:
-    """The requirements and risks of a further table, from its file; each claim names the file."""
-    claims = [*other.get("requirements", []), *other.get("risks", [])]
-    if not claims:
-        return []
-    table = with_roles(read_released(path, engine), stated["schema"])
-    counted = stated["counted"]
-    checks = [
-        *(
-            replace(requirement_checked(claim, table, claim.get("counted") or counted), required=True)
-            for claim in other["requirements"]
-        ),
-        *(risk_checked(claim, table, claim.get("counted") or counted) for claim in other["risks"]),
+def _without_role(stated: dict[str, Any], columns: list[str]) -> list[Check]:
+    """Released columns that no requirement counts, because the certificate gives them no role."""
+    schema = stated["schema"]
+    declared = {name for role in ROLES for name in schema.get(role, [])}
+    declared |= {schema.get(role) for role in SINGLE_ROLES} | {kept["column"] for kept in stated.get("kept", [])}
+    others = [name for name in columns if name not in declared]
+    reason = "no role is stated: no requirement counts them"
+    return [Check("columns without a role", ", ".join(others), None, None, reason, required=True)] if others else []
+
+
+def _further_checked(other: dict[str, Any], table: Table, stated: dict[str, Any]) -> list[Check]:
+    """Check the shape, requirements and risks of a further table; each claim names the file.
+
+    A table with the columns of the main one must meet the same requirements.
+    """
+    shape, computed_shape = [other.get("rows"), *other.get("columns", [])], [len(table), *table.names]
+    checks = [Check("rows and columns", shape, computed_shape, shape == computed_shape)]
+    columns = set(stated["release"]["columns"])
+    wanted = {claim["part"] for claim in stated["requirements"]} if columns == set(table.names) else set()
+    claims = other.get("requirements", [])
+    unstated = sorted(wanted - {claim["part"] for claim in claims})
+    if unstated:
+        note = "required of the main table only, though this one has the same columns"
+        checks.append(Check("requirements", ", ".join(unstated), None, False, note, required=True))
+    if columns != set(table.names):
+        reason = "other columns than the main table: needs the private record and the original"
+        checks.append(Check("protection", "stated by its method", None, None, reason, required=True))
+    table = with_roles(table, stated["schema"])
+    checks += [
+        replace(requirement_checked(claim, table, claim.get("counted") or stated["counted"]), required=True)
+        for claim in claims
     ]
-    return [replace(check, claim=f"{check.claim} in {other['file']}") for check in checks]
+    checks += [
+        risk_checked(claim, table, claim.get("counted") or stated["counted"]) for claim in other.get("risks", [])
+    ]
+    return [replace(check, claim=f"{check.claim} of {other['file']}") for check in checks]
 
 
 def _second_way(stated: dict[str, Any], data: Path, private: dict[str, Any], wrong: set[str]) -> list[Check]:
@@ -317,7 +340,8 @@ def _repeated(
         repeated = run(again, engine=engine).certificate
     stated_digests, digests_again = (_digests(certificate) for certificate in (stated, repeated))
     differing = [name for name in NUMBERS if not alike(stated.get(name), repeated.get(name))]
-    differing += [name for name in STATED if name != "history" and not same(stated.get(name), repeated.get(name))]
+    compared = (name for name in (*STATED, "tables") if name not in UNREPEATED)
+    differing += [name for name in compared if not same(stated.get(name), repeated.get(name))]
     numbers = f"other {', '.join(differing)}" if differing else "the same"
     return [
         *checks,

@@ -44,6 +44,13 @@ def separate(
         raise ParameterError(
             f"{who}: groups = 'buckets' works with one sensitive column, got {len(columns)}; use 'near'."
         )
+    for name, column in columns.items():
+        absent = int((column.codes < 0).sum())
+        if absent:
+            raise RequirementError(
+                f"{who}: {absent} suppressed records have no value of {name!r} that could be separated from them. "
+                "Drop suppressed records in the earlier step (drop = true)."
+            )
     parts = _parts(table.persons(), columns, n)
     for records in parts:
         _check(who, l, columns, records, len(parts))
