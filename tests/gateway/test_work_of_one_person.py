@@ -109,3 +109,11 @@ def test_an_analyst_without_a_name_is_refused_before_the_ledger_is_read(analyst,
 def test_the_header_of_a_csv_answer_is_no_formula():
     answer = Answer(("=1+1",), ({"=1+1": 3},), Cost.pure(0.1), Cost.pure(1.0))
     assert next(csv.reader(io.StringIO(answer_csv(answer)))) == ["'=1+1"]
+
+
+@pytest.mark.parametrize(("expression", "scale"), [("FLOOR(COUNT(*) / 10)", 10), ("ROUND(COUNT(*) / 4, 1)", 4)])
+def test_a_rounded_number_has_the_standard_error_of_its_noise(expression, scale, tmp_path):
+    with closing(gateway_over(tmp_path, 1)) as gateway:
+        sql = f"SELECT COUNT(*) AS n, {expression} AS r FROM visit"
+        (row,) = gateway.ask(sql, epsilon=0.01).rows
+    assert row["r"]["error"] == pytest.approx(row["n"]["error"] / scale, rel=0.02)

@@ -43,6 +43,11 @@ class After:
         """How many operations it is made of."""
         return 1 + sum(arg.size() for arg in self.args)
 
+    @property
+    def has_steps(self) -> bool:
+        """Whether the expression rounds, so that it is constant between steps."""
+        return self.op in {"floor", "ceil", "round"} or any(arg.has_steps for arg in self.args)
+
     def value(self, cell: Cell) -> Any:
         """The number, text or truth value; nothing when it cannot be said, also because no double holds it."""
         if self.op == "constant":
@@ -90,7 +95,8 @@ class After:
         for index in self.indices():
             if not math.isfinite(cell.variances[index]):
                 return None
-            step = max(math.sqrt(cell.variances[index]) * 1e-3, 1e-9)
+            # a step function is flat almost everywhere: its slope is that over one standard error
+            step = max(math.sqrt(cell.variances[index]) * (1.0 if self.has_steps else 1e-3), 1e-9)
             up, down = self.value(cell.moved(index, step)), self.value(cell.moved(index, -step))
             if not (isinstance(up, int | float) and isinstance(down, int | float)):
                 return None

@@ -16,7 +16,8 @@ from celosia.mathematics.budget import neighbours as n
 Kind = Literal["rows", "present", "persons", "distinct", "sum", "square", "quantile"]
 LARGEST_UNITS = 2**31
 """A clamped value has at most this many units, so that the exact sum over 2^32 rows still fits into 64 bits."""
-FINE_UNITS = 2**20
+FINE_UNITS = 2**30
+"""Units of a clamped real value: rounding to them moves the sum of n rows by at most n / 2 units."""
 GROUP_SECONDS = 2e-5
 """Time of a group that is not shown, from the database to the threshold (16 microseconds with 20 numbers)."""
 DISTINCT_SECONDS = 1e-4
