@@ -191,7 +191,7 @@ MADE = {
 """The pictures of each group; those of the documentation itself are kept with its test."""
 LOOK = ("src/celosia/show/look/tokens.toml",)
 REPORT = (*LOOK, "src/celosia/release/report/templates/*.j2", "src/celosia/release/report/words/*en.toml")
-DRAWN = ("src/celosia/show/charts.py", "src/celosia/show/wording.py")
+DRAWN = ("src/celosia/show/charts.py", "src/celosia/show/formats.py")
 STUDIO = (*LOOK, *(f"src/celosia/studio/**/*.{kind}" for kind in ("j2", "css", "js", "toml")))
 SOURCES: dict[str, tuple[str, ...]] = {
     "report": (*REPORT, *DRAWN, "src/celosia/release/report/board.py", "src/celosia/demo/prepare.py"),

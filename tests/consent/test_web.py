@@ -19,7 +19,7 @@ from celosia.consent.site.pages import words
 from celosia.consent.site.signin import ADMIN, issue, redeem
 from celosia.consent.site.web import create
 from celosia.errors import ParameterError
-from celosia.show.look import preferred
+from celosia.show.look import choose_language
 from celosia.web.sessions import Sessions
 
 testclient = pytest.importorskip("starlette.testclient")
@@ -174,7 +174,7 @@ def test_the_cookie_is_for_https_when_asked(catalogue, store):
 def test_the_language_is_the_one_asked_for(client):
     assert '<html lang="ca">' in client.get("/", headers={"accept-language": "ca"}).text
     assert '<html lang="es">' in client.get("/?lang=es").text
-    assert preferred("xx", None, "") == "en"
+    assert choose_language("xx", None, "") == "en"
 
 
 def test_a_sentence_in_another_language_is_marked_as_such(client, store):

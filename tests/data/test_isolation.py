@@ -120,11 +120,11 @@ def test_workers_take_no_relative_path_of_their_caller(place):
     """A notebook has the working directory, wherever it moves to, on its path; a worker does not, nor what a variable says."""
     mark = plant(place, f"{LIBRARIES.replace(' celosia', '')} sitecustomize usercustomize")
     code = (
-        "import os, sys, celosia\nfrom celosia.parts import build\nfrom celosia.frontier.candidates import listed\n"
+        "import os, sys, celosia\nfrom celosia.parts import build\nfrom celosia.frontier.candidates import candidates_of\n"
         "from celosia.frontier.trial import Task\nfrom celosia.frontier.workers import results\n"
         f"table = celosia.read({str(place / 'data.csv')!r})\n"
         "risk, loss = build('attack', 'distance-linkage(columns=[a])'), build('loss', 'probabilistic-loss(columns=[a])')\n"
-        "tried = listed(table, ['noise(columns=[a], p=0.1)', 'noise(columns=[a], p=0.2)'])\n"
+        "tried = candidates_of(table, ['noise(columns=[a], p=0.1)', 'noise(columns=[a], p=0.2)'])\n"
         "task = Task(table.polars(), table.schema, risk, loss)\n"
         f"os.chdir({str(place)!r})\nsys.path.insert(0, '')\n"
         "jobs = [(i, c, 1) for i, c in enumerate(tried)]\n"

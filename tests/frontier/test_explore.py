@@ -20,10 +20,11 @@ from hypothesis import strategies as st
 
 import celosia
 from celosia.errors import OutputError, ParameterError, RequirementError, SchemaError
-from celosia.frontier import Estimate, Frontier, Point, explore, exploring
-from celosia.frontier.candidates import Candidate, listed
-from celosia.frontier.exploring import measures
-from celosia.frontier.points import layered
+from celosia.frontier import Estimate, Frontier, Point, explore
+from celosia.frontier import exploration as exploring
+from celosia.frontier.candidates import Candidate, candidates_of
+from celosia.frontier.exploration import measures
+from celosia.frontier.points import pareto_layers
 from celosia.frontier.trial import trial_seed
 
 
@@ -51,7 +52,7 @@ def test_celosia_explore_is_the_verb_even_after_its_module_was_imported():
 
 def test_ranges_and_pipelines_become_candidates():
     table = numbers()
-    found = listed(table, [{"use": "noise", "vary": {"p": [0.1, 0.2], "scope": ["all", "outliers"]}}])
+    found = candidates_of(table, [{"use": "noise", "vary": {"p": [0.1, 0.2], "scope": ["all", "outliers"]}}])
     assert [(c.methods[0].p, c.methods[0].scope) for c in found] == [
         (0.1, "all"),
         (0.1, "outliers"),
@@ -59,11 +60,13 @@ def test_ranges_and_pipelines_become_candidates():
         (0.2, "outliers"),
     ]
     assert all(c.methods[0].columns == ("a", "b", "c") for c in found)
-    pipeline = listed(table, [{"steps": [{"use": "microaggregate", "vary": {"k": [2, 3]}}, {"use": "noise"}]}])
+    pipeline = candidates_of(table, [{"steps": [{"use": "microaggregate", "vary": {"k": [2, 3]}}, {"use": "noise"}]}])
     assert [c.family for c in pipeline] == ["microaggregate + noise"] * 2
-    again = listed(table, [["microaggregate(columns=[a], k=3)", celosia.methods.Noise(columns=["a"])]])
+    again = candidates_of(table, [["microaggregate(columns=[a], k=3)", celosia.methods.Noise(columns=["a"])]])
     assert again[0].label == "microaggregate(columns=[a]) + noise(columns=[a])"
-    assert len(listed(table, ["noise(columns=[a])", celosia.methods.Noise(columns=["a"])])) == 1, "listed twice"
+    assert len(candidates_of(table, ["noise(columns=[a])", celosia.methods.Noise(columns=["a"])])) == 1, (
+        "candidates_of twice"
+    )
 
 
 def test_wrong_candidates_are_refused():
@@ -77,7 +80,7 @@ def test_wrong_candidates_are_refused():
         ([[]], "at least one method"),
     ):
         with pytest.raises(ParameterError, match=message):
-            listed(table, given_)
+            candidates_of(table, given_)
     with pytest.raises(SchemaError, match="names the column 'z'"):
         explore(table, ["noise(columns=[z])"], **QUICK)
     with pytest.raises(ParameterError, match="seeds must be at least 1"):
@@ -85,16 +88,16 @@ def test_wrong_candidates_are_refused():
 
 
 def test_the_catalogue_proposes_by_the_kind_of_columns():
-    families = {c.family for c in listed(numbers(), None)}
+    families = {c.family for c in candidates_of(numbers(), None)}
     assert {"noise", "rank-swap", "microaggregate"} <= families
     assert "pram" not in families
     words = celosia.read(pl.DataFrame({"c": ["u", "v"] * 20, "d": ["s", "t", "t", "s"] * 10}))
-    assert "pram" in {c.family for c in listed(words, None)}
-    assert "noise" not in {c.family for c in listed(words, None)}
+    assert "pram" in {c.family for c in candidates_of(words, None)}
+    assert "noise" not in {c.family for c in candidates_of(words, None)}
     graded = celosia.read(
         pl.DataFrame({"age": range(40)}), celosia.Schema.of(quasi=["age"], hierarchies={"age": "intervals(width=10)"})
     )
-    families = {c.family for c in listed(graded, None)}
+    families = {c.family for c in candidates_of(graded, None)}
     assert {"generalise", "mondrian"} <= families
     assert "noise" not in families, "no measure sees the loss of both"
     assert [m.name for m in measures(graded, None, None)] == ["marketer", "entropy-loss"]
@@ -295,7 +298,7 @@ def test_layers_against_the_definition(pairs):
         expected |= dict.fromkeys(best, layer)
         left -= best
         layer += 1
-    assert layered(pairs).tolist() == [expected[i] for i in range(len(pairs))]
+    assert pareto_layers(pairs).tolist() == [expected[i] for i in range(len(pairs))]
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30))

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 import celosia
-from celosia.frontier.candidates import bounded, listed
+from celosia.frontier.candidates import candidates_of, has_declared_domains
 
 
 def numbers(n: int = 80, bounds: bool = True) -> celosia.Table:
@@ -17,11 +17,11 @@ def numbers(n: int = 80, bounds: bool = True) -> celosia.Table:
 
 
 def test_synthetic_records_are_proposed_and_a_guarantee_where_the_domain_is_declared():
-    families = {candidate.family for candidate in listed(numbers(), None)}
+    families = {candidate.family for candidate in candidates_of(numbers(), None)}
     assert {"gaussian-copula", "sequential-trees", "dp-synthesis", "noise"} <= families
     without = numbers(bounds=False)
-    assert not bounded(without)
-    assert "dp-synthesis" not in {candidate.family for candidate in listed(without, None)}
+    assert not has_declared_domains(without)
+    assert "dp-synthesis" not in {candidate.family for candidate in candidates_of(without, None)}
 
 
 def test_records_that_are_nobodys_are_measured_by_an_attack_that_needs_no_pairs():
@@ -49,7 +49,7 @@ def test_tables_with_hierarchies_get_fuzzy_codes_guarantees_and_pipelines():
     data = pl.DataFrame({"age": rng.integers(20, 60, 200), "city": rng.choice(["Ur", "Uruk", "Lagash"], 200)})
     trees = {"age": "intervals(width=5, count=3)", "city": {"use": "tree", "tree": {"*": ["Ur", "Uruk", "Lagash"]}}}
     table = celosia.read(data, celosia.Schema.of(quasi=["age", "city"], hierarchies=trees))
-    candidates = listed(table, None)
+    candidates = candidates_of(table, None)
     families = {candidate.family for candidate in candidates}
     assert {"microaggregate + generalise", "fuzzy-recode", "dp-generalise", "generalise", "mondrian"} <= families
     some = [c.methods for c in candidates if c.family in ("microaggregate + generalise", "fuzzy-recode")]

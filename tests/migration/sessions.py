@@ -18,7 +18,7 @@ import polars as pl
 from tests.migration.projects import QUASI, SENSITIVE, entries, packed
 
 import celosia
-from celosia.migration import translated, write
+from celosia.migration import translate, write
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared"
@@ -80,7 +80,7 @@ def imported_and_protected(name: str, place: Path) -> dict[str, Any]:
     *criteria, metric = SCENARIOS[name]
     sensitive = "occupation" if name.startswith("adult8") else ""
     path = adult_project(place / f"{name}.deid", tuple(criteria), float(row["supp"]), metric, sensitive)
-    written = write(translated(path), place / f"{name}.toml", source=path)
+    written = write(translate(path), place / f"{name}.toml", source=path)
     policy = celosia.Policy.load(written[0])
     safe = celosia.protect(policy.table(), *(step.method for step in policy.steps), seed=1)
     done = safe.history[-1]
@@ -163,7 +163,7 @@ def testdata_numbers(policy: Path) -> dict[str, tuple[float | None, float]]:
 def sdcmicro_table() -> str:
     with tempfile.TemporaryDirectory() as place:
         script = prepared("sdcmicro", Path(place)) / "intro.R"
-        write(translated(script), Path(place) / "policy.toml", source=script)
+        write(translate(script), Path(place) / "policy.toml", source=script)
         numbers = testdata_numbers(Path(place) / "policy.toml")
     return as_table(numbers)
 

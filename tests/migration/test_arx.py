@@ -17,14 +17,14 @@ from tests.migration.projects import COLUMNS, HIERARCHIES, INSENSITIVE, QUASI, R
 
 from celosia.cli.main import run as command
 from celosia.errors import DataError, OutputError
-from celosia.migration import archive, translated, write
+from celosia.migration import archive, translate, write
 from celosia.migration.arx_models import objective, requirement
 from celosia.release.policy.policy import Policy
 
 
 def read(path):
     """The policy of a project, as data."""
-    translation = translated(path)
+    translation = translate(path)
     return tomllib.loads(translation.policy()), translation
 
 
@@ -33,7 +33,7 @@ def test_a_project_becomes_a_policy_that_runs(project, tmp_path, capsys):
     assert command(["import", str(project()), "--out", str(out)]) == 0
     shown = capsys.readouterr().out
     assert "quasi: age, zip" in shown
-    assert "Not translated, or not exactly:" in shown
+    assert "Not translate, or not exactly:" in shown
     assert "Java objects" in shown
     policy = Policy.load(out)
     assert policy.schema.quasi == ("age", "zip")
@@ -47,21 +47,21 @@ def test_a_project_becomes_a_policy_that_runs(project, tmp_path, capsys):
 
 def test_data_and_hierarchies_lie_beside_it_for_the_owner_alone(project, tmp_path):
     path = project()
-    written = write(translated(path), tmp_path / "p.toml", source=path)
+    written = write(translate(path), tmp_path / "p.toml", source=path)
     names = [file.name for file in written]
     assert names == ["p.toml", "p.hierarchy.age.csv", "p.hierarchy.zip.csv", "p.data.csv"]
     assert (tmp_path / "p.data.csv").read_bytes() == entries()["data/input.csv"]
     assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in written[1:])
     with pytest.raises(OutputError, match="there already"):
-        write(translated(path), tmp_path / "p.toml", source=path)
-    write(translated(path), tmp_path / "p.toml", source=path, overwrite=True)
+        write(translate(path), tmp_path / "p.toml", source=path)
+    write(translate(path), tmp_path / "p.toml", source=path, overwrite=True)
 
 
 def test_nothing_is_left_where_a_file_could_not_be_written(project, tmp_path):
     path = project()
     place = tmp_path / "new"
     place.mkdir()
-    translation = translated(path)
+    translation = translate(path)
     packed(path, {"other": b""})
     with pytest.raises(DataError, match="has no"):
         write(translation, place / "p.toml", source=path)
@@ -206,7 +206,7 @@ def test_a_model_that_is_not_told_whole_is_a_note_and_no_requirement(project, se
 def test_without_a_model_there_is_no_step(project):
     policy, translation = read(project(criteria=["Inclusion"]))
     assert "step" not in policy
-    assert any("no privacy model could be translated" in str(note) for note in translation.notes)
+    assert any("no privacy model could be translate" in str(note) for note in translation.notes)
     Policy.parse(translation.policy())
 
 
@@ -258,7 +258,7 @@ def test_the_separator_of_the_project_counts(project, separator):
 def test_an_early_project_in_another_encoding_is_read_with_a_remark(project, tmp_path):
     rows = "13053;Gironès;*\n13068;Gironès;*\n14850;Alt Empordà;*\n".encode("cp1252")
     path = project({"input/hierarchies/zip.csv": rows}, version="2.3.0", vocabulary="1.0")
-    translation = translated(path)
+    translation = translate(path)
     assert any("Windows-1252" in str(note) for note in translation.notes)
     write(translation, tmp_path / "p.toml", source=path)
     assert "Empordà" in (tmp_path / "p.hierarchy.zip.csv").read_text("utf-8")
@@ -272,7 +272,7 @@ def test_names_that_lead_elsewhere_stay_in_the_folder(project, tmp_path):
     rows = [[row[2], row[0], row[1], row[3], row[4]] for row in ROWS]
     rows[0][0] = name
     path = project(columns=columns, rows=rows, hierarchies={name: HIERARCHIES["zip"], "age": HIERARCHIES["age"]})
-    written = write(translated(path), place / "p.toml", source=path)
+    written = write(translate(path), place / "p.toml", source=path)
     assert {file.parent for file in written} == {place}
     assert {file.name for file in place.iterdir()} == {file.name for file in written}
 
@@ -282,7 +282,7 @@ def test_the_project_itself_is_never_replaced(project, tmp_path):
     link = tmp_path / "p.toml"
     link.symlink_to(path)
     with pytest.raises(OutputError, match="is an original"):
-        write(translated(path), link, source=path, overwrite=True)
+        write(translate(path), link, source=path, overwrite=True)
 
 
 ENTITIES = b'<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]><definition>&b;</definition>'
@@ -357,10 +357,10 @@ def test_an_archive_under_a_password_or_with_two_entries_of_a_name_is_refused(pr
 def test_what_grows_too_much_is_refused_before_and_while_it_is_unpacked(project, monkeypatch):
     monkeypatch.setattr(archive, "LARGEST_TABLE", 1 << 16)
     with pytest.raises(DataError, match="would grow"):
-        translated(project({"data/input.csv": entries()["data/input.csv"] + b"0" * (1 << 22)}))
+        translate(project({"data/input.csv": entries()["data/input.csv"] + b"0" * (1 << 22)}))
     monkeypatch.setattr(archive, "LARGEST_XML", 100)
     with pytest.raises(DataError, match="larger than 100 bytes"):
-        translated(project())
+        translate(project())
 
 
 @settings(max_examples=120)
@@ -376,7 +376,7 @@ def test_any_change_of_a_project_is_a_policy_or_one_sentence(tmp_path_factory, r
         archived[random.randrange(len(archived))] ^= 1 << random.randrange(8)
         path.write_bytes(bytes(archived))
     with contextlib.suppress(DataError):
-        translation = translated(path)
+        translation = translate(path)
         Policy.parse(translation.policy())
         for fill in translation.files.values():
             fill(path.with_name("filled"))

@@ -1,4 +1,4 @@
-"""Scripts for sdcMicro become policies that load; every line that is not translated is told with its number."""
+"""Scripts for sdcMicro become policies that load; every line that is not translate is told with its number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from celosia.cli.main import run as command
 from celosia.errors import DataError
-from celosia.migration import translated
+from celosia.migration import translate
 from celosia.migration.sdcmicro_calls import SIGNATURES
 from celosia.migration.sdcmicro_steps import MEASURES, STEPS
 from celosia.release.policy.policy import Policy
@@ -29,7 +29,7 @@ def script(tmp_path):
     def read(text: str, start: str = START) -> tuple[dict, list[str]]:
         path = tmp_path / "script.R"
         path.write_text(start + text, encoding="utf-8")
-        translation = translated(path)
+        translation = translate(path)
         policy = translation.policy()
         Policy.parse(policy, tmp_path)
         return tomllib.loads(policy), list(map(str, translation.notes))
@@ -223,7 +223,7 @@ def test_versions_of_the_object_are_kept_apart(script):
         ("sdc <- pram(sdc, variables = 'water', pd = 7)", "line 4: pram: pram: diagonal must be"),
         ("sdc <- microaggregation(sdc, method = 'rmd')", "line 4: microaggregation by 'rmd'"),
         ("sdc <- addNoise(sdc, method = 'restr')", "line 4: addNoise by 'restr'"),
-        ("\nmine(sdc)", "line 5: mine is not translated"),
+        ("\nmine(sdc)", "line 5: mine is not translate"),
         ("for (i in 1:3) sdc <- kAnon(sdc, k = i)", "line 4: for: what it does"),
         ("f <- function(x) kAnon(x, k = 3)", "line 4: function: what it does"),
         ("testdata$age <- testdata$age + 1", "line 4: a change of the data in R"),
@@ -312,7 +312,7 @@ def test_a_long_chain_is_no_deep_one(script):
 def test_an_old_encoding_is_read(tmp_path):
     path = tmp_path / "s.R"
     path.write_bytes("sdc <- createSdcObj(dat, keyVars = c('any', 'població'))".encode("latin-1"))
-    assert translated(path).roles["quasi"] == ["any", "població"]
+    assert translate(path).roles["quasi"] == ["any", "població"]
 
 
 WORDS = st.sampled_from(
@@ -345,7 +345,7 @@ def test_any_row_of_words_is_a_policy_or_one_sentence(tmp_path_factory, words):
     path.write_text(START + " ".join(words))
     message = "line"
     try:
-        Policy.parse(translated(path).policy(), path.parent)
+        Policy.parse(translate(path).policy(), path.parent)
     except DataError as error:
         message = str(error)
     assert "line" in message

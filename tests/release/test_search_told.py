@@ -11,7 +11,7 @@ import pytest
 import celosia
 from celosia.release.report import render
 from celosia.release.report.telling import words
-from celosia.show.wording import number
+from celosia.show.formats import number
 
 POLICY = """
 [input]

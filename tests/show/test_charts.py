@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from celosia.show.charts import bars, heatmap, overlay, stacked
+from celosia.show.charts import bars, heatmap, overlay, stacked_bars
 
 
 def picture(text):
@@ -55,7 +55,7 @@ def test_numbers_inside_a_chart_are_written_as_the_reader_does():
 
 
 def test_a_stacked_bar_fills_the_row_and_says_what_is_withheld():
-    page = picture(stacked("risk", ["high", "low"], [("before", [0.75, 0.25]), ("after", [None, 1.0])]))
+    page = picture(stacked_bars("risk", ["high", "low"], [("before", [0.75, 0.25]), ("after", [None, 1.0])]))
     widths = [float(rect.get("width")) for rect in page.iter("rect")]
     assert widths[0] == 3 * widths[1]
     assert widths[2] == widths[0] + widths[1]

@@ -17,8 +17,8 @@ import pytest
 from tests.studio.conftest import until
 
 from celosia.errors import InputError
-from celosia.web import serving
-from celosia.web.serving import loopback
+from celosia.web import sockets as serving
+from celosia.web.sockets import loopback
 
 pytestmark = pytest.mark.xdist_group("studio-other-servers")
 

@@ -45,7 +45,7 @@ MODULES = (
     *(
         "celosia.release.applying",
         "celosia.release.leaving.writing",
-        "celosia.frontier.exploring",
+        "celosia.frontier.exploration",
         "celosia.gateway.ledger",
     ),
     *("celosia.consent.owners.store", "celosia.studio.project", "tests.trust.scenes"),

@@ -76,7 +76,7 @@ def test_a_release_is_one_whatever_the_clock_says(jumping, tmp_path):
 
 
 def test_an_exploration_asks_no_clock_that_can_jump():
-    from celosia.frontier import exploring
+    from celosia.frontier import exploration as exploring
 
     asked = set(re.findall(r"\btime\.\w+|datetime\.\w+", inspect.getsource(exploring)))
     assert asked == {"time.monotonic"}

@@ -80,10 +80,10 @@ def explore(
 def _refuse_secrets(table: Table, candidates: Sequence[str]) -> None:
     """Refuse a secret that stands on the command line itself."""
     from celosia.data.credentials import refuse_literal
-    from celosia.frontier.candidates import listed
+    from celosia.frontier.candidates import candidates_of
     from celosia.parts import Credential
 
-    for tried in listed(table, candidates) if candidates else ():
+    for tried in candidates_of(table, candidates) if candidates else ():
         for method in tried.methods:
             for field in method.fields_marked(Credential):
                 refuse_literal(getattr(method, field), f"{method.name}: {field}")

@@ -20,10 +20,10 @@ KeysPlace = Annotated[Path | None, typer.Option(help="File of the analysts' keys
 def typed(given: str | float) -> float:
     """The number of an option as people write it, with a decimal comma too; a default comes as it is."""
     from celosia.errors import ParameterError
-    from celosia.show.typed import typed_number
+    from celosia.show.parse import parse_number
 
     try:
-        return typed_number(str(given), "the value")
+        return parse_number(str(given), "the value")
     except ParameterError as problem:
         raise typer.BadParameter(str(problem)) from None
 

@@ -12,7 +12,7 @@ from celosia.cli.bases.options import Json
 if TYPE_CHECKING:
     from celosia.migration import Translation
 
-#: Lines of what was not translated that a terminal shows; the policy has all.
+#: Lines of what was not translate that a terminal shows; the policy has all.
 SHOWN = 40
 
 
@@ -26,9 +26,9 @@ def import_(
 ) -> None:
     """Translate a project of ARX or a script for sdcMicro into a policy; nothing in it is executed."""
     from celosia.cli.bases.show import print_json
-    from celosia.migration import translated, write
+    from celosia.migration import translate, write
 
-    translation = translated(source)
+    translation = translate(source)
     written = write(translation, out, source=source, overwrite=overwrite)
     if json:
         print_json(_as_data(translation, written))
@@ -37,7 +37,7 @@ def import_(
 
 
 def _as_data(translation: Translation, written: list[Path]) -> dict[str, Any]:
-    """What was translated and what was not, as plain data."""
+    """What was translate and what was not, as plain data."""
     return {
         "policy": str(written[0]),
         "files": [str(path) for path in written[1:]],
@@ -63,7 +63,7 @@ def _print(translation: Translation, written: list[Path]) -> None:
         for entry in entries:
             terminal.print(f"  {what}: {entry.part['use']}")
     if translation.notes:
-        terminal.print("Not translated, or not exactly:")
+        terminal.print("Not translate, or not exactly:")
         for note in translation.notes[:SHOWN]:
             terminal.print(f"  - {note}")
         if len(translation.notes) > SHOWN:

@@ -224,7 +224,7 @@ def serve(
 
     ``settings`` are those of :func:`site`.
     """
-    from celosia.web import serving
+    from celosia.web import sockets as serving
 
     with closing(Preferences(store, patience=WAITING)) as choices:
         serving.serve(site(catalogue, choices, **settings), host, port, announce)

@@ -1,4 +1,4 @@
-"""Small jobs that use the compiled kernels, so that they are compiled before somebody waits for them."""
+"""Small jobs that compile the kernels before the first use."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RISKS = ("individual-risk", "suda")
 
 
 def compile_kernels() -> Iterator[str]:
-    """Do each small job and tell its name when its kernels are compiled and kept.
+    """Run each job and yield its name when its kernels are compiled and cached.
 
     >>> next(compile_kernels())
     'run with generalise'
@@ -61,7 +61,7 @@ def compile_kernels() -> Iterator[str]:
 
 
 def _patients(path: Path) -> Table:
-    """The patients in memory, a person once."""
+    """Return the patients in memory, one record per person."""
     from celosia.data.schema import Schema
     from celosia.table import read
 

@@ -1,4 +1,6 @@
-"""What is tried: methods with ranges of parameters, pipelines of them, or what the catalogue proposes."""
+"""Candidates of an exploration: methods with ranges of parameters, pipelines of methods, or proposals of the
+catalogue.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ class Candidate:
 
     @cached_property
     def text(self) -> str:
-        """The methods with all parameters: what tells one candidate from another."""
+        """The methods with all parameters, which identify the candidate."""
         return grammar.show(self.spec())
 
     @property
@@ -38,7 +40,9 @@ class Candidate:
 
     @property
     def epsilon(self) -> float | None:
-        """The privacy loss of the steps with a formal guarantee; None when there is none, or only the data tell it."""
+        """The privacy loss of the steps with a formal guarantee; None without such steps, or where only the data
+        determine it.
+        """
         losses = [method.privacy_loss() for method in self.methods if method.formal]
         spent = [loss for loss in losses if loss is not None]
         return sum(spent) if spent and len(spent) == len(losses) else None
@@ -49,16 +53,16 @@ class Candidate:
         return " + ".join(grammar.show(_short(method.public_spec())) for method in self.methods)
 
     def spec(self) -> list[dict[str, Any]]:
-        """The candidate as plain data."""
+        """Return the candidate as plain data."""
         return [method.spec() for method in self.methods]
 
     def public_spec(self) -> list[dict[str, Any]]:
-        """The candidate as it may be published."""
+        """Return the candidate as it may be published."""
         return [method.public_spec() for method in self.methods]
 
 
-def listed(table: Table, given: Sequence[Any] | None) -> list[Candidate]:
-    """The candidates that are listed, or those that the catalogue proposes for the table.
+def candidates_of(table: Table, given: Sequence[Any] | None) -> list[Candidate]:
+    """Return the given candidates, or those that the catalogue proposes for the table.
 
     An entry is a method (an instance, a text, a mapping with ``use``), or a list of them: a pipeline. A mapping may
     hold ``vary``: parameter → values, every combination becomes a candidate; or ``steps``: a list of mappings that may
@@ -66,17 +70,17 @@ def listed(table: Table, given: Sequence[Any] | None) -> list[Candidate]:
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"x": [1.0, 2.0], "y": [1.0, 3.0]}))
-    >>> [c.label for c in listed(table, [{"use": "noise", "vary": {"p": [0.1, 0.2]}}])]
+    >>> [c.label for c in candidates_of(table, [{"use": "noise", "vary": {"p": [0.1, 0.2]}}])]
     ['noise(columns=[x, y])', 'noise(columns=[x, y], p=0.2)']
     """
     if given is None:
-        candidates = list(_proposed(table))
+        candidates = list(_propose(table))
         if not candidates:
             raise ParameterError(
                 "explore: no method of the catalogue suits the columns of this table; list candidates."
             )
     else:
-        candidates = [option for entry in given for option in _expanded(table, entry)]
+        candidates = [option for entry in given for option in _expand(table, entry)]
     if not candidates:
         raise ParameterError("explore: the list of candidates is empty.")
     unique = {option.text: option for option in candidates}
@@ -84,32 +88,32 @@ def listed(table: Table, given: Sequence[Any] | None) -> list[Candidate]:
 
 
 def columns_for(table: Table, cls: type[Method]) -> list[str]:
-    """The quasi-identifiers that suit a method, or all such columns where none is declared."""
+    """Return the quasi-identifiers that suit a method, or all suitable columns where none is declared."""
     schema = table.schema
     special = {*schema.identifiers, schema.weight, schema.household, schema.person, schema.stratum}
     pool = schema.quasi or [name for name in table.names if name not in special]
     return [name for name in pool if str(schema[name].kind) in cls.suits]
 
 
-def graded(table: Table) -> bool:
-    """Whether every quasi-identifier has a hierarchy, so that generalisation is the way to protect the table."""
+def is_generalisable(table: Table) -> bool:
+    """Return whether every quasi-identifier has a hierarchy, so that the table can be generalised."""
     quasi = table.schema.quasi
     return bool(quasi) and all(table.schema[name].hierarchy is not None for name in quasi)
 
 
-def bounded(table: Table) -> bool:
-    """Whether the domain of every column is declared, so that noise can be drawn for it without looking at the data."""
+def has_declared_domains(table: Table) -> bool:
+    """Return whether the domain of every column is declared, so that noise needs no look at the data."""
     special = {*table.schema.identifiers, table.schema.person, table.schema.household}
     return all(table.schema[name].bounds is not None for name in table.names if name not in special)
 
 
-def _proposed(table: Table) -> Iterator[Candidate]:
-    """Methods that generalise where every quasi-identifier has a hierarchy, else those that suit the columns.
+def _propose(table: Table) -> Iterator[Candidate]:
+    """Yield methods that generalise where every quasi-identifier has a hierarchy, else those that suit the columns.
 
     Synthetic records are among the latter: attacks that read what was done measure them. A formal guarantee is
     proposed where the domains are declared.
     """
-    by_hierarchy = graded(table)
+    by_hierarchy = is_generalisable(table)
     if by_hierarchy:
         yield from _mixed_pipelines(table)
     for cls in parts("method").values():
@@ -117,11 +121,11 @@ def _proposed(table: Table) -> Iterator[Candidate]:
         # Noise and generalisation are not mixed: no one measure sees the loss of both.
         if not cls.explored or ("hierarchy" in cls.suits) != by_hierarchy:
             continue
-        if not by_hierarchy and (not columns_for(table, cls) or (cls.formal and not bounded(table))):
+        if not by_hierarchy and (not columns_for(table, cls) or (cls.formal and not has_declared_domains(table))):
             continue
         names = list(cls.explored)
         for values in itertools.product(*(cls.explored[name] for name in names)):
-            method = _fitted(table, {"use": cls.name, **dict(zip(names, values, strict=True))})
+            method = _with_columns(table, {"use": cls.name, **dict(zip(names, values, strict=True))})
             if method is not None:
                 yield Candidate((method,))
 
@@ -137,8 +141,8 @@ def _mixed_pipelines(table: Table) -> Iterator[Candidate]:
         yield Candidate((build("method", grouped), build("method", coarser)))
 
 
-def _expanded(table: Table, entry: Any) -> Iterator[Candidate]:
-    """The candidates of one entry."""
+def _expand(table: Table, entry: Any) -> Iterator[Candidate]:
+    """Yield the candidates of one entry."""
     if isinstance(entry, Mapping) and STEPS in entry:
         unknown = sorted(set(entry) - {STEPS})
         if unknown:
@@ -165,14 +169,14 @@ def _variants(table: Table, step: Any) -> Iterator[Method]:
     if twice:
         raise ParameterError(f"explore: {step.get('use')!r} both sets and varies {twice[0]!r}.")
     for values in itertools.product(*ranges.values()):
-        method = _fitted(table, {**fixed, **dict(zip(ranges, values, strict=True))})
+        method = _with_columns(table, {**fixed, **dict(zip(ranges, values, strict=True))})
         if method is None:
             raise ParameterError(f"explore: no column of the table suits {step.get('use')!r}; name its columns.")
         yield method
 
 
-def _fitted(table: Table, spec: Mapping[str, Any]) -> Method | None:
-    """The method, with columns filled in where it needs some and names none; None when no column suits."""
+def _with_columns(table: Table, spec: Mapping[str, Any]) -> Method | None:
+    """Return the method with suitable columns where it needs some and names none; None where no column suits."""
     method: Method = build("method", spec)
     try:
         return method.fitted(table.schema, columns_for(table, type(method)))
@@ -181,7 +185,7 @@ def _fitted(table: Table, spec: Mapping[str, Any]) -> Method | None:
 
 
 def _short(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """A specification whose long lists of columns are counted instead of written."""
+    """Return a specification in which long lists of columns are counted instead of written."""
     return {
         name: f"{len(value)} columns"
         if isinstance(value, list) and len(value) > 3 and all(isinstance(v, str) for v in value)

@@ -48,7 +48,7 @@ class Estimate:
 
     @classmethod
     def restored(cls, spec: Mapping[str, Any]) -> Estimate:
-        """From plain data."""
+        """Return the estimate of plain data."""
         low, high = spec["interval"] or (None, None)
         return cls(spec["mean"], low, high)
 
@@ -84,7 +84,7 @@ class Point:
 
 @dataclass(frozen=True, repr=False)
 class Frontier(Shown):
-    """What an exploration found."""
+    """Result of an exploration: the measured candidates and their frontier."""
 
     points: tuple[Point, ...]
     """Every candidate that could be measured."""
@@ -104,7 +104,7 @@ class Frontier(Shown):
     @property
     def frontier(self) -> tuple[Point, ...]:
         """The points that no other point beats: none has less risk and less loss; from low to high risk."""
-        layers = layered([(p.risk.mean, p.loss.mean) for p in self.points])
+        layers = pareto_layers([(p.risk.mean, p.loss.mean) for p in self.points])
         best = [point for point, layer in zip(self.points, layers, strict=True) if layer == 0]
         return tuple(sorted(best, key=lambda p: (p.risk.mean, p.loss.mean, p.label)))
 
@@ -123,7 +123,8 @@ class Frontier(Shown):
         return tuple(sorted(kept, key=lambda p: (self.score(p), p.label)))
 
     def best(self, max_risk: float | None = None, max_loss: float | None = None, *, sure: bool = False) -> Point:
-        """The best point under limits: the least loss at a risk, the least risk at a loss, the best score under both.
+        """Return the best point under limits: the least loss at a risk, the least risk at a loss, the best score under
+        both.
 
         Limits that were given to the exploration hold unless others are given; without any the score decides. When no
         candidate is within them the message names the nearest.
@@ -147,7 +148,7 @@ class Frontier(Shown):
         return 50 * (point.risk.mean + below / max(1, len(self.points) - 1))
 
     def spec(self) -> dict[str, Any]:
-        """The exploration as plain data that may be published."""
+        """Return the exploration as plain data that may be published."""
         front = {id(p) for p in self.frontier}
         return {
             "risk": self.risk.public_spec(),
@@ -161,7 +162,7 @@ class Frontier(Shown):
         }
 
     def record(self) -> dict[str, Any]:
-        """The exploration as plain data for its owner: with every parameter, so that it can be restored."""
+        """Return the exploration as plain data for the data owner, with every parameter, so that it can be restored."""
         return {
             **self.spec(),
             "risk": self.risk.spec(),
@@ -171,7 +172,7 @@ class Frontier(Shown):
 
     @classmethod
     def restored(cls, record: Mapping[str, Any]) -> Frontier:
-        """The exploration that :meth:`record` wrote down.
+        """Return the exploration of a :meth:`record`.
 
         >>> point = Point(Candidate((build("method", "noise(columns=[a], p=0.1)"),)), Estimate(0.1, None, None),
         ...               Estimate(0.2, 0.1, 0.3), 5)
@@ -202,14 +203,14 @@ class Frontier(Shown):
         )
 
     def blocks(self) -> list[Block]:
-        """What there is to show: the frontier, the best, what failed."""
+        """Return the blocks to show: the frontier, the best point, what failed."""
         decided = any(point.decided for point in self.points)
         formal = any(point.candidate.epsilon is not None for point in self.points)
         further = [name for name, there in (("decided by", decided), ("epsilon", formal)) if there]
         head = ("candidate", "risk", "loss", "score", *further)
 
         def row(point: Point) -> tuple[str, ...]:
-            shown = (point.label, _shown(point.risk), _shown(point.loss), f"{self.score(point):.1f}")
+            shown = (point.label, _format(point.risk), _format(point.loss), f"{self.score(point):.1f}")
             spent = "—" if point.candidate.epsilon is None else number(point.candidate.epsilon)
             further_cells = {"decided by": point.decided, "epsilon": spent}
             return (*shown, *(further_cells[name] for name in further))
@@ -231,13 +232,13 @@ class Frontier(Shown):
         return blocks
 
     def plot(self) -> Picture:
-        """The map of risk and utility, with the frontier and the limits."""
+        """Return the map of risk and utility, with the frontier and the limits."""
         from celosia.release.report.ru_map import ru_map
 
         return Picture([ru_map(self)], "Risk and utility")
 
     def _repr_html_(self) -> str:
-        """The map and the tables, for a notebook."""
+        """Return the map and the tables for a notebook."""
         return self.plot()._repr_html_() + super()._repr_html_()
 
     def _limits(self) -> str:
@@ -269,10 +270,11 @@ class Frontier(Shown):
         )
 
 
-def layered(points: Sequence[tuple[float, float]]) -> NDArray[np.int64]:
-    """The layer of each point: 0 where no other is as good in both and better in one, 1 without those, and so on.
+def pareto_layers(points: Sequence[tuple[float, float]]) -> NDArray[np.int64]:
+    """Return the layer of each point: 0 where no other is as good in both and better in one, 1 without those, and so
+    on.
 
-    >>> layered([(0.1, 0.9), (0.5, 0.5), (0.6, 0.6), (0.9, 0.1)]).tolist()
+    >>> pareto_layers([(0.1, 0.9), (0.5, 0.5), (0.6, 0.6), (0.9, 0.1)]).tolist()
     [0, 0, 1, 0]
     """
     x = np.asarray(points, dtype=np.float64).reshape(-1, 2)
@@ -292,7 +294,7 @@ def layered(points: Sequence[tuple[float, float]]) -> NDArray[np.int64]:
     return layers
 
 
-def _shown(estimate: Estimate) -> str:
+def _format(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None or estimate.high - estimate.low < 5e-5:
         return f"{estimate.mean:.4g}"
     return f"{estimate.mean:.4g} ({estimate.low:.4g} – {estimate.high:.4g})"

@@ -1,4 +1,4 @@
-"""What was measured already: one line of JSON per evaluation, only ever added to; numbers and keys, never data.
+"""Store of measured evaluations: one line of JSON each, append-only; numbers and keys, never data.
 
 A key is a digest of the table, the candidate, the seed and the measures, so that a line is used again only for exactly
 the same evaluation. The first line keeps the seed. The file can be read by its owner only.
@@ -93,7 +93,7 @@ class Store:
 
 
 def fingerprint(table: Table) -> bytes:
-    """A digest of the cells, the types and the schema."""
+    """Return a digest of the cells, the types and the schema."""
     types = {name: str(dtype) for name, dtype in table.polars_types().items()}
     digest = hashlib.blake2b(table.fingerprint() + canonical(types), digest_size=32)
     hierarchies = {c.name: _content(c.hierarchy) for c in table.schema.columns if c.hierarchy is not None}
@@ -103,7 +103,7 @@ def fingerprint(table: Table) -> bytes:
 
 
 def _content(hierarchy: Any) -> list[str]:
-    """What is declared for a hierarchy, with a digest of its file where it has one."""
+    """Return the declaration of a hierarchy, with a digest of its file where it has one."""
     named = hierarchy.get("path") if isinstance(hierarchy, dict) else hierarchy
     path = Path(named) if isinstance(named, str | Path) else None
     held = hashlib.blake2b(path.read_bytes()).hexdigest() if path is not None and path.is_file() else ""
@@ -111,6 +111,6 @@ def _content(hierarchy: Any) -> list[str]:
 
 
 def key(table: bytes, candidate: Candidate, seed: int, measures: tuple[Part, Part]) -> str:
-    """The digest of one evaluation."""
+    """Return the digest of one evaluation."""
     description = canonical([__version__, candidate.spec(), f"{seed:x}", [part.spec() for part in measures]])
     return hashlib.blake2b(description, key=table, digest_size=20).hexdigest()

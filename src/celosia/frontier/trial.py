@@ -33,12 +33,12 @@ class Task:
     loss: Loss
 
     def table(self) -> Table:
-        """The table to protect."""
+        """Return the table to protect."""
         return read(self.frame, self.schema)
 
 
 def trial_seed(seed: int, candidate_key: str, i: int) -> int:
-    """The seed of the i-th evaluation of a candidate: it does not depend on which other candidates there are."""
+    """Return the seed of the i-th evaluation of a candidate, independent of the other candidates."""
     return int.from_bytes(Stream(seed).child("explore", candidate_key, i).key()[:16], "little")
 
 

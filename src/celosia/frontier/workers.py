@@ -105,7 +105,7 @@ def _receive(pipe: BinaryIO | Any) -> Any:
 
 
 def serve() -> None:
-    """What a worker process does: take the task, then answer jobs until the pipe closes."""
+    """Run a worker process: read the task, then answer jobs until the pipe closes."""
     answers = os.fdopen(own_output(), "wb")
     questions = sys.stdin.buffer
     try:

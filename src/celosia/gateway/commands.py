@@ -91,7 +91,7 @@ def serve(
     """
     from celosia.gateway.keys import Keys
     from celosia.gateway.site.web import create
-    from celosia.web import serving
+    from celosia.web import sockets as serving
 
     analysts = Keys(keys_of(dataset, keys))
     if len(analysts) == 0:

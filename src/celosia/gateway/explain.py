@@ -12,7 +12,7 @@ from celosia.gateway.noising import Noising, Share
 from celosia.gateway.site.wording import words
 from celosia.gateway.sql.plan import Plan
 from celosia.mathematics.budget.cost import Cost
-from celosia.show.wording import Wording, wording
+from celosia.show.formats import Formats, formats
 
 DIGITS = 4
 """Digits of a number that tells how far another is off."""
@@ -55,7 +55,7 @@ class Explanation:
 
     def summary(self, language: str = "en") -> list[str]:
         """What it costs and what the answer has, in sentences."""
-        w, say = words(language), wording(language)
+        w, say = words(language), formats(language)
         cost = ", ".join(f"{w['losses'][name]} {say.num(value, 6)}" for name, value in shown_cost(self.cost).items())
         lines = [w["costs"].format(cost=cost, neighbours=w["neighbours"][self.neighbours])]
         lines.append(w["groups"] if self.cells is None else say.plural(w["cells"], self.cells))
@@ -80,7 +80,7 @@ class Explanation:
 
     def noises(self, language: str = "en") -> list[tuple[str, str]]:
         """The numbers that the answer is computed from: what each is, and what noise it gets."""
-        say = wording(language)
+        say = formats(language)
         return [_described(number, words(language), say) for number in self.numbers]
 
     def text(self, language: str = "en") -> str:
@@ -95,7 +95,7 @@ class Explanation:
 
 def off(column: Forecast, language: str = "en") -> list[str]:
     """How far a column may be off: one phrase, or one for each number of records."""
-    w, say = words(language), wording(language)
+    w, say = words(language), formats(language)
     if column.kind == "ranks":
         return [w["ranks_off"].format(n=say.num(column.ranks))]
     if column.kind in ("exact", "open"):
@@ -127,11 +127,11 @@ def _account(share: Share, noising: Noising) -> dict[str, Any]:
     if number.kind in ("sum", "square"):
         account |= {"unit": number.unit, "centre": number.centre}
         account |= {"low": number.low * number.unit, "high": number.high * number.unit}
-    name, derivation = _described(account, words("en"), wording("en"))
+    name, derivation = _described(account, words("en"), formats("en"))
     return {"name": name, **account, "derivation": derivation}
 
 
-def _described(account: dict[str, Any], w: dict[str, Any], say: Wording) -> tuple[str, str]:
+def _described(account: dict[str, Any], w: dict[str, Any], say: Formats) -> tuple[str, str]:
     centre = account.get("centre", 0.0)
     kind = "centred" if account["kind"] == "sum" and centre else account["kind"]
     name = w["ingredients"][kind].format(centre=say.num(centre, DIGITS))

@@ -39,7 +39,7 @@ class Balanced(Hierarchy):
     )
 
     def from_data(self) -> bool:
-        """The groups follow the frequencies."""
+        """Return True: the groups follow the frequencies."""
         return True
 
     def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:
@@ -88,12 +88,12 @@ def _labels(
     for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         alone = high - low == 1 and shared[low]
         last = high == len(ordered) and isinstance(ends[high], str)
-        label = ordered[low] if alone else str(Interval(_named(ends[low]), _named(ends[high]), high_closed=last))
+        label = ordered[low] if alone else str(Interval(_bound(ends[low]), _bound(ends[high]), high_closed=last))
         out.extend([label] * (high - low))
     return out
 
 
-def _named(end: float | str | None) -> float | str:
-    """An end that has a name: groups begin nowhere else."""
+def _bound(end: float | str | None) -> float | str:
+    """Return the end of a group, which must exist."""
     assert end is not None
     return end

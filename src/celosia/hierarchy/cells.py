@@ -1,4 +1,4 @@
-"""What a generalised cell can be: everything, one value, a range, a mask, one of several, a period."""
+"""Forms of a generalised cell: everything, one value, a range, a mask, a set of values, a period."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Everything:
     """
 
     def covers(self, raw: object) -> bool:  # noqa: ARG002
-        """Any value lies in it, a missing one too."""
+        """Return True: any value is in it, a missing one too."""
         return True
 
     def overlaps(self, other: Generalised) -> bool:  # noqa: ARG002
-        """It meets every cell."""
+        """Return True: it meets every cell."""
         return True
 
     @property
@@ -39,7 +39,7 @@ class Everything:
 
     @property
     def size(self) -> float:
-        """How many values it can stand for: nobody knows."""
+        """Number of values it can stand for: unbounded."""
         return math.inf
 
     def __str__(self) -> str:
@@ -324,7 +324,7 @@ Generalised: TypeAlias = Everything | Exact | Interval | Mask | OneOf | Period
 
 
 def number(text: str) -> float | None:
-    """The number a text holds, or None.
+    """Return the number that a text is, or None.
 
     >>> number("30"), number("x"), number("nan"), number("12_3")
     (30.0, None, None, None)

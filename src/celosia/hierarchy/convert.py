@@ -14,7 +14,7 @@ from celosia.hierarchy.text import texts
 
 
 def hierarchy(given: Any) -> Hierarchy:
-    """Make a hierarchy of what a user gives: a part, a path to a level table, ``{use = …}``, text, rows or a frame.
+    """Return a hierarchy from a part, a path to a level table, ``{use = …}``, text, rows or a frame.
 
     >>> hierarchy("intervals(width=5)")
     Intervals(fallback=None, width=5.0, ...)

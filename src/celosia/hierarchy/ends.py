@@ -33,7 +33,7 @@ _DIGITS = 12
 
 
 def tidy(value: float) -> float:
-    """The value without the dust of floating-point sums: 0.1 + 0.2 is 0.3."""
+    """Return the value without rounding errors of floating-point sums: 0.1 + 0.2 is 0.3."""
     return float(f"{value:.{_DIGITS}g}")
 
 
@@ -62,7 +62,7 @@ def round_cuts(before: Floats, after: Floats) -> Floats:
 
 
 def _multiple(rounding: Any, numbers: Floats, digit: float, exponent: int) -> Floats:
-    """The multiple of ``digit`` times a power of ten near each number."""
+    """Return the multiple of ``digit`` times a power of ten that is nearest to each number."""
     # dividing by a whole power of ten gives the nearest number to the decimal, multiplying by 0.1 does not
     many, few = (10.0**exponent, 1.0) if exponent >= 0 else (1.0, 10.0**-exponent)
     multiples: Floats = rounding(numbers * few / (digit * many)) * (digit * many) / few
@@ -70,7 +70,7 @@ def _multiple(rounding: Any, numbers: Floats, digit: float, exponent: int) -> Fl
 
 
 def rounded_cuts(cuts: Floats, numbers: Floats, counts: NDArray[np.int64], *, right: bool = False) -> Floats:
-    """Each cut with the fewest digits that still part the same numbers; a rare number itself is no cut.
+    """Return each cut with the fewest digits that separate the same numbers, never a rare number itself.
 
     With ``right`` a number that equals a cut lies below it.
 
@@ -97,13 +97,13 @@ def _rounded(cut: float, place: int, values: Floats, held: NDArray[np.int64], *,
 
 
 def _between(low: float, high: float) -> float:
-    """The roundest number between two others, neither of them."""
+    """Return the roundest number strictly between two others."""
     cut = float(round_cuts(np.array([low]), np.array([high]))[0])
     return cut if cut < high else float((low + high) / 2)
 
 
 def outer_ends(low: float, high: float, *, logarithm: bool = False) -> tuple[float, float]:
-    """Round numbers around a range: the first not above its low end, the second above its high end.
+    """Return round numbers around a range: the first not above its low end, the second above its high end.
 
     They lie within a tenth of the range; for a ``logarithm`` of positive numbers, within a factor of two.
 
@@ -156,7 +156,7 @@ def day_ends(days: Sequence[str]) -> list[str]:
     >>> day_ends(["2019-11-28", "2020-02-17", "2020-02-29"])
     ['2019-01-01', '2020-01-01', '2020-02-20', '2021-01-01']
     """
-    cuts = [_round_day(after, _alike(before, after) + 1) for before, after in itertools.pairwise(days)]
+    cuts = [_round_day(after, _common_prefix(before, after) + 1) for before, after in itertools.pairwise(days)]
     return [_round_day(days[0], 4), *cuts, f"{int(days[-1][:4]) + 1:04}-01-01"]
 
 
@@ -166,17 +166,17 @@ def time_ends(times: Sequence[str]) -> list[str]:
     >>> time_ends(["08:41:10", "11:21:23", "11:24:59", "23:26:43"])
     ['08:00:00', '10:00:00', '11:24:00', '20:00:00', '24:00:00']
     """
-    cuts = [_round_time(after, _alike(before, after) + 1) for before, after in itertools.pairwise(times)]
+    cuts = [_round_time(after, _common_prefix(before, after) + 1) for before, after in itertools.pairwise(times)]
     return [_round_time(times[0], 2), *cuts, f"{int(times[-1][:2]) + 1:02}:00:00"]
 
 
 def _round_time(text: str, size: int) -> str:
-    """The first time of day that begins with the first characters of a text."""
+    """Return the first time of day that begins with the first characters of a text."""
     return text[:size] + re.sub(r"\d", "0", text[size:])
 
 
 def _round_day(text: str, size: int) -> str:
-    """The first day, or time of a day, that begins with the first characters of an ISO text."""
+    """Return the first day, or time of a day, that begins with the first characters of an ISO text."""
     padded = _round_time(text, size)
     month, day = (padded[i : i + 2].replace("00", "01") for i in (5, 8))
     return f"{padded[:4]}-{month}-{day}" + (padded[10:] if size > 10 else "")
@@ -197,41 +197,41 @@ def coarse_breaks(breaks: Floats) -> Floats:
 
 
 def word_cuts(words: Sequence[str], shared: NDArray[np.bool_]) -> list[str | None]:
-    """Where a group may begin among sorted words: the text that parts each from the one before, None where none may.
+    """Return where groups of sorted words may begin: the text that separates a word from the one before it, or None.
 
     >>> word_cuts(["Anna", "Anselm", "Berta", "Bo", "Bob"], np.array([False] * 5))
     ['A', 'Ans', 'B', 'Be…', None]
     """
-    limit = _alike(words[0], words[-1]) + LETTERS if words else 0
-    cuts = [words[0] if shared[0] else _hint(words[0], 1) or ("0" if words[0] > "0" else None)] if words else []
+    limit = _common_prefix(words[0], words[-1]) + LETTERS if words else 0
+    cuts = [words[0] if shared[0] else _prefix(words[0], 1) or ("0" if words[0] > "0" else None)] if words else []
     for place in range(1, len(words)):
         before, after = words[place - 1], words[place]
-        size = _alike(before, after) + 1
+        size = _common_prefix(before, after) + 1
         cut = after if shared[place] else None
         if cut is None and size <= limit and size <= len(before):
-            cut = _hint(after, size) or (f"{before[:size]}{AFTER}" if len(before) > size else None)
+            cut = _prefix(after, size) or (f"{before[:size]}{AFTER}" if len(before) > size else None)
             cut = cut if cut is not None and before < cut <= after else None
         cuts.append(cut)
     return cuts
 
 
 def last_end(word: str, shared: bool) -> str | None:
-    """A text that no word of the last group comes after."""
+    """Return a text that sorts after every word of the last group, or None."""
     end = word if shared else f"{word[:1]}{AFTER}" if len(word) > 1 else AFTER
     return end if word <= end else None
 
 
 def word_ends(words: Sequence[str], shared: NDArray[np.bool_]) -> list[str | None]:
-    """Where a group of sorted words may begin, and where the last one ends."""
+    """Return where groups of sorted words may begin, and the end of the last one."""
     return [*word_cuts(words, shared), last_end(words[-1], bool(shared[-1]))] if words else [None]
 
 
-def _alike(word: str, other: str) -> int:
-    """How many letters two words share at their beginning."""
+def _common_prefix(word: str, other: str) -> int:
+    """Return the length of the common prefix of two words."""
     shorter = min(len(word), len(other))
     return next((place for place in range(shorter) if word[place] != other[place]), shorter)
 
 
-def _hint(word: str, size: int) -> str | None:
-    """The beginning of a word, unless that is the word."""
+def _prefix(word: str, size: int) -> str | None:
+    """Return the beginning of a word, or None where that is the whole word."""
     return word[:size] if size < len(word) and word[:size].strip() == word[:size] else None

@@ -77,7 +77,7 @@ class Intervals(Hierarchy):
         return bool(self.bins or self.quantiles)
 
     def settled(self, values: Iterable[Any], counts: Sequence[int]) -> Hierarchy:
-        """The same ranges by their breaks."""
+        """Return the hierarchy with the breaks that these data give."""
         import polars as pl
 
         numbers = pl.DataFrame({"x": texts(values), "count": counts}, schema={"x": pl.String, "count": pl.Int64})
@@ -109,7 +109,7 @@ class Intervals(Hierarchy):
         return Levels.of(values.filter(usable).to_list(), [*columns, ["*"] * len(numbers)])
 
     def _grid(self, x: Floats) -> Cells:
-        """Number of the range of each value; the ranges outside the bounds get the outermost numbers."""
+        """Return the number of the range of each value; ranges outside the bounds get the outermost numbers."""
         width = self.width or 1.0
         q = (x - self._start()) / width
         near = np.rint(q)

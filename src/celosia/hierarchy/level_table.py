@@ -71,7 +71,7 @@ def _from_file(path: Path, _changed: int, separator: str | None, encoding: str) 
         raise DataError(f"levels: {path.name} is not {encoding}; name its encoding, such as latin-1.") from None
     lines = text.splitlines()
     try:
-        rows = tuple(tuple(row) for row in csv.reader(lines, delimiter=separator or sniff(lines)) if row)
+        rows = tuple(tuple(row) for row in csv.reader(lines, delimiter=separator or detect_separator(lines)) if row)
     except csv.Error as error:  # a field of more than 131 072 characters; the message holds no cell
         raise DataError(f"levels: {path.name} is no table of levels: {error}.") from None
     if not rows:
@@ -95,10 +95,10 @@ def _from_rows(rows: tuple[tuple[str, ...], ...], source: str = "the rows") -> L
     return Levels.of(columns[0], columns[1:])
 
 
-def sniff(lines: list[str]) -> str:
-    """The separator that cuts the first lines into the same number (more than one) of fields.
+def detect_separator(lines: list[str]) -> str:
+    """Return the separator that splits the first lines into the same number of fields, more than one.
 
-    >>> sniff(["1;0-4;*", "2;0-4;*"]), sniff(["a,b", "c,d"]), sniff(["a;x,y", "b;x"])
+    >>> detect_separator(["1;0-4;*", "2;0-4;*"]), detect_separator(["a,b", "c,d"]), detect_separator(["a;x,y", "b;x"])
     (';', ',', ';')
     """
     head = [line for line in lines[:200] if line.strip()]

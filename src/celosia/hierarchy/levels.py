@@ -69,7 +69,8 @@ class Levels:
 
     @classmethod
     def flat(cls, values: Iterable[Any]) -> Levels:
-        """The levels of a column without a hierarchy: its values, and a star. A missing one is no part of the domain.
+        """Return the levels of a column without a hierarchy: its values, and ``*``. A missing value is not in the
+        domain.
 
         >>> levels = Levels.flat(["a", "b", None])
         >>> levels.labels(1), levels.shares(0).tolist(), levels.domain
@@ -93,7 +94,7 @@ class Levels:
         return list(names[at.codes])
 
     def categories(self, level: int) -> list[str | None]:
-        """The distinct labels of a level; `codes` are positions in this list."""
+        """Return the distinct labels of a level; `codes` are positions in this list."""
         return self._at(level).labels
 
     def codes(self, level: int) -> Codes:
@@ -107,7 +108,7 @@ class Levels:
         return shares
 
     def mapping(self, level: int) -> tuple[list[str | None], list[str | None]]:
-        """Two aligned lists: raw values and their labels, as a join needs them."""
+        """Return raw values and their labels as two aligned lists, for a join."""
         return self.values, self.labels(level)
 
     @cached_property
@@ -173,7 +174,7 @@ class Levels:
         return self.at(wanted)
 
     def level_of(self, label: str | None) -> int:
-        """The lowest level that has this label, or -1."""
+        """Return the lowest level that has this label, or -1."""
         return self._places.get(label, (-1, 0))[0]
 
     def share_of(self, label: str | None) -> float:
@@ -206,7 +207,7 @@ class Levels:
         return sum(raw is not None and cell.covers(raw) for raw in self.domain) / size
 
     def heights_of(self, labels: Sequence[str | None]) -> NDArray[np.int64]:
-        """The lowest level of each label; a cell that no level has stands at the lowest level as wide as it."""
+        """Return the lowest level of each label; for a cell that is on no level, the lowest level as wide as it."""
         return np.array([self._height(label) for label in labels], dtype=np.int64)
 
     def _height(self, label: str | None) -> int:
@@ -220,7 +221,7 @@ class Levels:
         return self.height
 
     def restrict(self, values: Sequence[str | None], fallback: str | None = None, column: str | None = None) -> Levels:
-        """The same levels for other values; those that the domain lacks take ``fallback``, or are refused by count."""
+        """Return the levels of other values; values outside the domain get ``fallback``, or raise with their number."""
         import polars as pl
 
         wanted = pl.Series("raw", values, dtype=pl.String)
@@ -237,10 +238,10 @@ class Levels:
             return Levels(list(values), tuple(Level(t.labels, t.codes[place], t.rows) for t in self.table), self.domain)
         chain = self._chain(fallback)
         raw_lost = wanted.filter(pl.Series(lost)).to_list()
-        table = [_extended(self.table[0], place, lost, null, raw_lost, None)]
+        table = [_with_uncovered(self.table[0], place, lost, null, raw_lost, None)]
         for level, at in enumerate(self.table[1:], start=1):
             top = at.labels[0] if level == self.height and len(at.labels) == 1 else None
-            table.append(_extended(at, place, lost, null, chain[level - 1], top))
+            table.append(_with_uncovered(at, place, lost, null, chain[level - 1], top))
         built = Levels(list(values), tuple(table), self.domain)
         built.check_nesting()
         return built
@@ -281,7 +282,7 @@ class Levels:
 
 
 def list_or_series(column: Iterable[Any]) -> Any:
-    """A Polars Series stays one, anything else becomes a list."""
+    """Return a Polars Series as it is, anything else as a list."""
     return column if hasattr(column, "to_list") else list(column)
 
 
@@ -301,10 +302,10 @@ def _parent(low: Codes, high: Codes, size: int) -> Codes:
     return parent
 
 
-def _extended(
+def _with_uncovered(
     at: Level, place: Codes, lost: NDArray[np.bool_], null: NDArray[np.bool_], labels: str | list[str], top: str | None
 ) -> Level:
-    """One level with codes for uncovered values (one label, or one each) and for the missing value."""
+    """Return a level with codes for uncovered values (one label, or one each) and for the missing value."""
     names = list(at.labels)
     rows = at.rows.tolist()
     codes = np.where(place >= 0, at.codes[np.maximum(place, 0)] if len(at.codes) else 0, 0).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Which raw values a generalised cell can stand for: through the column's hierarchy, else by what the cell says."""
+"""Raw values that a generalised cell can stand for, by the column's hierarchy or by the text of the cell."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def matches(
     *,
     open_missing: bool = False,
 ) -> NDArray[np.bool_]:
-    """For each cell (row) and raw value (column) whether the cell can stand for the value.
+    """Return for each cell (row) and raw value (column) whether the cell can stand for the value.
 
     Meant for few cells or few values; :func:`fitting` gives the same without the matrix.
 
@@ -47,7 +47,7 @@ def fitting(
     *,
     open_missing: bool = False,
 ) -> tuple[Places, Places]:
-    """The places of each cell and of each raw value that it can stand for, pair by pair, in their order.
+    """Return the positions of each cell and of each raw value that it can stand for, as aligned arrays in order.
 
     A missing cell stands for a missing value only, or for anything with ``open_missing``. A set stands for what its
     members stand for, which may be labels of the hierarchy. The values are sorted once and looked up by each cell.
@@ -75,7 +75,7 @@ def fitting(
 
 
 def compatible(fact: str, cell: str | None, hierarchy: Hierarchy | None = None) -> bool:
-    """Whether a known fact, raw or generalised, and a cell can be about the same raw value.
+    """Return whether a known fact, raw or generalised, and a cell can be about the same raw value.
 
     >>> compatible("970**", "97***"), compatible("35", "30-40"), compatible("<30", "30-40")
     (True, True, False)
@@ -102,7 +102,7 @@ def _levels(raws: Sequence[str | None], hierarchy: Hierarchy | None) -> Levels |
 
 
 def _by_label(levels: Levels, level: int) -> dict[str | None, Places]:
-    """The places of the values under each label of a level."""
+    """Return the positions of the values under each label of a level."""
     names = levels.categories(level)
     codes = levels.codes(level)
     order = np.argsort(codes, kind="stable")

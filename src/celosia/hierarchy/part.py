@@ -1,4 +1,4 @@
-"""What a hierarchy is: a part that gives every raw value of a column its labels on each level."""
+"""The base class of hierarchies: parts that give every raw value of a column a label on each level."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Hierarchy(catalogue.Part):
-    """Gives every raw value of a column coarser labels, level by level."""
+    """Maps every raw value of a column to coarser labels, level by level."""
 
     kind: ClassVar[str] = "hierarchy"
     home: ClassVar[str] = "celosia.hierarchy"
@@ -26,7 +26,9 @@ class Hierarchy(catalogue.Part):
     )
 
     def levels(self, values: Iterable[Any], counts: Sequence[int] | None = None, column: str | None = None) -> Levels:
-        """Level table of the distinct raw values; ``counts`` are their frequencies, for builders that weigh them."""
+        """Return the level table of the distinct raw values; ``counts`` are their frequencies, for builders that use
+        them.
+        """
         import polars as pl
 
         wanted = pl.Series("raw", texts(values), dtype=pl.String)
@@ -41,15 +43,15 @@ class Hierarchy(catalogue.Part):
         return domain.restrict(wanted.to_list(), self.fallback, column)
 
     def from_data(self) -> bool:
-        """Whether the levels depend on the values that are given and their frequencies."""
+        """Return whether the levels depend on the given values and their frequencies."""
         return False
 
     def is_public(self) -> bool:
-        """Whether the number of levels and all labels are known without the data."""
+        """Return whether the number of levels and all labels are known without the data."""
         return not self.from_data()
 
     def settled(self, values: Iterable[Any], counts: Sequence[int]) -> Hierarchy:
-        """The same hierarchy with its levels fixed for these data, so that every later step sees the same ones."""
+        """Return a hierarchy with the levels that these data give, so that every later step sees the same ones."""
         if not self.from_data():
             return self
         built = self.levels(values, counts)
@@ -62,5 +64,5 @@ class Hierarchy(catalogue.Part):
         return table
 
     def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:
-        """Level table of everything the hierarchy covers, at least of those of the given values that it can."""
+        """Return the level table of everything the hierarchy covers, at least of the given values that it can cover."""
         raise NotImplementedError

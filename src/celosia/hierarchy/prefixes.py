@@ -47,10 +47,10 @@ class Prefixes(Hierarchy):
 
         longest = int(values.str.len_chars().max() or 1)  # type: ignore[arg-type]
         hidden = self.masked or tuple(range(self.step, longest, self.step))
-        columns = [values.to_frame("v").select(self._masked(pl.col("v"), n)).to_series() for n in hidden]
+        columns = [values.to_frame("v").select(self._mask_expression(pl.col("v"), n)).to_series() for n in hidden]
         return Levels.of(values.to_list(), [*columns, ["*"] * len(values)])
 
-    def _masked(self, value: pl.Expr, hidden: int) -> pl.Expr:
+    def _mask_expression(self, value: pl.Expr, hidden: int) -> pl.Expr:
         import polars as pl
 
         length = value.str.len_chars().cast(pl.Int64)

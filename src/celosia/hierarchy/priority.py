@@ -42,7 +42,7 @@ class Priority(Hierarchy):
         return keep
 
     def from_data(self) -> bool:
-        """The groups follow the frequencies."""
+        """Return True: the groups follow the frequencies."""
         return True
 
     def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:

@@ -1,4 +1,4 @@
-"""Raw values in order, so that a generalised cell finds those that it can stand for without looking at all of them."""
+"""Raw values in sorted order, so that a generalised cell finds those that it covers by binary search."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T", str, float)
 
 
 class Values:
-    """The places of raw values, by text, by number, by day and by what a mask leaves of them.
+    """Positions of raw values by text, number, day and masked part.
 
     >>> values = Values(["2020-05-03", "30", None, "2020-06-01", "30.0"])
     >>> values.under(Exact("30.00")).tolist(), values.under(Period("2020-05", "2020-05-01", "2020-05-31")).tolist()
@@ -33,11 +33,11 @@ class Values:
         self.missing: Places = np.array([at for at, raw in enumerate(raws) if raw is None], dtype=np.int64)
 
     def text(self, text: str) -> Places:
-        """Those that are this text."""
+        """Return the positions of the values that are this text."""
         return self._texts.between(text, text)
 
     def under(self, cell: Generalised) -> Places:
-        """Those that a cell covers; one that it covers in two ways comes twice."""
+        """Return the positions of the values that a cell covers; twice where it covers one in two ways."""
         if isinstance(cell, Everything):
             return self.everything
         if isinstance(cell, Exact):
@@ -45,7 +45,7 @@ class Values:
         if isinstance(cell, OneOf):
             return np.concatenate([self._equal(member) for member in cell.members])
         if isinstance(cell, Mask):
-            return self._fitting(cell)
+            return self._under_mask(cell)
         if isinstance(cell, Period):
             return np.concatenate([self._days.between(cell.first, cell.last), self.text(cell.text)])
         return self._inside(cell)
@@ -68,8 +68,8 @@ class Values:
             low, high, cell.low_closed or low == -math.inf, cell.high_closed or high == math.inf
         )
 
-    def _fitting(self, mask: Mask) -> Places:
-        """The texts of the length of a mask, by what stands before or after its stars."""
+    def _under_mask(self, mask: Mask) -> Places:
+        """Return the texts of the length of a mask that agree with the characters before or after its stars."""
         pattern, size = mask.pattern, len(mask.pattern)
         first, last = (0, pattern.index("*")) if pattern[-1] == "*" else (pattern.rindex("*") + 1, size)
         if (size, first, last) not in self._masked:
@@ -91,7 +91,7 @@ class Values:
 
     @cached_property
     def _days(self) -> _Sorted[str]:
-        """Those that are days or times of a day, by their day."""
+        """Days and times of a day, by their day."""
         return _Sorted((raw[:10], at) for at, raw in enumerate(self._raws) if raw is not None and ISO_DATE.match(raw))
 
     @cached_property
@@ -102,7 +102,7 @@ class Values:
 
 
 class _Sorted(Generic[T]):
-    """Keys in order, with the places that they came from."""
+    """Sorted keys with their positions."""
 
     def __init__(self, keyed: Iterable[tuple[T, int]]) -> None:
         ordered = sorted(keyed)
@@ -110,7 +110,7 @@ class _Sorted(Generic[T]):
         self._places = np.array([at for _, at in ordered], dtype=np.int64)
 
     def between(self, low: T, high: T, low_closed: bool = True, high_closed: bool = True) -> Places:
-        """The places whose keys lie between two ends."""
+        """Return the positions of the keys between two ends."""
         first = bisect_left(self._keys, low) if low_closed else bisect_right(self._keys, low)
         last = bisect_right(self._keys, high) if high_closed else bisect_left(self._keys, high)
         return self._places[first:last]

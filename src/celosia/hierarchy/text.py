@@ -126,7 +126,7 @@ def text_expression(name: str, dtype: pl.DataType | type[pl.DataType]) -> pl.Exp
 
 
 def text_series(values: pl.Series) -> pl.Series:
-    """The text of each value of a column, as a column of the same name.
+    """Return the text of each value of a column, as a column of the same name.
 
     >>> import polars as pl
     >>> text_series(pl.Series("x", [1.0, 2.5, None])).to_list()

@@ -105,7 +105,7 @@ def cover(cells: Iterable[Generalised | str]) -> Generalised:
 
 
 def _members(text: str) -> tuple[str, ...]:
-    """The members of a set; what stands in quotes is one of them."""
+    """Return the members of a set; a quoted text is one member."""
     members = _MEMBER.finditer(f"{text},")
     return tuple(each[2] if each[1] is None else each[1].replace('""', '"') for each in members)
 

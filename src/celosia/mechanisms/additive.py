@@ -22,31 +22,31 @@ class _Additive(Mechanism):
     )
 
     def noise(self) -> Noise:
-        """The noise with its exact distribution."""
+        """Return the noise with its exact distribution."""
         raise NotImplementedError
 
     def moves(self) -> float:
-        """The most one person moves the numbers together."""
+        """Return the global sensitivity of the answer: the most that one person changes all numbers together."""
         return self.sensitivity
 
     def scale(self) -> float:
-        """The scale of the noise."""
+        """Return the scale of the noise."""
         return self.noise().scale
 
     def variance(self) -> float:
-        """The variance of each number."""
+        """Return the variance of each number."""
         return self.noise().variance
 
     def within(self, t: float) -> float:
-        """Probability that a number is off by at most ``t``, before anything is asked."""
+        """Return the probability that a number is off by at most ``t``, before a query is asked."""
         return self.noise().within(t)
 
     def half_width(self, level: float = 0.95) -> float:
-        """A number is off by at most this with probability ``level``."""
+        """Return the error that is not exceeded with probability ``level``."""
         return self.noise().half_width(level)
 
     def threshold(self, delta: float, touched: int = 1) -> int:
-        """The smallest noisy count at which a group may be shown whose name is not public.
+        """Return the smallest noisy count at which a group may be released whose name is not public.
 
         ``touched`` is the most groups that one person is in, each with a count of 1; a group that this person alone
         makes is shown with a probability of at most ``delta``.
@@ -57,12 +57,12 @@ class _Additive(Mechanism):
         return threshold(noise.scale, delta, touched, shape=noise.shape)
 
     def interval(self, answer: float, level: float = 0.95) -> tuple[float, float]:
-        """An interval that holds the true number with probability ``level``."""
+        """Return an interval that covers the true number with probability ``level``."""
         half = self.half_width(level)
         return answer - half, answer + half
 
     def answer(self, value: float | Sequence[float], /) -> Any:
-        """The number, or each of several, with fresh noise from the operating system's generator."""
+        """Return the number, or several numbers, with fresh noise from the generator of the operating system."""
         noisy = self.noise().add(list(value) if isinstance(value, Iterable) else [value])
         return noisy if isinstance(value, Iterable) else noisy[0]
 
@@ -73,7 +73,7 @@ class _Pure(_Additive):
     epsilon: float = Field(gt=0, le=1e6, description="privacy loss of one answer")
 
     def cost(self) -> Cost:
-        """What one answer costs."""
+        """Return the privacy cost of one answer."""
         from celosia.mathematics.budget.cost import Cost
 
         return Cost.pure(self.epsilon)
@@ -151,7 +151,7 @@ class Gaussian(_Additive):
         return GaussianNoise(gaussian(self.sensitivity, self.epsilon, self.delta), discrete=False)
 
     def cost(self) -> Cost:
-        """What one answer costs."""
+        """Return the privacy cost of one answer."""
         from celosia.mathematics.budget.cost import Cost
 
         return Cost.of("approximate", self.epsilon, self.delta)
@@ -180,7 +180,7 @@ class DiscreteGaussian(_Additive):
         return gaussian_for_zcdp(self.sensitivity, self.rho)
 
     def cost(self) -> Cost:
-        """What one answer costs."""
+        """Return the privacy cost of one answer."""
         from celosia.mathematics.budget.cost import Cost
 
         return Cost.of("zcdp", self.rho)

@@ -1,4 +1,4 @@
-"""Choose the best of several options without telling who preferred it."""
+"""Choose the best of several options with differential privacy."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Exponential(Mechanism):
     sensitivity: float = Field(default=1.0, gt=0, allow_inf_nan=False, description="the most one person moves a score")
 
     def cost(self) -> Cost:
-        """What one choice costs."""
+        """Return the privacy cost of one choice."""
         from celosia.mathematics.budget.cost import Cost
 
         return Cost.pure(self.epsilon)
 
     def moves(self) -> float:
-        """The most one person moves a score."""
+        """Return the sensitivity of a score: the most that one person changes it."""
         return self.sensitivity
 
     def half_width(self, level: float = 0.95, options: int = 2) -> float:
@@ -52,7 +52,7 @@ class Exponential(Mechanism):
         return 2 * self.sensitivity / self.epsilon * math.log(options / (1 - level))
 
     def answer(self, scores: Sequence[float], /) -> int:
-        """The place of the chosen option."""
+        """Return the position of the chosen option."""
         from celosia.mathematics.budget.noise import choose
 
         if len(scores) == 0:

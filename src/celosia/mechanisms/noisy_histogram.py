@@ -34,42 +34,42 @@ class NoisyHistogram(Mechanism):
     groups: int = Field(default=1, ge=1, description="most groups that one person is in")
 
     def noise(self) -> Noise:
-        """The noise of each count."""
+        """Return the noise of each count."""
         from celosia.mathematics.budget.noise import laplace_for
 
         return laplace_for(self.groups, self.epsilon)
 
     def threshold(self) -> int:
-        """The smallest noisy count that is shown."""
+        """Return the smallest noisy count that is released."""
         from celosia.mathematics.budget.scales import threshold
 
         return threshold(self.noise().scale, self.delta, self.groups)
 
     def cost(self) -> Cost:
-        """What the histogram costs."""
+        """Return the privacy cost of the histogram."""
         from celosia.mathematics.budget.cost import Cost
 
         return Cost.of("approximate", self.epsilon, self.delta)
 
     def moves(self) -> float:
-        """The most one person moves the counts together."""
+        """Return the sensitivity: the most that one person changes all counts together."""
         return self.groups
 
     def variance(self) -> float:
-        """The variance of each count before small ones are left out."""
+        """Return the variance of each count before small ones are left out."""
         return self.noise().variance
 
     def half_width(self, level: float = 0.95) -> float:
-        """A count is off by at most this with probability ``level``."""
+        """Return the error of a count that is not exceeded with probability ``level``."""
         return self.noise().half_width(level)
 
     def interval(self, answer: float, level: float = 0.95) -> tuple[float, float]:
-        """An interval that holds the true count with probability ``level``."""
+        """Return an interval that covers the true count with probability ``level``."""
         half = self.half_width(level)
         return max(0, answer - half), max(0, answer + half)
 
     def answer(self, counts: Mapping[Hashable, int], /) -> dict[Hashable, int]:
-        """The noisy counts of the groups that are shown, sorted by name."""
+        """Return the noisy counts of the groups that are released, sorted by name."""
         names = sorted(counts, key=repr)  # the order of the input could tell something
         noisy = self.noise().add([counts[name] for name in names])
         return {name: count for name, count in zip(names, noisy, strict=True) if count >= self.threshold()}

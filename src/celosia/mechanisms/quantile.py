@@ -43,7 +43,7 @@ class Quantile(Mechanism):
     rows: int = Field(default=1, ge=1, description="most records that one person owns")
 
     @model_validator(mode="after")
-    def _ordered(self) -> Quantile:
+    def _check_bounds(self) -> Quantile:
         if not (math.isfinite(self.upper - self.lower) and self.lower < self.upper):
             raise ParameterError(
                 f"quantile: lower must be below upper, both finite, got {self.lower} and {self.upper}."
@@ -51,13 +51,13 @@ class Quantile(Mechanism):
         return self
 
     def cost(self) -> Cost:
-        """What one answer costs."""
+        """Return the privacy cost of one answer."""
         from celosia.mathematics.budget.cost import Cost
 
         return Cost.pure(self.epsilon)
 
     def moves(self) -> float:
-        """The most one person moves a score."""
+        """Return the sensitivity of a score: the most that one person changes it."""
         return self.rows * max(self.q, 1 - self.q)
 
     def half_width(self, level: float = 0.95) -> float:
@@ -68,11 +68,11 @@ class Quantile(Mechanism):
         return 2 * self.moves() / self.epsilon * math.log((self.steps + 1) / (1 - level))
 
     def ranks(self, level: float = 0.95) -> int:
-        """The same in whole ranks."""
+        """Return the error in whole ranks that is not exceeded with probability ``level``."""
         return math.ceil(self.half_width(level))
 
     def answer(self, values: NDArray[np.float64] | list[float], /) -> float:
-        """The quantile of the values that are not missing, clamped to the bounds."""
+        """Return the quantile of the values that are not missing, clamped to the bounds."""
         from celosia.mathematics.budget.noise import choose
 
         return float(self._grid()[choose(self.scores(values).tolist(), self.moves(), self.epsilon)])

@@ -35,21 +35,21 @@ class RandomisedResponse(Mechanism):
     truth: float = Field(default=0.5, gt=0, lt=1, description="probability of answering truthfully, whatever the coin")
 
     def epsilon(self) -> float:
-        """The privacy loss of one answer."""
+        """Return the privacy loss of one answer."""
         return math.log((1 + self.truth) / (1 - self.truth))
 
     def cost(self) -> Cost:
-        """What one answer costs the person who gives it."""
+        """Return the privacy cost for the person who answers."""
         from celosia.mathematics.budget.cost import Cost
 
         return Cost.pure(self.epsilon())
 
     def moves(self) -> float:
-        """A person changes one answer."""
+        """Return 1: a person changes one answer."""
         return 1.0
 
     def estimate(self, share: float) -> float:
-        """The true share of yes behind an observed share, not clipped to [0, 1] so that it stays unbiased."""
+        """Return the unbiased estimate of the true share behind an observed share; it may lie outside [0, 1]."""
         return (share - (1 - self.truth) / 2) / self.truth
 
     def variance(self, share: float = 0.5, people: int = 1) -> float:
@@ -61,7 +61,9 @@ class RandomisedResponse(Mechanism):
         return share * (1 - share) / (people * self.truth**2)
 
     def half_width(self, level: float = 0.95, share: float = 0.5, people: int = 1) -> float:
-        """The estimate is off by at most this with probability ``level``, by the normal approximation."""
+        """Return the error of the estimate that is not exceeded with probability ``level``, by the normal
+        approximation.
+        """
         from scipy.special import ndtri
 
         from celosia.mathematics.budget.noise import check_level
@@ -70,14 +72,14 @@ class RandomisedResponse(Mechanism):
         return float(ndtri((1 + level) / 2)) * math.sqrt(self.variance(share, people))
 
     def interval(self, share: float, people: int, level: float = 0.95) -> tuple[float, float]:
-        """An interval for the true share, by the normal approximation."""
+        """Return an interval for the true share, by the normal approximation."""
         half = self.half_width(level, share, people)
         estimate = self.estimate(share)
         low, high = (min(max(end, 0.0), 1.0) for end in (estimate - half, estimate + half))
         return low, high
 
     def answer(self, values: bool | Sequence[bool], /) -> Any:
-        """The answer, or the answers of several people, each with its own coins."""
+        """Return a randomised answer, or one for each of several people."""
         from celosia.mathematics.budget.noise import respond
 
         several = list(values) if isinstance(values, Iterable) else [values]

@@ -1,4 +1,4 @@
-"""Coming from other tools: what their projects and scripts say, written as a policy."""
+"""Translation of other tools' projects and scripts into a policy."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from celosia.migration.sdcmicro import read_script
 from celosia.migration.translation import Translation, write
 
 
-def translated(source: str | Path) -> Translation:
-    """What a project of ARX (``.deid``) or a script for sdcMicro (``.R``) says; nothing in it is executed."""
+def translate(source: str | Path) -> Translation:
+    """Translate a project of ARX (``.deid``) or a script for sdcMicro (``.R``); nothing in it is executed."""
     path = Path(source)
     try:
         plain(path)
@@ -27,4 +27,4 @@ def translated(source: str | Path) -> Translation:
     )
 
 
-__all__ = ["Translation", "translated", "write"]
+__all__ = ["Translation", "translate", "write"]

@@ -1,4 +1,4 @@
-"""Archives and XML that come from elsewhere: read entry by entry, with bounds, and nothing is unpacked by its own name.
+"""Untrusted archives and XML: read entry by entry, with bounds, and never unpacked under their own names.
 
 A document type is refused: it could define entities that grow without end or that name files.
 """
@@ -40,16 +40,16 @@ class Element:
         return "".join(self.pieces)
 
     def all(self, name: str) -> list[Element]:
-        """The elements of a name directly in it."""
+        """Return the direct children of a name."""
         return [element for element in self.inner if element.name == name]
 
     def value(self, name: str) -> str | None:
-        """The text of the first element of a name in it."""
+        """Return the text of the first direct child of a name."""
         return next((element.text for element in self.inner if element.name == name), None)
 
 
 class Archive:
-    """A zip file that is asked for single entries."""
+    """A zip file that is read entry by entry."""
 
     def __init__(self, file: zipfile.ZipFile, name: str) -> None:
         self._file = file
@@ -59,20 +59,20 @@ class Archive:
             raise DataError(f"{name} has {len(listed)} entries; a project has at most {MOST_ENTRIES}.")
         self._entries = {entry.filename: entry for entry in listed}
         if len(self._entries) < len(listed):
-            raise DataError(f"{name} has two entries of one name: it cannot be told which of them counts.")
+            raise DataError(f"{name} has two entries of one name. Remove one of them.")
 
     def __contains__(self, entry: str) -> bool:
         return entry in self._entries
 
     def blocks(self, entry: str, largest: int = LARGEST_DATA) -> Iterator[bytes]:
-        """The content of an entry, block by block; more than it may have is refused."""
+        """Yield the content of an entry block by block; raise when it exceeds its bound."""
         if entry not in self._entries:
             raise DataError(f"{self.name} has no {_short(entry)}.")
         info = self._entries[entry]
         if info.file_size > max(LARGEST_TABLE, HIGHEST_RATIO * info.compress_size):
             raise DataError(f"{self.name}: {_short(entry)} would grow {HIGHEST_RATIO} times or more. It is refused.")
         size = 0
-        with unreadable(self.name), self._file.open(info) as content:
+        with archive_errors(self.name), self._file.open(info) as content:
             while block := content.read(BLOCK):
                 size += len(block)
                 if size > largest:
@@ -80,24 +80,24 @@ class Archive:
                 yield block
 
     def content(self, entry: str, largest: int) -> bytes:
-        """The whole content of an entry."""
+        """Return the whole content of an entry."""
         return b"".join(self.blocks(entry, largest))
 
     def document(self, entry: str) -> Element:
-        """An entry as XML."""
-        return parsed(self.content(entry, LARGEST_XML), f"{self.name}: {_short(entry)}")
+        """Return an entry as XML."""
+        return parse_xml(self.content(entry, LARGEST_XML), f"{self.name}: {_short(entry)}")
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[Archive]:
-    """A zip file; whatever is wrong with it is one sentence."""
-    with unreadable(path.name), zipfile.ZipFile(path) as file:
+def open_archive(path: Path) -> Iterator[Archive]:
+    """Open a zip file; every error of it is a ``DataError``."""
+    with archive_errors(path.name), zipfile.ZipFile(path) as file:
         yield Archive(file, path.name)
 
 
 @contextlib.contextmanager
-def unreadable(name: str) -> Iterator[None]:
-    """Say in one sentence that an archive cannot be read."""
+def archive_errors(name: str) -> Iterator[None]:
+    """Raise a ``DataError`` with one sentence for every error of an archive."""
     try:
         yield
     except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, UnicodeDecodeError):
@@ -108,12 +108,12 @@ def unreadable(name: str) -> Iterator[None]:
         raise DataError(f"cannot read {name}: {error.strerror or 'it is damaged'}.") from None
 
 
-def parsed(content: bytes, name: str) -> Element:
-    """What an XML text says, without document type and entities; raises ``DataError``, nothing else.
+def parse_xml(content: bytes, name: str) -> Element:
+    """Parse XML without document type and entities; raise ``DataError`` and nothing else.
 
-    >>> parsed(b"<a><b>1</b></a>", "x.xml").value("b")
+    >>> parse_xml(b"<a><b>1</b></a>", "x.xml").value("b")
     '1'
-    >>> parsed(b"<!DOCTYPE a [<!ENTITY e 'x'>]><a>&e;</a>", "x.xml")
+    >>> parse_xml(b"<!DOCTYPE a [<!ENTITY e 'x'>]><a>&e;</a>", "x.xml")
     Traceback (most recent call last):
     celosia.errors.DataError: x.xml declares a document type, which no project needs. It is refused.
     """
@@ -132,13 +132,13 @@ def parsed(content: bytes, name: str) -> Element:
     def words(text: str) -> None:
         path[-1].pieces.append(text)
 
-    def declared(*_: object) -> None:
+    def refuse_doctype(*_: object) -> None:
         raise DataError(f"{name} declares a document type, which no project needs. It is refused.")
 
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, words
-    parser.StartDoctypeDeclHandler = declared
+    parser.StartDoctypeDeclHandler = refuse_doctype
     try:
         parser.Parse(content, True)
     except (expat.ExpatError, LookupError, ValueError) as error:
@@ -150,5 +150,5 @@ def parsed(content: bytes, name: str) -> Element:
 
 
 def _short(entry: str) -> str:
-    """The name of an entry as a message may show it."""
+    """Return the name of an entry, shortened for a message."""
     return repr(entry if len(entry) <= 80 else f"{entry[:40]}…{entry[-30:]}")

@@ -1,7 +1,7 @@
-"""Projects of ARX (``.deid``): the data, the roles, the hierarchies, and the models as far as its XML tells them.
+"""Projects of ARX (``.deid``): data, roles, hierarchies, and models as far as its XML states them.
 
 The form is that of the writer in ARX's published sources (``WorkerSave`` with vocabulary 2.0, as of 2015 and of 2018):
-a zip file of XML and CSV with serialised Java objects beside them, which are never opened.
+a zip file of XML and CSV with serialised Java objects beside them, which are never open_archive.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.errors import DataError
-from celosia.migration.archive import LARGEST_TABLE, Archive, Element, opened
+from celosia.migration.archive import LARGEST_TABLE, Archive, Element, open_archive
 from celosia.migration.arx_models import AGGREGATES, objective, requirement
 from celosia.migration.translation import Entry, Translation, file_end, refusal
 
@@ -45,7 +45,7 @@ UNTOLD = (
 
 @dataclass
 class _Project:
-    """What is collected while a project is read."""
+    """State of a project while it is read."""
 
     translation: Translation
     archive: Archive
@@ -56,8 +56,8 @@ class _Project:
 
 
 def read_project(path: Path) -> Translation:
-    """What a project says; a damaged or hostile file is one sentence."""
-    with opened(path) as archive:
+    """Translate a project; raise ``DataError`` for a damaged or hostile file."""
+    with open_archive(path) as archive:
         for entry in ("metadata.xml", DEFINITION, CONFIG, DATA):
             if entry not in archive:
                 raise DataError(f"{path.name} has no {entry}: it is not a project of ARX, or one without data.")
@@ -140,7 +140,7 @@ def _read_kind(translation: Translation, name: str, attribute: Element) -> None:
 
 
 def _notation(pattern: str) -> str | None:
-    """A notation of dates of Java as one of C, where it has day, month and year in figures only.
+    """Return the strftime notation of a Java date pattern that has day, month and year in figures only.
 
     >>> _notation("dd.MM.yyyy"), _notation("EEE, MMM d")
     ('%d.%m.%Y', None)
@@ -184,8 +184,8 @@ def _level(text: str | None, otherwise: int) -> int:
 
 
 def _rows(project: _Project, entry: str) -> list[list[str]]:
-    """The rows of a hierarchy; every row of one length."""
-    text = _decoded(project.archive.content(entry, LARGEST_TABLE), "a hierarchy", project.translation)
+    """Return the rows of a hierarchy, all of one length."""
+    text = _decode(project.archive.content(entry, LARGEST_TABLE), "a hierarchy", project.translation)
     try:
         rows = [row for row in csv.reader(io.StringIO(text), delimiter=project.separator) if row]
     except csv.Error:
@@ -195,8 +195,8 @@ def _rows(project: _Project, entry: str) -> list[list[str]]:
     return rows
 
 
-def _decoded(content: bytes, what: str, translation: Translation) -> str:
-    """Text in UTF-8; early versions wrote in the encoding of the machine, which no file names."""
+def _decode(content: bytes, what: str, translation: Translation) -> str:
+    """Return text decoded from UTF-8; early versions used the encoding of the machine, which no file names."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -213,9 +213,9 @@ def _table_writer(rows: list[list[str]]) -> Callable[[Path], None]:
 
 
 def _read_data(project: _Project) -> None:
-    """The data go beside the policy as they are; their header must name the described columns."""
+    """Copy the data next to the policy as they are; their header must name the described columns."""
     head = next(project.archive.blocks(DATA), b"")
-    line = _decoded(head.splitlines()[0], "the header", project.translation) if head.strip() else ""
+    line = _decode(head.splitlines()[0], "the header", project.translation) if head.strip() else ""
     try:
         names = next(csv.reader([line], delimiter=project.separator), [])
     except csv.Error:
@@ -232,7 +232,7 @@ def _read_data(project: _Project) -> None:
 
 def _copier(path: Path) -> Callable[[Path], None]:
     def fill(draft: Path) -> None:
-        with opened(path) as archive, draft.open("wb") as file:
+        with open_archive(path) as archive, draft.open("wb") as file:
             for block in archive.blocks(DATA):
                 file.write(block)
 
@@ -245,11 +245,11 @@ def _read_models(project: _Project) -> None:
         for criterion in criteria.all("criterion"):
             part = requirement(criterion.text)
             if isinstance(part, str):
-                translation.note(f"the privacy model {_quoted(criterion.text)}: {part}")
+                translation.note(f"the privacy model {_quote(criterion.text)}: {part}")
             elif reason := refusal("model", part):
-                translation.note(f"the privacy model {_quoted(criterion.text)}: {reason}")
+                translation.note(f"the privacy model {_quote(criterion.text)}: {reason}")
             elif part.get("column", "") and part["column"] not in translation.roles["sensitive"]:
-                translation.note(f"the privacy model {_quoted(criterion.text)}: its column is not a sensitive one")
+                translation.note(f"the privacy model {_quote(criterion.text)}: its column is not a sensitive one")
             else:
                 translation.require.append(Entry(part))
     if not translation.roles["quasi"]:
@@ -294,7 +294,7 @@ def _share(text: str | None, translation: Translation) -> float:
 
 
 def _weights(config: Element, quasi: list[str]) -> dict[str, float]:
-    """The weights of the columns as shares of the largest, as ARX uses them; none where all are alike."""
+    """Return the weights of the columns as shares of the largest, as ARX uses them; none where all are equal."""
     listed: dict[str, float] = {}
     for weights in config.all("attributeWeights"):
         for weight in weights.all("attributeWeight"):
@@ -307,7 +307,7 @@ def _weights(config: Element, quasi: list[str]) -> dict[str, float]:
     return {name: value / largest for name, value in listed.items()}
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return repr(re.sub(r"\s+", " ", text.strip())[:120])
 
 

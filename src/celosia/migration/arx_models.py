@@ -98,7 +98,7 @@ AGGREGATES = {
 
 
 def requirement(sentence: str) -> Part | str:
-    """The requirement that a sentence names, or the reason why it cannot be told.
+    """Return the requirement that a sentence names, or the reason why it is not translated.
 
     >>> requirement("recursive-(3.0,2)-diversity for attribute 'disease'")
     {'use': 'l-diversity', 'l': 2, 'column': 'disease', 'variant': 'recursive', 'c': 3.0}
@@ -121,7 +121,7 @@ WORDS = frozenset({"Shannon", "Grassberger", "Equal", "Hierarchical", "Ordered",
 
 
 def objective(sentence: str) -> tuple[Part | None, str]:
-    """The objective that a sentence names, if there is one, and what has to be said about it.
+    """Return the objective that a sentence names, if there is one, and a note about it.
 
     >>> objective("Loss (0.25/1.0/0.5)")[0]
     {'use': 'domain-loss', 'gs': 0.25}

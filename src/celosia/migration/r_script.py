@@ -76,7 +76,7 @@ class Call:
     line: int
 
     def inner(self, at: int = 0) -> Node:
-        """An argument by its place."""
+        """Return an argument by position."""
         return self.arguments[at][1]
 
 
@@ -84,7 +84,7 @@ Node = Constant | Symbol | Call
 
 
 def statements(script: str, name: str = "the script") -> list[Node]:
-    """The statements of a script.
+    """Parse a script into its statements.
 
     >>> [statement.function for statement in statements("x <- f(1, k = 2)\\ny |> g()")]
     ['<-', 'g']
@@ -111,7 +111,7 @@ class _Parser:
         return listed
 
     def _skip_ends(self) -> bool:
-        """Go on to the next statement; say whether there is one."""
+        """Skip the ends of statements; return whether another statement follows."""
         while self._at < len(self._words) and self._words[self._at].kind == "end":
             self._at += 1
         return self._at < len(self._words)
@@ -162,7 +162,7 @@ class _Parser:
                 break
             self._at += 1
             self._lines()
-            left = _joined(token, left, self._expression(strengths[1]))
+            left = _binary(token, left, self._expression(strengths[1]))
         self._depth -= 1
         return left
 
@@ -173,7 +173,7 @@ class _Parser:
         if token.kind == "number":
             return Constant(self._value(token), token.line)
         if token.kind == "name":
-            return self._named(token)
+            return self._name_or_constant(token)
         if token.text in PREFIX:
             self._lines()
             return Call(token.text, ((None, self._expression(PREFIX[token.text])),), token.line)
@@ -199,7 +199,7 @@ class _Parser:
             raise self._refusal() from None
         return int(value) if value.is_integer() and abs(value) < 1e15 else value
 
-    def _named(self, token: Token) -> Node:
+    def _name_or_constant(self, token: Token) -> Node:
         name = token.text
         if name == "function":
             return self._function(token)
@@ -222,7 +222,7 @@ class _Parser:
         return Symbol(name, token.line)
 
     def _otherwise(self, call: Call) -> Call:
-        """A condition with what follows ``else``, which may stand on the next line inside of braces."""
+        """Return a condition with its ``else`` branch, which may begin on the next line inside braces."""
         before = self._at
         if self._depth > 1 or self._inside:
             self._lines()
@@ -253,7 +253,7 @@ class _Parser:
         return Call("{", tuple(listed), token.line)
 
     def _after(self, left: Node, token: Token) -> Node:
-        """A call, or parts of something."""
+        """Parse what follows an expression: a call or a subscript."""
         self._at += 1
         arguments = self._arguments({"(": ")", "[": "]", "[[": "]]"}[token.text])
         if token.text != "(":
@@ -291,8 +291,8 @@ class _Parser:
         return None, self._expression(5)
 
 
-def _joined(token: Token, left: Node, right: Node) -> Node:
-    """An operator between two; an arrow to the right is one to the left, and a pipe is a call."""
+def _binary(token: Token, left: Node, right: Node) -> Node:
+    """Return a binary operation; an arrow to the right becomes one to the left, and a pipe becomes a call."""
     if token.text in ("->", "->>"):
         return Call("<-", ((None, right), (None, left)), token.line)
     if token.text in ("=", "<<-"):

@@ -29,7 +29,7 @@ MOST = 200_000
 
 @dataclass(frozen=True)
 class Token:
-    """A word of a script: what kind it is, what it says, and its line."""
+    """A token of a script: its kind, text and line."""
 
     kind: Kind
     text: str
@@ -37,7 +37,7 @@ class Token:
 
 
 def tokens(script: str, name: str) -> list[Token]:
-    """The words of a script; an end of a line is one of them.
+    """Split a script into tokens; the end of a line is one of them.
 
     >>> [token.text for token in tokens("x <- c('a', 1.5) # so", "s.R")]
     ['x', '<-', 'c', '(', 'a', ',', '1.5', ')', '']
@@ -51,10 +51,10 @@ def tokens(script: str, name: str) -> list[Token]:
         kind = str(match.lastgroup)
         end = match.end()
         if kind == "raw":
-            text, end = _raw(script, match, name, line)
+            text, end = _raw_text(script, match, name, line)
             words.append(Token("text", text, line))
         elif kind == "quote":
-            text, end = _quoted(script, match.end(), match.group(), name, line)
+            text, end = _quoted_text(script, match.end(), match.group(), name, line)
             words.append(Token("name" if match.group() == "`" else "text", text, line))
         elif kind == "end":
             words.append(Token("end", match.group(), line))
@@ -67,8 +67,8 @@ def tokens(script: str, name: str) -> list[Token]:
     return [*words, Token("end", "", line)]
 
 
-def _quoted(script: str, at: int, mark: str, name: str, line: int) -> tuple[str, int]:
-    """A text between marks, and where it ends."""
+def _quoted_text(script: str, at: int, mark: str, name: str, line: int) -> tuple[str, int]:
+    """Return a quoted text, and where it ends."""
     pieces: list[str] = []
     for match in re.compile(r"\\(.)|([^\\])", re.DOTALL).finditer(script, at):
         escaped, plain = match.groups()
@@ -78,8 +78,8 @@ def _quoted(script: str, at: int, mark: str, name: str, line: int) -> tuple[str,
     raise DataError(f"{name}, line {line}: a text begins and does not end.")
 
 
-def _raw(script: str, match: re.Match[str], name: str, line: int) -> tuple[str, int]:
-    """A raw text such as ``r"(a\\b)"``, and where it ends."""
+def _raw_text(script: str, match: re.Match[str], name: str, line: int) -> tuple[str, int]:
+    """Return a raw text such as ``r"(a\\b)"``, and where it ends."""
     closing = f"{CLOSING[match['open']]}{match['dashes']}{match['mark']}"
     end = script.find(closing, match.end())
     if end < 0:

@@ -11,7 +11,7 @@ from typing import Any
 from celosia import files
 from celosia.errors import DataError
 from celosia.migration.r_script import Call, Constant, Node, Symbol, statements
-from celosia.migration.sdcmicro_calls import SIGNATURES, NotConstant, arguments, listed, value
+from celosia.migration.sdcmicro_calls import SIGNATURES, NotConstant, arguments, as_list, value
 from celosia.migration.sdcmicro_steps import MEASURES, STEPS
 from celosia.migration.translation import Entry, Translation
 
@@ -46,7 +46,7 @@ WEAK = (
 
 
 def read_script(path: Path) -> Translation:
-    """What a script says; one that is not R is refused with its line."""
+    """Translate a script; raise with the line where it is not R."""
     try:
         text = files.text(path, "utf-8-sig", LARGEST)
     except UnicodeDecodeError:
@@ -61,19 +61,19 @@ def read_script(path: Path) -> Translation:
             script.read(statement)
     except RecursionError:
         raise DataError(f"{path.name}: calls are nested too often.") from None
-    return script.finished()
+    return script.finish()
 
 
 @dataclass(frozen=True)
 class State:
-    """What was done to an object so far: a name stands for one of these, as in R for a version of the object."""
+    """Steps and requirements applied to an object so far; a variable of R stands for one state."""
 
     steps: tuple[Entry, ...] = ()
     require: tuple[Entry, ...] = ()
 
 
 class Script:
-    """What is known while a script is read: constants, tables, and the object that is protected."""
+    """State of the translation of a script: constants, tables, and the protected object."""
 
     def __init__(self, translation: Translation) -> None:
         self.translation = translation
@@ -90,7 +90,7 @@ class Script:
         self.shown: list[int] = []
 
     def read(self, node: Node) -> None:
-        """Take over what a statement says."""
+        """Translate a statement."""
         if isinstance(node, Constant | Symbol):
             return  # it shows something
         if node.function == "<-":
@@ -106,7 +106,7 @@ class Script:
                 self.note(node, f"{node.function}: its result is not assigned to anything, so it changes nothing")
 
     def call(self, node: Call) -> State | str | None:
-        """Take over what a call says: a new state of the object, the name of a table, or nothing of these."""
+        """Translate a call; return the new state of the object, the name of a table, or None."""
         name = node.function
         first = node.arguments[0][1] if node.arguments else None
         inside: State | str | None = None
@@ -133,7 +133,7 @@ class Script:
         return None
 
     def _counterpart(self, node: Call, inside: State | str | None) -> State | str | None:
-        """A call that has a counterpart."""
+        """Translate a call that has a counterpart."""
         name, given = node.function, arguments(node)
         if name in OWN:
             result: State | str | None = OWN[name](self, node, given)
@@ -157,28 +157,28 @@ class Script:
             self.table = source.name
 
     def given(self, node: Node | None, otherwise: Any = None) -> Any:
-        """The value of an argument."""
+        """Return the value of an argument, or the default."""
         return otherwise if node is None else value(node, self.constants)
 
     def columns(self, node: Node | None, otherwise: list[str] | None = None) -> list[str]:
-        """The columns that an argument names; numbers of columns are not names."""
+        """Return the columns that an argument names; positions of columns are not translated."""
         if node is None:
             return list(otherwise or [])
-        names = listed(self.given(node))
+        names = as_list(self.given(node))
         if not all(isinstance(name, str) for name in names):
             raise NotConstant("which columns the numbers stand for")
         return list(dict.fromkeys(names))
 
     def note(self, node: Call, text: str) -> None:
-        """Remember what a line does not give."""
+        """Record what is not translated in a line."""
         self.translation.note(text, node.line)
 
     def keys(self, names: list[str]) -> None:
         """Declare quasi-identifiers."""
         self.translation.give_role("quasi", *names)
 
-    def finished(self) -> Translation:
-        """The translation, with what remains to be said."""
+    def finish(self) -> Translation:
+        """Return the translation with its final notes."""
         translation = self.translation
         translation.steps, translation.require = list(self.last.steps), list(self.last.require)
         if any(len(state.steps) > len(self.last.steps) for state in self.states.values()):
@@ -226,7 +226,7 @@ class Script:
                 self.tables[target.name] = self.tables[result]
 
     def _change(self, target: Node, source: Node) -> None:
-        """A column that is made a factor or a number says what kind it is; other changes of data are not known."""
+        """Record the kind of a column that is converted to a factor or a number; note other changes of the data."""
         line = target.line
         if isinstance(target, Call) and isinstance(source, Call) and target.function == "$":
             column = target.inner(1)
@@ -253,7 +253,7 @@ class Script:
 
 
 def _read_table(script: Script, node: Call, given: dict[str, Node]) -> str:
-    """What a call reads, under a name that no script has."""
+    """Record the file that a call reads; return a name for it that no variable has."""
     place = script.given(next((given[key] for key in ("file", "path", "input", "data_file") if key in given), None))
     if not isinstance(place, str) or not place or "\0" in place:
         raise NotConstant("the file")
@@ -354,8 +354,8 @@ def _write(script: Script, node: Call, given: dict[str, Node]) -> None:
         script.note(node, f"{node.function}: name the file of the release under [output]")
 
 
-def _nothing(_: Script, __: Call, ___: dict[str, Node]) -> None:
-    """What a run does by itself."""
+def _no_step(_: Script, __: Call, ___: dict[str, Node]) -> None:
+    """Translate a call that needs no translation, because a run does the same."""
 
 
 OWN: dict[str, Callable[[Script, Call, dict[str, Node]], Any]] = {
@@ -363,6 +363,6 @@ OWN: dict[str, Callable[[Script, Call, dict[str, Node]], Any]] = {
     **dict.fromkeys((*WRITERS, "writeSafeFile"), _write),
     "createSdcObj": _create,
     **dict.fromkeys(("freqCalc", "indivRisk", "measure_risk"), _roles_of_frame),
-    **dict.fromkeys(("report", "calcRisks", "extractManipData"), _nothing),
+    **dict.fromkeys(("report", "calcRisks", "extractManipData"), _no_step),
 }
 TRANSLATED = frozenset((*OWN, *STEPS, *MEASURES))

@@ -70,11 +70,11 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
 
 
 class NotConstant(Exception):
-    """A value that only running the script would tell."""
+    """A value that only running the script would reveal."""
 
 
 def arguments(call: Call) -> dict[str, Node]:
-    """The arguments of a call by their names: exact names first, then beginnings of them, then places.
+    """Return the arguments of a call by name: exact names first, then abbreviations, then positions.
 
     >>> from celosia.migration.r_script import statements
     >>> sorted(arguments(statements("kAnon(sdc, 3, imp = c(1, 2))")[0]))
@@ -96,7 +96,7 @@ def arguments(call: Call) -> dict[str, Node]:
 
 
 def value(node: Node, constants: Mapping[str, Any]) -> Any:
-    """The value of a constant: a number, a text, a truth value, None, or a list of them."""
+    """Return the value of a constant: a number, a text, a truth value, None, or a list of them."""
     if isinstance(node, Constant):
         return node.value
     if isinstance(node, Symbol):
@@ -105,11 +105,11 @@ def value(node: Node, constants: Mapping[str, Any]) -> Any:
         return constants[node.name]
     inner = [each for _, each in node.arguments]
     if node.function == "c":
-        listed: list[Any] = []
+        as_list: list[Any] = []
         for each in inner:
             part = value(each, constants)
-            listed += part if isinstance(part, list) else [] if part is None and _is_null(each) else [part]
-        return _short(listed)
+            as_list += part if isinstance(part, list) else [] if part is None and _is_null(each) else [part]
+        return _short(as_list)
     if node.function in ("as.integer", "as.numeric", "as.character", "factor") and len(inner) == 1:
         return value(inner[0], constants)
     if node.function == "-" and len(inner) == 1:
@@ -141,13 +141,13 @@ def _range(first: Any, last: Any, node: Call) -> list[int]:
     return list(range(first, last + step, step))
 
 
-def listed(given: Any) -> list[Any]:
-    """A vector, whatever its length: R has no single values."""
+def as_list(given: Any) -> list[Any]:
+    """Return a value as a list: R has no scalars."""
     return given if isinstance(given, list) else [] if given is None else [given]
 
 
 def names_in(node: Node) -> list[str]:
-    """The names in one side of a formula, such as ``a + b``."""
+    """Return the names in one side of a formula, such as ``a + b``."""
     if isinstance(node, Symbol):
         return [node.name]
     if isinstance(node, Call) and node.function in ("+", "*", ":"):

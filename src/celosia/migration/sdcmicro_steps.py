@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.migration.r_script import Call, Node
-from celosia.migration.sdcmicro_calls import NotConstant, listed, names_in
+from celosia.migration.sdcmicro_calls import NotConstant, as_list, names_in
 from celosia.migration.translation import Entry, refusal
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 Given = dict[str, Node]
 
 
-def _square(share: float) -> float:
-    """A share of the variance for one of the standard deviation, without the last digits of the machine."""
+def _variance_share(share: float) -> float:
+    """Return a share of the variance from a share of the standard deviation, without floating-point noise."""
     return round(share**2, 12)
 
 
@@ -27,10 +27,10 @@ MICROAGGREGATION: dict[str, dict[str, Any]] = {
     "pca": {"use": "projection-microaggregate"},
 }
 NOISE: dict[str, Callable[[float], dict[str, Any]]] = {
-    "additive": lambda share: {"use": "noise", "p": _square(share)},  # its standard deviation is the share
+    "additive": lambda share: {"use": "noise", "p": _variance_share(share)},  # its standard deviation is the share
     "correlated": lambda share: {"use": "correlated-noise", "p": share},  # its covariance is
-    "correlated2": lambda share: {"use": "correlated-noise", "p": _square(share), "keep_variance": True},
-    "outdect": lambda share: {"use": "noise", "p": _square(share), "scope": "outliers"},
+    "correlated2": lambda share: {"use": "correlated-noise", "p": _variance_share(share), "keep_variance": True},
+    "outdect": lambda share: {"use": "noise", "p": _variance_share(share), "scope": "outliers"},
 }
 SPACINGS = {"equidistant": "equal", "logEqui": "log", "equalAmount": "frequency"}
 
@@ -60,7 +60,7 @@ def _amount(script: Script, node: Node | None, otherwise: float) -> float:
 
 
 def _columns(script: Script, given: Given, otherwise: list[str]) -> list[str]:
-    """The variables of a call, or those of the object."""
+    """Return the variables of a call, or those of the object."""
     columns = script.columns(given.get("variables"), otherwise)
     if not columns:
         raise NotConstant("the variables")
@@ -69,7 +69,7 @@ def _columns(script: Script, given: Given, otherwise: list[str]) -> list[str]:
 
 def _wholes(script: Script, node: Node | None, otherwise: int | None = None) -> list[int]:
     """Whole numbers."""
-    values = listed(script.given(node, otherwise))
+    values = as_list(script.given(node, otherwise))
     if not all(isinstance(value, int) and not isinstance(value, bool) for value in values):
         raise NotConstant("whole numbers")
     return values
@@ -108,8 +108,8 @@ def _global_recode(script: Script, node: Call, given: Given) -> None:
     column = script.columns(given.get("column"))
     if len(column) != 1:
         raise NotConstant("the column")
-    breaks = listed(script.given(given.get("breaks")))
-    labels = [str(label) for label in listed(script.given(given.get("labels")))]
+    breaks = as_list(script.given(given.get("breaks")))
+    labels = [str(label) for label in as_list(script.given(given.get("labels")))]
     part: dict[str, Any] = {"use": "recode", "column": column[0], "right": True, "labels": labels}
     if len(breaks) == 1:
         method = script.given(given.get("method"), "equidistant")
@@ -136,7 +136,7 @@ def _global_recode(script: Script, node: Call, given: Given) -> None:
 
 
 def _group(script: Script, node: Call, given: Given) -> None:
-    before, after = (listed(script.given(given.get(key))) for key in ("before", "after"))
+    before, after = (as_list(script.given(given.get(key))) for key in ("before", "after"))
     if len(after) == 1:
         after *= len(before)
     if not before or len(before) != len(after) or None in before:
@@ -169,7 +169,7 @@ def _microaggregate(script: Script, node: Call, given: Given) -> None:
     if script.given(given.get("measure"), "mean") == "median" and method == "mdav":
         part["aggregate"] = "median"
     _step(script, node, {**part, "within": script.columns(given.get("strata_variables"))})
-    _released(script, columns)
+    _mark_released(script, columns)
     _measure(script, node, "loss", {"use": "sum-of-squares", "columns": columns})
 
 
@@ -189,7 +189,7 @@ def _add_noise(script: Script, node: Call, given: Given) -> None:
     else:
         script.note(node, f"addNoise by {method!r} is not translated; {', '.join(NOISE)} and ROMM are")
         return
-    _released(script, columns)
+    _mark_released(script, columns)
 
 
 def _rank_swap(script: Script, node: Call, given: Given) -> None:
@@ -210,7 +210,7 @@ def _rank_swap(script: Script, node: Call, given: Given) -> None:
         node, "rankSwap: the highest and lowest values are not replaced by their mean; margins stay as they are"
     )
     _step(script, node, part)
-    _released(script, columns)
+    _mark_released(script, columns)
 
 
 def _pram(script: Script, node: Call, given: Given) -> None:
@@ -225,7 +225,7 @@ def _pram(script: Script, node: Call, given: Given) -> None:
         node,
         {"use": "pram", "columns": columns, "diagonal": round(1 - mixed * (1 - stay), 12), "within": within},
     )
-    _released(script, columns)
+    _mark_released(script, columns)
 
 
 def _shuffle(script: Script, node: Call, given: Given) -> None:
@@ -234,11 +234,11 @@ def _shuffle(script: Script, node: Call, given: Given) -> None:
         raise NotConstant("the formula")
     columns, others = names_in(form.inner(0)), names_in(form.inner(1))
     _step(script, node, {"use": "shuffle", "columns": columns, "given": others})
-    _released(script, columns)
+    _mark_released(script, columns)
 
 
-def _released(script: Script, columns: list[str]) -> None:
-    """Columns that a step changes are meant to leave."""
+def _mark_released(script: Script, columns: list[str]) -> None:
+    """Record the columns that a step changes as released."""
     script.translation.give_role("insensitive", *columns)
 
 

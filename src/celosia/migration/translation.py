@@ -1,4 +1,4 @@
-"""A policy in the making: what another tool's project says, in the words of a policy, and what could not be said."""
+"""The translation of another tool's project into a policy, with notes on what was not translated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OWNER_ONLY = 0o600
 
 @dataclass(frozen=True)
 class Note:
-    """Something that was not translated, or not exactly: why, and the line that it stands in."""
+    """Something that was not translated exactly: why, and its line."""
 
     text: str
     line: int | None = None
@@ -33,7 +33,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Entry:
-    """A requirement or a step, and where it comes from."""
+    """A requirement or a step, with its origin."""
 
     part: Mapping[str, Any]
     origin: str = ""
@@ -41,7 +41,7 @@ class Entry:
 
 @dataclass
 class Translation:
-    """What a project or a script says, in the words of a policy."""
+    """A project or a script as the sections of a policy."""
 
     source: str
     tool: str
@@ -66,7 +66,7 @@ class Translation:
         self.roles[role] += [name for name in dict.fromkeys(names) if name not in self.roles[role]]
 
     def note(self, text: str, line: int | None = None) -> None:
-        """Remember what was not translated; the same thing once."""
+        """Record once what was not translated."""
         if Note(text, line) not in self.notes:
             self.notes.append(Note(text, line))
 
@@ -77,7 +77,7 @@ class Translation:
             measured.append(part)
 
     def policy(self, stem: str = "policy") -> str:
-        """The text of the policy; what was not translated stands in it as comments."""
+        """Return the text of the policy; notes become comments."""
         import tomlkit
 
         document = tomlkit.document()
@@ -87,10 +87,10 @@ class Translation:
         document.add("input", table(self._input(stem)))
         document.add("schema", self._schema(stem))
         if self.require:
-            document.add("require", tables(_commented(entry) for entry in self.require))
+            document.add("require", tables(_with_origin(entry) for entry in self.require))
         if self.steps:
-            document.add("step", tables(_commented(entry) for entry in self.steps))
-        measured = {"risks": _short(self.risks), "losses": _short(self.losses)}
+            document.add("step", tables(_with_origin(entry) for entry in self.steps))
+        measured = {"risks": _abbreviated(self.risks), "losses": _abbreviated(self.losses)}
         if self.risks or self.losses:
             document.add("measure", table({kind: parts for kind, parts in measured.items() if parts}))
         document.add("output", table({"path": f"{stem}.safe.csv", **self.output}))
@@ -118,7 +118,7 @@ class Translation:
 
 
 def write(translation: Translation, out: str | Path, *, source: str | Path, overwrite: bool = False) -> list[Path]:
-    """Write the policy and what lies beside it, all or nothing; what the policy says was loaded once before.
+    """Write the policy and its further files, all or none, after loading the policy once.
 
     Returns the paths, the policy first.
     """
@@ -142,7 +142,7 @@ def write(translation: Translation, out: str | Path, *, source: str | Path, over
 
 
 def refusal(kind: str, part: Mapping[str, Any]) -> str:
-    """Why a part cannot be built as it is written; nothing where it can."""
+    """Return why a part cannot be built as it is written, or an empty text."""
     try:
         build(kind, dict(part))
     except InputError as error:
@@ -151,7 +151,7 @@ def refusal(kind: str, part: Mapping[str, Any]) -> str:
 
 
 def file_end(what: str, column: str, taken: Mapping[str, Any]) -> str:
-    """The end of a file's name for a column: letters, digits and hyphens only, whatever the column is called.
+    """Return the end of a file name for a column, made of letters, digits and hyphens whatever its name.
 
     >>> file_end("hierarchy", "../../etc/pass wd", {})
     '.hierarchy.etc-pass-wd.csv'
@@ -161,10 +161,10 @@ def file_end(what: str, column: str, taken: Mapping[str, Any]) -> str:
     return next(name for name in names if name.lower() not in {each.lower() for each in taken})
 
 
-def _commented(entry: Entry) -> Any:
+def _with_origin(entry: Entry) -> Any:
     return table(entry.part, about=[entry.origin] if entry.origin else ())
 
 
-def _short(parts: list[Mapping[str, Any]]) -> list[Any]:
-    """Parts without parameters by their name alone."""
+def _abbreviated(parts: list[Mapping[str, Any]]) -> list[Any]:
+    """Return parts without parameters by name alone."""
     return [part["use"] if len(part) == 1 else part for part in parts]

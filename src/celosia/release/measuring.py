@@ -20,7 +20,7 @@ from celosia.release.evidence.findings import Assessment, Comparison, Finding, m
 from celosia.release.plan import Plan, check_columns
 from celosia.release.policy.fitting import formal_options, refuse_beyond
 from celosia.release.policy.sections import refuse_seed
-from celosia.show.notebook import shown
+from celosia.show.notebook import progress_bar
 from celosia.table import Table, read, read_protected
 from celosia.table.pairing import by_index, pair
 
@@ -134,7 +134,7 @@ def protect(
     as_text = formal_options(built, schema or Schema(), str(table)) if named else {}
     source, table = table, read(table, schema, **as_text)
     plan = Plan.resolve(table, built, seed=seed)
-    with shown(progress) as listener:
+    with progress_bar(progress) as listener:
         current = plan.run(progress=listener)
         if listener:
             listener("done", 1.0)

@@ -41,7 +41,7 @@ from celosia.release.policy.fitting import formal_options
 from celosia.release.policy.policy import Output, Policy, Step
 from celosia.release.policy.text import policy_toml, whole_spec
 from celosia.release.verifying.checked import check_release, further_claims
-from celosia.show.notebook import shown
+from celosia.show.notebook import progress_bar
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table
 
@@ -76,7 +76,7 @@ def run(
     policy = policy if isinstance(policy, Policy) else Policy.load(policy)
     policy = policy.select(until=until, without=without)
     sweep_here()
-    with shown(progress) as listener:
+    with progress_bar(progress) as listener:
         tell = listener or (lambda *_: None)
         seed = _seed(policy)
         signer = None if sign is None else Signer.load(sign)

@@ -36,10 +36,10 @@ class Block:
 
 
 class Shown:
-    """Gives a class with ``blocks()`` its looks in a terminal and in a notebook."""
+    """Base of classes with ``blocks()``: adds how they look in a terminal and in a notebook."""
 
     def blocks(self) -> list[Block]:
-        """What there is to show."""
+        """Return the blocks to show."""
         raise NotImplementedError
 
     def __rich__(self) -> RenderableType:
@@ -53,7 +53,7 @@ class Shown:
 
 
 def assessment_blocks(assessment: Assessment, *, details: bool = True) -> list[Block]:
-    """An assessment: what was looked at, what was required, what the risks are; with details their parts as well."""
+    """Return the blocks of an assessment: table, requirements, risks and, with details, the parts of each risk."""
     table = assessment.table
     counted = "persons" if table.schema.person else "records"
     head = (
@@ -76,7 +76,8 @@ def assessment_blocks(assessment: Assessment, *, details: bool = True) -> list[B
 
 
 def comparison_blocks(comparison: Comparison, *, details: bool = True) -> list[Block]:
-    """A comparison: losses beside what an unchanged table has, attacks beside guessing, and what does not apply.
+    """Return the blocks of a comparison: losses next to their identity value, attacks next to their baseline, and what
+    was not measured.
 
     Without details the numbers alone, and of what does not apply the names.
     """
@@ -86,31 +87,35 @@ def comparison_blocks(comparison: Comparison, *, details: bool = True) -> list[B
     if lost:
         head = ("loss", "value", "unchanged", "", "what it means")
         rows = [_loss_row(f, comparison) for f in lost]
-        blocks.append(_shortened(Block("What was lost (lower is better)", head, rows), details=details))
+        blocks.append(_without_explanation(Block("What was lost (lower is better)", head, rows), details=details))
     blocks += _attack_blocks(comparison, details=details)
     if silent and not details:
-        blocks.append(Block(f"Not measured: {', '.join(map(_named, silent))}. --details says why."))
+        blocks.append(Block(f"Not measured: {', '.join(map(_label, silent))}. --details says why."))
     elif silent:
         reasons = dict.fromkeys(f.reason for f in silent)
-        rows = [(", ".join(_named(f) for f in silent if f.reason == reason), reason) for reason in reasons]
+        rows = [(", ".join(_label(f) for f in silent if f.reason == reason), reason) for reason in reasons]
         blocks.append(Block("Not measured", ("measure", "why"), rows))
     return blocks
 
 
 def _attack_blocks(comparison: Comparison, *, details: bool) -> list[Block]:
-    """What the attacks reached, beside guessing; nothing where none was measured."""
+    """Return the block of the attacks with their baselines, or none where no attack was measured."""
     head = ("attack or risk", "value", "guessing", "", "what it means")
     rows = [_attack_row(f) for f in comparison.risks if f.value is not None]
-    return [_shortened(Block("What an intruder can do (lower is better)", head, rows), details=details)] if rows else []
+    return (
+        [_without_explanation(Block("What an intruder can do (lower is better)", head, rows), details=details)]
+        if rows
+        else []
+    )
 
 
-def _shortened(block: Block, *, details: bool) -> Block:
-    """A table without what each number means, its last column, unless details are wanted."""
+def _without_explanation(block: Block, *, details: bool) -> Block:
+    """Return a table without its last column, the explanation, unless details are wanted."""
     return block if details else Block(block.title, block.headings[:-1], [row[:-1] for row in block.rows])
 
 
-def _least(finding: Finding, comparison: Comparison) -> float | None:
-    """What an unchanged table loses, where that can be said."""
+def _identity_value(finding: Finding, comparison: Comparison) -> float | None:
+    """Return the loss of an unchanged table, or None where it is not defined."""
     from celosia.errors import CelosiaError
 
     try:
@@ -120,22 +125,22 @@ def _least(finding: Finding, comparison: Comparison) -> float | None:
 
 
 def _loss_row(finding: Finding, comparison: Comparison) -> tuple[str, ...]:
-    """A loss with an arrow up when it is above that of an unchanged table, down when it is below."""
-    least = _least(finding, comparison)
+    """Return a loss with an arrow that compares it with the loss of an unchanged table."""
+    least = _identity_value(finding, comparison)
     shown = [value_of(finding, value) for value in (finding.value, least)]
-    return _named(finding), *shown, _arrow(finding.value, least), finding.part.summary().replace("``", "")
+    return _label(finding), *shown, _arrow(finding.value, least), finding.part.summary().replace("``", "")
 
 
 def _attack_row(finding: Finding) -> tuple[str, ...]:
-    """A risk with an arrow up when it is above what guessing reaches."""
+    """Return a risk with an arrow that compares it with the baseline."""
     guess = finding.evidence.get("baseline")
     guess = guess if isinstance(guess, int | float) else None
     shown = [value_of(finding, value) for value in (finding.value, guess)]
-    return _named(finding), *shown, _arrow(finding.value, guess), finding.part.summary().replace("``", "")
+    return _label(finding), *shown, _arrow(finding.value, guess), finding.part.summary().replace("``", "")
 
 
-def _named(finding: Finding) -> str:
-    """The measure with the parameters that differ from its defaults."""
+def _label(finding: Finding) -> str:
+    """Return the measure with the parameters that differ from its defaults."""
     from celosia.parts import grammar  # not needed for what a terminal shows first
 
     written = grammar.show(_whole(finding.part.public_spec()))
@@ -152,7 +157,7 @@ def _whole(written: Any) -> Any:
 
 
 def value_of(finding: Finding, value: Any) -> str:
-    """A value of a risk, an attack or a loss: a share as a percentage, all else in its unit."""
+    """Format a value of a risk, an attack or a loss: a share as a percentage, others in their unit."""
     bounded = finding.part.bounded and isinstance(value, int | float)
     return share(value) if bounded else number(value)
 
@@ -164,7 +169,7 @@ def _arrow(value: float | None, base: float | None) -> str:
 
 
 def _change(after: Finding, before: float | None) -> str:
-    """Where a number went, and whether that is good: safer, less safe, less useful or more useful."""
+    """Return the direction of a change with its meaning: safer, less safe, less useful or more useful."""
     arrow = _arrow(after.value, before)
     if arrow in {"", "="}:
         return arrow
@@ -174,7 +179,7 @@ def _change(after: Finding, before: float | None) -> str:
 
 
 def release_blocks(release: Release, changes: Sequence[Block] = ()) -> list[Block]:
-    """A release: the verdict, what happened to the columns, what was measured, where things are."""
+    """Return the blocks of a release: verdict, changes of columns, measurements, files."""
     seen = [
         (see["column"], see["what"], f"{see['cells']:,} of {see['of']:,}", see.get("acknowledged", "NOT acknowledged"))
         for see in release.certificate["guard"]
@@ -193,14 +198,16 @@ def release_blocks(release: Release, changes: Sequence[Block] = ()) -> list[Bloc
 
 
 def short_release_blocks(release: Release) -> list[Block]:
-    """A release in short: the verdict, before and after, what attacks reached, what to look at, the file to open."""
+    """Return the blocks of a release in short: verdict, before and after, attacks, warnings of the guard, the file to
+    open.
+    """
     stated = release.certificate["release"]
     size = f"{stated['rows']:,} records"
     if stated["suppressed"]:
         size += f", {stated['suppressed']:,} of them suppressed ({share(stated['suppressed'] / stated['rows'])})"
     left_out = release.record.get("left_out", {})
     out = f" Left out: {', '.join(left_out)}." if left_out else ""
-    guard = [Block(f"Seen by the guard: {_sighting(seen)}.") for seen in release.certificate["guard"]]
+    guard = [Block(f"Seen by the guard: {_guard_message(seen)}.") for seen in release.certificate["guard"]]
     shown = release.paths.get("report") or release.paths.get("data")
     return [
         Block(_verdict(release)),
@@ -213,8 +220,8 @@ def short_release_blocks(release: Release) -> list[Block]:
     ]
 
 
-def _sighting(seen: Mapping[str, Any]) -> str:
-    """What the guard saw in a column, and why it leaves or what to do."""
+def _guard_message(seen: Mapping[str, Any]) -> str:
+    """Describe a column that the guard reports, with the reason of its acknowledgement or the advice."""
     what = f"{seen['column']}: {seen['what']} ({seen['cells']:,} of {seen['of']:,} cells)"
     advice = f'change it, or say why it may leave: [guard] acknowledge = {{"{seen["column"]}" = "the reason"}}'
     return f"{what}; {'acknowledged: ' + seen['acknowledged'] if seen.get('acknowledged') else advice}"
@@ -244,7 +251,9 @@ ADVICE = {
 
 
 def search_blocks(history: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """A sentence for each search that stopped early: what it found, how far from the best that may be, what helps."""
+    """Return a sentence for each search that stopped early: its result, the bound on the distance to the optimum, and
+    advice.
+    """
     blocks = []
     for entry in history:
         search = entry.get("search")
@@ -267,7 +276,7 @@ def search_blocks(history: Sequence[Mapping[str, Any]]) -> list[Block]:
 
 
 def change_blocks(changes: Sequence[ColumnChange], sentences: dict[str, str]) -> list[Block]:
-    """What happened to each column: how much it told before and tells now, an example, the share of changed cells."""
+    """Return the table of changed columns: detail before and after, an example, the share of changed cells."""
     rows = []
     for change in changes:
         levels = change.before.sentence(sentences), change.after.sentence(sentences)
@@ -278,15 +287,15 @@ def change_blocks(changes: Sequence[ColumnChange], sentences: dict[str, str]) ->
 
 
 def risk_blocks(release: Release, *, losses: bool = False) -> list[Block]:
-    """Requirements, risks and, if wanted, losses of the input and of the release side by side."""
+    """Return the table of requirements, risks and, if wanted, losses of input and release side by side."""
     pairs = [
         *zip(release.before.models, release.assessment.models, strict=True),
         *zip(release.before.risks, release.assessment.risks, strict=True),
     ]
-    rows = [(_named(f), value_of(f, was.value), value_of(f, f.value), _change(f, was.value)) for was, f in pairs]
+    rows = [(_label(f), value_of(f, was.value), value_of(f, f.value), _change(f, was.value)) for was, f in pairs]
     for lost in [f for f in release.comparison.losses if f.value is not None] if losses else ():
-        least = _least(lost, release.comparison)
-        rows.append((_named(lost), value_of(lost, least), value_of(lost, lost.value), _change(lost, least)))
+        least = _identity_value(lost, release.comparison)
+        rows.append((_label(lost), value_of(lost, least), value_of(lost, lost.value), _change(lost, least)))
     suppressed = release.table.suppressed()
     rows.append(("suppressed records", number(release.original.suppressed()), number(suppressed), ""))
     return [Block("Before and after", ("measure", "before", "after", ""), rows)]
@@ -307,7 +316,7 @@ def column_block(columns: Sequence[Column]) -> Block:
 
 
 def table_blocks(table: Table, title: str, changes: Sequence[Block] = ()) -> list[Block]:
-    """A table: its columns and what was done to it; never a value of a record."""
+    """Return the blocks of a table: its columns and steps, never a value of a record."""
     blocks = [Block(f"{title}."), column_block(table.schema.columns)]
     if table.history:
         steps = [(str(i + 1), str(entry.get("step", ""))) for i, entry in enumerate(table.history)]
@@ -316,7 +325,7 @@ def table_blocks(table: Table, title: str, changes: Sequence[Block] = ()) -> lis
 
 
 def to_rich(blocks: Sequence[Block]) -> RenderableType:
-    """The blocks for a terminal."""
+    """Render blocks for a terminal."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -336,7 +345,7 @@ def to_rich(blocks: Sequence[Block]) -> RenderableType:
 
 
 def to_text(blocks: Sequence[Block]) -> str:
-    """The blocks as plain text, for ``print`` and the prompt of Python."""
+    """Render blocks as plain text."""
     import io
 
     from rich.console import Console
@@ -347,7 +356,7 @@ def to_text(blocks: Sequence[Block]) -> str:
 
 
 def to_html(blocks: Sequence[Block]) -> str:
-    """The blocks for a notebook."""
+    """Render blocks for a notebook."""
     out = []
     for block in blocks:
         if not block.headings:
@@ -366,14 +375,14 @@ def to_html(blocks: Sequence[Block]) -> str:
 
 
 def share(value: float) -> str:
-    """A share as a percentage, as the report writes it."""
-    from celosia.show.wording import number as written  # Babel is not needed for what a terminal shows first
+    """Format a share as a percentage."""
+    from celosia.show.formats import number as written  # Babel is not needed for what a terminal shows first
 
     return written(value, percent=True)
 
 
 def number(value: Any) -> str:
-    """A number for people.
+    """Format a number.
 
     >>> number(0.2), number(12918227.0), number(None), number(float("inf"))
     ('0.2', '12,918,227', '—', '∞')
@@ -393,7 +402,7 @@ def _row(finding: Finding) -> tuple[str, str, str]:
 
 
 def _details(finding: Finding) -> list[Block]:
-    """The parts of a risk that are plain numbers, as a small table."""
+    """Return the parts of a risk that are plain numbers, as a small table."""
     flat: list[tuple[str, str]] = []
     for name, value in finding.evidence.items():
         if name == "value":

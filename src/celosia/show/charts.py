@@ -9,9 +9,9 @@ import textwrap
 from collections.abc import Sequence
 from html import escape
 
+from celosia.show.formats import number
 from celosia.show.plots import ticks
 from celosia.show.svg import figure, svg, text, tooltip
-from celosia.show.wording import number
 
 WIDTH = 440
 WIDE = 760
@@ -38,7 +38,7 @@ def bars(
     True
     """
     most = max((value for _, values in series for value in values if value), default=1.0) or 1.0
-    left = _beside([line for label in labels for line in _lines(label)])
+    left = _label_width([line for label in labels for line in _lines(label)])
     room = WIDTH - left - _VALUE
     first = 0 if len(series) > 1 else 1
     rows = []
@@ -50,7 +50,7 @@ def bars(
         for j, (name, values) in enumerate(series):
             value = values[i]
             width = 0.0 if value is None else max(1.0 if value > 0 else 0.0, room * value / most)
-            said = _said(value, percent=percent, language=language)
+            said = _formatted(value, percent=percent, language=language)
             top = y + (height - _ROW * len(series)) / 2 + _ROW * j
             rows.append(
                 f'<rect class="s{j + first}" x="{left}" y="{top + 3:.0f}" width="{width:.1f}" height="{_ROW - 6}" '
@@ -60,19 +60,19 @@ def bars(
         y += height + 10
     described = "; ".join(
         f"{label}: "
-        + ", ".join(f"{name} {_said(values[i], percent=percent, language=language)}" for name, values in series)
+        + ", ".join(f"{name} {_formatted(values[i], percent=percent, language=language)}" for name, values in series)
         for i, label in enumerate(labels)
     )
     picture = svg("".join(rows), (WIDTH, round(y + 4)), f"{title}. {described}")
     return figure(picture, title, legend=legend([name for name, _ in series]))
 
 
-def stacked(
+def stacked_bars(
     title: str, bands: Sequence[str], rows: Sequence[tuple[str, Sequence[float | None]]], *, language: str = "en"
 ) -> str:
-    """One bar per row, divided into bands from bad to good (class ``r0``, ``r1``, …); None is a withheld share.
+    """Return one bar per row, divided into bands from bad to good (class ``r0``, ``r1``, …); None is a withheld share.
 
-    >>> stacked("risk", ["high", "low"], [("before", [0.75, 0.25]), ("after", [0, 1])]).count("<rect")
+    >>> stacked_bars("risk", ["high", "low"], [("before", [0.75, 0.25]), ("after", [0, 1])]).count("<rect")
     3
     """
     said_above, thick, row = 30, 32, 72
@@ -96,7 +96,7 @@ def stacked(
                     f'<text class="on-r{j}" {place} text-anchor="middle" dominant-baseline="central">{said}</text>'
                 )
             x += width
-        shown = ", ".join(f"{band} {_said(v, language=language)}" for band, v in zip(bands, shares, strict=True))
+        shown = ", ".join(f"{band} {_formatted(v, language=language)}" for band, v in zip(bands, shares, strict=True))
         spoken_rows.append(f"{name}: {shown}")
     height = len(rows) * row - 8
     picture = svg("".join(drawn), (WIDE, height), f"{title}. {'; '.join(spoken_rows)}")
@@ -146,7 +146,8 @@ def overlay(
 def cut_histogram(
     title: str, edges: Sequence[float], counts: Sequence[int], breaks: Sequence[float], *, step: float, grip: str
 ) -> str:
-    """A histogram with breaks that can be dragged: each is a slider that keys move too; ``grip`` names the i-th one.
+    """Return a histogram with breaks that can be dragged: each is a slider that keys move too; ``grip`` names the i-th
+    one.
 
     >>> cut_histogram("age", [0, 5, 10], [3, 4], [5.0], step=1, grip="break {n}").count('role="slider"')
     1
@@ -180,19 +181,20 @@ def cut_histogram(
 
 
 def heatmap(title: str, names: Sequence[str], values: Sequence[Sequence[float]], *, language: str = "en") -> str:
-    """A square of numbers between -1 and 1, one per pair of columns; the stronger, the darker (class ``h0`` to ``h9``).
+    """Return a square of numbers between -1 and 1, one per pair of columns; the stronger, the darker (class ``h0`` to
+    ``h9``).
 
     >>> heatmap("correlation", ["a", "b"], [[1.0, -0.5], [-0.5, 1.0]]).count("<rect")
     4
     """
     from babel.numbers import format_decimal
 
-    from celosia.show.wording import LOCALES
+    from celosia.show.formats import LOCALES
 
     def said(value: float) -> str:
         return str(format_decimal(round(value, 2) + 0.0, "0.00", locale=LOCALES[language]))
 
-    left = _beside([line for i, name in enumerate(names) for line in _lines(f"{i + 1} {name}")])
+    left = _label_width([line for i, name in enumerate(names) for line in _lines(f"{i + 1} {name}")])
     cell, top = min(46, (WIDTH - left) // max(1, len(names))), 20
     drawn = []
     for i, row in enumerate(values):
@@ -217,7 +219,7 @@ def heatmap(title: str, names: Sequence[str], values: Sequence[Sequence[float]],
 
 
 def legend(names: Sequence[str], classes: str = "s") -> str:
-    """Which colour is which series; nothing for a single one."""
+    """Return the key of colours to series, or nothing for a single series."""
     if len(names) < 2:
         return ""
     keys = "".join(
@@ -227,22 +229,22 @@ def legend(names: Sequence[str], classes: str = "s") -> str:
     return f'<div class="legend" aria-hidden="true">{keys}</div>'
 
 
-def _said(value: float | None, *, percent: bool = True, language: str = "en") -> str:
+def _formatted(value: float | None, *, percent: bool = True, language: str = "en") -> str:
     return "…" if value is None else number(value, percent=percent, language=language)
 
 
 def _lines(label: str, letters: int = _LETTERS) -> list[str]:
-    """A label in as many lines as it needs: nothing of it is cut off."""
+    """Wrap a label into as many lines as it needs."""
     return textwrap.wrap(label, letters, break_on_hyphens=False) or [""]
 
 
-def _beside(lines: Sequence[str]) -> int:
-    """The room that labels take beside what they name."""
+def _label_width(lines: Sequence[str]) -> int:
+    """Return the width that labels take next to their bars."""
     return min(_LABEL, 14 + 7 * max(map(len, lines), default=0))
 
 
 def _label(x: float, middle: float, lines: Sequence[str], room: float = 0.0) -> str:
-    """Lines of text that end at a place, around a middle; closer together where there is little room."""
+    """Return lines of text that end at ``x``, centred on ``middle``; closer together where ``room`` is small."""
     line = min(_LINE, room / len(lines)) if room else _LINE
     top = middle + 4 - line * (len(lines) - 1) / 2
     spans = "".join(f'<tspan x="{x:.0f}" y="{top + line * i:.1f}">{escape(t)}</tspan>' for i, t in enumerate(lines))

@@ -24,7 +24,8 @@ _INLINE = re.compile(r":math:`(?P<tex>[^`]*)`")
 
 
 def unicode_formula(tex: str) -> str:
-    r"""A formula as Unicode text: fractions in one line, small letters where there are such signs.
+    r"""Return a formula as Unicode text: fractions in one line, subscripts and superscripts where Unicode has the
+    signs.
 
     >>> unicode_formula(r"\varepsilon = \ln\frac{1 + q}{1 - q}, \quad \hat p = \frac1n \sum_{i} x_i^2")
     'ε = ln (1 + q)/(1 - q), p̂ = 1/n ∑ᵢ xᵢ²'
@@ -32,14 +33,14 @@ def unicode_formula(tex: str) -> str:
     '|Gᵢ| ≥ k, hᵢⱼ ≠ x_(v ∈ T)'
     """
     text = str(_reader().latex_to_text(f"${' '.join(tex.split())}$"))
-    text = re.sub(r"([_^])(\{[^{}]*\}|\S)", _moved, text)
+    text = re.sub(r"([_^])(\{[^{}]*\}|\S)", _script, text)
     text = text.replace("{", "").replace("}", "").replace("⟦", "{").replace("⟧", "}")
     text = re.sub(r"(?<=[\w)])(?=[∑∏⋂⋃])", " ", text)
     return re.sub(r" +([,;)}])", r"\1", " ".join(text.split()))
 
 
 def plain_docs(text: str) -> str:
-    r"""A docstring for a terminal: formulas as text, code without its marks.
+    r"""Return a docstring for a terminal: formulas as text, code without its marks.
 
     >>> plain_docs("Groups of ``k``.\n\n.. math:: |G_i| \\ge k\n\nAs :class:`~celosia.methods.Noise` and :math:`x^2`.")
     'Groups of k.\n\n    |Gᵢ| ≥ k\n\nAs Noise and x².'
@@ -50,8 +51,8 @@ def plain_docs(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text.replace("``", ""))
 
 
-def _moved(match: re.Match[str]) -> str:
-    """What stands below or above the line, in small signs where there are some."""
+def _script(match: re.Match[str]) -> str:
+    """Return a subscript or superscript, in small signs where Unicode has them."""
     sign, inner = match[1], match[2].strip("{}").strip()
     small = _LOW if sign == "_" else _HIGH
     if inner in {"'", "*", "∗"}:
@@ -101,12 +102,12 @@ class _Formula:
 
 
 def _fraction(node: Any, l2tobj: Any) -> str:
-    """A fraction in one line, with brackets around what is more than one thing."""
+    """Return a fraction in one line, with brackets around parts of more than one term."""
     above, below = (l2tobj.nodelist_to_text([part]).strip() for part in node.nodeargd.argnlist)
-    return f" {_bracketed(above)}/{_bracketed(below)} "
+    return f" {_in_brackets(above)}/{_in_brackets(below)} "
 
 
-def _bracketed(text: str) -> str:
+def _in_brackets(text: str) -> str:
     inner = text.removeprefix("{").removesuffix("}").strip() if text.startswith("{") else text
     simple = re.fullmatch(r"[\w'̄̂̃]+([_^](\{[^{}]*\}|\S))*|\|[^|]*\||\d+", inner)
     return inner if simple else f"({inner})"

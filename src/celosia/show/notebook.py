@@ -17,15 +17,15 @@ PATIENCE = 0.5
 
 
 def in_notebook() -> bool:
-    """Whether a kernel of Jupyter runs this, which shows what is rich."""
+    """Return whether a Jupyter kernel runs this code."""
     shell = sys.modules.get("IPython")
     running = None if shell is None else shell.get_ipython()
     return running is not None and getattr(running, "kernel", None) is not None
 
 
 @contextlib.contextmanager
-def shown(progress: Progress | None) -> Iterator[Progress | None]:
-    """Who is told about the work: the given listener, a bar in a notebook, or nobody."""
+def progress_bar(progress: Progress | None) -> Iterator[Progress | None]:
+    """Yield the listener for progress: the given one, a bar in a notebook, or None."""
     if progress is not None or not in_notebook():
         yield progress
         return
@@ -44,12 +44,12 @@ class Bar:
         self._display: Any = None
 
     def __call__(self, what: str, share: float) -> None:
-        """Show how far it is."""
+        """Show the progress."""
         if time.monotonic() - self._begin >= PATIENCE:
             self._show(f'<progress value="{share:.3f}" max="1"></progress> {escape(what)}')
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._display is not None:
             self._show("")
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from celosia.show.formats import number
 from celosia.show.svg import figure, svg, text, tooltip, turned_text
-from celosia.show.wording import number
 
 Points = Sequence[tuple[float, float]]
 SERIES = 10
@@ -27,7 +27,7 @@ class Axis:
     high: float
 
     def place(self, value: float, begin: float, end: float) -> float:
-        """Where a value lies between two places."""
+        """Return the coordinate of a value between two coordinates."""
         return begin + (end - begin) * (value - self.low) / (self.high - self.low)
 
 
@@ -45,19 +45,19 @@ class Plane:
 
     @cached_property
     def left(self) -> int:
-        """Where the axis begins: the numbers beside it need their room, and its name."""
+        """Coordinate where the horizontal axis starts, right of the numbers and the name of the vertical one."""
         return 36 + 8 * max(len(number(value)) for value in ticks(self.up.low, self.up.high, 5))
 
     def x(self, value: float) -> float:
-        """Where a value lies from left to right."""
+        """Return the horizontal coordinate of a value."""
         return self.across.place(value, self.left, self.width - self.right)
 
     def y(self, value: float) -> float:
-        """Where a value lies from top to bottom."""
+        """Return the vertical coordinate of a value."""
         return self.up.place(value, self.height - self.bottom, self.top)
 
     def axes(self) -> str:
-        """The frame with numbers along it, and what they are."""
+        """Return the frame with its grid, numbers and names."""
         left, base, end = self.left, self.height - self.bottom, self.width - self.right
         out = [f'<path class="axis" d="M{left} {self.top}V{base}H{end}"/>']
         for value in ticks(self.across.low, self.across.high):
@@ -74,30 +74,30 @@ class Plane:
         return "".join(out)
 
     def line(self, points: Points, classes: str) -> str:
-        """A line through points."""
+        """Return a line through points."""
         path = "L".join(f"{self.x(a):.1f} {self.y(b):.1f}" for a, b in points)
         return f'<path class="{classes}" d="M{path}"/>' if points else ""
 
     def area(self, points: Points, classes: str, more: str = "") -> str:
-        """What lies below a line."""
+        """Return the area below a line."""
         corners = [(points[0][0], self.up.low), *points, (points[-1][0], self.up.low)]
         path = "L".join(f"{self.x(a):.1f} {self.y(b):.1f}" for a, b in corners)
         return f'<path class="{classes}" d="M{path}Z"{more}/>'
 
     def squares(self, points: Iterable[tuple[float, float]], classes: str, size: float = 7.0) -> str:
-        """A square at each point, all in one path: there may be thousands."""
+        """Return a square at each point, all in one path, since there may be thousands."""
         half = size / 2
         path = "".join(f"M{self.x(a) - half:.1f} {self.y(b) - half:.1f}h{size}v{size}h-{size}z" for a, b in points)
         return f'<path class="{classes}" d="{path}"/>' if path else ""
 
-    def drawn(self, marks: str, label: str, classes: str = "plane", role: str = "img", more: str = "") -> str:
-        """The picture with its axes and a text for those who do not see it."""
+    def draw(self, marks: str, label: str, classes: str = "plane", role: str = "img", more: str = "") -> str:
+        """Return the picture with its axes; ``label`` is what a screen reader reads."""
         size = (self.width, self.height)
         return svg(self.axes() + marks, size, label, classes=classes, role=role, attributes=more.strip())
 
 
 def intervals(title: str, bars: Sequence[tuple[str, float, float, float]], language: str = "en") -> str:
-    """Numbers with their error bars, one below the other: label, value, low, high.
+    """Return numbers with their error bars, one below the other: label, value, low, high.
 
     >>> intervals("people", [("F", 10.0, 8.0, 12.0), ("M", 9.0, 7.0, 11.0)]).count("<circle")
     2
@@ -131,12 +131,12 @@ def intervals(title: str, bars: Sequence[tuple[str, float, float, float]], langu
 
 
 def series(i: int) -> str:
-    """The class of the i-th series."""
+    """Return the class of the i-th series."""
     return f"s{(i + 1) % SERIES}"
 
 
 def ticks(low: float, high: float, about: int = 6) -> tuple[float, ...]:
-    """Plain numbers along an axis.
+    """Return round numbers along an axis.
 
     >>> ticks(0, 10), ticks(-0.3, 0.42)
     ((0.0, 2.0, 4.0, 6.0, 8.0, 10.0), (-0.2, 0.0, 0.2, 0.4))
@@ -147,7 +147,7 @@ def ticks(low: float, high: float, about: int = 6) -> tuple[float, ...]:
 
 
 def plain_step(rough: float) -> float:
-    """The next of 1, 2, 5, 10, 20, 50, … that is not below a number.
+    """Return the smallest of 1, 2, 5, 10, 20, 50, … that is not below a number.
 
     >>> plain_step(0.9), plain_step(0.01), plain_step(3)
     (1.0, 0.01, 5.0)

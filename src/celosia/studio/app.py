@@ -22,7 +22,7 @@ from celosia.studio.project import Changed, Project
 from celosia.studio.security import Gate, forwarding
 from celosia.studio.studio import HOME, THEMES, Sent, Studio, language_of
 from celosia.studio.wording import translated, words
-from celosia.web.serving import loopback
+from celosia.web.sockets import loopback
 
 ENTRY, LOOK_FILE = "open.html", "look.json"
 LOOK = {"lang": LANGUAGES, "theme": THEMES}

@@ -20,7 +20,7 @@ from celosia.parts import KIND, Part, find, grammar, parts
 from celosia.parts.columns import ColumnMark
 from celosia.parts.part import marked
 from celosia.parts.registry import covered
-from celosia.show.typed import typed_number
+from celosia.show.parse import parse_number
 
 Control = Literal["number", "switch", "choice", "column", "columns", "list", "text", "grammar", "part"]
 FIRST = 4
@@ -286,7 +286,7 @@ def _parsed(sent: Mapping[str, Any], name: str, control: Control, shape: Mapping
 
 
 def _as_number(text: str, field: str, *, whole: bool) -> float | int:
-    value = typed_number(text, field, "whole number" if whole else "number")
+    value = parse_number(text, field, "whole number" if whole else "number")
     if whole and not (math.isfinite(value) and value == int(value)):
         raise ParameterError(f"{field} must be a whole number, got {text!r}.")
     return int(value) if whole or text.isdigit() else value

@@ -18,8 +18,8 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from celosia.web.guard import quiet
-from celosia.web.serving import secret_host
 from celosia.web.sessions import Sessions
+from celosia.web.sockets import secret_host
 
 COOKIE = "celosia-studio"
 MOST_BYTES = 1 << 20

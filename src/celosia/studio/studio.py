@@ -15,8 +15,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from celosia.errors import CelosiaError
 from celosia.release.policy.policy import Policy
-from celosia.show.look import LANGUAGES, preferred
-from celosia.show.wording import wording
+from celosia.show.formats import formats
+from celosia.show.look import LANGUAGES, choose_language
 from celosia.studio import forms
 from celosia.studio.jobs import Jobs
 from celosia.studio.preview import Samples
@@ -68,7 +68,7 @@ class Studio:
     ) -> HTMLResponse:
         """A template of a page, or of all pages where ``page`` is empty: a whole page, or a piece of one for htmx."""
         language = language_of(request)
-        say = wording(language)
+        say = formats(language)
         given = {
             "studio": self,
             "project": self.project,
@@ -122,7 +122,7 @@ def onwards(request: Request, address: str, said: str) -> Response:
 
 def language_of(request: Request) -> str:
     """The language of a visitor."""
-    return preferred(None, request.cookies.get("lang"), request.headers.get("accept-language", ""))
+    return choose_language(None, request.cookies.get("lang"), request.headers.get("accept-language", ""))
 
 
 def theme_of(request: Request) -> str:

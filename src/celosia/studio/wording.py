@@ -1,4 +1,4 @@
-"""The words of the pages in three languages; numbers are written by :mod:`celosia.show.wording`."""
+"""The words of the pages in three languages; numbers are written by :mod:`celosia.show.formats`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the web parts share: visits that end, limits, headers, sizes."""
+"""Shared by the web applications: sessions, limits, headers, size checks."""

@@ -1,4 +1,4 @@
-"""What every answer carries and every request must keep: headers, the size of what is sent, silence about a failure."""
+"""Checks of every request and response: headers, size of the body, no details of a failure."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ HEADERS = {
 }
 
 
-def oversized(method: str, headers: Mapping[str, str]) -> bool:
-    """Whether what is sent is too long, or does not say how long it is; told before any of it is read.
+def is_oversized(method: str, headers: Mapping[str, str]) -> bool:
+    """Return whether a body is too long or does not declare its length, before any of it is read.
 
-    >>> oversized("POST", {"content-length": "70000"}), oversized("POST", {"content-length": "10"})
+    >>> is_oversized("POST", {"content-length": "70000"}), is_oversized("POST", {"content-length": "10"})
     (True, False)
     """
     length = headers.get("content-length", "0")
@@ -30,12 +30,12 @@ def oversized(method: str, headers: Mapping[str, str]) -> bool:
 
 
 def quiet(app: Any) -> Any:
-    """An application whose failures are logged by their kind alone: a traceback ends with what was in hand.
+    """Wrap an application so that its failures are logged by type alone: a traceback could contain data.
 
     Whoever asked has been told by a page. CELOSIA_TRACEBACK shows where it was, to the owner of the data.
     """
 
-    async def answered(scope: Any, receive: Any, send: Any) -> None:
+    async def guarded(scope: Any, receive: Any, send: Any) -> None:
         try:
             await app(scope, receive, send)
         except Exception as problem:
@@ -43,4 +43,4 @@ def quiet(app: Any) -> Any:
                 raise
             _LOG.error("a request failed inside (%s).", type(problem).__name__)
 
-    return answered
+    return guarded

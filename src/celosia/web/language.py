@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celosia.show.look import LANGUAGES, preferred
+from celosia.show.look import LANGUAGES, choose_language
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -14,9 +14,9 @@ COOKIE = "lang"
 
 
 def language(request: Request) -> str:
-    """The language that the reader asked for, or prefers."""
+    """Return the language that the reader requested or prefers."""
     header = request.headers.get("accept-language", "")
-    return preferred(request.query_params.get(COOKIE), request.cookies.get(COOKIE), header)
+    return choose_language(request.query_params.get(COOKIE), request.cookies.get(COOKIE), header)
 
 
 def remember(request: Request, response: Response) -> None:

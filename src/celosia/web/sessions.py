@@ -45,7 +45,7 @@ class Sessions:
         return name
 
     def find(self, name: str | None) -> Session | None:
-        """The visitor of a cookie, unless the session has run out."""
+        """Return the session of a cookie, unless it has expired."""
         with self._lock:
             visitor = self._visitors.get(name or "")
             if visitor is None or visitor.until <= self._clock():
@@ -60,6 +60,6 @@ class Sessions:
             self._visitors.pop(name or "", None)
 
     def end_all(self, who: str) -> None:
-        """Forget all visits of somebody."""
+        """Remove all sessions of a user."""
         with self._lock:
             self._visitors = {name: visitor for name, visitor in self._visitors.items() if visitor.who != who}

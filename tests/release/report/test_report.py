@@ -20,7 +20,7 @@ from celosia.release.report.telling import words
 from celosia.release.running import run
 from celosia.release.verifying.verifying import verify
 from celosia.show.charts import bars
-from celosia.show.wording import number
+from celosia.show.formats import number
 
 ABOUT = {
     "title": "Visits of 2025",

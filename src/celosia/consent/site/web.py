@@ -24,7 +24,7 @@ from celosia.consent.site.signin import ADMIN, redeem
 from celosia.consent.site.visits import Refusal, Sent, Visits, foreign
 from celosia.data.io.durable import Unavailable
 from celosia.errors import DataError
-from celosia.web.guard import HEADERS, oversized
+from celosia.web.guard import HEADERS, is_oversized
 from celosia.web.language import language, remember
 from celosia.web.limits import RateLimit
 from celosia.web.sessions import Sessions
@@ -127,7 +127,7 @@ def _refusals(app: FastAPI, desk: Desk) -> None:
 
     @app.middleware("http")
     async def sizes(request: Request, call_next: Any) -> Any:
-        if oversized(request.method, request.headers):
+        if is_oversized(request.method, request.headers):
             return page(request, "refused_size", 413)
         return await call_next(request)
 

@@ -14,8 +14,8 @@ from celosia.gateway.site.overview import holders, recent
 from celosia.gateway.site.refusals import Said
 from celosia.gateway.site.view import AnswerView, asked, ideas, limits, loss_name
 from celosia.gateway.site.wording import words
+from celosia.show.formats import formats
 from celosia.show.look import LANGUAGES, tokens
-from celosia.show.wording import wording
 
 if TYPE_CHECKING:
     import jinja2
@@ -50,7 +50,7 @@ class Page:
     ) -> str:
         """The page of an analyst: ``asking`` is what stands in the form, ``here`` the address for other languages."""
         facts = self._gateway.facts
-        first = {"sql": "", "cost": wording(self._language).num(COST), "delta": "", "fresh": ""}
+        first = {"sql": "", "cost": formats(self._language).num(COST), "delta": "", "fresh": ""}
         return self._draw(
             "desk",
             here,
@@ -84,7 +84,7 @@ class Page:
         )
 
     def _draw(self, name: str, here: str = "?", **values: Any) -> str:
-        facts, say = self._gateway.facts, wording(self._language)
+        facts, say = self._gateway.facts, formats(self._language)
         shared = {
             "w": words(self._language),
             "code": self._language,

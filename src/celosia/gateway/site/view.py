@@ -16,8 +16,8 @@ from celosia.gateway.ledger import chain
 from celosia.gateway.ledger.ledger import Allowance
 from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.site.wording import words
+from celosia.show.parse import parse_number
 from celosia.show.plots import intervals
-from celosia.show.typed import typed_number
 
 SHOWN_ENTRIES = 20
 MOST_BARS = 40
@@ -172,7 +172,7 @@ def price(gateway: Gateway, cost: str, delta: str) -> dict[str, float]:
 
 
 def _positive(text: str, name: str) -> float:
-    value = typed_number(text, name, POSITIVE)
+    value = parse_number(text, name, POSITIVE)
     if not 0 < value < math.inf:
         raise InputError(f"{name} must be a {POSITIVE}, got {text.strip()!r}.")
     return value

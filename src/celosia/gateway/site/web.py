@@ -18,7 +18,7 @@ from celosia.gateway.keys import Keys
 from celosia.gateway.ledger import chain
 from celosia.gateway.site.refusals import status
 from celosia.parts.refusals import phrase
-from celosia.web.guard import HEADERS, MOST_BYTES, oversized
+from celosia.web.guard import HEADERS, MOST_BYTES, is_oversized
 from celosia.web.language import remember
 from celosia.web.limits import RateLimit
 
@@ -77,7 +77,7 @@ def _guard(app: FastAPI) -> None:
 
     @app.middleware("http")
     async def headers(request: Request, call_next: Any) -> Any:
-        if oversized(request.method, request.headers):
+        if is_oversized(request.method, request.headers):
             response: Any = JSONResponse({"error": f"send at most {MOST_BYTES} bytes, with their length."}, 413)
         else:
             response = await call_next(request)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from celosia.release.report.facts import SMALLEST, Classes, changes_of, role_of, share
-from celosia.show.charts import stacked
-from celosia.show.wording import LOCALES, number
+from celosia.show.charts import stacked_bars
+from celosia.show.formats import LOCALES, number
 
 if TYPE_CHECKING:
     from celosia.release.evidence.evidence import Release
@@ -168,4 +168,4 @@ def _picture(before: Classes | None, after: Classes, w: Mapping[str, Any], *, in
         return [share(count, classes.records, internal=internal) for count in counts]
 
     rows = [(name, shares(c)) for name, c in ((w["before"], before), (w["after"], after)) if c is not None]
-    return stacked(w["bands"], [label(low, high) for low, high in BANDS], rows, language=language)
+    return stacked_bars(w["bands"], [label(low, high) for low, high in BANDS], rows, language=language)

@@ -13,8 +13,8 @@ from celosia.data.schema import Kind
 from celosia.release.report.facts import SMALLEST, ColumnFacts, share
 from celosia.release.report.grids import Grid, grid
 from celosia.show.charts import bars, heatmap, overlay
+from celosia.show.formats import number
 from celosia.show.plots import plain_step
-from celosia.show.wording import number
 from celosia.views.comparing.columns import ColumnPair, in_order, overlaid
 from celosia.views.comparing.dependences import Dependences, dependences
 

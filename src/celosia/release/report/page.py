@@ -29,7 +29,7 @@ from celosia.release.report.ru_map import ru_map
 from celosia.release.report.telling import meaning, title, words
 from celosia.release.report.work import lattice_told, searches, step_told
 from celosia.show.charts import bars
-from celosia.show.wording import number
+from celosia.show.formats import number
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,9 +13,9 @@ from celosia.data.io.atomic import replaced
 from celosia.release.report.environment import templates
 from celosia.release.report.telling import title
 from celosia.release.report.telling import words as report_words
+from celosia.show.formats import number
 from celosia.show.plots import ticks
 from celosia.show.svg import figure, svg
-from celosia.show.wording import number
 
 if TYPE_CHECKING:
     from celosia.frontier import Frontier, Point

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.parts import grammar
 from celosia.release.report.grids import grid
 from celosia.release.report.telling import meaning
-from celosia.show.wording import number
+from celosia.show.formats import number
 
 if TYPE_CHECKING:
     from celosia.release.evidence.evidence import Release

@@ -12,7 +12,7 @@ LANGUAGES = ("en", "es", "ca")
 
 @functools.cache
 def tokens() -> str:
-    """The style sheet of colours, type and spacing: light and dark as the system has it, or as ``data-theme`` says."""
+    """Return the style sheet of colours, type and spacing, light and dark by the system or by ``data-theme``."""
     same, day, dark = (_properties(key) for key in ("same", "light", "dark"))
     return (
         f":root{{color-scheme:light dark;{same}{day}}}\n"
@@ -22,35 +22,37 @@ def tokens() -> str:
 
 
 def light() -> str:
-    """The colours of the light theme as properties: what is printed has them in any theme."""
+    """Return the colours of the light theme as CSS properties; prints use them in any theme."""
     return _properties("light")
 
 
 def colours() -> dict[str, str]:
-    """The colours of the light theme by name, for what knows no style sheet."""
-    return dict(_given()["light"])
+    """Return the colours of the light theme by name, for formats without a style sheet."""
+    return dict(_themes()["light"])
 
 
 @functools.cache
-def _given() -> dict[str, dict[str, str]]:
+def _themes() -> dict[str, dict[str, str]]:
     return tomllib.loads((resources.files("celosia.show.look") / "tokens.toml").read_text("utf-8"))
 
 
 def _properties(key: str) -> str:
-    return "".join(f"--{name}:{value};" for name, value in _given()[key].items())
+    return "".join(f"--{name}:{value};" for name, value in _themes()[key].items())
 
 
 @functools.cache
 def texts(package: str, name: str) -> dict[str, Any]:
-    """A file of words of a package."""
+    """Return the translated texts of a package from ``words/NAME.toml``."""
     return tomllib.loads((resources.files(package) / "words" / f"{name}.toml").read_text("utf-8"))
 
 
-def preferred(asked: str | None, cookie: str | None, header: str) -> str:
-    """The language to use: asked for, remembered, or the first of the browser's that there is.
+def choose_language(asked: str | None, cookie: str | None, header: str) -> str:
+    """Return the language to use: the requested one, the one in the cookie, or the browser's first that exists.
 
-    >>> preferred(None, None, "fr, ca;q=0.8, en;q=0.5"), preferred("es", "ca", "en"), preferred(None, None, "")
-    ('ca', 'es', 'en')
+    >>> choose_language(None, None, "fr, ca;q=0.8, en;q=0.5"), choose_language("es", "ca", "en")
+    ('ca', 'es')
+    >>> choose_language(None, None, "")
+    'en'
     """
     listed = [part.split(";")[0].strip().lower()[:2] for part in header.split(",")]
     return next((language for language in (asked, cookie, *listed) if language in LANGUAGES), "en")

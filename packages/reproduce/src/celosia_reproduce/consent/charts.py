@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from celosia.show.charts import legend
+from celosia.show.formats import number
 from celosia.show.svg import figure, svg, text
-from celosia.show.wording import number
 from celosia_reproduce.statements import Grid
 
 WIDTH, HEIGHT, LEFT, EDGE = 480, 280, 58, 34

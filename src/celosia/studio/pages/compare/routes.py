@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from celosia.errors import CelosiaError, InputError, RequirementError
 from celosia.frontier import Frontier
-from celosia.frontier.exploring import measures
+from celosia.frontier.exploration import measures
 from celosia.frontier.trial import measure
 from celosia.parts import grammar
 from celosia.release.measuring import protect

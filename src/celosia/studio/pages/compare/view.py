@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 
 from celosia.data.toml_text import steps_text
 from celosia.release.report.ru_map import Window, whole_window
-from celosia.show.wording import number as shown_number
+from celosia.show.formats import number as shown_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,7 +15,7 @@ from celosia.consent.rules.rules import Catalogue, Inference, Rule, write_toml
 from celosia.data.io.atomic import replaced
 from celosia.errors import InputError
 from celosia.web.guard import quiet
-from celosia.web.serving import loopback, secret_host
+from celosia.web.sockets import loopback, secret_host
 
 if TYPE_CHECKING:
     from celosia.release.policy.policy import Policy

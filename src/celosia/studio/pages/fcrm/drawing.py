@@ -42,7 +42,7 @@ def picture(drawing: Drawing, *, alone: bool = False) -> str:
     if alone:
         colours = "".join(f".s{i}{{fill:{c};stroke:{c}}}" for i, c in enumerate(COLOURS))
         style = f"<style>{ALONE}{colours}.line{{fill:none}}.dot{{stroke:none}}</style>"
-        return place.drawn(style + "".join(marks), label, more=' xmlns="http://www.w3.org/2000/svg"')
+        return place.draw(style + "".join(marks), label, more=' xmlns="http://www.w3.org/2000/svg"')
     ends = "".join(
         f' data-{name}="{escape(str(value), quote=True)}"'
         for name, value in {
@@ -51,4 +51,4 @@ def picture(drawing: Drawing, *, alone: bool = False) -> str:
             "width": place.width, "height": place.height,
         }.items()
     )  # fmt: skip
-    return place.drawn("".join(marks) + '<path class="cursor" d="M-9 0H9M0 -9V9"/>', label, more=ends)
+    return place.draw("".join(marks) + '<path class="cursor" d="M-9 0H9M0 -9V9"/>', label, more=ends)

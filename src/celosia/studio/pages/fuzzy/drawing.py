@@ -33,7 +33,7 @@ def sets_picture(view: ColumnView, words: dict[str, str]) -> str:
     )
     spoken = "; ".join(f"{facts.name} {facts.literal}" for facts in view.sets)
     if view.chain is None:
-        return plane.drawn(bars + shapes, spoken)
+        return plane.draw(bars + shapes, spoken)
     more = "".join(
         f' data-{name}="{escape(str(value), quote=True)}"'
         for name, value in {
@@ -42,7 +42,7 @@ def sets_picture(view: ColumnView, words: dict[str, str]) -> str:
             "full": plane.y(1), "none": plane.y(0), "width": plane.width,
         }.items()
     )  # fmt: skip
-    return plane.drawn(bars + shapes + _handles(plane, view, words), spoken, "plane sets", "group", more)
+    return plane.draw(bars + shapes + _handles(plane, view, words), spoken, "plane sets", "group", more)
 
 
 def _name(plane: Plane, facts: SetFacts) -> str:
@@ -86,7 +86,7 @@ def curve_picture(curves: Sequence[tuple[str, CurveView]], words: dict[str, str]
         marks.append(plane.line(points, f"line {series(i)}"))
         marks.append(f'<circle class="{series(i)}" cx="{plane.x(view.reached):.1f}" cy="{plane.y(least):.1f}" r="6"/>')
     spoken = "; ".join(f"{name}: Q = {view.reached}" for name, view in drawn)
-    return plane.drawn("".join(marks), spoken)
+    return plane.draw("".join(marks), spoken)
 
 
 def steps(q: Sequence[int], possibility: Sequence[float]) -> list[tuple[float, float]]:

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from celosia.errors import ParameterError
-from celosia.show.typed import typed_number
+from celosia.show.parse import parse_number
 
 
 @pytest.mark.parametrize(
@@ -28,13 +28,13 @@ from celosia.show.typed import typed_number
     ],
 )
 def test_numbers_as_people_write_them(text, value):
-    assert typed_number(text, "epsilon") == value
+    assert parse_number(text, "epsilon") == value
 
 
 @pytest.mark.parametrize("text", ["", ",", ".", "1,2,3", "1.000,5", "1,000.5", "1_0", "٣", "0x1", "1e", "--1", "one"])
 def test_what_is_no_number_is_refused_with_its_name(text):
     with pytest.raises(ParameterError, match="epsilon must be a number above 0, got"):
-        typed_number(text, "epsilon", "number above 0")
+        parse_number(text, "epsilon", "number above 0")
 
 
 @pytest.mark.parametrize("text", ["1,000", "12,500", "-999,999"])
@@ -42,9 +42,9 @@ def test_a_comma_that_can_mean_two_things_is_not_guessed(text):
     plain = text.lstrip("-")
     message = f"epsilon: '{text}' can be read in two ways. Write {plain.replace(',', '.')} or {plain.replace(',', '')}."
     with pytest.raises(ParameterError) as refusal:
-        typed_number(text, "epsilon")
+        parse_number(text, "epsilon")
     assert str(refusal.value) == message
 
 
 def test_no_bound_is_a_number_too():
-    assert typed_number("inf", "most") == math.inf
+    assert parse_number("inf", "most") == math.inf

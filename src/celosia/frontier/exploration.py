@@ -1,4 +1,4 @@
-"""The verb: explore."""
+"""The verb explore: measure candidates, keep the best, build the frontier."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from celosia.data.schema import Schema
 from celosia.errors import ParameterError, explained
-from celosia.frontier.candidates import Candidate, graded, listed
-from celosia.frontier.points import Estimate, Frontier, Point, layered
+from celosia.frontier.candidates import Candidate, candidates_of, is_generalisable
+from celosia.frontier.points import Estimate, Frontier, Point, pareto_layers
 from celosia.frontier.store import Store, fingerprint, key
 from celosia.frontier.trial import Measured, Task, evaluate, measure, trial_seed
 from celosia.frontier.workers import Job, results
@@ -23,7 +23,7 @@ from celosia.parts import Loss, Threat, build
 from celosia.parts.progress import Progress
 from celosia.release.plan import check_columns
 from celosia.release.policy.sections import refuse_seed
-from celosia.show.notebook import shown
+from celosia.show.notebook import progress_bar
 from celosia.streams import fresh_seed
 from celosia.table import Table, read
 
@@ -71,14 +71,14 @@ def explore(
         if given is not None and not 1 <= given <= most:
             raise ParameterError(f"explore: {name} must be at least 1 and at most {most}, got {given}.")
     table = read(table, schema)
-    tried = listed(table, candidates)
+    tried = candidates_of(table, candidates)
     chosen_risk, chosen_loss = measures(table, risk, loss)
     check_columns(table, [chosen_risk, chosen_loss, *(c.methods[0] for c in tried)])
     kept = Store(None if store is None else Path(store))
     first = seed if seed is not None else (kept.seed if kept.seed is not None else fresh_seed())
     kept.begin(first)
     task = Task(table.polars(), table.schema, chosen_risk, chosen_loss)
-    with shown(progress) as listener:
+    with progress_bar(progress) as listener:
         search = _Search(task, tried, kept, fingerprint(table), first, workers, listener, budget_seconds)
         search.run(seeds)
     own = task.table()
@@ -98,7 +98,7 @@ def explore(
 
 
 def measures(table: Table, risk: Any, loss: Any) -> tuple[Threat, Loss]:
-    """The measures that are given, or those that suit the quasi-identifiers (all columns when none is declared).
+    """Return the given measures, or those that suit the quasi-identifiers (all columns where none is declared).
 
     Numbers: disclosure risk and probabilistic loss. Columns with hierarchies: the mean re-identification risk and the
     entropy that is lost. Others: disclosure risk, by Gower distance, and the same entropy.
@@ -107,7 +107,7 @@ def measures(table: Table, risk: Any, loss: Any) -> tuple[Threat, Loss]:
     special = {*schema.identifiers, schema.weight, schema.household, schema.person, schema.stratum}
     names = list(schema.quasi) or [name for name in table.names if name not in special]
     numbers = all(str(schema[name].kind) == "numeric" for name in names)
-    if graded(table):
+    if is_generalisable(table):
         # Entropy sees generalised and blanked cells alike.
         default: tuple[Any, Any] = "marketer", {"use": "entropy-loss", "columns": names}
     elif numbers:
@@ -145,15 +145,15 @@ class _Search:
         if self.budget is None:
             self._evaluate(self.tried, range(seeds))
             return
-        alive, done = _mixed(self.tried), 0
-        while alive and done < seeds and not self._expired():
+        alive, done = _alternate_families(self.tried), 0
+        while alive and done < seeds and not self._is_out_of_time():
             rung = min(seeds, max(1, 2 * done))
             self._evaluate(alive, range(done, rung))
             done = rung
             alive = self._better_half(alive)
 
     def collect(self, seeds: int) -> tuple[tuple[Point, ...], dict[str, str]]:
-        """The points, and the candidates that could not be measured."""
+        """Return the points, and the candidates that could not be measured."""
         points, failed = [], {}
         for candidate in self.tried:
             outcomes = [r for i in range(seeds) if (r := self._result(candidate, i)) is not None]
@@ -198,17 +198,17 @@ class _Search:
         cores = self.workers or len(os.sched_getaffinity(0))
         begin = time.monotonic()
         left = list(jobs)
-        while left and not self._expired():
+        while left and not self._is_out_of_time():
             spent = time.monotonic() - begin
             given = self.workers is not None and self.workers > 1
             if cores > 1 and len(left) > 1 and (given or spent > ALONE):
-                yield from results(self.task, left, cores, self._expired)
+                yield from results(self.task, left, cores, self._is_out_of_time)
                 return
             number, candidate, seed = left.pop(0)
             yield number, evaluate(self.task, self._table(), candidate, seed, self._measured)
 
     def _better_half(self, alive: Sequence[Candidate]) -> list[Candidate]:
-        """The half in the outer layers; inside a layer by the sum of the places in risk and loss."""
+        """Return the half in the outer layers; inside a layer those with the smaller sum of ranks in risk and loss."""
         measured: list[Candidate] = []
         means: list[tuple[float, float]] = []
         for candidate in alive:
@@ -224,7 +224,7 @@ class _Search:
         if not measured:
             return []
         places = np.argsort(np.argsort(np.array(means), axis=0, kind="stable"), axis=0, kind="stable").sum(axis=1)
-        order = np.lexsort((places, layered(means)))
+        order = np.lexsort((places, pareto_layers(means)))
         kept = {measured[i].text for i in order[: max(1, (len(measured) + 1) // 2)]}
         return [candidate for candidate in measured if candidate.text in kept]
 
@@ -233,7 +233,7 @@ class _Search:
             self._own = self.task.table()
         return self._own
 
-    def _expired(self) -> bool:
+    def _is_out_of_time(self) -> bool:
         return self.budget is not None and time.monotonic() - self.started >= self.budget
 
     def _share(self, done: int, of: int) -> float:
@@ -242,8 +242,8 @@ class _Search:
         return done / max(1, of)
 
 
-def _mixed(tried: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates in turns of one per family, so that a short budget tries every method."""
+def _alternate_families(tried: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates one per family in turn, so that a short budget tries every method."""
     families: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in tried:
         families[candidate.family].append(candidate)

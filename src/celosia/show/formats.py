@@ -1,4 +1,4 @@
-"""Numbers, shares and moments as each language writes them."""
+"""Formats of numbers, shares, dates and durations in each language."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 LOCALES = {"en": "en_GB", "es": "es_ES", "ca": "ca_ES"}
 
 
-class Wording:
-    """What a template says things with: ``num``, ``share``, ``moment``, ``duration``, ``plural``."""
+class Formats:
+    """Formats of a language for templates: ``num``, ``share``, ``moment``, ``duration``, ``plural``."""
 
     def __init__(self, language: str) -> None:
         self.language = language
@@ -23,9 +23,9 @@ class Wording:
         return Locale.parse(LOCALES[self.language])
 
     def num(self, value: Any, digits: int = 3) -> str:
-        """A number; whole ones in full, others to some digits.
+        """Format a number: whole numbers in full, others with ``digits`` significant digits.
 
-        >>> Wording("es").num(1234567), Wording("ca").num(0.123456), Wording("en").num(None)
+        >>> Formats("es").num(1234567), Formats("ca").num(0.123456), Formats("en").num(None)
         ('1.234.567', '0,123', '—')
         """
         from babel.numbers import format_decimal
@@ -38,9 +38,9 @@ class Wording:
         return str(format_decimal(short, format="#,##0.##########", locale=self._locale))
 
     def share(self, value: Any) -> str:
-        """A share as a percentage: as :func:`number` writes it.
+        """Format a share as a percentage, as :func:`number` does.
 
-        >>> Wording("en").share(0.0512), Wording("es").share(0.0512), Wording("ca").share(None)
+        >>> Formats("en").share(0.0512), Formats("es").share(0.0512), Formats("ca").share(None)
         ('5.1 %', '5,1 %', '—')
         """
         if not isinstance(value, int | float) or value != value:
@@ -48,15 +48,15 @@ class Wording:
         return number(value, percent=True, language=self.language)
 
     def moment(self, seconds: float) -> str:
-        """A moment (seconds since 1970) in the time of the machine."""
+        """Format a moment (seconds since 1970) in the local time of the machine."""
         from babel.dates import format_datetime
 
         return str(format_datetime(dt.datetime.fromtimestamp(seconds), "d MMM y, HH:mm", locale=self._locale))
 
     def duration(self, seconds: float | None) -> str:
-        """How long something takes.
+        """Format a duration.
 
-        >>> Wording("en").duration(90), Wording("ca").duration(2)
+        >>> Formats("en").duration(90), Formats("ca").duration(2)
         ('2 minutes', '2 segons')
         """
         from babel.dates import format_timedelta
@@ -68,19 +68,19 @@ class Wording:
         )
 
     def plural(self, forms: dict[str, str], n: int, **more: Any) -> str:
-        """The form of a sentence for a number: ``{one = "{n} column", other = "{n} columns"}``."""
+        """Return the form of a sentence for a number: ``{one = "{n} column", other = "{n} columns"}``."""
         form = forms.get(self._locale.plural_form(n)) or forms["other"]
         return form.format(n=self.num(n), **more)
 
 
 @functools.cache
-def wording(language: str) -> Wording:
-    """How a language writes things."""
-    return Wording(language)
+def formats(language: str) -> Formats:
+    """Return the formats of a language."""
+    return Formats(language)
 
 
 def number(value: float, *, percent: bool = False, language: str = "en") -> str:
-    """A number of a chart or a report: three significant digits; a percentage with at most one digit after the point.
+    """Format a number of a chart or a report: three significant digits, percentages with at most one decimal.
 
     Nothing that is more than nothing is shown as 0 %, and nothing that is less than everything as 100 %.
 
@@ -94,7 +94,7 @@ def number(value: float, *, percent: bool = False, language: str = "en") -> str:
     from babel.numbers import format_decimal
 
     if not math.isfinite(value):
-        return wording(language).num(value)
+        return formats(language).num(value)
     locale = LOCALES[language]
     if percent:
         sign, shown = "", 100 * value

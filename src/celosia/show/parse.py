@@ -12,13 +12,13 @@ _WRITTEN = re.compile(
 _TWO_WAYS = re.compile(r"[-+]?([1-9][0-9]{0,2}),([0-9]{3})")
 
 
-def typed_number(text: str, name: str, what: str = "number") -> float:
-    """The number that somebody typed; ``name`` says of what, ``what`` is allowed there.
+def parse_number(text: str, name: str, what: str = "number") -> float:
+    """Parse a number that a user typed; messages call it ``name`` and state that ``what`` is allowed.
 
     ``float`` would take ``1_0`` and the digits of other scripts as well. A comma before exactly three digits separates
     thousands for some readers and decimals for others: it is refused, not guessed.
 
-    >>> typed_number("0,2", "epsilon"), typed_number("0.125", "epsilon"), typed_number("1e-6", "delta")
+    >>> parse_number("0,2", "epsilon"), parse_number("0.125", "epsilon"), parse_number("1e-6", "delta")
     (0.2, 0.125, 1e-06)
     """
     given = text.strip()

@@ -1,4 +1,4 @@
-"""Where web parts listen: an address that cannot be had is told in one sentence, before anything is served."""
+"""Sockets of the web applications: an address that cannot be used raises before anything is served."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ WAITING = 128
 """Visitors whom the operating system lets wait at the door."""
 
 
-def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens; 0 takes any free port."""
+def open_socket(host: str, port: int) -> socket.socket:
+    """Return a open_socket socket; port 0 takes any free port."""
     if not 0 <= port <= PORTS:
         raise InputError(f"a port is a number from 0 to {PORTS}, got {port}.")
     try:
@@ -45,7 +45,7 @@ def loopback(port: int) -> list[socket.socket]:
     the machine could listen there and receive what is meant for this server.
     """
     for _ in range(1 if port else ATTEMPTS):
-        first = listening(LOOPBACK, port)
+        first = open_socket(LOOPBACK, port)
         address = ("::1", first.getsockname()[1])
         try:
             return [first, _bound(socket.socket(socket.AF_INET6, socket.SOCK_STREAM), address)]
@@ -78,9 +78,9 @@ def _bound(opened: socket.socket, address: Any) -> socket.socket:
 
 
 def address_of(opened: socket.socket) -> str:
-    """The address of a socket as a browser writes it.
+    """Return the address of a socket as a browser writes it.
 
-    >>> with listening("127.0.0.1", 0) as opened:
+    >>> with open_socket("127.0.0.1", 0) as opened:
     ...     address_of(opened).startswith("http://127.0.0.1:")
     True
     """
@@ -89,9 +89,9 @@ def address_of(opened: socket.socket) -> str:
 
 
 def serve(app: Any, host: str, port: int, announce: Callable[[str], None], **settings: Any) -> None:
-    """Serve an application until it is stopped; ``announce`` is told where, once the address is had."""
+    """Serve an application until it is stopped; ``announce`` is called with the address once the socket listens."""
     import uvicorn
 
-    with listening(host, port) as opened:
+    with open_socket(host, port) as opened:
         announce(address_of(opened))
         uvicorn.Server(uvicorn.Config(quiet(app), log_level="warning", **settings)).run(sockets=[opened])

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from celosia.show.controls import visible
+from celosia.show.formats import Formats, formats, number
 from celosia.show.formulas import plain_docs, unicode_formula
-from celosia.show.wording import Wording, number, wording
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,8 @@ from celosia.show.wording import Wording, number, wording
     ],
 )
 def test_a_number_in_two_languages(value, english, spanish):
-    assert Wording("en").num(value) == english
-    assert Wording("es").num(value) == spanish
+    assert Formats("en").num(value) == english
+    assert Formats("es").num(value) == spanish
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_number_in_two_languages(value, english, spanish):
 def test_nothing_but_nothing_is_0_percent_and_nothing_but_all_is_100(share, expected):
     assert number(share, percent=True) == expected
     assert number(share, percent=True, language="ca") == expected.replace(".", ",")
-    assert Wording("en").share(share) == expected
+    assert Formats("en").share(share) == expected
 
 
 @pytest.mark.parametrize(
@@ -59,17 +59,17 @@ def test_three_digits_of_a_number(value, expected):
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
 def test_what_is_not_finite_is_written_too(value):
-    assert number(value) == Wording("en").num(value)
-    assert number(value, percent=True) == Wording("en").num(value)
+    assert number(value) == Formats("en").num(value)
+    assert number(value, percent=True) == Formats("en").num(value)
 
 
 def test_one_and_several():
     forms = {"one": "{n} column of {of}", "other": "{n} columns of {of}"}
-    assert wording("en").plural(forms, 1, of=3) == "1 column of 3"
-    assert wording("es").plural(forms, 1200, of=3) == "1200 columns of 3".replace("1200", wording("es").num(1200))
-    assert wording("en") is wording("en")
-    assert Wording("en").duration(None) == ""
-    assert Wording("es").duration(7200) == "2 horas"
+    assert formats("en").plural(forms, 1, of=3) == "1 column of 3"
+    assert formats("es").plural(forms, 1200, of=3) == "1200 columns of 3".replace("1200", formats("es").num(1200))
+    assert formats("en") is formats("en")
+    assert Formats("en").duration(None) == ""
+    assert Formats("es").duration(7200) == "2 horas"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from celosia.cli.main import run
 from celosia.errors import InputError
 from celosia.web.guard import quiet
-from celosia.web.serving import address_of, listening, serve
+from celosia.web.sockets import address_of, open_socket, serve
 
 CATALOGUE = '[[inference]]\nid = "a"\ndescription = "b"\n[[inference.rule]]\ntables = {p = ["x"]}\nthreshold = 0.5\n'
 
@@ -34,19 +34,19 @@ CATALOGUE = '[[inference]]\nid = "a"\ndescription = "b"\n[[inference.rule]]\ntab
 )
 def test_what_cannot_be_listened_on_is_told(host: str, port: int, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        listening(host, port)
+        open_socket(host, port)
 
 
 def test_a_port_that_is_taken_is_told() -> None:
-    with listening("127.0.0.1", 0) as taken:
+    with open_socket("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(InputError, match=f"port {port} is taken"):
-            listening("127.0.0.1", port)
+            open_socket("127.0.0.1", port)
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
 def test_an_address_of_the_longer_kind_is_written_as_browsers_do() -> None:
-    with listening("::1", 0) as opened:
+    with open_socket("::1", 0) as opened:
         assert address_of(opened).startswith("http://[::1]:")
 
 
