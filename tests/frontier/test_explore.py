@@ -64,9 +64,7 @@ def test_ranges_and_pipelines_become_candidates():
     assert [c.family for c in pipeline] == ["microaggregate + noise"] * 2
     again = candidates_of(table, [["microaggregate(columns=[a], k=3)", celosia.methods.Noise(columns=["a"])]])
     assert again[0].label == "microaggregate(columns=[a]) + noise(columns=[a])"
-    assert len(candidates_of(table, ["noise(columns=[a])", celosia.methods.Noise(columns=["a"])])) == 1, (
-        "candidates_of twice"
-    )
+    assert len(candidates_of(table, ["noise(columns=[a])", celosia.methods.Noise(columns=["a"])])) == 1, "listed twice"
 
 
 def test_wrong_candidates_are_refused():

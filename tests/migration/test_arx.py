@@ -33,7 +33,7 @@ def test_a_project_becomes_a_policy_that_runs(project, tmp_path, capsys):
     assert command(["import", str(project()), "--out", str(out)]) == 0
     shown = capsys.readouterr().out
     assert "quasi: age, zip" in shown
-    assert "Not translate, or not exactly:" in shown
+    assert "Not translated, or not exactly:" in shown
     assert "Java objects" in shown
     policy = Policy.load(out)
     assert policy.schema.quasi == ("age", "zip")
@@ -206,7 +206,7 @@ def test_a_model_that_is_not_told_whole_is_a_note_and_no_requirement(project, se
 def test_without_a_model_there_is_no_step(project):
     policy, translation = read(project(criteria=["Inclusion"]))
     assert "step" not in policy
-    assert any("no privacy model could be translate" in str(note) for note in translation.notes)
+    assert any("no privacy model could be translated" in str(note) for note in translation.notes)
     Policy.parse(translation.policy())
 
 

@@ -1,4 +1,4 @@
-"""Scripts for sdcMicro become policies that load; every line that is not translate is told with its number."""
+"""Scripts for sdcMicro become policies that load; every line that is not translated is listed with its number."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def test_versions_of_the_object_are_kept_apart(script):
         ("sdc <- pram(sdc, variables = 'water', pd = 7)", "line 4: pram: pram: diagonal must be"),
         ("sdc <- microaggregation(sdc, method = 'rmd')", "line 4: microaggregation by 'rmd'"),
         ("sdc <- addNoise(sdc, method = 'restr')", "line 4: addNoise by 'restr'"),
-        ("\nmine(sdc)", "line 5: mine is not translate"),
+        ("\nmine(sdc)", "line 5: mine is not translated"),
         ("for (i in 1:3) sdc <- kAnon(sdc, k = i)", "line 4: for: what it does"),
         ("f <- function(x) kAnon(x, k = 3)", "line 4: function: what it does"),
         ("testdata$age <- testdata$age + 1", "line 4: a change of the data in R"),

@@ -12,8 +12,8 @@ import pytest
 from celosia.data.schema import Role
 from celosia.proposals import suggest
 from celosia.proposals.meanings import meanings
-from celosia.proposals.recognising.checksums import card, cpf, dni, iban, luhn, nhs, nss, rut, vin
-from celosia.proposals.recognising.patterns import recognise
+from celosia.proposals.recognition.checksums import card, cpf, dni, iban, luhn, nhs, nss, rut, vin
+from celosia.proposals.recognition.patterns import recognise
 from celosia.proposals.vocabulary import meaning_of, words_of
 
 RNG = random.Random(7)

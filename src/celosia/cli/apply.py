@@ -23,7 +23,7 @@ def apply(
     engine: Engine = None,
     json: Json = False,
 ) -> None:
-    """Apply the transformation of a release to new records; tell which of them violate the requirements."""
+    """Apply the transformation of a release to new records; list those that violate the requirements."""
     from celosia.cli.bases.show import console, print_json, print_left_out
     from celosia.release.applying import apply as reuse
     from celosia.release.evidence.certificate import load_record

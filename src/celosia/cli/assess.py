@@ -56,7 +56,7 @@ def assess(
         end_with(0 if assess_by_sql(source, roles, require or [], query=query, json=json) else 3)
         return
     from celosia.cli.bases.show import print_assessment, print_json
-    from celosia.cli.bases.sources import guessed_schema, open_source
+    from celosia.cli.bases.sources import guess_schema, open_source
     from celosia.release.measuring import assess as measure
     from celosia.release.policy.policy import MEASURED_RISKS
     from celosia.release.running import check_input
@@ -64,7 +64,7 @@ def assess(
     table, policy = open_source(source, roles, query=query, engine=engine, memory=memory, header=header)
     guessed = not table.schema.quasi and policy is None
     if guessed:
-        table = table.with_schema(guessed_schema(table))
+        table = table.with_schema(guess_schema(table))
     check_input(table)
     models = require or (policy.require if policy else ())
     risks = risk or (policy.risks if policy else MEASURED_RISKS)

@@ -32,17 +32,17 @@ def compare(
 ) -> None:
     """Show what was lost between an original and a protected file."""
     from celosia.cli.bases.show import print_comparison, print_json
-    from celosia.cli.bases.sources import guessed_schema, open_source
+    from celosia.cli.bases.sources import guess_schema, open_source
     from celosia.release.measuring import compare as measure
     from celosia.table import read
 
     roles = {"quasi": names(quasi), "sensitive": names(sensitive)}
     before, policy = open_source(original, roles, engine=engine, memory=memory)
     if not before.schema.quasi and policy is None:
-        before = before.with_schema(guessed_schema(before))
+        before = before.with_schema(guess_schema(before))
     after = read(protected, engine=engine, memory=memory)
     after = after.with_schema(before.schema.keep(after.names).loose())
-    losses = loss or (policy.losses if policy else _usual_losses(before, after))
+    losses = loss or (policy.losses if policy else _default_losses(before, after))
     risks = risk or (policy.risks if policy else ())
     comparison = measure(before, after, losses, risks, key=key, by="position" if by_position else None)
     if html is not None:
@@ -52,8 +52,8 @@ def compare(
     print_json(comparison.spec()) if json else print_comparison(comparison, details=details)
 
 
-def _usual_losses(before: Table, after: Table) -> list[str]:
-    """The losses that are measured when none is named: those of classes, and those that suit the columns."""
+def _default_losses(before: Table, after: Table) -> list[str]:
+    """Return the default losses: those of classes, and those that suit the columns."""
     from celosia.release.policy.policy import MEASURED_LOSSES
     from celosia.table.pairing import shared_numbers
 

@@ -37,7 +37,7 @@ def doctor(compile_now: Compile = False, json: Json = False) -> None:
 
 
 def _compile() -> None:
-    """One line per job; the page that follows tells how many kernels there are now."""
+    """Compile the kernels and print one line per job."""
     import time
 
     from celosia.demo.first_use import compile_kernels

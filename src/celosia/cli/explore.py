@@ -37,14 +37,14 @@ def explore(
 ) -> None:
     """Try many methods and parameters; show the balance of risk and loss, and the best under limits."""
     from celosia.cli.bases.show import console, print_json, progress
-    from celosia.cli.bases.sources import guessed_schema, open_source
+    from celosia.cli.bases.sources import guess_schema, open_source
     from celosia.data.toml_text import steps_text
     from celosia.frontier import explore as search
     from celosia.release.policy.policy import Exploration
 
     table, policy = open_source(source, {"quasi": names(quasi)}, engine=engine, memory=memory)
     if policy is None and not quasi:
-        table = table.with_schema(guessed_schema(table))
+        table = table.with_schema(guess_schema(table))
     _refuse_secrets(table, candidate or [])
     settings = {
         "risk": risk,
@@ -90,7 +90,7 @@ def _refuse_secrets(table: Table, candidates: Sequence[str]) -> None:
 
 
 def _best_of(frontier: Frontier) -> Point | None:
-    """The best point under the limits, or None."""
+    """Return the best point under the limits, or None."""
     from celosia.errors import RequirementError
 
     try:

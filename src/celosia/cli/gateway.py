@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from celosia.cli.bases.options import Json, end_with
-from celosia.cli.bases.show import announced, say
+from celosia.cli.bases.show import announcer, say
 
 Dataset = Annotated[Path, typer.Option(help="TOML file that declares the data set: tables, bounds, person, budget.")]
 LedgerPlace = Annotated[
@@ -17,8 +17,8 @@ LedgerPlace = Annotated[
 KeysPlace = Annotated[Path | None, typer.Option(help="File of the analysts' keys; beside the data set unless given.")]
 
 
-def typed(given: str | float) -> float:
-    """The number of an option as people write it, with a decimal comma too; a default comes as it is."""
+def to_number(given: str | float) -> float:
+    """Parse the number of an option, with a decimal comma too; return a default as it is."""
     from celosia.errors import ParameterError
     from celosia.show.parse import parse_number
 
@@ -63,7 +63,7 @@ def serve(
         per_minute=per_minute,
         grid=grid,
         secure=secure,
-        announce=announced("the gateway is"),
+        announce=announcer("the gateway is"),
     )
 
 

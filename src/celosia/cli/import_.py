@@ -12,7 +12,7 @@ from celosia.cli.bases.options import Json
 if TYPE_CHECKING:
     from celosia.migration import Translation
 
-#: Lines of what was not translate that a terminal shows; the policy has all.
+#: Lines of what was not translated that a terminal shows; the policy has all.
 SHOWN = 40
 
 
@@ -37,7 +37,7 @@ def import_(
 
 
 def _as_data(translation: Translation, written: list[Path]) -> dict[str, Any]:
-    """What was translate and what was not, as plain data."""
+    """Return what was translated and what was not, as plain data."""
     return {
         "policy": str(written[0]),
         "files": [str(path) for path in written[1:]],
@@ -49,7 +49,7 @@ def _as_data(translation: Translation, written: list[Path]) -> dict[str, Any]:
 
 
 def _print(translation: Translation, written: list[Path]) -> None:
-    """Print what the policy says, what it does not, and what to do next."""
+    """Print the sections of the policy, what was not translated, and what to do next."""
     from celosia.cli.bases.show import console
 
     terminal = console()
@@ -63,7 +63,7 @@ def _print(translation: Translation, written: list[Path]) -> None:
         for entry in entries:
             terminal.print(f"  {what}: {entry.part['use']}")
     if translation.notes:
-        terminal.print("Not translate, or not exactly:")
+        terminal.print("Not translated, or not exactly:")
         for note in translation.notes[:SHOWN]:
             terminal.print(f"  - {note}")
         if len(translation.notes) > SHOWN:

@@ -55,7 +55,7 @@ def init(
     options = {"query": query or None, "header": header}
     seen = first_look(source, {name: value for name, value in options.items() if value is not None})
     suggestions = by_safe_harbor(seen.suggestions) if safe_harbor else seen.suggestions
-    where = moved(source, lambda path: _seen_from(path, out.parent))
+    where = moved(source, lambda path: _relative_path(path, out.parent))
     with replaced(out) as draft:
         text = policy_text(suggestions, where, options=seen.options, notes=seen.notes)
         draft.write_text(FOR_EDITORS + text, encoding="utf-8")
@@ -66,7 +66,7 @@ def init(
 
 
 def _as_data(suggestions: Sequence[ColumnSuggestion]) -> dict[str, Any]:
-    """The suggestions as plain data."""
+    """Return the suggestions as plain data."""
     from celosia.proposals import lattice_nodes
 
     columns = [
@@ -125,8 +125,8 @@ def _print_group(title: str, group: Sequence[ColumnSuggestion]) -> None:
     terminal.print()
 
 
-def _seen_from(source: Path, directory: Path) -> Path:
-    """The path of the data as the policy will name it."""
+def _relative_path(source: Path, directory: Path) -> Path:
+    """Return the path of the data as the policy will name it."""
     try:
         return source.resolve().relative_to(directory.resolve())
     except ValueError:

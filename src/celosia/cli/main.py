@@ -1,4 +1,4 @@
-"""Where the command line starts: builds the application, runs it, turns errors into exit codes.
+"""Entry point of the command line: builds the application, runs it, turns errors into exit codes.
 
 0 done and requirements met · 1 internal error · 2 bad input · 3 done, but a requirement does not hold or cannot be met.
 """
@@ -108,7 +108,7 @@ def run(given: list[str]) -> int:
         refuse_passwords(given)
         check_environment()
         with explained():
-            _built()(args=given, standalone_mode=False)
+            _application()(args=given, standalone_mode=False)
     except typer.Exit as end:
         return int(end.exit_code)
     except (RequirementError, BudgetError) as error:
@@ -123,21 +123,21 @@ def run(given: list[str]) -> int:
         return _say("this needs more memory than there is. Give less data, or fewer columns or levels.", 2)
     except OSError as error:
         if error.errno not in REFUSED:
-            return _unexpected(error)
+            return _report(error)
         named = "" if error.filename is None else f"{str(error.filename)!r}: "
         return _say(f"{named}{error.strerror}.", 2)
     except Exception as error:
-        return _unexpected(error)
+        return _report(error)
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # of Polars, which does not call it an Exception
             raise
-        return _unexpected(error)
+        return _report(error)
     return exit_code()
 
 
 @cache
-def _built() -> Callable[..., object]:
-    """The commands with all their options: who runs several in one process waits for them once."""
+def _application() -> Callable[..., object]:
+    """Return the commands with all their options, built once per process."""
     from typer.main import get_command
 
     return get_command(app)
@@ -151,8 +151,8 @@ def _say(message: object, code: int) -> int:
     return code
 
 
-def _unexpected(error: BaseException) -> int:
-    """Usage errors of the command line show themselves; anything else is ours, without a value of the data."""
+def _report(error: BaseException) -> int:
+    """Show usage errors; report any other error as internal, without a value of the data."""
     from celosia.errors import bounded
 
     show = getattr(error, "show", None)

@@ -34,7 +34,9 @@ def protect_file(
     json: bool = False,
     **roles: Any,
 ) -> None:
-    """Read, apply the method, and write what may leave; further tables go beside it."""
+    """Read a file, apply the method, and write the columns that may be released; further tables become files next to
+    it.
+    """
     from celosia.cli.bases.show import print_json, print_left_out, print_step, progress
     from celosia.cli.bases.sources import open_source
     from celosia.errors import OutputError
@@ -50,9 +52,9 @@ def protect_file(
     singles = {name: roles.get(name) for name in ("person", "weight")}
     declared = {**lists, **singles, "hierarchies": _hierarchies(hierarchy)}
     table, policy = open_source(source, declared, query=query, engine=engine, memory=memory)
-    table = _declared(table, method)
+    table = _declare_named(table, method)
     if policy is None:
-        table = _suspected(table, method)
+        table = _mark_suspected(table, method)
     with progress() as tell:
         protected = protect(table, method, seed=seed, progress=tell)
     keep = [*(policy.output.columns if policy else ()), *names(keep_columns)]
@@ -78,8 +80,8 @@ def protect_file(
     print_left_out(leaving)
 
 
-def _declared(table: Table, method: Method) -> Table:
-    """Table with the columns declared that the command itself names: those to overwrite, and their predictors."""
+def _declare_named(table: Table, method: Method) -> Table:
+    """Return the table with the columns declared that the command names: those to overwrite, and their predictors."""
     from celosia.data.schema import Schema
 
     schema = table.schema
@@ -90,8 +92,10 @@ def _declared(table: Table, method: Method) -> Table:
     return replace(table, rows=replace(table.rows, schema=schema))
 
 
-def _suspected(table: Table, method: Method) -> Table:
-    """The table with the declared columns as identifiers that look like some and that the method does not overwrite."""
+def _mark_suspected(table: Table, method: Method) -> Table:
+    """Return the table with declared columns as identifiers that look like some and that the method does not
+    overwrite.
+    """
     from celosia.data.schema import NAMING, Role
     from celosia.proposals import suggest
 

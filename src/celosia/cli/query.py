@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli.bases.options import Json
-from celosia.cli.gateway import Dataset, LedgerPlace, typed
+from celosia.cli.gateway import Dataset, LedgerPlace, to_number
 
 
 def query(
@@ -16,15 +16,15 @@ def query(
     dataset: Dataset = Path("dataset.toml"),
     epsilon: Annotated[
         float | None,
-        typer.Option(parser=typed, metavar="NUMBER", help="Privacy loss to spend (pure differential privacy)."),
+        typer.Option(parser=to_number, metavar="NUMBER", help="Privacy loss to spend (pure differential privacy)."),
     ] = None,
     rho: Annotated[
         float | None,
-        typer.Option(parser=typed, metavar="NUMBER", help="Privacy loss to spend (zero-concentrated)."),
+        typer.Option(parser=to_number, metavar="NUMBER", help="Privacy loss to spend (zero-concentrated)."),
     ] = None,
     delta: Annotated[
         float,
-        typer.Option(parser=typed, metavar="NUMBER", help="Privacy loss to spend: the delta of (epsilon, delta)."),
+        typer.Option(parser=to_number, metavar="NUMBER", help="Privacy loss to spend: the delta of (epsilon, delta)."),
     ] = 0.0,
     announce: Annotated[int, typer.Option(min=1, help="Split the price over so many announced questions.")] = 1,
     analyst: Annotated[str, typer.Option(help="Who asks.")] = "owner",

@@ -25,7 +25,7 @@ def run(
     details: Details = False,
     json: Json = False,
 ) -> None:
-    """The main job: protected file, report, certificate and private record from a policy."""
+    """Run the main job of a policy: protected file, report, certificate and private record."""
     from celosia.cli.bases.show import print_release, progress
     from celosia.release.policy.policy import Policy
     from celosia.release.running import run as run_policy
@@ -41,14 +41,14 @@ def run(
             engine=engine,
             memory=memory,
             progress=tell,
-            exploration=_explored(given),
+            exploration=_stored_exploration(given),
         )
     print_release(release, json=json, details=details)
     end_with(0 if release.holds else 3)
 
 
-def _explored(policy: Policy) -> Frontier | None:
-    """What an exploration of this policy left in its store, for the map in the report; nothing is tried anew."""
+def _stored_exploration(policy: Policy) -> Frontier | None:
+    """Return the exploration that the policy's store holds, for the map in the report; nothing is evaluated."""
     plan = policy.explore
     if plan.store is None or not plan.store.exists():
         return None

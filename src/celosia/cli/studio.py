@@ -21,7 +21,7 @@ def studio(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser.")] = True,
     json: Json = False,
 ) -> None:
-    """The whole job in a browser, on this machine only: data, risk, protection, release."""
+    """Open the studio, the whole job in a browser on this machine only: data, risk, protection, release."""
     from celosia.cli.bases.show import print_json, say
     from celosia.errors import MissingExtra
 

@@ -1,7 +1,7 @@
 """Projects of ARX (``.deid``): data, roles, hierarchies, and models as far as its XML states them.
 
 The form is that of the writer in ARX's published sources (``WorkerSave`` with vocabulary 2.0, as of 2015 and of 2018):
-a zip file of XML and CSV with serialised Java objects beside them, which are never open_archive.
+a zip file of XML and CSV with serialised Java objects beside them, which are never opened.
 """
 
 from __future__ import annotations

@@ -105,11 +105,11 @@ def value(node: Node, constants: Mapping[str, Any]) -> Any:
         return constants[node.name]
     inner = [each for _, each in node.arguments]
     if node.function == "c":
-        as_list: list[Any] = []
+        items: list[Any] = []
         for each in inner:
             part = value(each, constants)
-            as_list += part if isinstance(part, list) else [] if part is None and _is_null(each) else [part]
-        return _short(as_list)
+            items += part if isinstance(part, list) else [] if part is None and _is_null(each) else [part]
+        return _short(items)
     if node.function in ("as.integer", "as.numeric", "as.character", "factor") and len(inner) == 1:
         return value(inner[0], constants)
     if node.function == "-" and len(inner) == 1:

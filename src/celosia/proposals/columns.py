@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.schema import Kind, Role, Schema
-from celosia.proposals.cleaning import Untidiness, untidy
-from celosia.proposals.content import MOST_ROWS, RARE, Content, contents_of, numbered
+from celosia.proposals.cleanup import Untidiness, untidy
+from celosia.proposals.content import MOST_ROWS, RARE, Content, contents_of, with_short_names
 from celosia.proposals.hierarchies import hierarchy_for, nice_width, nodes_of, thinner
 from celosia.proposals.meanings import Meaning
-from celosia.proposals.roles import REPEATED, Judgement, judged, meaning_for, percent
+from celosia.proposals.roles import REPEATED, Judgement, judge_column, meaning_for, percent
 from celosia.show.blocks import Block, Shown
 from celosia.table import read
 
@@ -91,7 +91,7 @@ class Suggestions(list[ColumnSuggestion], Shown):
         return schema_of(self)
 
     def blocks(self) -> list[Block]:
-        """What there is to show: the role, the kind and the reason of each."""
+        """Return the blocks to show: role, kind and reason of each column."""
         rows = [(s.name, "left out" if s.left_out else str(s.role), str(s.kind), s.reason) for s in self]
         head = "A beginning, not a decision: look at each, then take .schema or write your own."
         return [Block(head), Block("Suggested roles", ("column", "role", "kind", "why"), rows)]
@@ -116,9 +116,9 @@ def suggest(table: Any) -> Suggestions:
     frame = _frame(table)
     contents = contents_of(frame)
     meanings = {name: meaning_for(content) for name, content in contents.items()}
-    judgements = {name: judged(content, meanings[name]) for name, content in contents.items()}
+    judgements = {name: judge_column(content, meanings[name]) for name, content in contents.items()}
     proposed = [_proposal(content, meanings[name], judgements[name]) for name, content in contents.items()]
-    proposed = _with_person(frame, _once(proposed), contents, meanings)
+    proposed = _with_person(frame, _keep_first(proposed), contents, meanings)
     unknown = {name for name, judgement in judgements.items() if judgement.unknown}
     proposed = _few_quasi([_with_hierarchy(s, contents[s.name], meanings[s.name]) for s in proposed], unknown)
     return Suggestions(replace(s, if_wrong=_if_wrong(s)) for s in proposed)
@@ -138,7 +138,7 @@ def lattice_nodes(suggestions: list[ColumnSuggestion]) -> int:
 
 
 def _frame(table: Any) -> pl.DataFrame | pl.LazyFrame:
-    """The rows for Polars, as lazy as they are."""
+    """Return the rows as a Polars frame, as lazy as they are."""
     import polars as pl
 
     if isinstance(table, pl.DataFrame | pl.LazyFrame):
@@ -172,7 +172,7 @@ def schema_of(suggestions: list[ColumnSuggestion]) -> Schema:
 
 
 def _proposal(content: Content, meaning: Meaning | None, judgement: Judgement) -> ColumnSuggestion:
-    """Put together what is said of one column by itself."""
+    """Build the suggestion for one column by itself."""
     kind = Kind.TEXT if judgement.free else _kind(content, meaning)
     return ColumnSuggestion(
         content.name,
@@ -194,7 +194,7 @@ def _proposal(content: Content, meaning: Meaning | None, judgement: Judgement) -
 
 
 def _kind(content: Content, meaning: Meaning | None) -> Kind:
-    """Return the kind by content, or by name where the content cannot tell."""
+    """Return the kind by content, or by name where the content does not decide."""
     if meaning is None or meaning.kind is None or content.kind in (Kind.DATE, Kind.ORDINAL):
         return content.kind
     if meaning.kind == Kind.NUMERIC and content.low is None:
@@ -234,7 +234,7 @@ def _with_hierarchy(s: ColumnSuggestion, content: Content, meaning: Meaning | No
 
 
 def _few_quasi(proposed: list[ColumnSuggestion], unknown: set[str]) -> list[ColumnSuggestion]:
-    """Keep few quasi-identifiers with few levels; those that are one too many are left out until somebody decides."""
+    """Limit the quasi-identifiers and their levels; the ones beyond are left out until the user decides."""
     quasi = [s for s in proposed if s.role == Role.QUASI]
     named = [s.name for s in quasi if s.name not in unknown][:MOST]
     spare = sorted((s for s in quasi if s.name in unknown), key=lambda s: s.separation)
@@ -249,12 +249,12 @@ def _few_quasi(proposed: list[ColumnSuggestion], unknown: set[str]) -> list[Colu
 
 
 def _if_wrong(s: ColumnSuggestion) -> str:
-    """Say what happens if the proposal is wrong."""
+    """Return what happens if the proposal is wrong."""
     return FREE if s.kind == Kind.TEXT else LEFT_OUT if s.left_out else IF_WRONG[s.role]
 
 
-def _once(proposed: list[ColumnSuggestion]) -> list[ColumnSuggestion]:
-    """Leave each role that one column can have to the first; a further household number is an identifier."""
+def _keep_first(proposed: list[ColumnSuggestion]) -> list[ColumnSuggestion]:
+    """Keep each role that only one column can have for the first; a further household number is an identifier."""
     seen: set[Role] = set()
     result = []
     for s in proposed:
@@ -312,7 +312,7 @@ def _agreement(frame: pl.DataFrame | pl.LazyFrame, rows: int, person: str, trait
     fixed = [f"c{i + 1}" for i in range(len(traits))]
     parts = max(1, rows // MOST_ROWS)  # of a large table, a part of the persons with all of their rows
     grouped = (
-        numbered(frame, [person, *traits])
+        with_short_names(frame, [person, *traits])
         .drop_nulls("c0")
         .filter(pl.col("c0").hash() % parts == 0)
         .group_by("c0")

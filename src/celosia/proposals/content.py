@@ -1,4 +1,4 @@
-"""What the cells of a column tell: how many values, how well they tell records apart, which kind they are.
+"""Statistics of the cells of a column: number of values, how well they distinguish records, kind.
 
 All counts are over filled cells: a column that is empty in most records is judged by the others.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.data.schema import Kind
 from celosia.errors import DataError
-from celosia.proposals.recognising.notation import date_notation, means_missing, number_notation, scale_of
+from celosia.proposals.recognition.notation import date_notation, means_missing, number_notation, scale_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,7 +27,7 @@ RARE = 10
 
 @dataclass(frozen=True)
 class Content:
-    """What is known about the cells of one column."""
+    """Statistics of the cells of one column."""
 
     name: str
     rows: int
@@ -77,7 +77,7 @@ class Content:
 
 
 def sample_size(rows: int, columns: int) -> int:
-    """Return how many records of a table are looked at.
+    """Return the number of records of a table that are sampled.
 
     >>> sample_size(1000, 20), sample_size(1_000_000, 20), sample_size(1_000_000, 5000)
     (1000, 200000, 2000)
@@ -98,8 +98,8 @@ def contents_of(frame: pl.DataFrame | pl.LazyFrame) -> dict[str, Content]:
     import polars as pl
 
     names = frame.lazy().collect_schema().names()
-    # Names such as "*" or "^x$" are patterns to Polars: inside, the columns are numbered.
-    lazy = numbered(frame, names)
+    # Names such as "*" or "^x$" are patterns to Polars: inside, the columns have short names.
+    lazy = with_short_names(frame, names)
     rows = int(lazy.select(pl.len()).collect(engine="streaming").item())
     if rows == 0:
         raise DataError("the table has no records, so nothing can be suggested from its content.")
@@ -110,7 +110,7 @@ def contents_of(frame: pl.DataFrame | pl.LazyFrame) -> dict[str, Content]:
     return {name: _content(name, column, rows, counted) for name, column, counted in columns}
 
 
-def numbered(frame: pl.DataFrame | pl.LazyFrame, names: list[str]) -> pl.LazyFrame:
+def with_short_names(frame: pl.DataFrame | pl.LazyFrame, names: list[str]) -> pl.LazyFrame:
     """Return these columns of a frame, in this order, under the names ``c0``, ``c1``, …."""
     lazy = frame.lazy()
     order = {name: i for i, name in enumerate(names)}
@@ -134,7 +134,7 @@ def separation(frame: pl.DataFrame | pl.LazyFrame, columns: list[str]) -> tuple[
     """
     import polars as pl
 
-    counted = numbered(frame, columns).group_by(pl.all()).len(name="__n__")
+    counted = with_short_names(frame, columns).group_by(pl.all()).len(name="__n__")
     n = pl.col("__n__").cast(pl.Float64)
     row = counted.select(pl.len().alias("classes"), n.sum().alias("n"), (n * (n - 1)).sum().alias("pairs"))
     classes, rows, pairs = row.collect(engine="streaming").row(0)
@@ -195,7 +195,7 @@ def _content(name: str, column: pl.Series, rows: int, counted: tuple[int, int] |
 
 
 def _numeric(cells: pl.Series, distinct: int) -> dict[str, Any]:
-    """Tell amounts from codes, and describe the spread."""
+    """Distinguish amounts from codes, and describe the spread."""
     import polars as pl
 
     numbers = cells.cast(pl.Float64).drop_nans()
@@ -214,7 +214,7 @@ def _numeric(cells: pl.Series, distinct: int) -> dict[str, Any]:
 
 
 def _textual(values: pl.Series, tally: pl.DataFrame) -> dict[str, Any]:
-    """Tell dates, numbers, ordered scales and free text from plain categories."""
+    """Distinguish dates, numbers, ordered scales and free text from plain categories."""
     import polars as pl
 
     stripped = values.str.strip_chars()

@@ -1,4 +1,4 @@
-"""A first look at data that nobody has described: how to read it, what its columns may be, what was noticed."""
+"""A first look at data without a schema: how to read it, what its columns may be, notes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from celosia.table import Table, read
 
 @dataclass(frozen=True)
 class FirstLook:
-    """What a suggested policy is made of."""
+    """Content of a suggested policy."""
 
     suggestions: list[ColumnSuggestion]
     options: dict[str, Any]
@@ -59,7 +59,7 @@ def _read_with(source: str, options: dict[str, Any], dates: dict[str, str]) -> T
 
 
 def _notes(table: Table, dates: dict[str, str]) -> list[str]:
-    """What the reader did to the cells, and how much of the table was looked at."""
+    """Return notes on how the reader changed cells, and how much of the table was sampled."""
     notes = [f"{name}: read as dates, written {notation}" for name, notation in dates.items()]
     rows, columns = len(table), len(table.names)
     if table.facts is not None:

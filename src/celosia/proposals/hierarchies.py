@@ -9,7 +9,7 @@ from typing import Any
 from celosia.data.schema import Kind
 from celosia.proposals.content import Content
 from celosia.proposals.meanings import Meaning
-from celosia.proposals.recognising.notation import ambiguous_days
+from celosia.proposals.recognition.notation import ambiguous_days
 
 #: What may stand in a column besides its numbers or dates becomes a star on every level.
 FALLBACK = {"fallback": "*"}
@@ -36,7 +36,7 @@ def hierarchy_for(content: Content, kind: Kind, meaning: Meaning | None) -> tupl
     if what == "postcode" or _codes(content):
         return {
             "use": "prefixes",
-            "masked": _masked(content),
+            "masked": _hidden_characters(content),
         }, "the end of the code is hidden, then all but its beginning"
     if content.distinct <= 3:
         return {"use": "priority", "keep": []}, "few values: each stays, or all are hidden"
@@ -125,12 +125,12 @@ def _dates(content: Content, what: str) -> tuple[dict[str, Any], str]:
 
 
 def _codes(content: Content) -> bool:
-    """Say whether the values are codes of one length with digits in them."""
+    """Return whether the values are codes of one length with digits in them."""
     digits = all(any(c.isdigit() for c in value) for value in content.values)
     return content.code_length >= 4 and digits and content.distinct > 12
 
 
-def _masked(content: Content) -> list[int]:
+def _hidden_characters(content: Content) -> list[int]:
     """Return how many characters each level hides: to the mark inside the code where there is one."""
     value = content.values[0]
     inner = re.search(r"[ -]", value)

@@ -1,4 +1,4 @@
-"""What column names can mean: read from ``meanings.toml``, phrases in the large languages of Europe."""
+"""Meanings of column names, read from ``meanings.toml``: phrases in the large languages of Europe."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LANGUAGES = ("en", "es", "ca", "fr", "de", "it", "pt", "pl", "nl", "codes")
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a name means: a word for people, the role it suggests, its HIPAA type, the kind and bounds it implies."""
+    """Meaning of a name: a term for people, the role it suggests, its HIPAA type, the kind and bounds it implies."""
 
     what: str
     role: Role
@@ -45,7 +45,7 @@ def meanings() -> tuple[Meaning, ...]:
 
 
 def meaning_named(what: str) -> Meaning:
-    """The meaning that is called so."""
+    """Return the meaning of that name."""
     return next(meaning for meaning in meanings() if meaning.what == what)
 
 

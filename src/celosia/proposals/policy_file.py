@@ -1,4 +1,4 @@
-"""The policy that ``celosia init`` writes: every suggestion with its reason beside it."""
+"""The policy that ``celosia init`` writes: every suggestion with its reason as a comment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tomlkit import TOMLDocument
     from tomlkit.items import Table
 
-    from celosia.proposals.cleaning import Untidiness
+    from celosia.proposals.cleanup import Untidiness
 
 ABOUT = (
     "A policy suggested from the names and the content of the columns.",
@@ -76,7 +76,7 @@ def policy_text(
     if steps:
         document.add("step", tables(steps))
     document.add("measure", table({"risks": ["prosecutor"], "losses": ["discernibility", "altered-records"]}))
-    document.add("output", table({"path": str(output or _beside(path))}))
+    document.add("output", table({"path": str(output or _release_name(path))}))
     return tomlkit.dumps(document)
 
 
@@ -137,10 +137,10 @@ def _schema(suggestions: list[ColumnSuggestion]) -> Table:
 
 def _reason(s: ColumnSuggestion, usual: str) -> str:
     """Return the reason, and what happens if it is wrong where that differs from the column's neighbours."""
-    return f"{_numbered(s)}. {s.if_wrong}" if s.if_wrong != usual else _numbered(s)
+    return f"{_with_hipaa_number(s)}. {s.if_wrong}" if s.if_wrong != usual else _with_hipaa_number(s)
 
 
-def _numbered(s: ColumnSuggestion) -> str:
+def _with_hipaa_number(s: ColumnSuggestion) -> str:
     """Return the reason with the number of the HIPAA type."""
     return f"{s.reason} (Safe Harbor type {s.hipaa})" if s.hipaa and "Safe Harbor" not in s.reason else s.reason
 
@@ -166,16 +166,16 @@ def _add_requirements(document: TOMLDocument, suggestions: list[ColumnSuggestion
     preset = _preset(suggestions)
     if preset:
         offer = f"{meaning}; {preset} does not ask for it: take the signs away to require it"
-        add_comments(document, ["", offer, *_offered(wanted)])
+        add_comments(document, ["", offer, *_as_requirement(wanted)])
     else:
         document.add("require", tables([table(wanted, about=[meaning])]))
     for s in suggestions:
         if s.role == Role.SENSITIVE and s.kind != Kind.NUMERIC:
             offer = "every class has at least two values of the column; take the signs away to require it"
-            add_comments(document, ["", offer, *_offered({"use": "l-diversity", "l": 2, "column": s.name})])
+            add_comments(document, ["", offer, *_as_requirement({"use": "l-diversity", "l": 2, "column": s.name})])
 
 
-def _offered(entries: dict[str, Any]) -> list[str]:
+def _as_requirement(entries: dict[str, Any]) -> list[str]:
     """Return a requirement as the lines that it would have."""
     return ["[[require]]", *table(entries).as_string().splitlines()]
 
@@ -205,8 +205,8 @@ def _preset(suggestions: list[ColumnSuggestion]) -> str:
     return next((s.preset for s in suggestions if s.preset), "")
 
 
-def _beside(path: str | Path) -> str:
-    """Return the name of the release beside the input."""
+def _release_name(path: str | Path) -> str:
+    """Return the name of the release next to the input."""
     if is_url(str(path)):
         return "release.csv"
     place = Path(path)

@@ -1,4 +1,4 @@
-"""Taking out of sentences what names somebody: names, numbers, addresses, places and days become a word in brackets.
+"""Redaction of free text: names, numbers, addresses, places and days become a tag in brackets.
 
 It takes too much rather than too little: any number of six digits is an identifier, any capitalised word beside a name
 belongs to it. Only regular expressions, so that millions of notes take seconds; no model of a language is needed.
@@ -12,8 +12,8 @@ import tomllib
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from celosia.proposals.recognising.names import PLAIN, name_words
-from celosia.proposals.recognising.traces import TRACES
+from celosia.proposals.recognition.names import PLAIN, name_words
+from celosia.proposals.recognition.traces import TRACES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,7 +55,7 @@ MONTHS = (
 
 @functools.cache
 def rules() -> tuple[tuple[str, str], ...]:
-    """What is taken out first, in this order: the word that stands for it, and the form (no look-around)."""
+    """Return the tags and the forms that they replace, in order (no look-around)."""
     forms = {trace.what: trace.form for trace in TRACES}
     mail, phone = forms.pop("e-mail address"), forms.pop("telephone number")
     return (
@@ -72,7 +72,7 @@ def rules() -> tuple[tuple[str, str], ...]:
 
 
 def redact(texts: pl.Series) -> tuple[pl.Series, dict[str, int]]:
-    """Texts without what names somebody, and how many of them had something of each sort.
+    """Return texts with identifying parts replaced by tags, and the number of texts with each tag.
 
     >>> import polars as pl
     >>> note = "Acude el 3 de mayo con su hija Zuleika Pérez (tel. 612 345 678), vive en la calle Mayor 3"
@@ -91,15 +91,15 @@ def redact(texts: pl.Series) -> tuple[pl.Series, dict[str, int]]:
             put = f"${{cue}}[{tag}]" if "?P<cue>" in form else f"[{tag}]"
             texts = texts.scatter(had, texts.gather(had).str.replace_all(form, put))
     redacted = pl.Series(
-        texts.name, [None if text is None else listed(text) for text in texts.to_list()], dtype=pl.String
+        texts.name, [None if text is None else _redact_listed(text) for text in texts.to_list()], dtype=pl.String
     )
     counts["name"] = counts.get("name", 0) + int((redacted != texts).sum())
     return redacted, counts
 
 
-def listed(text: str) -> str:
-    """A text without the names and places of the lists, and the capitalised words beside them."""
-    return _LOWER.sub(_in_lower_case, _SPAN.sub(_decided, text))
+def _redact_listed(text: str) -> str:
+    """Replace the names and places of the lists, and adjacent capitalised words."""
+    return _LOWER.sub(_in_lower_case, _SPAN.sub(_tag_for, text))
 
 
 #: Capitalised words that name nobody.
@@ -114,13 +114,13 @@ _SPAN = re.compile(rf"{WORD}(?:,? {PARTICLE}{WORD}| [A-Z]\.)*")
 _LOWER = re.compile(r"[^\W\d_]{3,}(?: [^\W\d_]{2,})+")
 
 
-def _decided(match: re.Match[str]) -> str:
-    """What a run of capitalised words is: a name, a place of the list, or words that may stay.
+def _tag_for(match: re.Match[str]) -> str:
+    """Return the tag for a run of capitalised words, or the words where they may stay.
 
     In a sentence a capitalised word is a proper name, unless the sentence begins with it or it is one of a few.
     """
     span = match.group()
-    words = re.findall(r"[\w'’·]+", _folded(span))
+    words = re.findall(r"[\w'’·]+", _fold(span))
     every, strict = name_words()
     if any(word in _place_words() for word in words) and not any(word in strict for word in words):
         return "[place]"
@@ -135,7 +135,7 @@ def _in_lower_case(match: re.Match[str]) -> str:
     """Two words of names in a row, however they are written."""
     words = match.group().split(" ")
     every, strict = name_words()
-    folded = [_folded(word) for word in words]
+    folded = [_fold(word) for word in words]
     if not any(word in strict for word in folded):
         return match.group()
 
@@ -147,7 +147,7 @@ def _in_lower_case(match: re.Match[str]) -> str:
     return " ".join(word for i, word in enumerate(kept) if word != "[name]" or kept[i - 1 : i] != ["[name]"])
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return text.lower().translate(_PLAIN)
 
 
@@ -156,9 +156,9 @@ _PLAIN = str.maketrans(PLAIN)
 
 @functools.cache
 def _place_words() -> frozenset[str]:
-    """The telling word of each place of the list: the longest one."""
-    listed = tomllib.loads((resources.files("celosia.proposals") / "places.toml").read_text("utf-8"))
-    places = [_folded(place.strip()) for place in listed["places"]["names"].replace("\n", " ").split(",")]
+    """Return the most specific word of each place of the list: the longest one."""
+    _redact_listed = tomllib.loads((resources.files("celosia.proposals") / "places.toml").read_text("utf-8"))
+    places = [_fold(place.strip()) for place in _redact_listed["places"]["names"].replace("\n", " ").split(",")]
     return frozenset(max(re.findall(r"\w+", place), key=len) for place in places if place)
 
 
@@ -173,7 +173,7 @@ def _dates() -> str:
 
 
 def _places() -> tuple[str, ...]:
-    """Streets with their number, postcodes, and what follows a word such as "lives in"."""
+    """Return the forms of streets with their number, postcodes, and places after a phrase such as "lives in"."""
     number = r"(?:,? (?:n[ºo°]\.? ?|núm\. ?|number )?\d{1,4}\w?(?:,? ?\d{1,2}[ºªo]?(?: ?-? ?\w)?\b)?)?"
     return (
         rf"\b\d{{1,4}} {WORD}(?: {WORD})? (?:Street|Road|Avenue|Lane|Square|Drive|Close|Way|Court|St|Rd|Ave)\b",

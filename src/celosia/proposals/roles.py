@@ -1,4 +1,4 @@
-"""Which role a column has: by the form of its values, by what its name means, by how well it tells records apart."""
+"""The role of a column, by the form of its values, the meaning of its name, and how well it distinguishes records."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from celosia.data.schema import Kind, Role
 from celosia.proposals.content import Content
 from celosia.proposals.meanings import Meaning, meaning_named
-from celosia.proposals.recognising.names import mostly_names
-from celosia.proposals.recognising.patterns import recognise
+from celosia.proposals.recognition.names import mostly_names
+from celosia.proposals.recognition.patterns import recognise
 from celosia.proposals.vocabulary import meanings_of
 
 #: From this share of distinct values on, a code is taken as a record's own number.
@@ -32,7 +32,7 @@ SEX = (
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a column is taken for: its role, the reason, the HIPAA type and the meaning in a word."""
+    """Proposed role of a column, with the reason, the HIPAA type and the meaning."""
 
     role: Role
     reason: str
@@ -57,8 +57,8 @@ def meaning_for(content: Content) -> Meaning | None:
     return meaning_named("sex") if _two_sexes(content) else next(iter(candidates), None)
 
 
-def judged(content: Content, meaning: Meaning | None) -> Judgement:
-    """Judge one column, looking at nothing but itself."""
+def judge_column(content: Content, meaning: Meaning | None) -> Judgement:
+    """Judge one column by itself."""
     if content.distinct <= 1:
         if content.missing and content.filled:
             return _judge_flag(content, meaning)
@@ -69,24 +69,24 @@ def judged(content: Content, meaning: Meaning | None) -> Judgement:
         reason = f"{percent(share)} of the values look like: {pattern.name}"
         return Judgement(Role.IDENTIFIER, reason, pattern.hipaa, pattern.name)
     if content.kind != Kind.DATE:
-        written = _written(content, meaning)
+        written = _judge_text(content, meaning)
         if written:
             return written
-    if meaning is not None and not meaning.weak and not _numbered_on(content, meaning):
-        return _named(content, meaning)
+    if meaning is not None and not meaning.weak and not _is_numbered_record(content, meaning):
+        return _judge_by_name(content, meaning)
     return _by_power(content, meaning)
 
 
 def _judge_flag(content: Content, meaning: Meaning | None) -> Judgement:
     """Judge a column with one value and empty cells: a missing value counts as a value."""
     if meaning is not None and not meaning.weak:
-        return _named(content, meaning)
+        return _judge_by_name(content, meaning)
     reason = f"one value in {content.filled} records, the others are empty: who has it differs from the rest"
     return Judgement(Role.QUASI, reason, unknown=True)
 
 
 def _fits(content: Content, meaning: Meaning) -> bool:
-    """Say whether the cells can be what the name says."""
+    """Return whether the cells are compatible with the name."""
     numeric = content.low is not None
     what = meaning.what
     if content.kind == Kind.DATE:
@@ -122,19 +122,19 @@ def _fits(content: Content, meaning: Meaning) -> bool:
 
 
 def _expands(content: Content) -> bool:
-    """Say whether weights cannot be those of bodies, which lie between 0.3 and 300 kg: they expand a sample."""
+    """Return whether weights cannot be body weights, between 0.3 and 300 kg, and so expand a sample."""
     low, high = content.low or 0.0, content.high or 0.0
     plain = content.name.lower() in ("weight", "weights", "peso", "pes", "poids", "gewicht")
     return plain and content.kind == Kind.NUMERIC and (high > 300 or low > 110)
 
 
 def _two_sexes(content: Content) -> bool:
-    """Say whether the values are the two sexes."""
+    """Return whether the values are the two sexes."""
     values = {value.strip().lower().replace("ó", "o").replace("ä", "a") for value in content.values[:10]}
     return content.distinct <= 10 and values in SEX
 
 
-def _written(content: Content, meaning: Meaning | None) -> Judgement | None:
+def _judge_text(content: Content, meaning: Meaning | None) -> Judgement | None:
     """Judge what people wrote: sentences, or names of people."""
     named = meaning is not None and meaning.role in (Role.IDENTIFIER, Role.PERSON) and not meaning.free
     own = content.distinction > OWN_WORDS or content.distinct > MANY_TEXTS
@@ -148,7 +148,7 @@ def _written(content: Content, meaning: Meaning | None) -> Judgement | None:
     return None
 
 
-def _named(content: Content, meaning: Meaning) -> Judgement:
+def _judge_by_name(content: Content, meaning: Meaning) -> Judgement:
     """Judge by a name that leaves no doubt."""
     reason = f"the name says: {meaning.what}"
     if content.kind == Kind.DATE and meaning.what == "date of an event":
@@ -159,21 +159,21 @@ def _named(content: Content, meaning: Meaning) -> Judgement:
     return Judgement(role, reason, meaning.hipaa, meaning.what)
 
 
-def _numbered_on(content: Content, meaning: Meaning) -> bool:
-    """Say whether a column with the name of something sensitive holds a number of its own: *procedure 2024/00317*."""
+def _is_numbered_record(content: Content, meaning: Meaning) -> bool:
+    """Return whether a column named after something sensitive holds record numbers: *procedure 2024/00317*."""
     single = content.distinction >= OWN_NUMBER and content.distinct > 20
     return meaning.role == Role.SENSITIVE and single and content.low is None and _is_code(content, None)
 
 
 def _by_power(content: Content, meaning: Meaning | None) -> Judgement:
-    """Judge by how well the column tells records apart."""
+    """Judge by how well the column distinguishes records."""
     own = "number or code of its own"
     if _is_code(content, meaning) and content.distinct > 20:
         named = " and the name says so" if meaning else ""
         if content.distinction >= OWN_NUMBER:
             reason = f"{percent(content.distinction)} of the values occur once: a number or code of its own{named}"
             return Judgement(Role.IDENTIFIER, reason, 18, own)
-        if content.distinction > 0.05 and _thin(content):
+        if content.distinction > 0.05 and _uses_few_codes(content):
             reason = f"codes of one form, few of the possible ones in use: a number or code of its own{named}"
             return Judgement(Role.IDENTIFIER, reason, 18, own)
         if meaning is not None and content.distinction > 0.2:
@@ -185,7 +185,7 @@ def _by_power(content: Content, meaning: Meaning | None) -> Judgement:
 
 
 def _is_code(content: Content, meaning: Meaning | None) -> bool:
-    """Say whether the values are codes and not amounts: text, a running number, or whole numbers of one length."""
+    """Return whether the values are codes and not amounts: text, a running number, or whole numbers of one length."""
     if content.low is None or content.high is None:
         return content.kind == Kind.NOMINAL and content.number_format is None and content.words < 2
     if not content.whole:
@@ -194,8 +194,10 @@ def _is_code(content: Content, meaning: Meaning | None) -> bool:
     return meaning is not None or running or content.code_length >= 6
 
 
-def _thin(content: Content) -> bool:
-    """Say whether codes of one form use few of the values that it allows: areas are numbered on, people are not."""
+def _uses_few_codes(content: Content) -> bool:
+    """Return whether codes of one form use few of the values that it allows: areas are numbered in sequence, people are
+    not.
+    """
     if not content.code_length or not any(c.isdigit() for c in content.values[0]):
         return False
     values = [value.strip() for value in content.values]
@@ -204,7 +206,7 @@ def _thin(content: Content) -> bool:
 
 
 def _power(content: Content) -> str:
-    """Say how well a column tells records apart."""
+    """Describe how well a column distinguishes records."""
     return f"tells {percent(content.separation)} of the pairs of records apart"
 
 

@@ -32,10 +32,10 @@ def safe_harbor(suggestions: list[ColumnSuggestion], today: dt.date | None = Non
     >>> [(s.name, str(s.role), len(s.steps)) for s in safe_harbor(suggest(table))]
     [('age', 'quasi', 1), ('city', 'identifier', 0), ('zip', 'quasi', 2)]
     """
-    return [replace(_harboured(s, today or dt.date.today()), preset=NAME) for s in suggestions]
+    return [replace(_apply_rule(s, today or dt.date.today()), preset=NAME) for s in suggestions]
 
 
-def _harboured(s: ColumnSuggestion, today: dt.date) -> ColumnSuggestion:
+def _apply_rule(s: ColumnSuggestion, today: dt.date) -> ColumnSuggestion:
     """Apply the rule to one column."""
     if s.role in (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD):
         return s
@@ -43,13 +43,13 @@ def _harboured(s: ColumnSuggestion, today: dt.date) -> ColumnSuggestion:
         return _ages(s)
     if s.meaning == "birth year":
         step = {"use": "bottom-code", "columns": [s.name], "value": today.year - OLDEST}
-        return _changed(s, "birth years that tell ages over 89 become one", 3, step)
+        return _with_steps(s, "birth years that tell ages over 89 become one", 3, step)
     if s.kind == Kind.DATE:
         return _years(s, today)
     if s.meaning == "postcode":
         return _areas(s)
     if s.hipaa == 2:
-        return _removed(s, "places smaller than a state are removed", 2)
+        return _as_identifier(s, "places smaller than a state are removed", 2)
     if s.role == Role.QUASI and s.rare and s.hierarchy:
         facts: dict[str, Any] = {"steps_reason": f"{s.rare} values stand on few records"}
         if s.hierarchy["use"] == "priority" and s.frequent:
@@ -61,13 +61,13 @@ def _harboured(s: ColumnSuggestion, today: dt.date) -> ColumnSuggestion:
     return s
 
 
-def _changed(s: ColumnSuggestion, why: str, number: int, *steps: dict[str, Any], **facts: Any) -> ColumnSuggestion:
+def _with_steps(s: ColumnSuggestion, why: str, number: int, *steps: dict[str, Any], **facts: Any) -> ColumnSuggestion:
     """Return the suggestion with the steps that the rule asks for."""
     reason = f"{NAME} {number}: {why}"
     return replace(s, role=Role.QUASI, left_out=False, steps=steps, steps_reason=reason, reason=reason, **facts)
 
 
-def _removed(s: ColumnSuggestion, why: str, number: int) -> ColumnSuggestion:
+def _as_identifier(s: ColumnSuggestion, why: str, number: int) -> ColumnSuggestion:
     """Return the suggestion as an identifier."""
     reason, wrong = f"{NAME} {number}: {why}", IF_WRONG[Role.IDENTIFIER]
     return replace(s, role=Role.IDENTIFIER, left_out=False, hierarchy=None, steps=(), reason=reason, if_wrong=wrong)
@@ -76,18 +76,18 @@ def _removed(s: ColumnSuggestion, why: str, number: int) -> ColumnSuggestion:
 def _ages(s: ColumnSuggestion) -> ColumnSuggestion:
     """Make one category of the ages over 89."""
     if s.kind != Kind.NUMERIC:
-        return _changed(s, "ages over 89 must be one category: they are written as text here, so look at them", 3)
+        return _with_steps(s, "ages over 89 must be one category: they are written as text here, so look at them", 3)
     step = {"use": "top-code", "columns": [s.name], "value": OLDEST}
-    return _changed(s, "ages over 89 become one category, written 90", 3, step)
+    return _with_steps(s, "ages over 89 become one category, written 90", 3, step)
 
 
 def _areas(s: ColumnSuggestion) -> ColumnSuggestion:
     """Keep three digits of a ZIP code."""
     if s.code_length not in (5, 9, 10) or not s.code_digits:
-        return _removed(s, "a postcode that is no ZIP code is a place smaller than a state", 2)
+        return _as_identifier(s, "a postcode that is no ZIP code is a place smaller than a state", 2)
     hidden = s.code_length - 3
     stars = "*" * hidden
-    return _changed(
+    return _with_steps(
         s,
         "three digits of the ZIP code stay, 000 for areas of 20 000 people or fewer (the list is that of the United "
         "States, Census 2000: for other areas write your own)",
@@ -108,12 +108,12 @@ def _years(s: ColumnSuggestion, today: dt.date) -> ColumnSuggestion:
         facts["hierarchy"] = {**(s.hierarchy or {}), "use": "dates", "units": ["year"]}
     year = {"use": "recode", "column": s.name, "level": 1}
     if s.meaning != "birth date":
-        return _changed(s, "of dates the year stays", 3, year, **facts)
+        return _with_steps(s, "of dates the year stays", 3, year, **facts)
     limit = today.year - OLDEST
     why = f"of birth dates the year stays, {limit} standing for it and before: it would tell an age over 89"
     if s.date_format is None:
         first = {"use": "bottom-code", "columns": [s.name], "value": dt.date(limit, 1, 1).isoformat()}
-        return _changed(s, why, 3, first, year, **facts)
+        return _with_steps(s, why, 3, first, year, **facts)
     after = "***" if s.date_format == "%Y-%m" else ""
     older = {f"{born}{after}": f"{limit}{after}" for born in range(1850, limit)}
-    return _changed(s, why, 3, year, {"use": "recode", "column": s.name, "mapping": older}, **facts)
+    return _with_steps(s, why, 3, year, {"use": "recode", "column": s.name, "mapping": older}, **facts)

@@ -23,7 +23,7 @@ WAITING = 128
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Return a open_socket socket; port 0 takes any free port."""
+    """Return a listening socket; port 0 takes any free port."""
     if not 0 <= port <= PORTS:
         raise InputError(f"a port is a number from 0 to {PORTS}, got {port}.")
     try:

@@ -1,1 +1,1 @@
-"""What the commands share: options, what is read, what is printed."""
+"""Shared by the commands: options, input, output."""

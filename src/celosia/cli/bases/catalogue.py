@@ -1,4 +1,4 @@
-"""What ``celosia parts`` prints: the catalogue, and the page of a part."""
+"""Output of ``celosia parts``: the catalogue, and the page of a part."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def unit_of(cls: Any) -> str:
 
 
 def default_of(info: Any) -> str:
-    """What a parameter is when it is not given."""
+    """Return the default of a parameter as a text."""
     if info.is_required():
         return "must be given"
     value = info.get_default(call_default_factory=True)
@@ -95,7 +95,7 @@ def default_of(info: Any) -> str:
 
 
 def allowed_of(info: Any) -> str:
-    """The bounds of a number, or the words to choose from."""
+    """Return the bounds of a number, or the texts to choose from."""
     signs = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
     rules = [(rule, sign) for rule in info.metadata for sign in signs if hasattr(rule, sign)]
     choices = [str(choice) for choice in get_args(info.annotation)] if get_origin(info.annotation) is Literal else []

@@ -12,8 +12,8 @@ WORDS = {"str": "TEXT", "int": "INTEGER", "float": "NUMBER", "path": "PATH", "li
 """What stands after an option for a type of Python; a flag has nothing there."""
 
 
-def _worded(params: list[Any]) -> list[Any]:
-    """The parameters of a command, with a plain word for the type of each option."""
+def _with_plain_types(params: list[Any]) -> list[Any]:
+    """Set a plain name for the type of each option of a command."""
     for param in params:
         if param.param_type_name == "option" and param.metavar is None:
             shown = param.bare_type() if hasattr(param, "bare_type") else ""
@@ -26,16 +26,16 @@ class Command(TyperCommand):
     """A command whose help shows no type after a flag."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The parameters, the option that shows the help with them."""
-        return _worded(super().get_params(ctx))
+        """Return the parameters, with the option that shows the help."""
+        return _with_plain_types(super().get_params(ctx))
 
 
 class Group(TyperGroup):
     """A group of commands whose help shows no type after a flag."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The parameters, the option that shows the help with them."""
-        return _worded(super().get_params(ctx))
+        """Return the parameters, with the option that shows the help."""
+        return _with_plain_types(super().get_params(ctx))
 
 
 def show_plainly(app: typer.Typer) -> None:
@@ -48,14 +48,14 @@ def show_plainly(app: typer.Typer) -> None:
 
 
 def kinds_like(incomplete: str) -> Iterator[tuple[str, str]]:
-    """The kinds of parts that begin so, for a shell."""
+    """Yield the kinds of parts that begin so, for a shell."""
     from celosia.parts import kinds
 
     yield from ((name, _sentence(cls)) for name, cls in kinds().items() if name.startswith(incomplete))
 
 
 def names_like(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
-    """The parts of the kind given before that begin so, for a shell."""
+    """Yield the parts of the given kind that begin so, for a shell."""
     from celosia.parts import kinds, parts
 
     kind = ctx.params.get("kind")
@@ -64,7 +64,7 @@ def names_like(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]
 
 
 def engines_like(incomplete: str) -> list[str]:
-    """The engines that begin so, for a shell."""
+    """Return the engines that begin so, for a shell."""
     from celosia.data.engines import ENGINES
 
     return [name for name in ENGINES if name.startswith(incomplete)]

@@ -17,7 +17,8 @@ from celosia.parts import Model, build
 def smallest_classes(
     table: str, quasi: Sequence[str], sensitive: Sequence[str], person: str | None = None
 ) -> dict[str, str]:
-    """The statements: the smallest class, and for each sensitive column the fewest distinct values of a class.
+    """Return the statements for the smallest class, and for the fewest distinct values of a class in each sensitive
+    column.
 
     A missing value counts as a value (and a missing id as a person) of its own. Suppressed records that show no
     sensitive value are left out where there are other records, as in every other verdict.
@@ -54,7 +55,7 @@ def _values(name: str) -> str:
 def assess_by_sql(
     source: str, roles: Mapping[str, Any], require: Sequence[str], *, query: str | None, json: bool
 ) -> bool:
-    """Print the tests and run them where the table lives; tells whether the requirements on k and l hold."""
+    """Print the statements and run them in the database; return whether the requirements on k and l hold."""
     quasi, sensitive = roles.get("quasi") or [], roles.get("sensitive") or []
     if not quasi:
         raise SchemaError("no quasi-identifier is declared: name at least one with --quasi.")
@@ -63,7 +64,7 @@ def assess_by_sql(
     if not query:
         raise ParameterError("--sql needs --query: the name of a table, or a SELECT statement.")
     table = f"({query}) AS source" if query.lstrip()[:6].lower() in {"select", "with"} else query
-    asked = [(model, _looked_at(model, sensitive)) for model in (build("model", text) for text in require)]
+    asked = [(model, _statement_names(model, sensitive)) for model in (build("model", text) for text in require)]
     statements = smallest_classes(table, quasi, sensitive, roles.get("person"))
     values = {name: _run(source, statement) for name, statement in statements.items()}
     verdicts = {str(model): all(model.met(values[name]) for name in names) for model, names in asked}
@@ -78,8 +79,8 @@ def assess_by_sql(
     return all(verdicts.values())
 
 
-def _looked_at(model: Model, sensitive: Sequence[str]) -> list[str]:
-    """The names of the statements that tell the value of a requirement."""
+def _statement_names(model: Model, sensitive: Sequence[str]) -> list[str]:
+    """Return the names of the statements that give the value of a requirement."""
     given = {name for name in model.spec() if name != "use"}  # parameters that differ from their default
     if isinstance(model, KAnonymity) and given <= {"k"}:
         return ["k"]
@@ -95,7 +96,7 @@ def _looked_at(model: Model, sensitive: Sequence[str]) -> list[str]:
 
 
 def _run(url: str, statement: str) -> int:
-    """The number that a statement gives."""
+    """Return the number that a statement gives."""
     from celosia.data.io import scan
     from celosia.data.io.filetypes import materialised
 

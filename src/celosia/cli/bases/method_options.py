@@ -32,7 +32,7 @@ from celosia.show.formulas import plain_docs
 
 
 def method_command(cls: type[Any]) -> Any:
-    """The command of a method."""
+    """Return the command of a method."""
     alone = typer.Typer(add_completion=False)
     alone.command(cls.name, help=_help(cls), cls=Command)(_command(cls))
     return typer.main.get_command(alone)
@@ -44,7 +44,7 @@ def _help(cls: type[Part]) -> str:
 
 
 def _command(cls: type[Any]) -> Callable[..., None]:
-    """A function whose signature has the options of the method and those of every file command."""
+    """Return a function whose signature has the options of the method and those of every file command."""
     fields = {_option_name(field): field for field in cls.model_fields}
 
     def command(**given: Any) -> None:
@@ -96,14 +96,14 @@ def _shape(
     ] = False,
     json: Json = False,
 ) -> None:
-    """The options that every method command has."""
+    """Declare the options that every method command has."""
 
 
 _TAKEN = frozenset(inspect.signature(_shape).parameters)
 
 
 def _option_name(field: str) -> str:
-    """The name of the option of a field; a field that means the same as a common option gets a suffix."""
+    """Return the name of the option of a field; a field that means the same as a common option gets a suffix."""
     return f"{field}_" if field in _TAKEN else field
 
 
@@ -129,7 +129,7 @@ def _annotation(cls: type[Part], field: str) -> Any:
 
 
 def _plain_type(annotation: Any) -> Any:
-    """The type that the command line shows: numbers, flags and choices; anything else is text in the grammar."""
+    """Return the type for the command line: number, flag or choice; anything else is text in the grammar."""
     origin = get_origin(annotation)
     if origin in {Union, types.UnionType}:
         inner = [arg for arg in get_args(annotation) if arg is not type(None)]
@@ -163,7 +163,7 @@ def _default(info: FieldInfo) -> str:
 
 
 def _value(value: Any) -> Any:
-    """Read the text of an option in the grammar, where it is more than a word."""
+    """Parse the text of an option by the grammar, where it is more than an identifier."""
     if isinstance(value, str) and value.strip()[:1] in {"[", "{", '"', "'"}:
         return grammar.parse(value)
     return grammar.scalar(value) if isinstance(value, str) and "," not in value else value

@@ -1,4 +1,4 @@
-"""What the commands share: options of the same meaning, the exit code, lists of names."""
+"""Shared by the commands: options of the same meaning, the exit code, lists of names."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Sign = Annotated[Path | None, typer.Option(help="A private key (see 'celosia key
 
 
 def exit_code() -> int:
-    """The code that the last command asked for."""
+    """Return the exit code that the last command set."""
     return int(_state["code"])
 
 
@@ -78,5 +78,5 @@ def common(
 
 
 def names(text: str | None) -> list[str]:
-    """The names in a list with commas."""
+    """Return the names in a comma-separated list."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]

@@ -1,4 +1,4 @@
-"""What the commands print: pages for a terminal, JSON for a pipe."""
+"""Output of the commands: tables for a terminal, JSON for a pipe."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Cleaning:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console on standard output, or standard error, for which a name is neither markup nor a control sequence."""
+    """Return a console on which a name is neither markup nor a control sequence."""
     from rich.console import Console
 
     printer = Console(stderr=stderr, markup=False, highlight=False, soft_wrap=not sys.stdout.isatty())
@@ -51,12 +51,12 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def say(text: str, *, end: str = "\n", error: bool = False, lines: bool = True) -> None:
-    """Print a text that may hold names from data or files."""
+    """Print a text that may contain names from data or files."""
     print(visible(text, lines=lines), end=end, file=sys.stderr if error else sys.stdout)
 
 
-def announced(what: str) -> Callable[[str], None]:
-    """What says where a server listens, at once even into a pipe."""
+def announcer(what: str) -> Callable[[str], None]:
+    """Return a function that prints the address of a server, unbuffered even into a pipe."""
 
     def announce(address: str) -> None:
         say(f"{what} at {address}\nIt ends with Ctrl-C.")
@@ -79,7 +79,7 @@ def show_warnings() -> None:
 
 @contextlib.contextmanager
 def progress() -> Iterator[Progress]:
-    """A progress bar on a terminal, nothing in a pipe."""
+    """Show a progress bar on a terminal, nothing in a pipe."""
     if not sys.stderr.isatty():
         yield lambda *_: None
         return

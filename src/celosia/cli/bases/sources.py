@@ -1,4 +1,4 @@
-"""What a command reads: a file, a database or a policy, with the roles of its options."""
+"""Input of the commands: a file, a database or a policy, with the roles of the options."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def open_source(
     memory: str | None = None,
     header: bool | None = None,
 ) -> tuple[Table, Policy | None]:
-    """The table of a file, a database or a policy. Roles on the command line win over those of a policy."""
+    """Return the table of a file, a database or a policy. Roles on the command line override those of a policy."""
     given = {name: value for name, value in roles.items() if value}
     if source.endswith(".toml"):
         policy = Policy.load(source)
@@ -46,8 +46,8 @@ def _standard_input() -> Path:
     return path
 
 
-def guessed_schema(table: Table) -> Schema:
-    """Roles proposed from names and content, for a look at a file that nobody has described."""
+def guess_schema(table: Table) -> Schema:
+    """Return roles proposed from names and content, for a file without a schema."""
     from celosia.proposals import schema_of, suggest
 
     return schema_of(suggest(table))

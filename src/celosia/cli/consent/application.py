@@ -1,4 +1,4 @@
-"""What the consent commands share: the application they belong to, their options, how results are printed."""
+"""Shared by the consent commands: the application, its options, the output of results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Store = Annotated[str, typer.Option(help="Where the choices are: a file or a Pos
 
 
 def query_text(sql: str) -> str:
-    """The query, or what the file holds that @ names."""
+    """Return the query, or the content of the file after ``@``."""
     if not sql.startswith("@"):
         return sql
     from celosia.errors import DataError
@@ -50,9 +50,9 @@ def show(data: dict[str, Any], json: bool) -> None:
         print_json(plain(data))
         return
     for key, value in data.items():
-        items = [f"{k}: {_joined(v)}" for k, v in value.items()] if isinstance(value, dict) else value
+        items = [f"{k}: {_as_text(v)}" for k, v in value.items()] if isinstance(value, dict) else value
         say(f"{key}: {', '.join(map(str, items)) if isinstance(items, list) else items}")
 
 
-def _joined(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return " + ".join(map(str, value)) or "nothing" if isinstance(value, list) else str(value)

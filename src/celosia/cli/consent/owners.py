@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli.bases.options import Json
-from celosia.cli.bases.show import announced, say
+from celosia.cli.bases.show import announcer, say
 from celosia.cli.consent.application import Inferences, Store, consent_app, show, tell
 
 
@@ -57,7 +57,7 @@ def rename(
     store: Store = "consent.db",
     json: Json = False,
 ) -> None:
-    """Give stored choices the name that their inference has now; no block is lost."""
+    """Rename an inference in the stored choices; no block is lost."""
     from celosia.consent.commands import rename as run
 
     renamed = run(old, new, catalogue, store)
@@ -99,7 +99,7 @@ def serve(
         store,
         host=host,
         port=port,
-        announce=announced("the consent pages are"),
+        announce=announcer("the consent pages are"),
         secure=secure,
         database=database,
         out=out,

@@ -94,7 +94,7 @@ def suggest(
     query: Annotated[str | None, typer.Option(help="SQL query, when the source is a database.")] = None,
     json: Json = False,
 ) -> None:
-    """Show which columns tell which others: where inferences may hide."""
+    """Show which columns determine which others: where inferences may hide."""
     from celosia.consent.commands import suggest as run
 
     associations = run(source, query)

@@ -15,9 +15,9 @@ from celosia.data.engines.engine import PERSONS, RECORD, ROWS, as_text
 from celosia.data.schema import Kind, Role
 from celosia.errors import GuardError, UnknownName
 from celosia.hierarchy.values import Interval, OneOf, parse
-from celosia.proposals.recognising.names import only_names
-from celosia.proposals.recognising.patterns import Pattern, recognise, recognise_alone
-from celosia.proposals.recognising.traces import NAMES, traces_in
+from celosia.proposals.recognition.names import only_names
+from celosia.proposals.recognition.patterns import Pattern, recognise, recognise_alone
+from celosia.proposals.recognition.traces import NAMES, traces_in
 from celosia.release.leaving.seeing import ONLY_NAMES, TRIED, Seen, rare_afar, rows_of, seen
 from celosia.table.pairing import is_wide, paired_counts, positions, same_numbers
 

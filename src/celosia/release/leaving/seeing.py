@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.engines.engine import PERSONS, ROWS, as_text
-from celosia.proposals.recognising.names import only_names
-from celosia.proposals.recognising.traces import NAMES, TRACES, traces_in
+from celosia.proposals.recognition.names import only_names
+from celosia.proposals.recognition.traces import NAMES, TRACES, traces_in
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,4 +1,4 @@
-"""What should be cleaned before anything is counted: blanks, codes for missing, several spellings of one value."""
+"""Suggestions for cleaning before anything is counted: blanks, codes for missing, several spellings of one value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from statistics import median
 from celosia.data.schema import Kind
 from celosia.hierarchy.cells import number
 from celosia.proposals.content import Content
-from celosia.proposals.recognising.notation import means_missing
+from celosia.proposals.recognition.notation import means_missing
 
 #: Numbers that questionnaires and registers write where there is no answer.
 CODES = frozenset(
@@ -65,7 +65,7 @@ def untidy(content: Content, kind: Kind) -> tuple[Untidiness, ...]:
         sentence = f"blanks before or after the value in {_cells(content.blanks)}: they are taken off"
         proposals.append(Untidiness(content.name, "strip", sentence, content.blanks))
     counts = dict(zip(content.values, content.counts, strict=False))
-    codes = _missing(content, counts)
+    codes = _missing_codes(content, counts)
     if codes:
         cells = sum(count for value, count in counts.items() if value in codes or number(value) in codes)
         listed = ", ".join(map(str, codes))
@@ -84,7 +84,7 @@ def _cells(number: int) -> str:
     return "1 cell" if number == 1 else f"{number} cells"
 
 
-def _missing(content: Content, counts: dict[str, int]) -> tuple[str | int, ...]:
+def _missing_codes(content: Content, counts: dict[str, int]) -> tuple[str | int, ...]:
     """Return the codes that may mean missing."""
     if content.kind == Kind.DATE and not content.text and content.date_format is None:
         usual = median(counts.values()) if counts else 0
@@ -128,7 +128,7 @@ def _numbers(counts: dict[str, int], *, whole: bool) -> tuple[int, ...]:
 
 
 def _peak(code: int, numbers: dict[float, int]) -> bool:
-    """Say whether a number occurs far more often than its neighbours."""
+    """Return whether a number occurs far more often than its neighbours."""
     near = [count for number, count in numbers.items() if 0 < code - number <= 10]
     return numbers[code] >= max(3, PEAK * (median(near) if near else 0))
 
@@ -143,7 +143,7 @@ def _same(counts: dict[str, int], codes: tuple[str | int, ...]) -> dict[str, str
         return {}
     groups: dict[str, list[str]] = {}
     for value in tally:
-        groups.setdefault(_folded(value), []).append(value)
+        groups.setdefault(_fold(value), []).append(value)
     heads = {key: max(values, key=lambda v: tally[v]) for key, values in groups.items()}
     target = {key: _longer(key, list(heads)) or key for key in heads}
     mapping = {value: heads[target[key]] for key, values in groups.items() for value in values}
@@ -168,7 +168,7 @@ def _longer(key: str, keys: list[str]) -> str | None:
     return words[0] if len(words) == 1 else None
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """Return a text without accents, case and superfluous blanks."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     return " ".join(plain.casefold().split())

@@ -29,16 +29,16 @@ TITLES = r"(?:sr|sra|srta|dr|dra|don|dona|mr|mrs|ms|miss|senyor|senyora|senor|se
 @functools.cache
 def name_words() -> tuple[frozenset[str], frozenset[str]]:
     """All given and family names, and those of them that are no everyday words."""
-    lists = tomllib.loads((resources.files("celosia.proposals.recognising") / "names.toml").read_text("utf-8"))
+    lists = tomllib.loads((resources.files("celosia.proposals.recognition") / "names.toml").read_text("utf-8"))
     every = frozenset(word for kind in ("given", "family") for text in lists[kind].values() for word in text.split())
     return every, every - frozenset(lists["ambiguous"]["words"].split())
 
 
-def folded(texts: pl.Series) -> pl.Series:
-    """Texts in lower case, without accents.
+def fold(texts: pl.Series) -> pl.Series:
+    """Return texts in lower case, without accents.
 
     >>> import polars as pl
-    >>> folded(pl.Series(["María MUÑOZ"])).to_list()
+    >>> fold(pl.Series(["María MUÑOZ"])).to_list()
     ['maria munoz']
     """
     return texts.str.to_lowercase().str.replace_many(list(PLAIN), list(PLAIN.values()))
@@ -46,7 +46,7 @@ def folded(texts: pl.Series) -> pl.Series:
 
 @functools.cache
 def full_name() -> str:
-    """A regular expression for two words of a name in a row, or a title and a name; for folded texts.
+    """Return a regular expression for a title and a name, or two adjacent names, in folded texts.
 
     One of the words must be a name only: "Victoria Hill" is a place more often than a person.
 
@@ -67,11 +67,11 @@ def only_names(texts: pl.Series) -> pl.Series:
     every = "|".join(map(re.escape, name_words()[0]))
     form = rf"^\s*(?:{every})(?:[\s,._-]+(?:{every}))*\s*$"
     apart = texts.str.replace_all(r"(\p{Ll})(\p{Lu})", "$1 $2")  # MariaGarcia
-    return folded(texts).str.contains(form) | folded(apart).str.contains(form)
+    return fold(texts).str.contains(form) | fold(apart).str.contains(form)
 
 
 def mostly_names(values: Sequence[str]) -> bool:
-    """Say whether most values of a column are names of persons; a few values could be names of places or products.
+    """Return whether most values of a column are names of persons; a few values could be names of places or products.
 
     >>> mostly_names(["García Peña, Lucía", "Ana Ruiz", "Pau Vila", "Marta Gil"] * 2), mostly_names(["red", "blue"] * 4)
     (True, False)
@@ -81,5 +81,5 @@ def mostly_names(values: Sequence[str]) -> bool:
     if len(values) < FEWEST:
         return False
     texts = pl.Series(values[:TRIED], dtype=pl.String)
-    named = only_names(texts) | folded(texts).str.contains(full_name())
+    named = only_names(texts) | fold(texts).str.contains(full_name())
     return int(named.sum()) > MOSTLY * len(texts)

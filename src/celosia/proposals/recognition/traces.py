@@ -1,6 +1,6 @@
-"""What names somebody inside a text: e-mail addresses, telephone and official numbers, names of persons.
+"""Forms that identify a person inside a text: e-mail addresses, telephone and official numbers, names.
 
-The patterns of :mod:`celosia.proposals.recognising.patterns` ask what a whole column is; a trace is looked for in
+The patterns of :mod:`celosia.proposals.recognition.patterns` ask what a whole column is; a trace is looked for in
 every cell, also in the middle of a sentence.
 """
 
@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from celosia.proposals.recognising import checksums
-from celosia.proposals.recognising.names import folded, full_name
-from celosia.proposals.recognising.patterns import address
-from celosia.proposals.recognising.spelling import plain_spellings
+from celosia.proposals.recognition import checksums
+from celosia.proposals.recognition.names import fold, full_name
+from celosia.proposals.recognition.patterns import address
+from celosia.proposals.recognition.spelling import plain_spellings
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trace:
-    """A form of text that names somebody: what it is, where it may stand, and a further test of what stands there."""
+    """A form of text that identifies a person, with its context and a further test of the match."""
 
     what: str
     form: str
@@ -32,13 +32,13 @@ class Trace:
     """Whether a pseudonym that a step made can have this form too."""
 
 
-def _mixed(text: str) -> bool:
-    """Say whether a text has digits and letters: a row of sixteen digits is a number."""
+def _has_digits_and_letters(text: str) -> bool:
+    """Return whether a text has digits and letters: a row of sixteen digits is a number."""
     return any(c.isdigit() for c in text) and any(c.isalpha() for c in text)
 
 
-def _account(text: str) -> bool:
-    """Say whether a text begins with an IBAN: words in capitals may follow it."""
+def _begins_with_iban(text: str) -> bool:
+    """Return whether a text begins with an IBAN: words in capitals may follow it."""
     number = checksums.bare(text)
     return any(checksums.iban(number[:length]) for length in range(15, min(34, len(number)) + 1))
 
@@ -46,7 +46,7 @@ def _account(text: str) -> bool:
 TRACES = (
     Trace("e-mail address", r"[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}"),
     Trace("Spanish DNI or NIE", r"(?i)\b(?:\d{1,2}\.\d{3}\.\d{3}|\d{7,8}|[XYZ][ -]?\d{7})[ -]?[A-Z]\b", checksums.dni),
-    Trace("IBAN", r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}\b", _account),
+    Trace("IBAN", r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}\b", _begins_with_iban),
     Trace("United States social security number", r"\b\d{3}-\d{2}-\d{4}\b", checksums.ssn),
     Trace("Spanish social security number", r"\b\d{2}[ /-]?\d{8}[ /-]?\d{2}\b", checksums.nss),
     Trace("Brazilian CPF", r"\b\d{3}\.\d{3}\.\d{3}-\d{2}\b", checksums.cpf),
@@ -57,7 +57,7 @@ TRACES = (
     Trace("IP address", r"\b(?:\d{1,3}\.){3}\d{1,3}\b", address),
     Trace("device address (MAC)", r"\b(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}\b", code=True),
     Trace("universally unique id", r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", code=True),
-    Trace("hash of an identifier", r"\b(?:[0-9a-fA-F]{8}){2,16}\b", _mixed, code=True),
+    Trace("hash of an identifier", r"\b(?:[0-9a-fA-F]{8}){2,16}\b", _has_digits_and_letters, code=True),
     Trace(
         "telephone number",
         r"\+\d{1,3}(?:[ .-]?\(?\d{2,4}\)?){2,5}\b"  # international
@@ -82,16 +82,16 @@ def traces_in(texts: pl.Series, *, codes: bool = True) -> Iterator[tuple[str, pl
     texts = plain_spellings(texts)
     for trace in TRACES:
         if codes or not trace.code:
-            held = _held(texts, trace)
+            held = _contains_trace(texts, trace)
             if held.any():
                 yield trace.what, held
-    named = folded(texts).str.contains(full_name()).fill_null(value=False)
+    named = fold(texts).str.contains(full_name()).fill_null(value=False)
     if named.any():
         yield NAMES, named
 
 
-def _held(texts: pl.Series, trace: Trace) -> pl.Series:
-    """Which texts hold a trace; the further test looks at those that have the form only."""
+def _contains_trace(texts: pl.Series, trace: Trace) -> pl.Series:
+    """Return which texts contain a trace; the further test runs on those that match the form only."""
     import polars as pl
 
     formed = texts.str.contains(trace.form).fill_null(value=False)

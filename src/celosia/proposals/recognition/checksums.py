@@ -1,4 +1,4 @@
-"""Check digits of official numbers: what tells an identity number from any other number.
+"""Check digits of official numbers, which distinguish an identity number from any other number.
 
 The rules are those of ``python-stdnum``. It has no Spanish social security number, no vehicle number and no Catalan
 health card: the first two stand here, the third has no check digit. Every function takes the text of one cell and
@@ -81,7 +81,7 @@ def card(text: str) -> bool:
 
 
 def imei(text: str) -> bool:
-    """Serial number of a telephone: 15 digits that pass Luhn's check and do not look like a card."""
+    """Return whether a number is an IMEI: 15 digits that pass Luhn's check and do not look like a card."""
     return re.fullmatch(r"[013589]\d{14}", bare(text)) is not None and valid("imei")(bare(text))
 
 

@@ -1,4 +1,4 @@
-"""One spelling for what is written in several: full-width signs, invisible signs, other digits, encoded texts."""
+"""One spelling of characters with several encodings: full-width signs, invisible signs, other digits, escapes."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ SCALES = (
 
 
 def means_missing(text: str) -> bool:
-    """Say whether a text is an answer that says nothing.
+    """Return whether a text is an answer that says nothing.
 
     >>> means_missing(" NS/NC"), means_missing("n/a"), means_missing("no")
     (True, True, False)
@@ -116,7 +116,7 @@ def scale_of(answers: set[str]) -> tuple[str, ...]:
 
 
 def ambiguous_days(values: tuple[str, ...]) -> bool:
-    """Say whether day and month could be exchanged in all of these dates.
+    """Return whether day and month could be exchanged in all of these dates.
 
     >>> ambiguous_days(("03/02/2024", "11/12/2024")), ambiguous_days(("03/02/2024", "28/12/2024"))
     (True, False)

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from celosia.proposals.recognising import checksums
-from celosia.proposals.recognising.spelling import decode, plain_spelling
+from celosia.proposals.recognition import checksums
+from celosia.proposals.recognition.spelling import decode, plain_spelling
 
 #: Share of the values that must have the form. Below it a few coincidences would decide.
 ENOUGH = 0.8
@@ -36,13 +36,13 @@ class Pattern:
     """Whether a pseudonym that a step made can have this form too."""
 
 
-def matching(expression: str, flags: int = 0) -> Callable[[str], bool]:
+def regex(expression: str, flags: int = 0) -> Callable[[str], bool]:
     """Return the test of a whole cell against a regular expression."""
     compiled = re.compile(expression, flags)
     return lambda text: compiled.fullmatch(text.strip()) is not None
 
 
-def shaped(expression: str, module: str) -> Callable[[str], bool]:
+def number_form(expression: str, module: str) -> Callable[[str], bool]:
     """Return the test of a cell against a form and the check digits of a number in ``stdnum``."""
     compiled = re.compile(expression, re.IGNORECASE)
 
@@ -53,7 +53,7 @@ def shaped(expression: str, module: str) -> Callable[[str], bool]:
 
 
 def address(text: str) -> bool:
-    """Say whether a cell is an IP address, version 4 or 6.
+    """Return whether a cell is an IP address, version 4 or 6.
 
     >>> address("192.168.1.20"), address("2001:db8::1"), address("1.2.3")
     (True, True, False)
@@ -104,7 +104,7 @@ STREET = (
 #: Most telling first: a DNI also fits the form of a code, a card that of a long number.
 PATTERNS = (
     Pattern("e-mail address", 6, email),
-    Pattern("web address", 14, matching(r"(?:https?://|ftp://|www\.)\S+", re.IGNORECASE)),
+    Pattern("web address", 14, regex(r"(?:https?://|ftp://|www\.)\S+", re.IGNORECASE)),
     Pattern("IP address", 15, address),
     Pattern("Spanish DNI or NIE", 18, checksums.dni, checked=True),
     Pattern("IBAN", 10, checksums.iban, checked=True),
@@ -112,33 +112,49 @@ PATTERNS = (
     Pattern("vehicle identification number", 12, checksums.vin, checked=True),
     Pattern("Chilean RUT", 18, checksums.rut, checked=True),
     Pattern("Brazilian CPF", 18, checksums.cpf, checked=True),
-    Pattern("French social security number", 7, shaped(r"[12][\d ab]{14,20}", "fr.nir"), checked=True),
-    Pattern("Italian codice fiscale", 18, shaped(r"[a-z]{6}\d.{9,12}", "it.codicefiscale"), checked=True),
-    Pattern("Portuguese citizen card", 18, shaped(r"\d{8} ?\d ?[a-z]{2}\d", "pt.cc"), checked=True),
-    Pattern("German tax number", 18, shaped(r"[1-9][\d ]{10,13}", "de.idnr"), checked=True),
-    Pattern("Polish PESEL", 18, shaped(r"\d{11}", "pl.pesel"), checked=True),
-    Pattern("Romanian CNP", 18, shaped(r"\d{13}", "ro.cnp"), checked=True),
+    Pattern("French social security number", 7, number_form(r"[12][\d ab]{14,20}", "fr.nir"), checked=True),
+    Pattern("Italian codice fiscale", 18, number_form(r"[a-z]{6}\d.{9,12}", "it.codicefiscale"), checked=True),
+    Pattern("Portuguese citizen card", 18, number_form(r"\d{8} ?\d ?[a-z]{2}\d", "pt.cc"), checked=True),
+    Pattern("German tax number", 18, number_form(r"[1-9][\d ]{10,13}", "de.idnr"), checked=True),
+    Pattern("Polish PESEL", 18, number_form(r"\d{11}", "pl.pesel"), checked=True),
+    Pattern("Romanian CNP", 18, number_form(r"\d{13}", "ro.cnp"), checked=True),
     Pattern(
-        "Belgian national number", 18, shaped(r"\d{2}[. ]?\d{2}[. ]?\d{2}[-. ]?\d{3}[. ]?\d{2}", "be.nn"), checked=True
+        "Belgian national number",
+        18,
+        number_form(r"\d{2}[. ]?\d{2}[. ]?\d{2}[-. ]?\d{3}[. ]?\d{2}", "be.nn"),
+        checked=True,
     ),
-    Pattern("Swedish personal number", 18, shaped(r"(?:\d{2})?\d{6}[-+]?\d{4}", "se.personnummer"), checked=True),
-    Pattern("Finnish personal number", 18, shaped(r"\d{6}[-+a]\d{3}[a-z0-9]", "fi.hetu"), checked=True),
+    Pattern(
+        "Swedish personal number",
+        18,
+        number_form(r"(?:\d{2})?\d{6}[-+]?\d{4}", "se.personnummer"),
+        checked=True,
+    ),
+    Pattern("Finnish personal number", 18, number_form(r"\d{6}[-+a]\d{3}[a-z0-9]", "fi.hetu"), checked=True),
     Pattern("Spanish social security number", 7, checksums.nss, checked=True),
     Pattern("NHS number", 9, checksums.nhs, checked=True),
-    Pattern("Spanish cadastral reference", 2, shaped(r"[0-9a-z]{20}", "es.referenciacatastral"), checked=True),
+    Pattern(
+        "Spanish cadastral reference",
+        2,
+        number_form(r"[0-9a-z]{20}", "es.referenciacatastral"),
+        checked=True,
+    ),
     Pattern("payment card", 10, checksums.card, checked=True),
     Pattern("device number (IMEI)", 13, checksums.imei, checked=True),
-    Pattern("device address (MAC)", 13, matching(r"(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}"), code=True),
-    Pattern("Catalan health card (CIP)", 9, matching(r"[A-Z]{4}\s?[01]\s?\d{6}\s?\d{3}")),
-    Pattern("licence plate", 12, matching(r"\d{4}[ -]?[BCDFGHJKLMNPRSTVWXYZ]{3}|[A-Z]{1,2}[ -]\d{4}[ -][A-Z]{1,2}")),
+    Pattern("device address (MAC)", 13, regex(r"(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}"), code=True),
+    Pattern("Catalan health card (CIP)", 9, regex(r"[A-Z]{4}\s?[01]\s?\d{6}\s?\d{3}")),
+    Pattern("licence plate", 12, regex(r"\d{4}[ -]?[BCDFGHJKLMNPRSTVWXYZ]{3}|[A-Z]{1,2}[ -]\d{4}[ -][A-Z]{1,2}")),
     Pattern(
-        "universally unique id", 18, matching(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE), code=True
+        "universally unique id",
+        18,
+        regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE),
+        code=True,
     ),
-    Pattern("hash", 18, matching(r"(?=.*\d)(?=.*[a-f])(?:[0-9a-f]{8}){2,16}", re.IGNORECASE), code=True),
+    Pattern("hash", 18, regex(r"(?=.*\d)(?=.*[a-f])(?:[0-9a-f]{8}){2,16}", re.IGNORECASE), code=True),
     Pattern(
         "telephone number",
         4,
-        matching(
+        regex(
             r"\+\d{1,3}[ .-]?(?:\(?\d{1,4}\)?[ .-]?){2,5}\d{2,4}"  # international
             r"|(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}"  # North America
             r"|[6789]\d{2}[ .-]?\d{2,3}[ .-]?\d{2,3}(?:[ .-]?\d{2})?"  # Spain
@@ -147,21 +163,19 @@ PATTERNS = (
             r"|00\d{10,13}|0\d{2,4}[ /-]\d{6,8}"  # with the sign of a country, Germany
         ),
     ),
-    Pattern("picture file", 17, matching(r"\S+\.(?:jpe?g|png|tiff?|bmp|heic|dcm)", re.IGNORECASE)),
-    Pattern("street and number", 2, matching(STREET, re.IGNORECASE)),
+    Pattern("picture file", 17, regex(r"\S+\.(?:jpe?g|png|tiff?|bmp|heic|dcm)", re.IGNORECASE)),
+    Pattern("street and number", 2, regex(STREET, re.IGNORECASE)),
     Pattern(
         "person's name",
         1,
-        matching(r"[A-ZÀ-Þ][A-Za-zÀ-ÿ'’ -]+,\s+[A-ZÀ-Þ][A-Za-zÀ-ÿ'’.-]+(?:\s+[A-ZÀ-Þ][A-Za-zÀ-ÿ'’.-]*)*"),
+        regex(r"[A-ZÀ-Þ][A-Za-zÀ-ÿ'’ -]+,\s+[A-ZÀ-Þ][A-Za-zÀ-ÿ'’.-]+(?:\s+[A-ZÀ-Þ][A-Za-zÀ-ÿ'’.-]*)*"),
     ),
-    Pattern("person's name", 1, matching(OTHER_NAMES), fewest=MANY),
-    Pattern("user name", 18, matching(r"@[\w.-]{3,}"), fewest=MANY),
-    Pattern("place on the map", 2, matching(r"[-+]?\d{1,2}\.\d{3,}\s*[,;]\s*[-+]?\d{1,3}\.\d{3,}"), fewest=MANY),
-    Pattern("date with initials", 3, matching(r"\d{4}-\d{2}-\d{2}\W+(?:[A-Z]\.? ?){2,3}"), fewest=MANY),
-    Pattern(
-        "Italian codice fiscale", 18, matching(r"[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]", re.IGNORECASE), fewest=MANY
-    ),
-    Pattern("number of a record or document", 18, matching(r"[A-Za-z]{1,4}[ -]?\d{6,}|\d{10,}"), fewest=MANY),
+    Pattern("person's name", 1, regex(OTHER_NAMES), fewest=MANY),
+    Pattern("user name", 18, regex(r"@[\w.-]{3,}"), fewest=MANY),
+    Pattern("place on the map", 2, regex(r"[-+]?\d{1,2}\.\d{3,}\s*[,;]\s*[-+]?\d{1,3}\.\d{3,}"), fewest=MANY),
+    Pattern("date with initials", 3, regex(r"\d{4}-\d{2}-\d{2}\W+(?:[A-Z]\.? ?){2,3}"), fewest=MANY),
+    Pattern("Italian codice fiscale", 18, regex(r"[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]", re.IGNORECASE), fewest=MANY),
+    Pattern("number of a record or document", 18, regex(r"[A-Za-z]{1,4}[ -]?\d{6,}|\d{10,}"), fewest=MANY),
 )
 
 
@@ -202,7 +216,7 @@ ALONE = (
     Pattern(
         "profile on the web",
         14,
-        matching(
+        regex(
             r"(?:https?://)?(?:www\.)?(?:\S+/(?:in|u|user|users|profile|profiles|people)/|\S*/[~@]"
             r"|(?:facebook|instagram|twitter|x|tiktok|github)\.com/)[\w.@-]+/?",
             re.IGNORECASE,
@@ -211,20 +225,20 @@ ALONE = (
     Pattern(
         "telephone number",
         4,
-        matching(r"0[1-9](?:[ .-]\d{2}){4}|00\d{10,13}|0\d{2,4}[ /-]\d{6,8}|9\d[ .-]\d{3}[ .-]\d{2}[ .-]\d{2}"),
+        regex(r"0[1-9](?:[ .-]\d{2}){4}|00\d{10,13}|0\d{2,4}[ /-]\d{6,8}|9\d[ .-]\d{3}[ .-]\d{2}[ .-]\d{2}"),
     ),
     Pattern(
         "street and number",
         2,
-        matching(
+        regex(
             r"(?:C/|Calle|Cl\.|Avda?\.?|Avenida|Plaza|Pza\.?|Paseo|Ronda|Carrer|Avinguda|Plaça|Passeig|Rua|Via|Viale|Piazza)"
             rf" ?{_STREET_NAME},? \d+.*"
             rf"|\d+[a-z]?,? {_STREET_NAME} (?:{_ROADS})\b.*|\d+,? (?:rue|avenue|boulevard|bd|allée) {_STREET_NAME}.*"
             r"|[A-ZÄÖÜ][\w -]*(?:stra(?:ß|ss)e|str\.) ?\d+ ?[a-z]?|[A-Z]\w+(?:straat|laan) \d+.*"
         ),
     ),
-    Pattern("number of a passport or record", 18, matching(r"[A-Z]{2,3}[ -]?\d{6,7}")),
-    Pattern("person's name", 1, matching(rf"(?:{CAPITALISED_NAMES})")),
+    Pattern("number of a passport or record", 18, regex(r"[A-Z]{2,3}[ -]?\d{6,7}")),
+    Pattern("person's name", 1, regex(rf"(?:{CAPITALISED_NAMES})")),
 )
 
 
